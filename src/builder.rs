@@ -9,9 +9,9 @@ use crate::job::RunReport;
 use crate::options::{Settings, Verb, resolve};
 use crate::start;
 
-/// A run over a corpus: its inputs, its output folder and its options.
+/// Describes a run over a corpus: its inputs, its output folder and its options.
 ///
-/// Every option of `dupsift run` can be set by its name with [`Job::option`]; what is not set has its default. Nothing is checked before
+/// Every option of `dupsift run` can be set by name with [`Job::option`]; the others have their defaults. Nothing is checked before
 /// [`Job::run`].
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing happens before `run`"]
@@ -32,7 +32,7 @@ impl Job {
         self
     }
 
-    /// Sets the output folder. It appears complete when the run has succeeded.
+    /// Sets the output folder. It appears, complete, when the run succeeds.
     pub fn output(self, folder: impl AsRef<Path>) -> Job {
         let folder = folder.as_ref().to_string_lossy().into_owned();
         self.option("out", folder)
@@ -53,7 +53,8 @@ impl Job {
         self.option("memory", bytes.to_string())
     }
 
-    /// Sets an option of `dupsift run` by its name, with `_` or `-`, to a value as it would be typed. A later value replaces an earlier one.
+    /// Sets an option of `dupsift run` by name, with `_` or `-`, to a value as typed on the command line. A later value replaces an earlier
+    /// one.
     pub fn option(mut self, name: impl Into<String>, value: impl Into<String>) -> Job {
         self.options.push((name.into(), value.into()));
         self
@@ -61,10 +62,11 @@ impl Job {
 
     /// Finds the duplicates and writes the output folder.
     ///
-    /// If a guard held the result back, so that it does not replace an earlier one, the report's `guards` say so.
+    /// If a guard holds the result back, so that it does not replace an earlier one, it is listed in the report's `guards`.
     ///
     /// # Errors
-    /// [`error::Kind`](crate::error::Kind) says whether the options, the inputs or the machine are at fault. An earlier output stays as it was.
+    /// Returns an error whose [`error::Kind`](crate::error::Kind) states whether the options, the inputs or the machine are at fault. An
+    /// earlier output is unchanged.
     pub fn run(self) -> Result<RunReport> {
         let mut settings = Settings::default();
         for (name, value) in &self.options {

@@ -1,11 +1,12 @@
-//! dupsift sifts duplicates out of document corpora: Parquet, JSON lines or web archives in, pairs, clusters and a removal list
-//! out. Thirty algorithms, from exact copies to shingles, bit vectors and trained models, for Chinese, Russian and English texts.
+//! dupsift removes near-duplicates from document corpora: it reads Parquet, JSON lines or web archives and writes pairs, clusters and a
+//! removal list. It has thirty algorithms, from exact copies to shingles, bit vectors and trained models, for Chinese, Russian and English
+//! texts.
 //!
-//! The program is one face of this library, the Python package another. What stands here is for Rust programs.
+//! The command line and the Python package are built on this library. This documentation is for Rust programs.
 //!
 //! # Run a job
 //!
-//! A [`Job`] does what `dupsift run` does: it stays within a memory limit, and resumes if an earlier run was killed. The output folder
+//! A [`Job`] does the same as `dupsift run`: it stays within a memory limit, and resumes if an earlier run was killed. The output folder
 //! appears complete or not at all.
 //!
 //! ```
@@ -14,8 +15,8 @@
 //!
 //! # Sign a text
 //!
-//! [`sign`] gives the signature of one text, [`similarity`] says how alike two texts are: for algorithms and measures that ask for
-//! no corpus.
+//! [`sign`] returns the signature of one text, and [`similarity`] the similarity of two texts, for algorithms and measures that need no
+//! corpus.
 //!
 //! ```
 #![doc = include_str!("../examples/sign.rs")]
@@ -23,15 +24,15 @@
 //!
 //! # Add an algorithm
 //!
-//! An algorithm is a file of [`algorithm`] with its facts, its parameters and the method. With two more lines in
-//! `algorithm/mod.rs`, everything that loops over the algorithms includes it: runs, help, checks of parameters, tests. This is the
-//! complete file of an algorithm with one key per document; docs/dev/add-an-algorithm.md has the steps:
+//! An algorithm is a file in [`algorithm`] with its facts, its parameters and the method. With two more lines in `algorithm/mod.rs`,
+//! everything that loops over the algorithms includes it: runs, help, parameter checks, tests. This is the complete file of an algorithm
+//! with one key per document; docs/dev/add-an-algorithm.md has the steps:
 //!
 //! ```
 #![doc = include_str!("../crates/algorithms/src/algorithm/skeleton.rs")]
 //! ```
 //!
-//! This crate re-exports what the crates below it offer. ARCHITECTURE.md explains what each is for.
+//! This crate re-exports the crates below it. ARCHITECTURE.md explains what each is for.
 
 // Tests write files into folders of their own.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

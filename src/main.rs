@@ -1,4 +1,4 @@
-//! The program: `dupsift::cli` as a process that ends with a number.
+//! The program: runs `dupsift::cli` as a process and returns its exit code.
 
 use std::process::ExitCode;
 

@@ -1,4 +1,4 @@
-//! Starting a run: the one place where runs over a corpus alone, incremental runs and runs on a cluster are told apart.
+//! Starts a run. This is the only place that distinguishes ordinary runs, incremental runs and runs on a cluster.
 
 use std::sync::atomic::AtomicBool;
 
@@ -10,10 +10,10 @@ use crate::job::{self, RunReport};
 use crate::options::RunOptions;
 use crate::reading::{self, Inputs, Writes};
 
-/// Checks the options, opens the inputs and runs; on the cluster if there is one.
+/// Checks the options, opens the inputs and runs, on the cluster if there is one.
 ///
 /// # Errors
-/// As [`crate::Job::run`].
+/// Returns the errors of [`crate::Job::run`].
 pub fn start(
     options: &RunOptions,
     cluster: Option<&(dyn Cluster + Sync)>,
@@ -22,7 +22,7 @@ pub fn start(
 ) -> Result<RunReport> {
     job::check(options)?;
     let inputs = match cluster {
-        // Other machines read the inputs where they are.
+        // Other machines read the inputs in place.
         Some(_) => reading::look(options, cancel)?,
         None => reading::look_and_write(options, cancel, Writes::Texts)?,
     };
@@ -32,10 +32,10 @@ pub fn start(
     start_with(options, inputs, cluster, progress, cancel)
 }
 
-/// Runs over inputs that are open, and writes report.html if the program has it.
+/// Runs over opened inputs, and writes report.html if the program was built with it.
 ///
 /// # Errors
-/// As [`crate::Job::run`].
+/// Returns the errors of [`crate::Job::run`].
 pub fn start_with(
     options: &RunOptions,
     inputs: Inputs,

@@ -1,4 +1,4 @@
-//! `dupsift accept`: a result that a guard held back becomes the output.
+//! `dupsift accept`: makes a held result the output.
 
 use anyhow::Result;
 
@@ -9,10 +9,10 @@ use crate::report::accepted_page;
 use dupsift_engine::engine;
 use dupsift_study::study;
 
-/// Runs the verb.
+/// Runs the command.
 ///
 /// # Errors
-/// A folder that is no result held back, and what keeps it from its name.
+/// Returns an error if the folder is not a held result, or if it cannot be renamed.
 pub fn accept(arguments: AcceptArguments) -> Result<Exit> {
     log::send(LogFormat::Text);
     let out =

@@ -1,6 +1,6 @@
-//! `dupsift algorithms`: the family as a list, one member in full, or everything as JSON.
+//! `dupsift algorithms`: all algorithms as a list, one algorithm in detail, or everything as JSON.
 //!
-//! All of it is made from the static facts of the members; nothing is loaded, so it answers at once.
+//! The output is generated from the static facts of the algorithms without loading anything, so it is instant.
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -15,10 +15,10 @@ use dupsift_algorithms::stage::recipe::{DEFAULT_PRESET, PRESETS};
 /// The width of tables whose last column is prose.
 const WIDTH: u16 = 120;
 
-/// Runs the verb.
+/// Runs the command.
 ///
 /// # Errors
-/// An unknown name; stdout that cannot be written.
+/// Returns an error if the name is unknown or if stdout cannot be written.
 pub fn algorithms(arguments: &AlgorithmsArguments) -> Result<Exit> {
     let text = match (&arguments.name, arguments.json) {
         (None, false) if arguments.markdown => handbook::all(),
@@ -32,10 +32,10 @@ pub fn algorithms(arguments: &AlgorithmsArguments) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// All that is known of all of them.
+/// Returns the facts of all algorithms as JSON.
 ///
 /// # Errors
-/// Too little memory.
+/// Returns an error if there is too little memory.
 pub fn json_of_all() -> Result<String> {
     json(&ALGORITHMS.iter().map(|algorithm| Facts::of(*algorithm)).collect::<Vec<_>>())
 }
@@ -98,7 +98,7 @@ fn one(algorithm: &dyn Algorithm) -> String {
     text + &format!("\nas typed: --algorithms {name} or {name}:{example}as=NAME, where NAME is its output folder\n")
 }
 
-/// All that is known of a member, for machines. Field names are the interface.
+/// Holds the facts of an algorithm for JSON. Field names are part of the interface.
 #[derive(Serialize)]
 struct Facts {
     name: &'static str,
@@ -126,7 +126,7 @@ struct Parameter {
     /// The words of a choice, or the names of checks.
     #[serde(skip_serializing_if = "Option::is_none")]
     words: Option<&'static [&'static str]>,
-    /// Kind and range as a person reads them.
+    /// Kind and range in readable form.
     value: String,
     help: &'static str,
 }
@@ -197,7 +197,7 @@ mod tests {
                 assert!(text.lines().any(|line| line.trim_start().starts_with(spec.name)), "{}", spec.name);
             }
             assert!(list().contains(algorithm.name()));
-            // Words may be wrapped, never lost.
+            // Words may be wrapped, but never lost.
             let all: String = list().split_whitespace().collect();
             assert!(algorithm.facts().aliases.iter().all(|alias| all.contains(alias)));
         }

@@ -1,4 +1,4 @@
-//! `dupsift apply`: the corpus of a finished run, written without a second run.
+//! `dupsift apply`: writes the corpus of a finished run without a second run.
 
 use anyhow::{Context, Result};
 
@@ -11,10 +11,11 @@ use dupsift_core::error::{Error, Result as Checked};
 use dupsift_engine::options::CorpusFiles;
 use dupsift_study::study::{self, ApplyOptions, Finished};
 
-/// Runs the verb.
+/// Runs the command.
 ///
 /// # Errors
-/// A folder that is no finished run, a corpus that is gone or has changed, a rule that the run does not know enough for.
+/// Returns an error if the folder is not a finished run, if the corpus is missing or has changed, or if the run does not have enough
+/// information for the rule.
 pub fn apply(arguments: &ApplyArguments) -> Result<Exit> {
     let asked = ApplyOptions {
         corpus: CorpusFiles::parse(&arguments.corpus)?,

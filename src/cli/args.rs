@@ -1,10 +1,8 @@
-//! What was typed, and nothing of what it means: the arguments of each verb, and those of its options that stand in the table
-//! ([`super::options`]).
+//! The arguments of each command as typed, without their meaning, and those of its options that are in the table ([`super::options`]).
 //!
-//! The table holds what a configuration file may say, what `run.json` records and what Python has as keywords: what can be asked of a
-//! corpus. Flags that stand here and not there are about one call alone: what it looks at (`--truth`, `--docs`), in which form it prints
-//! (`--json`, `--markdown`, `--full`), what a person says to it (`--reason`), and where the rest is read (`--config`). A test
-//! below lists all of them.
+//! The table has the options that may be in a configuration file, that `run.json` records and that are Python keywords: what can be done
+//! with a corpus. Flags outside the table affect only one call: what it reads (`--truth`, `--docs`), how it prints (`--json`, `--markdown`,
+//! `--full`), a remark by the user (`--reason`), and where the other options are (`--config`). A test below lists all of them.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! `dupsift clean`: what killed runs left of an output goes.
+//! `dupsift clean`: removes what killed runs left of an output.
 
 use anyhow::Result;
 use bytesize::ByteSize;
@@ -9,10 +9,10 @@ use super::{Exit, log, print_result};
 use dupsift_core::number::counted;
 use dupsift_engine::job::{self, Cleared};
 
-/// Runs the verb.
+/// Runs the command.
 ///
 /// # Errors
-/// A run that lives and is writing the output; what cannot be removed.
+/// Returns an error if a live run is writing the output, or if something cannot be removed.
 pub fn clean(arguments: &CleanArguments) -> Result<Exit> {
     log::send(LogFormat::Text);
     let cleared = job::clean(&arguments.out)?;

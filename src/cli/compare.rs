@@ -1,4 +1,4 @@
-//! `dupsift compare`: a run of many algorithms, and the table of how good each of them is.
+//! `dupsift compare`: runs many algorithms, and prints a table of how good each of them is.
 
 use anyhow::{Context, Result};
 
@@ -16,10 +16,10 @@ use dupsift_engine::options::{RunOptions, resolve};
 use dupsift_engine::reading::{self, Writes};
 use dupsift_study::study::{self, CompareOptions, Contest, Judge};
 
-/// Runs the verb.
+/// Runs the command.
 ///
 /// # Errors
-/// What kept the run from being finished.
+/// Returns an error if the run cannot finish.
 pub fn compare(arguments: CompareArguments) -> Result<Exit> {
     let (inputs, settings) = arguments.asked()?;
     let number = |name: &str| settings.number(name).unwrap_or_default();
@@ -50,7 +50,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
         say(&plan(&passes)).context("cannot print")?;
         return Ok(Exit::Done);
     }
-    // Behind the tables their pairs are judged.
+    // After the tables are written, their pairs are judged.
     legs.push(Leg { stages: vec!["pool", "read judged", "judge", "oracle"], count: 4, work: 0.5 });
     progress.follow(legs);
     let compared = study::compare(options, inputs, progress, &cancel, &page)?;
@@ -62,7 +62,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
     Ok(print_result(&comparison(&compared.comparison, &compared.run, &options.run.out), exit))
 }
 
-/// What is compared.
+/// Returns a description of the contestants.
 fn called(options: &CompareOptions) -> String {
     let labels: Vec<&str> = options.contestants.iter().map(|one| one.name.as_str()).collect();
     if labels.len() > MOST_NAMED {

@@ -1,7 +1,7 @@
-//! What shells complete: verbs and flags, which clap knows, and what stands in lists (`known.rs`).
+//! Shell completions: commands and flags, which clap knows, and values in lists (`known.rs`).
 //!
-//! bash cuts a word at `:` and `=`, so it gets a function of its own for `--algorithms`: `exact,minhash:bands=20,r` is completed to
-//! `exact,minhash:bands=20,rows=`. Other shells take names, and `NAME:parameter=`, at the beginning of the list.
+//! bash splits words at `:` and `=`, so it gets a custom function for `--algorithms`: `exact,minhash:bands=20,r` is completed to
+//! `exact,minhash:bands=20,rows=`. Other shells complete names and `NAME:parameter=` at the beginning of the list.
 
 use clap::CommandFactory;
 use clap_complete::Shell;
@@ -9,7 +9,7 @@ use clap_complete::Shell;
 use super::args::Arguments;
 use super::known::LISTED;
 
-/// The completion script for a shell.
+/// Returns the completion script for a shell.
 pub fn script(shell: Shell) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut Arguments::command(), "dupsift", &mut script);
@@ -20,7 +20,7 @@ pub fn script(shell: Shell) -> String {
     script
 }
 
-/// What stands behind the script that clap writes for bash.
+/// Appended to the script that clap writes for bash.
 const LISTS: &str = r#"
 # Lists of algorithms: names behind commas, parameters behind the name.
 _dupsift_lists() {
@@ -74,7 +74,7 @@ mod tests {
             {
                 assert!(script.contains(known), "{shell}: {known}");
             }
-            // Shells have their own signs before a colon.
+            // Some shells escape colons.
             let plain = script.replace(['\\', '`'], "");
             assert!(plain.contains("minhash:bands=") && plain.contains("minhash:threshold="), "{shell}");
         }

@@ -1,4 +1,4 @@
-//! `--config dupsift.toml`: every option of the verb by its long name, and the inputs. What the command line says wins.
+//! `--config dupsift.toml`: the options of the command by their long names, and the inputs. The command line takes precedence.
 //!
 //! ```text
 //! inputs = ["crawl/", "more/*.jsonl"]
@@ -7,7 +7,7 @@
 //! strict = true
 //! ```
 //!
-//! A mistake names file, line and key. Relative paths are taken from the working directory, as on the command line.
+//! Errors name the file, the line and the key. Relative paths are resolved from the working directory, as on the command line.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -19,22 +19,22 @@ use super::log;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_engine::options::{Settings, Value, Verb, options_of, read_text};
 
-/// The key of files, folders and globs, which no flag names.
+/// The key for input files, folders and globs, which have no flag.
 pub const INPUTS: &str = "inputs";
 
-/// What a configuration file says.
+/// Holds the content of a configuration file.
 #[derive(Debug, Default)]
 pub struct Config {
     /// Its options.
     pub settings: Settings,
-    /// What to read; empty where it does not say.
+    /// The inputs; empty if the file has none.
     pub inputs: Vec<String>,
 }
 
-/// Reads a configuration file and checks what can be checked of it alone. `listens`: it may say the form of log lines.
+/// Reads a configuration file and validates it as far as possible. With `listens`, it may set the log format.
 ///
 /// # Errors
-/// A file that cannot be read, is no TOML, has an unknown key, or a value that its option would not take.
+/// Returns an error if the file cannot be read, is not TOML, has an unknown key, or has an invalid value.
 pub fn read(verb: Verb, path: &Path, listens: bool) -> Result<Config> {
     let text = read_text("config", path)?;
     if listens {
@@ -84,11 +84,11 @@ fn parse(verb: Verb, name: &str, text: &str) -> Result<Config> {
     Ok(config)
 }
 
-/// None for what no option is: dates and tables.
+/// Returns `None` for dates and tables, which no option takes.
 fn of_toml(value: &toml::Value) -> Option<Value> {
     match value {
         toml::Value::Boolean(on) => Some((*on).into()),
-        // A number below zero is in no range; its text says so in the message.
+        // A negative number is in no range; its text is shown in the message.
         toml::Value::Integer(number) => {
             Some(u64::try_from(*number).map_or_else(|_| number.to_string().into(), Value::Number))
         }

@@ -10,10 +10,10 @@ use dupsift_engine::contaminated::{self, ContaminatedOptions};
 use dupsift_engine::engine::Progress;
 use dupsift_engine::reading::{self, Writes};
 
-/// Runs the verb.
+/// Runs the command.
 ///
 /// # Errors
-/// What kept the work from being finished.
+/// Returns an error if the work cannot finish.
 pub fn contaminated(arguments: ContaminatedArguments) -> Result<Exit> {
     let (inputs, settings) = arguments.asked()?;
     let options = ContaminatedOptions::resolve(inputs, &settings)?;

@@ -1,9 +1,9 @@
-//! What a terminal would obey, spelled out: control characters, and marks that turn the direction of writing.
+//! Escapes what a terminal would interpret: control characters and direction marks.
 
 use std::borrow::Cow;
 
-/// The text with control characters, but line feeds and tabs, and with marks that turn the direction of writing as JSON spells
-/// them: `\u001b`. So JSON stays the same value.
+/// Escapes control characters, except line feeds and tabs, and direction marks in JSON notation: `\u001b`. So the value of JSON text is
+/// unchanged.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
@@ -19,7 +19,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// The same with line feeds, for texts of one line.
+/// Does the same and escapes line feeds, for texts on one line.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     match escaped(text) {
         shown if shown.contains('\n') => Cow::Owned(shown.replace('\n', "\\n")),
@@ -45,7 +45,7 @@ mod tests {
         );
         assert!(matches!(escaped("猫 cat\n"), Cow::Borrowed("猫 cat\n")));
         assert_eq!(one_line("a\nb\u{7f}"), "a\\nb\\u007f");
-        // A value of JSON stays what it is.
+        // The value of JSON text is unchanged.
         let json = serde_json::to_string("\u{1b}\u{7f}\u{85}\n").unwrap();
         assert_eq!(serde_json::from_str::<String>(&escaped(&json)).unwrap(), "\u{1b}\u{7f}\u{85}\n");
     }

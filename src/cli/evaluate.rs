@@ -1,4 +1,4 @@
-//! `dupsift evaluate`: a finished run held against labelled pairs or clusters.
+//! `dupsift evaluate`: compares a finished run with labeled pairs or clusters.
 
 use anyhow::{Context, Result};
 
@@ -8,10 +8,10 @@ use super::{Exit, log, print_result};
 use crate::report::evaluation;
 use dupsift_study::study::{self, Finished, truth_quotes};
 
-/// Runs the verb.
+/// Runs the command.
 ///
 /// # Errors
-/// A folder that is no finished run, a truth that cannot be understood, a corpus that is gone.
+/// Returns an error if the folder is not a finished run, if the truth cannot be understood, or if the corpus is missing.
 pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
     let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.corpus.as_deref());
     let settings = arguments.options.settings()?;

@@ -1,13 +1,13 @@
-//! Exit codes: what a shell, a Makefile or cron learns from a run.
+//! Exit codes: the result of a command for a shell, a Makefile or cron.
 //!
 //! | code | meaning |
 //! | --- | --- |
 //! | 0 | done |
-//! | 1 | failed: nothing stands under the final name |
-//! | 2 | wrong usage: another command line would do |
+//! | 1 | failed: there is nothing under the final name |
+//! | 2 | wrong usage: another command line would work |
 //! | 3 | done, but rows or files were rejected or a guard fired |
-//! | 4 | finished, but held back: a guard fired, and what stood under the final name still does |
-//! | 129, 130, 143 | stopped by SIGHUP, SIGINT (Ctrl-C), SIGTERM: 128 and the number of the signal, as shells have it |
+//! | 4 | finished, but held back: a guard fired, and an earlier output under the final name is unchanged |
+//! | 129, 130, 143 | stopped by SIGHUP, SIGINT (Ctrl-C), SIGTERM: 128 plus the signal number, as in shells |
 
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -18,31 +18,31 @@ use dupsift_engine::job::{Guarded, RunReport};
 /// The first signal that asked the process to stop; 0 for none.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
 
-/// A signal asks the process to stop; the first one counts.
+/// Records that a signal asked the process to stop; the first one counts.
 pub(super) fn asked_by(signal: i32) {
     let number = u8::try_from(signal).unwrap_or_default();
     let _ = SIGNAL.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);
 }
 
-/// How the program ends.
+/// States how the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// All of it is done.
+    /// Everything is done.
     Done,
     /// The work could not be finished.
     Failed,
-    /// The command line, the configuration or the columns asked for cannot be.
+    /// The command line, the configuration or a requested column is invalid.
     Usage,
-    /// Done, but some rows or files were set aside or a guard fired: a person should look.
+    /// Done, but some rows or files were rejected or a guard fired, so a person should check the result.
     DoneWithLosses,
     /// Finished, but a guard keeps the result from replacing an earlier one.
     Held,
-    /// Stopped by a signal of this number.
+    /// Stopped by the signal with this number.
     Stopped(u8),
 }
 
 impl Exit {
-    /// The number that the caller of the process sees.
+    /// Returns the exit code of the process.
     pub const fn code(self) -> u8 {
         match self {
             Exit::Done => 0,
@@ -54,7 +54,7 @@ impl Exit {
         }
     }
 
-    /// Returns why somebody should look at a result that is complete; `None` if nobody has to.
+    /// Returns why a complete result should be checked; `None` if it need not be.
     pub const fn asks_to_look(self) -> Option<&'static str> {
         match self {
             Exit::DoneWithLosses => Some(
@@ -67,12 +67,12 @@ impl Exit {
         }
     }
 
-    /// The end of a run that was finished.
+    /// Returns the exit of a finished run.
     pub fn of_report(report: &RunReport) -> Exit {
         Exit::of(report, report.documents.rejections.rows, report.bad_inputs.len())
     }
 
-    /// The end of a job with such guards, in which so many rows and files were set aside.
+    /// Returns the exit of a finished job with these guards and this many rejected rows and skipped files.
     pub fn of(report: &impl Guarded, rejected: u64, bad_inputs: usize) -> Exit {
         if report.is_held() {
             return Exit::Held;
@@ -81,7 +81,7 @@ impl Exit {
         if losses { Exit::DoneWithLosses } else { Exit::Done }
     }
 
-    /// The end of a run that was asked to stop.
+    /// Returns the exit of a run that was asked to stop.
     pub fn of_stop() -> Exit {
         match SIGNAL.load(Ordering::SeqCst) {
             0 => Exit::Failed,
@@ -89,7 +89,7 @@ impl Exit {
         }
     }
 
-    /// The end of a run that was not finished.
+    /// Returns the exit of a run that failed.
     pub fn of_error(error: &anyhow::Error) -> Exit {
         match error.downcast_ref::<Error>().map(|error| (error.kind(), error)) {
             Some((Kind::Usage, _) | (_, Error::Missing { .. })) => Exit::Usage,
@@ -108,15 +108,15 @@ impl From<Exit> for ExitCode {
 /// No exit code.
 const NONE: u8 = u8::MAX;
 
-/// The code that the process will end with, once that is known.
+/// The exit code of the process, if it is already known.
 static CODE: AtomicU8 = AtomicU8::new(NONE);
 
-/// From now on there is nothing to be undone: how the process ends is known, and is being told.
+/// Records the exit code. From here on nothing can be undone, because the result is being reported.
 pub(super) fn ends_with(exit: Exit) {
     CODE.store(exit.code(), Ordering::SeqCst);
 }
 
-/// The code that the process will end with, once that is known.
+/// Returns the exit code of the process, if it is already known.
 pub(super) fn known_code() -> Option<u8> {
     Some(CODE.load(Ordering::SeqCst)).filter(|&code| code != NONE)
 }

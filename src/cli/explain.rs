@@ -1,4 +1,4 @@
-//! `dupsift explain`: why two documents of a finished run are a pair, or none; or why one goes.
+//! `dupsift explain`: why two documents of a finished run are a pair or not, or why one was removed.
 
 use std::io::{self, IsTerminal};
 
@@ -10,13 +10,13 @@ use super::{Exit, log, say, say_styled};
 use crate::report::{LEAST_WIDTH, Screen, explanation};
 use dupsift_study::study::{self, Finished};
 
-/// Columns where there is no terminal to ask.
+/// Columns if there is no terminal.
 const WIDTH: usize = 100;
 
-/// Runs the verb.
+/// Runs the command.
 ///
 /// # Errors
-/// A folder without a finished run, a corpus that is another by now, documents that are not there.
+/// Returns an error if the folder has no finished run, if the corpus has changed, or if a document does not exist.
 pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let (_, progress) = log::start(&settings);
@@ -37,7 +37,7 @@ pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// The terminal at hand: its width, else `COLUMNS`, else 100; colours where it is one and NO_COLOR is not set.
+/// Describes the terminal: its width, else `COLUMNS`, else 100; colors if it is a terminal and NO_COLOR is not set.
 fn screen(full: bool) -> Screen {
     let terminal = io::stdout().is_terminal();
     let size = terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0));

@@ -1,4 +1,4 @@
-//! Markdown for the manual, made from the code: docs/algorithms.md from the facts of the algorithms, and the tables of docs/options.md
+//! Markdown for the manual, generated from the code: docs/algorithms.md from the facts of the algorithms, and the tables in docs/options.md
 //! from the table of options. Tests compare the files with it.
 
 use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, specs};
@@ -14,7 +14,7 @@ the best one of their documents, and `as=NAME`, which names its output folder. A
 exact copies only; `run.json` counts such documents by reason.
 ";
 
-/// Returns the page of all algorithms: a table that leads to the page of each.
+/// Returns the page of all algorithms: a table with links to the page of each.
 pub fn all() -> String {
     let mut page = format!("{HEAD}\n| name | alias | inputs | duplicates are |\n| --- | --- | --- | --- |\n");
     for algorithm in ALGORITHMS {
@@ -26,7 +26,7 @@ pub fn all() -> String {
     page
 }
 
-/// Returns one algorithm with its parameters, presets and shorthands.
+/// Returns the page of one algorithm with its parameters, presets and shorthands.
 pub fn one(algorithm: &dyn Algorithm) -> String {
     let facts = algorithm.facts();
     let aliases =
@@ -59,7 +59,7 @@ pub fn one(algorithm: &dyn Algorithm) -> String {
     section
 }
 
-/// The options of `run`, then those of other verbs, as docs/options.md has them.
+/// Returns the options of `run`, then those of other commands, as in docs/options.md.
 #[cfg(test)]
 fn options() -> String {
     use dupsift_engine::options::{OptionSpec, Verb, in_groups};
@@ -91,7 +91,7 @@ fn options() -> String {
     page
 }
 
-/// One row of a table; a bar within a cell is spelled so that it is none.
+/// Returns a row of a table; bars within a cell are escaped.
 fn row(cells: &[String]) -> String {
     format!("| {} |\n", cells.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "))
 }
@@ -100,7 +100,7 @@ fn row(cells: &[String]) -> String {
 mod tests {
     use super::*;
 
-    /// Run the tests with UPDATE_EXPECT=1 to write the page anew.
+    /// Run the tests with UPDATE_EXPECT=1 to rewrite the page.
     #[test]
     fn the_page_in_docs_is_this_one() {
         expect_test::expect_file![concat!(env!("CARGO_MANIFEST_DIR"), "/docs/algorithms.md")].assert_eq(&all());
@@ -115,7 +115,7 @@ mod tests {
         }
     }
 
-    /// Run the tests with UPDATE_EXPECT=1 to write the tables anew.
+    /// Run the tests with UPDATE_EXPECT=1 to rewrite the tables.
     #[test]
     fn the_options_in_docs_are_those_of_the_table() {
         const BEGIN: &str = "<!-- The tables of options, made from crates/engine/src/options/table.rs by `make golden`; do not edit. -->\n";

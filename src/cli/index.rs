@@ -1,4 +1,4 @@
-//! `dupsift index`: what an index holds, and what is done with it between nights.
+//! `dupsift index`: shows the content of an index, and maintains it between runs.
 
 use std::path::Path;
 
@@ -13,13 +13,13 @@ use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_engine::options::cores_allowed;
 use dupsift_incremental::upkeep::{self, Forget, Held, Restored};
 
-/// Bytes of memory that merging may take.
+/// Maximum bytes of memory for merging.
 const MEMORY: u64 = 512 << 20;
 
-/// Runs the verb.
+/// Runs the command.
 ///
 /// # Errors
-/// A folder that is no index; a damaged file; a full disk.
+/// Returns an error if the folder is not an index, if a file is damaged, or if the disk is full.
 pub fn index(verb: IndexVerb) -> Result<Exit> {
     log::send(LogFormat::Text);
     let cancel = cancel_on_signal()?;

@@ -1,4 +1,4 @@
-//! Values that a shell may complete: names of algorithms, of their parameters, of presets and tokenizers.
+//! Values for shell completion: names of algorithms, their parameters, presets and tokenizers.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use dupsift_algorithms::algorithm::{ALGORITHMS, specs};
 use dupsift_algorithms::stage::recipe::PRESETS;
 use dupsift_text::TokenizerKind;
 
-/// Words of closed lists, and beginnings of values that go on with a number or a name, by option.
+/// The words of closed lists, and the beginnings of values that continue with a number or a name, by option.
 pub const BEGINNINGS: &[(&str, &[&str])] = &[
     ("checkpoint", &["0s", "30s", "5m", "never"]),
     ("corpus", &["annotate", "drop", "keep", "keep,drop", "annotate,keep,drop", "none"]),
@@ -22,7 +22,7 @@ pub const BEGINNINGS: &[(&str, &[&str])] = &[
     ("scope", &["all", "within:"]),
 ];
 
-/// Names of algorithms, and each of their parameters as it begins.
+/// The names of algorithms, and the beginning of each of their parameters.
 pub static LISTED: LazyLock<Vec<String>> = LazyLock::new(listed);
 
 fn listed() -> Vec<String> {
@@ -37,12 +37,12 @@ fn listed() -> Vec<String> {
     ALGORITHMS.iter().flat_map(of_one).chain(["all".to_owned()]).collect()
 }
 
-/// Returns a parser that takes any text, for an argument with the words of [`BEGINNINGS`] of that option.
+/// Returns a parser that accepts any text, for an argument with the words in [`BEGINNINGS`] for that option.
 pub fn words_of(option: &str) -> impl TypedValueParser<Value = String> {
     Known(Words::These(BEGINNINGS.iter().find(|(known, _)| *known == option).map_or(&[], |(_, words)| words)))
 }
 
-/// An argument whose values a shell may complete; any other text is taken all the same, for what is wrong with it is said elsewhere.
+/// Adds completions to an argument. Any other text is accepted too, because values are validated elsewhere.
 pub fn completed(argument: Arg, option: &str) -> Arg {
     let words = match option {
         "algorithms" => (|| LISTED.iter().map(String::as_str).collect()) as fn() -> Vec<&'static str>,
@@ -58,11 +58,11 @@ pub fn completed(argument: Arg, option: &str) -> Arg {
     argument.value_parser(Known(Words::Made(words))).hide_possible_values(true)
 }
 
-/// Any text, of which some are known.
+/// Accepts any text, with some known values.
 #[derive(Clone)]
 struct Known(Words);
 
-/// Where the known texts come from.
+/// The source of the known values.
 #[derive(Clone, Copy)]
 enum Words {
     Made(fn() -> Vec<&'static str>),

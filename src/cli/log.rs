@@ -1,10 +1,10 @@
-//! Log lines on stderr, as text for people or as JSON for machines, written so that they and the bars do not tear each other.
+//! Log lines on stderr, as text or as JSON, written so that they do not collide with progress bars.
 //!
-//! A line goes through [`Bars::suspend`]: the bars step aside, the line is written whole, the bars come back. Stderr that
-//! is closed is no reason to end a run.
+//! A line is written within [`Bars::suspend`]: the bars are hidden, the complete line is written, the bars return. A closed stderr does not
+//! end a run.
 //!
-//! With `--log-format json` every line of stderr is JSON, also of errors of the command line and of the configuration file. So
-//! the form is looked for before either is understood.
+//! With `--log-format json`, every line on stderr is JSON, including errors in the command line and the configuration file. So the format
+//! is determined before either is parsed.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -24,38 +24,38 @@ use dupsift_core::error::did_you_mean;
 use dupsift_engine::engine::{Progress, tell_stages};
 use dupsift_engine::options::Settings;
 
-/// The form of log lines.
+/// Selects the format of log lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For people.
+    /// Text for people.
     Text,
-    /// One JSON object a line, for machines.
+    /// One JSON object per line.
     Json,
 }
 
-/// The variable of the environment that says which lines are wanted where neither --quiet nor --verbose does.
+/// The environment variable that selects log lines, unless --quiet or --verbose does.
 const ENVIRONMENT: &str = "RUST_LOG";
-/// What the parts of this program begin with.
+/// Prefix of the names of this program's modules.
 const OURS: &str = env!("CARGO_CRATE_NAME");
 
 /// Whether lines are JSON in this process.
 static JSON: AtomicBool = AtomicBool::new(false);
-/// Whether no more than warnings and errors is wanted.
+/// Whether only warnings and errors are logged.
 static QUIET: AtomicBool = AtomicBool::new(false);
-/// The bars that step aside.
+/// The bars to hide while a line is written.
 static BARS: RwLock<Option<Arc<Bars>>> = RwLock::new(None);
 
-/// Whether lines are JSON, as far as is known by now.
+/// Returns whether lines are JSON, as far as is known.
 pub fn is_json() -> bool {
     JSON.load(Ordering::Relaxed)
 }
 
-/// Whether no more than warnings and errors is wanted.
+/// Returns whether only warnings and errors are logged.
 pub fn is_quiet() -> bool {
     QUIET.load(Ordering::Relaxed)
 }
 
-/// Looks for the form among the words of the command line, and sees to it that a panic is told in it.
+/// Determines the format from the words of the command line, and makes panics use it.
 pub fn listen(typed: impl Iterator<Item = OsString>) {
     if types_json(typed) {
         send(LogFormat::Json);
@@ -85,7 +85,7 @@ fn types_json(mut typed: impl Iterator<Item = OsString>) -> bool {
     false
 }
 
-/// Looks for the form in a configuration file that may be broken elsewhere.
+/// Determines the format from a configuration file that may be invalid elsewhere.
 pub fn listen_to_config(text: &str) {
     let is = |line: &str| {
         line.split_once('=').is_some_and(|(key, value)| key.trim() == "log-format" && value.contains("json"))
@@ -95,7 +95,7 @@ pub fn listen_to_config(text: &str) {
     }
 }
 
-/// What progress looks like: bars where there is a terminal, log lines where a machine reads, else nothing.
+/// Returns how progress is shown: bars on a terminal, log lines for JSON, otherwise nothing.
 fn progress(wanted: bool, format: LogFormat) -> Progress {
     match (wanted, io::stderr().is_terminal(), format) {
         (false, ..) | (true, false, LogFormat::Text) => Progress::hidden(),
@@ -108,7 +108,7 @@ fn progress(wanted: bool, format: LogFormat) -> Progress {
     }
 }
 
-/// Sends log lines of this process to stderr in the form that was asked for, beside what shows the progress.
+/// Starts logging to stderr in the requested format, together with the progress display.
 pub fn start(settings: &Settings) -> (LogFormat, Progress) {
     let format = if settings.text("log-format") == Some("json") { LogFormat::Json } else { LogFormat::Text };
     let (quiet, verbose) = (settings.switch("quiet"), settings.switch("verbose"));
@@ -122,7 +122,7 @@ pub fn start(settings: &Settings) -> (LogFormat, Progress) {
     (format, progress)
 }
 
-/// The same for a verb that may work for hours: where there are no bars, each stage that ends is a line.
+/// Does the same for a command that may run for hours: without bars, a line is logged at the end of each stage.
 pub fn start_long(settings: &Settings) -> (LogFormat, Progress) {
     if settings.switch("verbose") || !io::stderr().is_terminal() {
         tell_stages();
@@ -130,12 +130,12 @@ pub fn start_long(settings: &Settings) -> (LogFormat, Progress) {
     start(settings)
 }
 
-/// A machine gets a line for each stage; a person gets bars and the summary.
+/// JSON logs have a line for each stage; people see bars and the summary.
 fn usual(format: LogFormat) -> Level {
     if format == LogFormat::Json { Level::DEBUG } else { Level::INFO }
 }
 
-/// Sends log lines to stderr, as many as `RUST_LOG` asks for. Only the first call has an effect.
+/// Starts logging to stderr at the level in `RUST_LOG`. Only the first call has an effect.
 pub fn send(format: LogFormat) {
     let typed = std::env::var(ENVIRONMENT).ok().filter(|typed| !typed.trim().is_empty());
     match typed.as_deref().map(asked) {
@@ -149,12 +149,12 @@ pub fn send(format: LogFormat) {
     }
 }
 
-/// Lines of this level and of those that matter more.
+/// Returns a filter for this level and more severe ones.
 fn level(level: Level) -> Targets {
     Targets::new().with_default(level)
 }
 
-/// What `RUST_LOG` asks for: levels, each of all lines or of those of one part of the program. What ends the program is always told.
+/// Parses `RUST_LOG`: levels for all lines or for a part of the program. Fatal errors are always logged.
 fn asked(typed: &str) -> Result<Targets, String> {
     const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
     let is_level = |text: &str| !text.is_empty() && text.parse::<LevelFilter>().is_ok();
@@ -178,7 +178,7 @@ fn asked(typed: &str) -> Result<Targets, String> {
     Ok(if asked.would_enable(ends, &Level::ERROR) { asked } else { asked.with_target(ends, Level::ERROR) })
 }
 
-/// Whether this is the first call, which alone has an effect.
+/// Returns whether this is the first call, which is the only one with an effect.
 fn send_from(format: LogFormat, filter: &Targets) -> bool {
     let terminal = io::stderr().is_terminal();
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -188,15 +188,15 @@ fn send_from(format: LogFormat, filter: &Targets) -> bool {
         .with_writer(BesideBars { format, colours })
         .with_ansi(colours)
         .with_target(false)
-        // Its last resort is to print to stderr, which is what has just failed.
+        // Otherwise, it would print its own errors to stderr, which has just failed.
         .log_internal_errors(false);
-    // An error means that lines have a way out already.
+    // An error means that logging was already started.
     let sent = match format {
         LogFormat::Json => {
             let lines = lines.json().flatten_event(true).with_current_span(false).with_span_list(false);
             lines.finish().with(filter.clone()).try_init()
         }
-        // Who sits at the terminal knows the time; a file of log lines does not.
+        // On a terminal, lines need no time stamps; in a log file they do.
         LogFormat::Text if terminal => lines.compact().without_time().finish().with(filter.clone()).try_init(),
         LogFormat::Text => lines.compact().finish().with(filter.clone()).try_init(),
     };
@@ -221,7 +221,7 @@ impl<'w> MakeWriter<'w> for BesideBars {
 }
 
 impl BesideBars {
-    /// A line as it may be sent, see [`escaped`]. Colours are the formatter's own, which spells escapes of what it is given.
+    /// Returns an escaped line, see [`escaped`]. Colors are from the formatter, which escapes its arguments.
     fn shown(self, line: &str) -> String {
         let line = line.strip_suffix('\n').unwrap_or(line);
         let shown = match self {
@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(told(" info ,,", "dupsift_engine::job", Level::INFO), Ok(true));
         assert_eq!(told("warn,dupsift_engine::job=debug", "dupsift_engine::job::run", Level::DEBUG), Ok(true));
         assert_eq!(told("warn,dupsift_engine::job=debug", "dupsift_engine::engine", Level::DEBUG), Ok(false));
-        // What ends the program is told at every level that can be typed.
+        // Fatal errors are logged at every level.
         assert_eq!(told("off", "dupsift::cli::output", Level::ERROR), Ok(true));
         assert_eq!(told("off", "dupsift_engine::job", Level::ERROR), Ok(false));
         assert!(asked("debg").unwrap_err().contains("did you mean \"debug\"?"));

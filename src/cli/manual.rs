@@ -1,4 +1,4 @@
-//! `dupsift manual`: the pages of docs/, which the program has in it, so that they fit the version; or pages for man.
+//! `dupsift manual`: writes the pages in docs/, which are embedded in the program so that they match its version, or man pages.
 
 use std::fs;
 use std::path::Path;
@@ -12,14 +12,14 @@ use dupsift_core::error::Error;
 use dupsift_core::number::counted;
 use dupsift_core::safe_fs;
 
-/// Pages by their names below docs/, each with its text.
+/// Lists pages by their names below docs/, each with its text.
 macro_rules! pages {
     ($($name:literal),* $(,)?) => {
         &[$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/", $name)))),*]
     };
 }
 
-/// All pages except the benchmarks, the pages of docs/dev, which are for people who change the program, and the pictures.
+/// All pages except the benchmarks, the pages in docs/dev, which are for contributors, and the pictures.
 const PAGES: &[(&str, &str)] = pages![
     "SUMMARY.md",
     "algorithms.md",
@@ -86,10 +86,10 @@ const PAGES: &[(&str, &str)] = pages![
     "methods/versions.md",
 ];
 
-/// Runs the verb: writes the pages into a folder, which is made where it is not there.
+/// Runs the command: writes the pages into a folder, which is created if it is missing.
 ///
 /// # Errors
-/// A folder that cannot be written to.
+/// Returns an error if the folder cannot be written.
 pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
     let cannot = || format!("cannot write the manual to {}", dir.display());
     if for_man {
@@ -114,7 +114,7 @@ pub fn manual(dir: &Path, for_man: bool) -> Result<Exit> {
     ))
 }
 
-/// The text of a page in which what is not written is named, and not linked; pictures are left out.
+/// Returns the text of a page without pictures, in which links to pages that are not written become plain text.
 fn without_dead_links(page: &str, text: &str) -> String {
     let folder = page.rsplit_once('/').map_or("", |(folder, _)| folder);
     let mut out = String::with_capacity(text.len());
@@ -137,7 +137,8 @@ fn without_dead_links(page: &str, text: &str) -> String {
     out
 }
 
-/// Whether a link of a page in a folder leads to one that is written, or out into the world, or to a place of the page itself.
+/// Returns whether a link on a page in a folder leads to a page that is written, to an external address, or to an anchor on the page
+/// itself.
 fn is_there(folder: &str, target: &str) -> bool {
     let path = target.split('#').next().unwrap_or_default();
     let name = match path.strip_prefix("../") {
@@ -177,7 +178,7 @@ mod tests {
         for (name, text) in PAGES {
             let page = fs::read_to_string(dir.join(name)).expect("there");
             assert!(page.lines().next() == text.lines().next() && page.len() > 100 || *name == "SUMMARY.md", "{name}");
-            // Every link of a page leads to one that is written.
+            // Every link on a page leads to one that is written.
             let here = dir.join(name);
             for link in page.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
                 let is_page = link.ends_with(".md");

@@ -1,10 +1,10 @@
-//! The command line: what was typed ([`args`], [`options`], [`config`]), and one file a verb.
+//! The command line: the parsed arguments ([`args`], [`options`], [`config`]), and one file per command.
 //!
 //! ```text
 //! argv --options--> Settings --config--> Settings --options::resolve--> RunOptions --> job::run --> report::summary --> Exit
 //! ```
 //!
-//! What a person reads of a result goes to stdout, everything about the way there to stderr.
+//! Results go to stdout, progress and messages to stderr.
 
 pub mod accept;
 pub mod algorithms;

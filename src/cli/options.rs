@@ -1,5 +1,5 @@
-//! The table of options as clap arguments: [`Options`] stands in the arguments of a verb, and becomes [`Settings`] together with
-//! the file of `--config`. A switch may be typed as `--strict=false`, to take back what that file says.
+//! The table of options as clap arguments: [`Options`] is part of the arguments of a command, and becomes [`Settings`] together with the
+//! file in `--config`. A switch may be typed as `--strict=false`, to override that file.
 
 use std::path::{Path, PathBuf};
 
@@ -11,27 +11,27 @@ use super::known::completed;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::options::{Kind, OF_ONE_VERB, OptionSpec, Settings, Value, Verb, in_groups, options_of};
 
-/// Verbs that make an output of a corpus, and read a configuration file.
+/// Commands that write an output from a corpus, and read a configuration file.
 const MAKING: [Verb; 5] = [Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
 pub(super) const CONFIG: &str = "config";
-/// Options that have a letter, too.
+/// Options that also have a short form.
 const LETTERS: [(&str, char); 3] = [("out", 'o'), ("quiet", 'q'), ("verbose", 'v')];
 
-/// What was typed of the options of a verb, given by its place in [`Verb::ALL`].
+/// Holds the typed options of a command, which is given by its position in [`Verb::ALL`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options<const VERB: usize> {
     typed: Vec<(&'static str, Value)>,
     config: Option<PathBuf>,
-    /// An input that a shell may have made of the pattern of an option.
+    /// An input that a shell may have expanded from the pattern of an option.
     stray: Option<Stray>,
 }
 
 /// Options that name files besides those of the corpus.
 const OTHER_FILES: [&str; 3] = ["reference", "forget", "against"];
-/// The name of the inputs among the arguments of a verb.
+/// The name of the inputs among the arguments of a command.
 const INPUT: &str = "inputs";
 
-/// An input that stands directly behind the value of an option that names files.
+/// Describes an input directly after the value of an option that names files.
 #[derive(Clone, Debug, PartialEq)]
 struct Stray {
     option: &'static str,
@@ -40,8 +40,8 @@ struct Stray {
 }
 
 impl Stray {
-    /// Finds one: a second file of an unquoted pattern, which would be read as corpus. An input behind the value is meant as one if all
-    /// inputs stand there, unless both are files of one folder.
+    /// Finds a second file of an unquoted pattern, which would be read as part of the corpus. An input after the value is accepted if all
+    /// inputs are there, unless both are files in the same folder.
     fn find(verb: Verb, matches: &ArgMatches) -> Option<Stray> {
         let inputs: Vec<(usize, &String)> =
             matches.indices_of(INPUT)?.zip(matches.get_many::<String>(INPUT)?).collect();
@@ -78,18 +78,18 @@ impl Stray {
 }
 
 impl<const VERB: usize> Options<VERB> {
-    /// What was typed and, where that says nothing, what the configuration file says, then the defaults.
+    /// Returns the settings: the command line takes precedence over the configuration file, and that over the defaults.
     ///
     /// # Errors
-    /// A value that its option does not take; a configuration file that is none.
+    /// Returns an error if an option has an invalid value, or if the configuration file is invalid.
     pub fn settings(&self) -> Result<Settings> {
         Ok(self.settings_and_inputs()?.0)
     }
 
-    /// The same, and the inputs that the configuration file names.
+    /// Returns the settings and the inputs in the configuration file.
     ///
     /// # Errors
-    /// As [`Options::settings`].
+    /// Returns the errors of [`Options::settings`].
     pub fn settings_and_inputs(&self) -> Result<(Settings, Vec<String>)> {
         let verb = Verb::ALL[VERB];
         if let Some(stray) = &self.stray {
@@ -110,18 +110,18 @@ impl<const VERB: usize> Options<VERB> {
     }
 }
 
-/// What help says of an option.
+/// Returns the help text of an option.
 fn help(option: &OptionSpec, verb: Verb) -> String {
     let default = option.shown_of(verb).map(|shown| format!(" [default: {shown}]"));
     format!("{}{}", option.help_of(verb), default.unwrap_or_default())
 }
 
 fn argument(option: &'static OptionSpec, verb: Verb) -> Arg {
-    // A handful of options needs no headings.
+    // A few options need no headings.
     let heading = MAKING.contains(&verb).then_some(option.heading);
     let is_short = !MAKING.contains(&verb) || option.brief.is_some() || OF_ONE_VERB.contains(&option.heading);
     let argument = Arg::new(option.name).long(option.name).long_help(help(option, verb)).help_heading(heading);
-    // Another verb has other words for some options, which have no short form.
+    // Other commands have different help for some options, which have no short form.
     let brief = option.brief.filter(|_| MAKING.contains(&verb) && verb == Verb::Run);
     let argument = argument.help(brief.map_or_else(|| help(option, verb), str::to_owned)).hide_short_help(!is_short);
     let letter = LETTERS.iter().find(|(name, _)| *name == option.name).map(|(_, letter)| *letter);
@@ -211,11 +211,11 @@ mod tests {
         assert_eq!(strict("dupsift run a --strict"), Some(true.into()));
         assert_eq!(strict("dupsift run --strict=false a b"), Some(false.into()));
         assert_eq!(strict("dupsift run a"), None);
-        // A switch takes no word after a space: that is an input.
+        // A switch takes no value after a space: that is an input.
         assert_eq!(run("dupsift run --overwrite false").asked().unwrap().0, ["false"]);
     }
 
-    /// What a shell makes of `--reference bench/*.jsonl`.
+    /// Simulates how a shell expands `--reference bench/*.jsonl`.
     #[test]
     fn a_second_file_behind_an_option_is_no_input() {
         let folder = tempfile::tempdir().unwrap();
@@ -273,7 +273,7 @@ mod tests {
         );
         let (inputs, settings) = run(&format!("dupsift run --config {both}")).asked().unwrap();
         assert_eq!((inputs.len(), settings.text("algorithms")), (2, Some("exact,minhash:bands=20,rows=5")));
-        // What is typed wins.
+        // The command line takes precedence.
         assert_eq!(run(&format!("dupsift run z --config {both}")).asked().unwrap().0, ["z"]);
         let none = write("none.toml", "out = 'out'\n");
         let told = run(&format!("dupsift run --config {none}")).asked().unwrap_err().to_string();

@@ -1,5 +1,5 @@
-//! Where text leaves the program: stdout for results, stderr for all else. What a terminal would obey is shown and not sent, for
-//! paths, ids and values come from anywhere.
+//! Terminal output: stdout for results, stderr for everything else. Control sequences are escaped, because paths, ids and values are
+//! untrusted.
 
 use std::io::{self, Write};
 
@@ -11,18 +11,18 @@ use super::{Exit, log};
 use dupsift_core::error::Error;
 use dupsift_engine::engine::{self, Kept};
 
-/// Prints to stdout. A reader that has gone away (`dupsift algorithms | head -1`) has seen enough: that is success.
+/// Prints to stdout. A closed pipe (`dupsift algorithms | head -1`) counts as success.
 ///
 /// # Errors
-/// Any other failure of stdout, such as a full disk behind it.
+/// Returns any other error of stdout, such as a full disk.
 pub fn say(text: &str) -> io::Result<()> {
     say_styled(&escaped(text))
 }
 
-/// The same of a text with colours, in which nothing from outside stands as it came.
+/// Prints text with colors, in which external text is already escaped.
 ///
 /// # Errors
-/// As [`say`].
+/// Returns the errors of [`say`].
 pub fn say_styled(text: &str) -> io::Result<()> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -31,12 +31,12 @@ pub fn say_styled(text: &str) -> io::Result<()> {
     }
 }
 
-/// Prints what there is to say of a result that stands, and gives the exit code. That tells of the result: where stdout takes nothing, that is a
-/// warning. With `--quiet` nothing is printed unless somebody should look.
+/// Prints the summary of a complete result and returns the exit code. An error of stdout is only a warning, because the exit code describes
+/// the result. With `--quiet`, nothing is printed unless the result needs attention.
 pub fn print_result(text: &str, exit: Exit) -> Exit {
     ends_with(exit);
     if log::is_quiet() {
-        // The last line of a JSON log has the exit code already.
+        // The last line of a JSON log already has the exit code.
         if let Some(why) = exit.asks_to_look().filter(|_| !log::is_json()) {
             complain(&format!("warning: {why}"));
         }
@@ -60,7 +60,7 @@ pub fn fail(error: &anyhow::Error) -> Exit {
     exit
 }
 
-/// Prints an error and its way out, or logs both as one line of JSON.
+/// Prints an error and its help line, or logs both as one line of JSON.
 pub fn complain_of(story: &str, exit: Exit) {
     let (wrong, help) = two_lines(story);
     if log::is_json() {
@@ -73,14 +73,14 @@ pub fn complain_of(story: &str, exit: Exit) {
     }
 }
 
-/// What is said of a request to stop that was obeyed in this stage.
+/// Returns the message for a run that was interrupted in this stage.
 fn stopped(stage: Option<String>, kept: Option<Kept>) -> String {
     let place = stage.map_or_else(|| "before the first stage".to_owned(), |stage| format!("in {stage:?}"));
     let next = kept.map_or_else(|| "nothing was written under the final name".to_owned(), |kept| kept.to_string());
     format!("stopped {place}; {next}")
 }
 
-/// An error with its causes on one line, each said once: some of ours tell their cause themselves.
+/// Returns an error with its causes on one line, without repeats, because some of our messages include their cause.
 pub fn whole_story(error: &anyhow::Error) -> String {
     let mut story = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -94,7 +94,7 @@ pub fn whole_story(error: &anyhow::Error) -> String {
     story
 }
 
-/// Prints to stderr; where that is closed too, nothing more can be told.
+/// Prints to stderr; if stderr is closed too, nothing more can be done.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", escaped(text));
 }

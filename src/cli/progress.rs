@@ -1,4 +1,4 @@
-//! Who shows progress: a bar a stage where a person watches, a log line now and then where a machine does.
+//! Shows progress: one bar per stage on a terminal, occasional log lines otherwise.
 //!
 //! ```text
 //! stage 1 of 6: sign [==========>          ] 51,200/100,000 documents, 8,214/s, 6s left, 40s of all
@@ -12,10 +12,10 @@ use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
 
 use dupsift_engine::engine::{Event, Sink, Unit, Whole};
 
-/// Seconds between two log lines about one stage.
+/// Seconds between two log lines for the same stage.
 const BETWEEN_LINES: f64 = 10.0;
 
-/// Bars on stderr, for a terminal.
+/// Shows bars on stderr, for a terminal.
 #[derive(Default)]
 pub struct Bars {
     all: MultiProgress,
@@ -23,7 +23,7 @@ pub struct Bars {
 }
 
 impl Bars {
-    /// Does something that writes to the terminal while the bars stand aside.
+    /// Hides the bars while `work` writes to the terminal.
     pub fn suspend<R>(&self, work: impl FnOnce() -> R) -> R {
         self.all.suspend(work)
     }
@@ -31,7 +31,7 @@ impl Bars {
     fn begin(&self, event: &Event<'_>) -> ProgressBar {
         let bar = self.all.add(ProgressBar::new(event.total));
         bar.set_style(style(event.unit));
-        // The clock of a stage that does few large things should be seen to go.
+        // The clock should tick even in a stage with few, large steps.
         bar.enable_steady_tick(Duration::from_millis(500));
         bar
     }
@@ -53,7 +53,7 @@ impl Sink for Bars {
     }
 }
 
-/// What stands before a bar, and behind it: which stage of the job it is, and what is left of all of them.
+/// Returns the text before and after a bar: the stage of the job, and the time left for all stages.
 fn said(event: &Event<'_>) -> (String, String) {
     let Some(Whole { leg, legs, seconds_left }) = event.whole else { return (event.stage.to_owned(), String::new()) };
     let left = seconds_left.map(|seconds| HumanDuration(Duration::from_secs_f64(seconds.clamp(0.0, 1e9))));
@@ -64,7 +64,7 @@ fn said(event: &Event<'_>) -> (String, String) {
 }
 
 fn style(unit: Unit) -> ProgressStyle {
-    // A template that is wrong shows the standard bar; the test below finds that.
+    // An invalid template shows the standard bar; the test below detects that.
     ProgressStyle::with_template(template(unit))
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key("rate", |state: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {
@@ -80,15 +80,15 @@ const fn template(unit: Unit) -> &'static str {
     }
 }
 
-/// Log lines, at most one every ten seconds a stage.
+/// Writes log lines, at most one every ten seconds per stage.
 #[derive(Default)]
 pub struct Lines {
-    /// By stage: the second from which on the next line may come.
+    /// By stage: the earliest second for the next line.
     next: Mutex<BTreeMap<u64, f64>>,
 }
 
 impl Lines {
-    /// Whether it is time for a line about this stage.
+    /// Returns whether a line for this stage is due.
     fn is_due(&self, event: &Event<'_>) -> bool {
         let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
         if event.ends {

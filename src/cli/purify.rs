@@ -1,4 +1,4 @@
-//! `dupsift purify`: pages in, the elements of each page out.
+//! `dupsift purify`: reads web pages and writes the elements of each page.
 
 use std::path::Path;
 
@@ -12,10 +12,10 @@ use dupsift_engine::engine::Progress;
 use dupsift_engine::options::resolve;
 use dupsift_study::purify::{self, PagesOptions};
 
-/// Runs the verb.
+/// Runs the command.
 ///
 /// # Errors
-/// What kept the work from being finished.
+/// Returns an error if the work cannot finish.
 pub fn purify(arguments: PurifyArguments) -> Result<Exit> {
     let (inputs, settings) = arguments.asked()?;
     let columns = match settings.text("columns") {

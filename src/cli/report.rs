@@ -1,4 +1,4 @@
-//! `dupsift report`: the page of a finished run, written again.
+//! `dupsift report`: rewrites the page of a finished run.
 
 use anyhow::Result;
 
@@ -9,14 +9,14 @@ use crate::report::page;
 use dupsift_engine::options::RunOptions;
 use dupsift_study::study::{self, Finished, PAGE};
 
-/// Runs the verb.
+/// Runs the command.
 ///
 /// # Errors
-/// A folder that is no output of a finished run; tables that cannot be read.
+/// Returns an error if the folder is not the output of a finished run, or if tables cannot be read.
 pub fn report(arguments: ReportArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.corpus.as_deref());
-    // What was typed now is checked by now; what the record cannot give is only missing on the page.
+    // The typed options are already checked; options that the record lacks only reduce the page.
     let options = finished.options(&settings).map(|run| RunOptions { report: true, ..run });
     let (_, progress) = log::start(&settings);
     let cancel = cancel_on_signal()?;

@@ -1,4 +1,4 @@
-//! `dupsift run`: settings become options, the estimate is told, the driver works, the summary is printed.
+//! `dupsift run`: resolves the options, logs the estimate, runs the engine, and prints the summary.
 
 use anyhow::{Context, Result};
 
@@ -16,13 +16,13 @@ use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
 use dupsift_engine::options::{RunOptions, Settings, resolve};
 use dupsift_engine::reading::{self, Inputs, Writes};
 
-/// The most algorithms that the first line names; of more it says how many there are.
+/// Maximum number of algorithms that the first line names; if there are more, it shows their number.
 pub(super) const MOST_NAMED: usize = 8;
 
-/// Runs the verb.
+/// Runs the command.
 ///
 /// # Errors
-/// What kept the run from being finished.
+/// Returns an error if the run cannot finish.
 pub fn run(arguments: RunArguments) -> Result<Exit> {
     let (inputs, settings) = arguments.asked()?;
     let options = resolve(inputs, &settings)?;
@@ -50,7 +50,7 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     Ok(print_result(&summary(&report, &options.out, detail), exit))
 }
 
-/// What the user calls that which is to be done: a preset, or algorithms.
+/// Returns a description of the recipe: a preset, or algorithms.
 fn called(settings: &Settings, options: &RunOptions) -> String {
     let labels: Vec<&str> = options.recipe.algorithms.iter().map(|chosen| chosen.label.as_str()).collect();
     let by_default = (!settings.is_typed("algorithms")).then_some(DEFAULT_PRESET.name);
@@ -63,8 +63,8 @@ fn called(settings: &Settings, options: &RunOptions) -> String {
     }
 }
 
-/// Tells what is to be done with how many documents, and what that will take; with -v also the algorithms with all their parameters, as
-/// they could be typed. Returns the passes, and the legs of the job.
+/// Logs the task, the number of documents and the resources needed; with -v also the algorithms with all their parameters, as they could be
+/// typed. Returns the passes, and the legs of the job.
 pub(super) fn log_plan(
     called: &str,
     options: &RunOptions,

@@ -1,11 +1,11 @@
-//! Requests to stop: the first is heard within two seconds, the second at once.
+//! Requests to stop: the first one takes effect within two seconds, the second one at once.
 //!
-//! They are SIGINT (Ctrl-C), SIGTERM and SIGHUP; which of them came first is what the exit code says. One that the process was
-//! started to ignore, as `nohup` does with SIGHUP, is ignored.
+//! They are SIGINT (Ctrl-C), SIGTERM and SIGHUP; the exit code shows which one came first. A signal that the process was started to ignore,
+//! as `nohup` does with SIGHUP, is ignored.
 //!
 //! ```text
-//! first request -> a flag that the work looks at -> a second later: what is half made goes, and the process with it
-//!                                                \-> where the result has its name: the process ends, with the code of the result
+//! first request -> a flag that the work checks -> a second later: partial results are removed, and the process ends
+//!                                              \-> if the result has its name: the process ends with the exit code of the result
 //! ```
 
 use std::sync::Arc;
@@ -21,20 +21,20 @@ use super::{Exit, fail};
 use dupsift_core::error::Error;
 use dupsift_engine::job;
 
-/// What the work has for ending by itself; a step that takes longer is ended with the process.
+/// Time for the work to end regularly; a longer step is ended with the process.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// What a message has: who should read it may be gone.
+/// Time for a message, whose reader may be gone.
 const FOR_A_MESSAGE: Duration = Duration::from_millis(500);
-/// How often it is looked whether a result is being told of.
+/// Interval for checking whether a message is finished.
 const EVERY: Duration = Duration::from_millis(50);
-/// The same of a verb that is over. Where the process is being ended already, this does not return.
+/// Records that a command has ended. Does not return if the process is already being ended.
 pub fn over(ended: &Result<Exit>) {
     job::ends_by_itself();
     ends_with(ended.as_ref().map_or_else(Exit::of_error, |exit| *exit));
 }
 
-/// A flag that a request to stop sets; the driver looks at it between batches. Where that takes too long, the process is
-/// ended from here. The second request is not asked to wait.
+/// Returns a flag that a request to stop sets; the engine checks it between batches. If that takes too long, the process is ended from
+/// here. The second request ends it at once.
 pub(super) fn cancel_on_signal() -> Result<Arc<AtomicBool>> {
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
@@ -50,22 +50,22 @@ fn heard(signal: i32, flag: &AtomicBool) {
     if flag.swap(true, Ordering::SeqCst) {
         std::process::exit(known_code().unwrap_or(Exit::of_stop().code()).into());
     }
-    // Where no thread can be started, the work is waited for.
+    // If no thread can be started, wait for the work.
     let _ = std::thread::Builder::new().name("stopping".into()).spawn(stop);
     tracing::warn!("stopping after the current step; press Ctrl-C again to stop immediately");
 }
 
-/// Whether the process was started to ignore the signal.
+/// Returns whether the process was started to ignore the signal.
 #[allow(unsafe_code)]
 fn is_ignored(signal: i32) -> bool {
-    // SAFETY: a struct of numbers, of which zeros are a value.
+    // SAFETY: a struct of numbers, for which all zeros is a valid value.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: without a new action the call only writes the present one to the struct that it is given.
+    // SAFETY: without a new action, the call only writes the current one to the given struct.
     let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
     asked == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
-/// Ends the process, if it does not end by itself.
+/// Ends the process if it does not end regularly.
 fn stop() {
     std::thread::sleep(PATIENCE);
     job::end(|| {
@@ -87,12 +87,11 @@ fn stop() {
     }
 }
 
-/// Makes a file that grows beyond the limit of the process an error of the write, with its path, and not the end of the
-/// process without a word.
+/// Makes writing beyond the file size limit of the process an ordinary error with a path, instead of killing the process silently.
 #[cfg(unix)]
 #[allow(unsafe_code)]
 pub(super) fn ignore_file_size_signal() {
-    // SAFETY: SIG_IGN runs no code of ours in a signal handler, and no other thread has been started.
+    // SAFETY: SIG_IGN runs none of our code in a signal handler, and no other thread has been started.
     unsafe {
         libc::signal(libc::SIGXFSZ, libc::SIG_IGN);
     }

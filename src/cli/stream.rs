@@ -1,4 +1,4 @@
-//! `dupsift stream`: documents in order, each flagged if its like came before, now or in an earlier run.
+//! `dupsift stream`: flags each document, in order, if a similar one came earlier, in this run or a previous one.
 
 use std::path::Path;
 
@@ -15,10 +15,10 @@ use dupsift_engine::options::{RunOptions, resolve};
 use dupsift_engine::reading::{self, Writes};
 use dupsift_engine::stream::{self, StreamOptions, StreamReport};
 
-/// Runs the verb.
+/// Runs the command.
 ///
 /// # Errors
-/// What kept the run from being finished.
+/// Returns an error if the run cannot finish.
 pub fn stream(arguments: StreamArguments) -> Result<Exit> {
     let (inputs, settings) = arguments.asked()?;
     let options = StreamOptions {

@@ -1,4 +1,4 @@
-//! What is meant by a flag or a verb that there is not: names of our own, and words that other programs have for them.
+//! Suggestions for unknown flags and commands: our own names, and the words that other programs use for them.
 //!
 //! ```text
 //! --threshhold -> --threshold;  --minhash -> --algorithms minhash;  --bands -> minhash:bands=N;  --output -> --out;  deduplicate -> run
@@ -15,7 +15,7 @@ use dupsift_algorithms::stage::recipe::PRESETS;
 use dupsift_core::error::nearest;
 use dupsift_engine::options::ours;
 
-/// Flags of other programs that are parameters here, or need none.
+/// Flags of other programs that are parameters here, or are not needed.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("input", "inputs stand without a flag before them"),
     ("input-dir", "inputs stand without a flag before them"),
@@ -25,7 +25,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
         "--algorithms minhash:bands=B,rows=R, of B times R hash functions, or minhash:threshold=T, which chooses both",
     ),
 ];
-/// Verbs of other programs, and ours.
+/// Commands of other programs, and ours.
 const VERBS: &[(&str, &str)] = &[
     ("dedupe", "run"),
     ("deduplicate", "run"),
@@ -35,10 +35,10 @@ const VERBS: &[(&str, &str)] = &[
     ("stats", "report"),
     ("why", "explain"),
 ];
-/// What writes a corpus without what goes.
+/// The command that writes a corpus without the removed documents.
 const REMOVES: &str = "run INPUT --out DIR --corpus keep";
 
-/// What to say in place of clap's own message; none where its guess is as good.
+/// Returns a message that replaces clap's own; `None` if clap's suggestion is as good.
 pub fn suggestion(told: &clap::Error, verb: Option<&str>) -> Option<String> {
     let context = |kind| match told.get(kind) {
         Some(ContextValue::String(word)) => Some(word.as_str()),
@@ -80,7 +80,7 @@ fn said_elsewhere(name: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(word, _)| *word == name).map(|(_, said)| *said)
 }
 
-/// The name of an algorithm, of a preset, or of a parameter, as it could be typed.
+/// Returns the option for the name of an algorithm, a preset or a parameter, as it could be typed.
 fn of_algorithms(name: &str) -> Option<String> {
     let plain = name.replace('-', "_");
     let is_called = |one: &&dyn Algorithm| {
@@ -158,7 +158,7 @@ mod tests {
         let early = Arguments::try_parse_from(["dupsift", "--out", "o", "run", "docs"]).unwrap_err();
         let said = suggestion(&early, Some("run")).unwrap();
         assert!(said.ends_with("options come after the verb: dupsift run --out ..."), "{said}");
-        // No verb has flags of another one.
+        // Flags of other commands are not suggested.
         assert!(
             answer("dupsift clean out --threshhold 1").is_none() && answer("dupsift run docs --zzzzzzzz").is_none()
         );

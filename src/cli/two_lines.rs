@@ -1,9 +1,9 @@
 //! An error in two lines: what is wrong, then `help:` with the way out.
 //!
-//! A message of the library is one line, `WHAT IS WRONG; WAY OUT`, so that it can be a warning, an exception of Python or a value of JSON.
-//! A way out begins with one of [`LEADS`].
+//! A message of the library is one line, `WHAT IS WRONG; WAY OUT`, so that it can be a warning, a Python exception or a JSON value. A way
+//! out begins with one of [`LEADS`].
 
-/// How a way out begins.
+/// Possible beginnings of a way out.
 const LEADS: &[&str] = &[
     "add ",
     "accept ",

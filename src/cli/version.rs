@@ -1,11 +1,11 @@
-//! `--version`: the program, what it was built for and from, and the versions of everything that decides where a word begins and ends.
+//! `--version`: the program, its target and commit, and the versions of everything that affects word boundaries.
 //!
-//! Two installations whose last lines are equal cut the same words. The Chinese dictionary is named, not loaded.
+//! Two installations with the same last line segment words in the same way. The Chinese dictionary is named without loading it.
 
 use dupsift_core::error::Result;
 use dupsift_text::{Pipeline, TextOptions};
 
-/// What `dupsift --version` prints.
+/// Returns the output of `dupsift --version`.
 pub fn version() -> Result<String> {
     let text = Pipeline::new(&TextOptions::default())?.identity();
     Ok(format!(
@@ -15,7 +15,7 @@ pub fn version() -> Result<String> {
     ))
 }
 
-/// Says what the program was built for and, if that is known, from which commit.
+/// Returns the target and, if it is known, the commit that the program was built from.
 fn built(target: &str, commit: &str) -> String {
     if commit.is_empty() { format!("target={target}") } else { format!("target={target} commit={commit}") }
 }

@@ -1,29 +1,29 @@
-//! Two texts beside each other in a terminal: wrapped to columns of a fixed width, what differs marked by colours, or by
-//! `[-...-]` and `{+...+}` where there are none.
+//! Two texts side by side in a terminal: wrapped to columns of a fixed width, with differences marked by colors, or by `[-...-]` and
+//! `{+...+}` without colors.
 //!
-//! Texts come from anywhere, so no control character of theirs reaches the terminal: it is shown as a picture or a number.
+//! Texts are untrusted, so none of their control characters reaches the terminal: they are shown as symbols or numbers.
 
 use unicode_width::UnicodeWidthChar;
 
 use super::difference::{Difference, Line, Piece};
 use super::{counted, thousands};
 
-/// How a person sees it.
+/// Describes the output device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
     /// Columns of the terminal.
     pub width: usize,
-    /// Whether it shows colours.
+    /// Whether it shows colors.
     pub colours: bool,
     /// Whether everything is shown: equal lines, all signature rows.
     pub full: bool,
 }
 
-/// The least width that two texts beside each other can be read in.
+/// The minimum width for two texts side by side.
 pub const LEAST_WIDTH: usize = 40;
-/// Equal lines beside a change that are shown with it.
+/// Number of equal lines around a change that are shown.
 const AROUND: usize = 1;
-/// Fewer equal lines than these are shown, not folded.
+/// Fewer equal lines than this are not folded.
 const FOLDED: usize = 2;
 
 const RED: &str = "\x1b[31m";
@@ -31,14 +31,14 @@ const GREEN: &str = "\x1b[32m";
 const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
-/// Which document a column shows.
+/// Names the document that a column shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Left,
     Right,
 }
 
-/// The difference as text, under two headings.
+/// Returns the difference as text, under two headings.
 pub fn columns(difference: &Difference, headings: [&str; 2], screen: Screen) -> String {
     let width = (screen.width.max(LEAST_WIDTH) - 3) / 2;
     let mut text = String::new();
@@ -77,7 +77,7 @@ fn dimmed(text: &str, colours: bool) -> String {
     if colours { format!("{DIM}{text}{PLAIN}\n") } else { format!("{text}\n") }
 }
 
-/// One line of each document.
+/// Writes one line from each document.
 fn one(line: &Line, width: usize, colours: bool, out: &mut String) {
     let piece = |text: &str, changed| vec![Piece { text: text.to_string(), changed }];
     let (left, right, mark) = match line {
@@ -90,7 +90,7 @@ fn one(line: &Line, width: usize, colours: bool, out: &mut String) {
         Line::Left(text) => (piece(text, true), Vec::new(), '<'),
         Line::Right(text) => (Vec::new(), piece(text, true), '>'),
     };
-    // A line of one document alone says so by the mark between the columns.
+    // A line in only one document is marked by the sign between the columns.
     let marked = colours || matches!(line, Line::Changed(..) | Line::TooLong(..));
     let wrap = |pieces: &[Piece], side| {
         let plain: Vec<Piece> =
@@ -100,7 +100,7 @@ fn one(line: &Line, width: usize, colours: bool, out: &mut String) {
     beside(&wrap(&left, Side::Left), &wrap(&right, Side::Right), mark, width, out);
 }
 
-/// A row of a column with the columns of the terminal that it takes.
+/// A row of a column, with its width on the terminal.
 type Cell = (String, usize);
 
 fn beside(left: &[Cell], right: &[Cell], mark: char, width: usize, out: &mut String) {
@@ -112,8 +112,8 @@ fn beside(left: &[Cell], right: &[Cell], mark: char, width: usize, out: &mut Str
     }
 }
 
-/// Pieces as rows of at most that many columns. Rows break behind spaces and beside wide characters, and within a word
-/// only where it is longer than a row.
+/// Wraps pieces to rows of at most `width` columns. Rows break after spaces and next to wide characters, and within a word only if it is
+/// longer than a row.
 fn wrapped(pieces: &[Piece], side: Side, width: usize, colours: bool) -> Vec<Cell> {
     let (begin, end) = match (side, colours) {
         (Side::Left, true) => (RED, PLAIN),
@@ -121,7 +121,7 @@ fn wrapped(pieces: &[Piece], side: Side, width: usize, colours: bool) -> Vec<Cel
         (Side::Left, false) => ("[-", "-]"),
         (Side::Right, false) => ("{+", "+}"),
     };
-    // Everything that is shown, one character or one picture of one at a time: text, columns, and whether it is coloured.
+    // Everything that is shown, one character or symbol at a time: text, width, and whether it is colored.
     let mut atoms: Vec<(String, usize, bool)> = Vec::new();
     for piece in pieces {
         let signs = piece.changed && !colours;
@@ -145,13 +145,13 @@ fn wrapped(pieces: &[Piece], side: Side, width: usize, colours: bool) -> Vec<Cel
         while to < atoms.len() && taken + atoms[to].1 <= width {
             taken += atoms[to].1;
             to += 1;
-            // A row may end here if a space or a wide character stands at the border.
+            // A row may end here if there is a space or a wide character at the border.
             let wide = |at: usize| atoms.get(at).is_some_and(|atom| atom.1 == 2 && atom.0.chars().count() == 1);
             if atoms[to - 1].0 == " " || wide(to - 1) || wide(to) {
                 fits = to;
             }
         }
-        // A space that does not fit ends the row as well.
+        // A space that does not fit also ends the row.
         let ends = to == atoms.len() || atoms[to].0 == " ";
         let to = if ends || fits == from { to.max(from + 1) } else { fits };
         rows.push(row(&atoms[from..to], begin, end, colours));
@@ -163,7 +163,7 @@ fn wrapped(pieces: &[Piece], side: Side, width: usize, colours: bool) -> Vec<Cel
     rows
 }
 
-/// Puts a row together, its colours on and off.
+/// Assembles a row, with colors turned on and off.
 fn row(atoms: &[(String, usize, bool)], begin: &str, end: &str, colours: bool) -> Cell {
     let (mut text, mut taken, mut on) = (String::new(), 0, false);
     for (atom, columns, changed) in atoms {
@@ -180,13 +180,13 @@ fn row(atoms: &[(String, usize, bool)], begin: &str, end: &str, colours: bool) -
     (text, taken)
 }
 
-/// A text of a stranger on one line, nothing in it that a terminal would obey.
+/// Returns untrusted text on one line, without anything that a terminal would interpret.
 pub fn safe(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// A character as it may be shown: white space as a space, control characters as their pictures, and what changes the
-/// direction or cannot be seen as its number.
+/// Returns a character as it may be shown: white space as a space, control characters as symbols, and direction marks and invisible
+/// characters as numbers.
 fn visible(character: char) -> String {
     match character {
         '\t' | '\n' | '\r' => " ".into(),
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(safe("x\ny\u{1b}"), "x y␛");
     }
 
-    /// The text under the colours is the one without them, but for the signs.
+    /// Without its colors, the text equals that without colors, except for the signs.
     #[test]
     fn colours_mark_the_same() {
         let text = shown("all day long", "all night long", 60, true, false);

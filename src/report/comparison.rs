@@ -1,7 +1,7 @@
-//! The table of the study, for a terminal: how good each contestant is, where they agree, which are better together, on what
-//! all that rests, and which to take.
+//! The tables of `compare` for a terminal: how good each contestant is, where they agree, which are better together, what the figures are
+//! based on, and which one to use.
 //!
-//! The same record gives the same text, but for the CPU seconds.
+//! The same record gives the same text, except for CPU seconds.
 
 use std::path::Path;
 
@@ -11,12 +11,12 @@ use super::{counted, other_inputs, rejections, table_of_numbers, thousands};
 use dupsift_engine::job::{RunReport, stands_in};
 use dupsift_study::study::{CombinationReport, ComparedReport, ComparisonReport, Figure, JudgeReport};
 
-/// Contestants whose agreement is shown as a table; that of more does not fit a terminal.
+/// Maximum number of contestants in the agreement table, so that it fits a terminal.
 const MOST_AGREEING: usize = 8;
-/// Combinations of one size that are shown.
+/// Number of combinations of one size that are shown.
 const MOST_SHOWN: usize = 3;
 
-/// The study of a run whose output stands in `out`; ends with a line break.
+/// Returns the comparison with its output in `out`; it ends with a line break.
 pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> String {
     let mut text = headline(report);
     text += "\n";
@@ -40,21 +40,21 @@ pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> Str
     text + &format!("\n{}\n", verdict(report))
 }
 
-/// The sentence at the end.
+/// Returns the recommendation.
 pub(super) fn verdict(report: &ComparisonReport) -> String {
     let none = "no recommendation for this corpus: the judge accepts none of the pairs found";
     report.advice.as_ref().map_or(none, |advice| &advice.sentence).to_string()
 }
 
-/// What recall is over.
+/// States what recall is relative to.
 pub(super) const RECALL: &str = "recall is relative to the pool: the share of the duplicates found by any setting that this one \
     found; duplicates that none found are not counted";
 
-/// What a pair is not.
+/// States that pairs are not removals.
 pub(super) const REMOVAL: &str = "all figures count pairs; a run removes fewer documents than it finds in pairs, because --remove-if \
     is stricter: of a pair that is not a duplicate, both documents are usually kept";
 
-/// What a reader must know of the judge: its rules are nearly those that the default pairs by.
+/// Returns a warning if the judge's rules are similar to those of the default preset.
 pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
     let is_near = judge.name == "versions" || judge.name.starts_with("versions:");
     is_near.then_some(
@@ -90,7 +90,7 @@ fn headline(report: &ComparisonReport) -> String {
     text
 }
 
-/// `31 algorithms and 4 presets`
+/// Formats the contestants: `31 algorithms and 4 presets`.
 pub(super) fn contestants(report: &ComparisonReport) -> String {
     let presets = report.algorithms.iter().filter(|one| one.preset).count() as u64;
     let algorithms = report.algorithms.len() as u64 - presets;
@@ -101,12 +101,12 @@ pub(super) fn contestants(report: &ComparisonReport) -> String {
     }
 }
 
-/// The name with what it is.
+/// Returns the name, marked if it is a preset.
 pub(super) fn name_of(one: &ComparedReport) -> String {
     if one.preset { format!("preset {}", one.label) } else { one.label.clone() }
 }
 
-/// The best by F first.
+/// Returns the table of contestants, best F first.
 fn study(report: &ComparisonReport) -> String {
     let order = report.shown();
     let row = |one: &&ComparedReport| {
@@ -133,7 +133,7 @@ fn study(report: &ComparisonReport) -> String {
     table_of_numbers([a, b, c, d, e, f, g, h, "exact recall"], order.iter().map(with_oracle))
 }
 
-/// Each row as one cell of text for each column: the number of columns is not known before.
+/// Returns the agreement table. Each row is formatted cell by cell, because the number of columns varies.
 fn agreement(report: &ComparisonReport) -> String {
     let labels: Vec<&str> = report.algorithms.iter().map(|one| one.label.as_str()).collect();
     let first = labels.iter().map(|label| label.len()).max().unwrap_or(0);
@@ -152,7 +152,7 @@ fn agreement(report: &ComparisonReport) -> String {
     text
 }
 
-/// The best combinations of two and of three beside the best algorithm by itself.
+/// Returns the best combinations of two and of three, compared with the best single algorithm.
 fn together(report: &ComparisonReport) -> String {
     let Some(best) = report.ranked().first().copied().filter(|best| best.f.is_some()) else { return String::new() };
     let of = |size: usize| report.combinations.iter().filter(move |one| one.labels.len() == size).take(MOST_SHOWN);
@@ -183,7 +183,7 @@ fn together(report: &ComparisonReport) -> String {
     format!("\n{}", table_of_numbers(header, std::iter::once(alone).chain(better.iter().map(row))))
 }
 
-/// What the figures rest on, and what they leave out.
+/// Returns notes on what the figures are based on, and what they leave out.
 fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     let judge = &report.judge;
     let mut notes: Vec<String> = bias(judge).map(str::to_owned).into_iter().collect();
@@ -246,7 +246,7 @@ fn share(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
 }
 
-/// An interval that is narrower is left out: of a count, as a share of it.
+/// Narrower intervals are left out; for counts, as a share of the count.
 pub(super) const NARROW: f64 = 0.005;
 
 fn share_of(figure: &Figure) -> String {
@@ -257,8 +257,8 @@ fn number_of(figure: &Figure) -> String {
     with_interval(figure, NARROW * figure.value.unwrap_or(0.0), |value| thousands(value.round() as u64))
 }
 
-/// The value and its interval, which is seldom as wide on both sides; the value alone where that is narrow, or both ends read
-/// like it.
+/// Formats the value and its interval, which is rarely symmetric; only the value if the interval is narrow or both ends are formatted like
+/// it.
 fn with_interval(figure: &Figure, least: f64, told: impl Fn(f64) -> String) -> String {
     let Some(value) = figure.value.map(&told) else { return "-".into() };
     match figure.interval(least).map(|(low, high)| (told(low), told(high))) {
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_study_in_full() {
-        // The interval of the third is too narrow to be told.
+        // The interval of the third is too narrow to show.
         let strict = compared("strict", 0.5, 0.95, 0.001);
         let mut study =
             study_of(vec![compared("exact", 0.23, 1.0, 0.0), compared("minhash", 0.8, 0.9, 0.0123), strict]);

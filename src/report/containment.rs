@@ -1,4 +1,4 @@
-//! What became of two documents, in words: how much of one the other contains, and why it was removed or kept.
+//! The fate of two documents in words: how much of one is contained in the other, and why it was removed or kept.
 
 use super::columns::safe;
 use super::{table, thousands};
@@ -33,7 +33,7 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
     format!("{title}\n\n{table}")
 }
 
-/// Returns whether the two are a pair, and what became of them, in a sentence.
+/// Returns whether the two are a pair, and what happened to them, as a sentence.
 pub fn verdict(explained: &Explanation) -> String {
     let pairs: Vec<&str> = explained
         .algorithms
@@ -55,7 +55,7 @@ pub fn verdict(explained: &Explanation) -> String {
     if explained.removes { format!("{pair}; {}.", fates(explained)) } else { format!("{pair}.") }
 }
 
-/// Returns what became of the two documents of a run that removes some.
+/// Returns what happened to the two documents in a run that removes documents.
 fn fates(explained: &Explanation) -> String {
     let [a, b] = &explained.documents;
     let fate =

@@ -1,4 +1,4 @@
-//! The summary that ends `contaminated`.
+//! The summary at the end of `contaminated`.
 
 use std::path::Path;
 
@@ -8,10 +8,10 @@ use super::{counted, guarded, other_inputs, rejections_of, table_of_numbers, tho
 use dupsift_engine::contaminated::ContaminationReport;
 use dupsift_engine::job::stands_in;
 
-/// Suites that the summary lists; of more, the rest is in `suites/`.
+/// Maximum number of suites in the summary; all are in `suites/`.
 const SUITES: usize = 20;
 
-/// Returns the summary of a search whose output is asked for in `out`; it ends with a line break.
+/// Returns the summary of a search with output folder `out`; it ends with a line break.
 pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
     let mut text = format!(
         "{} of {} contaminated at {}; {}\n",
@@ -43,7 +43,7 @@ pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
     text + &format!("\noutput: {}\n", stands_in(report, out).display())
 }
 
-/// A line for each suite.
+/// Returns a table with one row per suite.
 fn suites(report: &ContaminationReport) -> String {
     let header = ["suite", "items", "at 0.8", "at 0.5", "docs at 0.8", "docs at 0.5", "public", "short"];
     let row = |suite: &dupsift_engine::contaminated::SuiteReport| {

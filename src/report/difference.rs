@@ -1,9 +1,8 @@
-//! What differs between two texts: their lines and sentences beside each other, and within a changed one its words, or its
-//! characters where it is Chinese.
+//! The difference between two texts: their lines and sentences side by side, and within a changed line its words, or its characters in
+//! Chinese.
 //!
-//! Lines are cut behind the ends of sentences, so that a page of one line is compared sentence by sentence. White space at
-//! the edges of lines, and empty lines, are left out of account. Everything is bounded by sizes and nothing by time, so the
-//! same texts give the same difference.
+//! Lines are split after sentences, so that a page with a single line is compared sentence by sentence. White space at the edges of lines
+//! and empty lines are ignored. Everything is bounded by size and nothing by time, so the same texts give the same difference.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -11,43 +10,43 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 pub const MOST_CHARACTERS: usize = 200_000;
 /// Lines and sentences of each text that are compared.
 const MOST_LINES: usize = 20_000;
-/// Pairs of changed lines within one stretch that are weighed against each other; above it they are paired in order.
+/// Maximum number of pairs of changed lines in one stretch that are compared; above it, lines are paired in order.
 const MOST_WEIGHED: usize = 10_000;
-/// Words of two lines that are compared, spaces and marks among them; above it the lines are different as a whole.
+/// Maximum number of words in two lines that are compared, including spaces and punctuation; above it, the complete lines are different.
 const MOST_WORDS: usize = 40_000;
-/// Two changed lines stand beside each other if at least this share of their words is in common.
+/// Two changed lines are side by side if they have at least this share of their words in common.
 const ALIKE: f64 = 0.3;
 
-/// A stretch of a line.
+/// Holds a part of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The text, as it came.
+    /// The original text.
     pub text: String,
     /// Whether the other document lacks it here.
     pub changed: bool,
 }
 
-/// One line or sentence of each document, beside each other.
+/// Holds one line or sentence from each document, side by side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
     /// In both.
     Equal(String),
     /// In both, with differences.
     Changed(Vec<Piece>, Vec<Piece>),
-    /// In both, with differences somewhere: together they have too many words to be compared.
+    /// In both, with differences somewhere: together they have too many words to compare.
     TooLong(String, String),
-    /// In the first alone.
+    /// Only in the first.
     Left(String),
-    /// In the second alone.
+    /// Only in the second.
     Right(String),
 }
 
-/// The difference of two texts.
+/// Holds the difference of two texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// In the order of the texts.
+    /// The lines, in text order.
     pub lines: Vec<Line>,
-    /// Characters at the end of each text that were left out, for it is too long.
+    /// Characters at the end of each text that were left out because it is too long.
     pub cut: [usize; 2],
 }
 
@@ -67,7 +66,7 @@ pub fn difference(a: &str, b: &str) -> Difference {
     Difference { lines: found, cut: [a_cut, b_cut] }
 }
 
-/// The lines and sentences of a text that are compared, and how many characters are not.
+/// Returns the lines and sentences of a text that are compared, and how many characters are not.
 fn lines(text: &str) -> (Vec<&str>, usize) {
     let end = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(at, _)| at);
     let mut lines = Vec::new();
@@ -86,7 +85,7 @@ fn lines(text: &str) -> (Vec<&str>, usize) {
     (lines, text[end..].chars().count())
 }
 
-/// Where a sentence of a line ends: behind a Chinese mark, or behind a mark that a space follows.
+/// Returns the ends of sentences in a line: after Chinese punctuation, or after punctuation that is followed by a space.
 fn sentence_ends(line: &str) -> impl Iterator<Item = usize> {
     let mut characters = line.char_indices().peekable();
     std::iter::from_fn(move || {
@@ -107,7 +106,7 @@ fn sentence_ends(line: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Puts changed lines that are alike beside each other, in order, so that as much as possible is in common.
+/// Aligns similar changed lines, in order, so that as much as possible is in common.
 fn align(old: &[&str], new: &[&str], out: &mut Vec<Line>) {
     if old.len() * new.len() > MOST_WEIGHED {
         let both = old.len().min(new.len());
@@ -119,7 +118,7 @@ fn align(old: &[&str], new: &[&str], out: &mut Vec<Line>) {
     let bags = |lines: &[&str]| -> Vec<Vec<String>> { lines.iter().map(|line| bag(line)).collect() };
     let (old_bags, new_bags) = (bags(old), bags(new));
     let width = new.len() + 1;
-    // best[i][j]: the most that the lines from i and from j on have in common; shares that are too small are 0.
+    // best[i][j]: the maximum similarity of the lines from i and from j on; shares that are too small count as 0.
     let mut best = vec![0.0; (old.len() + 1) * width];
     let alike = |i: usize, j: usize| {
         let share = dice(&old_bags[i], &new_bags[j]);
@@ -151,7 +150,7 @@ fn align(old: &[&str], new: &[&str], out: &mut Vec<Line>) {
     out.extend(new[j..].iter().map(|line| Line::Right(line.to_string())));
 }
 
-/// The words of a line in alphabetical order, without spaces and marks.
+/// Returns the words of a line in alphabetical order, without spaces and punctuation.
 fn bag(line: &str) -> Vec<String> {
     let mut words: Vec<String> =
         words(line).into_iter().filter(|word| word.contains(char::is_alphanumeric)).map(str::to_lowercase).collect();
@@ -159,7 +158,7 @@ fn bag(line: &str) -> Vec<String> {
     words
 }
 
-/// Twice the common words over all words.
+/// Returns twice the common words divided by all words.
 fn dice(a: &[String], b: &[String]) -> f64 {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -170,7 +169,7 @@ fn dice(a: &[String], b: &[String]) -> f64 {
     if a.is_empty() && b.is_empty() { 0.0 } else { 2.0 * common as f64 / (a.len() + b.len()) as f64 }
 }
 
-/// Two lines beside each other, what differs marked.
+/// Returns two lines side by side with differences marked.
 fn changed(a: &str, b: &str) -> Line {
     let (old, new) = (words(a), words(b));
     if old.len() + new.len() > MOST_WORDS {
@@ -194,7 +193,7 @@ fn push(pieces: &mut Vec<Piece>, words: &[&str], changed: bool) {
     }
 }
 
-/// A line cut into words, single characters of scripts without spaces, stretches of white space, and single marks.
+/// Splits a line into words, single characters of scripts without spaces, runs of white space, and single punctuation marks.
 fn words(line: &str) -> Vec<&str> {
     let mut words = Vec::new();
     let mut from = 0;
@@ -220,7 +219,7 @@ enum Kind {
 }
 
 fn kind(character: char) -> Kind {
-    // Han, kana, Thai and the like stand for words by themselves; marks that combine stay with their letter.
+    // Each Han, kana or Thai character counts as a word; combining marks stay with their letter.
     let unspaced = matches!(character,
         '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{2E80}'..='\u{9FFF}'
         | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
@@ -297,7 +296,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// All that is put together from one side is that side's text, but for white space.
+        /// All parts from one side together are that side's text, except for white space.
         #[test]
         fn nothing_is_lost(a in "[ab .。\\n]{0,60}", b in "[ab .。\\n]{0,60}") {
             let found = difference(&a, &b);

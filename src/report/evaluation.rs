@@ -1,4 +1,4 @@
-//! What `evaluate` tells: the figures of each algorithm, and what of the truth could not be used.
+//! The output of `evaluate`: the figures of each algorithm, and what in the truth could not be used.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use super::losses::rejected;
 use super::{counted, table_of_numbers, thousands};
 use dupsift_study::study::{EvaluationReport, TruthReport};
 
-/// Returns the evaluation of the run in `dir`, with five columns or, if `full`, with all of them; ends with a line break. A figure that is
-/// undefined is shown as `-`.
+/// Returns the evaluation of the run in `dir`, with five columns or, if `full`, with all of them; it ends with a line break. Undefined
+/// figures are shown as `-`.
 pub fn evaluation(report: &EvaluationReport, dir: &Path, full: bool) -> String {
     let mut text = headline(report);
     text += "\n";
@@ -75,7 +75,7 @@ fn explained(report: &EvaluationReport, full: bool) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What was left out, and what a reader must know besides.
+/// Returns what was left out, and other notes.
 fn remarks(report: &EvaluationReport) -> Vec<String> {
     let truth: &TruthReport = &report.truth;
     let mut remarks = Vec::new();

@@ -1,4 +1,4 @@
-//! What `dupsift explain` prints: the difference, the verdict, the scores, the keys.
+//! The output of `dupsift explain`: the difference, the verdict, the scores, the keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use dupsift_study::study::{
     ExplainedAlgorithm, ExplainedDocument, ExplainedKey, ExplainedOverlap, ExplainedRow, Explanation, Verdict,
 };
 
-/// Returns everything: the difference, the verdict, the scores, the keys.
+/// Returns the complete output: the difference, the verdict, the scores, the keys.
 pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     let width = u16::try_from(screen.width).unwrap_or(u16::MAX);
     let mut text = texts(explained, screen);
@@ -53,10 +53,10 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text
 }
 
-/// Common keys whose words are shown.
+/// Number of common keys whose words are shown.
 const MOST_SAID: usize = 6;
 
-/// Returns how many keys two documents have in common, and what these stand for.
+/// Returns how many keys two documents have in common, and their meaning.
 fn common_keys(one: &ExplainedAlgorithm) -> String {
     let all = one.rows.iter().filter(|row| row.a.is_some()).count();
     let all = all.max(one.rows.iter().filter(|row| row.b.is_some()).count());
@@ -73,7 +73,7 @@ fn common_keys(one: &ExplainedAlgorithm) -> String {
     format!("{}: {} of {}{words}\n", one.label, thousands(one.common_keys), thousands(all as u64))
 }
 
-/// The two texts beside each other.
+/// Returns the two texts side by side.
 fn texts(explained: &Explanation, screen: Screen) -> String {
     let [a, b] = &explained.documents;
     let headings = [a, b].map(|document| safe(&document.id));
@@ -85,10 +85,10 @@ fn texts(explained: &Explanation, screen: Screen) -> String {
     said.to_owned() + &columns(&difference(&a.text, &b.text), [&headings[0], &headings[1]], screen)
 }
 
-/// Characters of kept text that are shown on either side of a passage, unless all are asked for.
+/// Characters of kept text that are shown on either side of a passage, unless everything is shown.
 const AROUND: usize = 120;
 
-/// The text of a document with its repeated passages struck out; nothing if it has none.
+/// Returns the text of a document with its repeated passages struck out; empty if it has none.
 fn struck_out(document: &ExplainedDocument, screen: Screen) -> String {
     if document.passages.is_empty() {
         return String::new();
@@ -114,7 +114,7 @@ fn struck_out(document: &ExplainedDocument, screen: Screen) -> String {
     text
 }
 
-/// A kept part of a text: long ones lose what is far from the passages before and after them.
+/// Returns a kept part of a text; a long part is shortened away from the passages before and after it.
 fn shortened(part: &str, has_before: bool, has_after: bool, full: bool) -> String {
     let characters = part.chars().count();
     let (first, last) = (if has_before { AROUND } else { 0 }, if has_after { AROUND } else { 0 });
@@ -138,7 +138,7 @@ fn head(document: &ExplainedDocument) -> String {
     )
 }
 
-/// The similarity in `pairs/`, else what the last check or the method reached.
+/// Returns the similarity in `pairs/`, else that of the last check or of the algorithm.
 fn score(one: &ExplainedAlgorithm) -> String {
     let reached = one.checks.last().and_then(|check| check.similarity);
     let own = one.score.map(|score| score.similarity);
@@ -153,7 +153,7 @@ fn why(one: &ExplainedAlgorithm) -> String {
     format!("{}{distance}{matched}", one.why)
 }
 
-/// A distance: bits as whole numbers, others to four places.
+/// Formats a distance: bits as whole numbers, others with four decimals.
 fn short(distance: f32) -> String {
     if distance.fract() == 0.0 { format!("{distance}") } else { format!("{distance:.4}") }
 }
@@ -224,12 +224,12 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
             text += &format!("  {name} has none: {reason}\n");
         }
     }
-    // Equal keys come first: they are the reason for a comparison.
+    // Equal keys come first, because they are the reason for a comparison.
     let (equal, other): (Vec<&ExplainedRow>, Vec<&ExplainedRow>) = one.rows.iter().partition(|row| row.equal);
     let shown: Vec<&ExplainedRow> = equal.iter().chain(&other).copied().collect();
     let wide = shown.iter().flat_map(|row| [&row.a, &row.b]).flatten().map(|key| key.key.len()).max().unwrap_or(0);
     let position = one.positions.saturating_sub(1).to_string().len();
-    // Two keys, the position, the sign and what is between them.
+    // Two keys, the position, the sign and the space between them.
     let keys = wide.min(screen.width.saturating_sub(position + 7) / 2).max(8);
     let mut before = [None, None];
     for row in shown {
@@ -239,7 +239,7 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
         text += line.trim_end();
         text.push('\n');
         let says = [&row.a, &row.b].map(|key| key.as_ref().and_then(|key| key.says.clone()));
-        // Words of a whole document are printed once, below its first row.
+        // Words of a complete document are printed once, below its first row.
         if says != before && says != [None, None] {
             let said = says.each_ref().map(|says| says.as_deref().unwrap_or("-"));
             text += &format!("  {:>position$}   {}\n", "", said.join(" | "));
@@ -249,7 +249,7 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
     text
 }
 
-/// The beginning of a key that is too long to show.
+/// Returns a key, truncated if it is too long.
 fn cut(key: &str, columns: usize) -> String {
     if key.len() <= columns { key.to_string() } else { format!("{}..", &key[..columns.saturating_sub(2)]) }
 }

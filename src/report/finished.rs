@@ -1,4 +1,4 @@
-//! The summary of a folder that an earlier call left.
+//! The summary of an existing output folder.
 
 use std::path::{Path, PathBuf};
 
@@ -10,10 +10,10 @@ use dupsift_study::study::{AppliedReport, Finished};
 use serde::de::DeserializeOwned;
 
 /// Returns what the command line printed at the end of the run, the comparison or the `apply` that wrote this folder. A corpus that was
-/// written from a finished run is in the summary of that run.
+/// written from a finished run is included in the summary of that run.
 ///
 /// # Errors
-/// A folder that is none of these; a record that cannot be understood.
+/// Returns an error if the folder is none of these, or if a record cannot be understood.
 pub fn finished(dir: &Path, detail: Detail) -> Result<String> {
     if AppliedReport::is_alone(dir) {
         return Ok(applied(&AppliedReport::read(dir)?, dir));
@@ -27,7 +27,7 @@ pub fn finished(dir: &Path, detail: Detail) -> Result<String> {
     }
 }
 
-/// Returns the output that a run was asked for: a result that is held back is beside it.
+/// Returns the requested output folder of a run: a held result is next to it.
 fn asked(dir: &Path) -> PathBuf {
     let name = dir.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".held"));
     match name.filter(|_| dir.join(HELD).is_file()) {

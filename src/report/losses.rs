@@ -1,4 +1,4 @@
-//! What is told of guards that fired and of rows that could not be used.
+//! Reports guards that fired and rows that could not be used.
 
 use std::path::Path;
 
@@ -6,19 +6,19 @@ use super::{counted, thousands};
 use dupsift_engine::job::{GuardReport, Guarded, stands_in};
 use dupsift_engine::reading::{OtherInputReport, RejectionsReport};
 
-/// A guard that fired, as a remark.
+/// Formats a guard that fired as a remark.
 pub(super) fn guard(guard: &GuardReport) -> String {
     format!("guard{}: {}", if guard.held { " (held back)" } else { "" }, guard.sentence)
 }
 
-/// What the guards say of a job with that `--out`, and what is to be done where they held its result back, line by line.
+/// Returns the guards that fired in a job with output folder `out` and, if the result is held back, how to publish it.
 pub fn guarded(report: &impl Guarded, out: &Path) -> String {
     let mut text: String = report.guards().iter().map(|one| guard(one) + "\n").collect();
     text += &held(report, out);
     text
 }
 
-/// What is to be done where a result is held back.
+/// Returns how to publish the result if it is held back.
 pub(super) fn held(report: &impl Guarded, out: &Path) -> String {
     if !report.is_held() {
         return String::new();
@@ -32,12 +32,12 @@ pub(super) fn held(report: &impl Guarded, out: &Path) -> String {
     )
 }
 
-/// When it is time for the next step, which takes the result by the name that it was made for.
+/// Returns a suffix for the next step, which refers to the result by its final name.
 pub fn once_accepted(report: &impl Guarded) -> &'static str {
     if report.is_held() { ", once it is accepted" } else { "" }
 }
 
-/// What could not be used, by reason: `500 rows rejected: 498 not UTF-8, 2 null text; see rejected/`.
+/// Returns the rejected rows by reason: `500 rows rejected: 498 not UTF-8, 2 null text; see rejected/`.
 pub fn rejections(report: &RejectionsReport) -> String {
     match rejected(report) {
         told if report.rows == 0 => told,
@@ -45,8 +45,8 @@ pub fn rejections(report: &RejectionsReport) -> String {
     }
 }
 
-/// Returns what could not be used of the rows of a job's corpus, as [`rejections`] does. If no row of the corpus was rejected but
-/// rows of another input were, the text names the corpus.
+/// Returns the rejected rows in a job's corpus, like [`rejections`]. If rows were only rejected in another input, the text names the
+/// corpus.
 pub fn rejections_of(report: &RejectionsReport, job: &impl Guarded) -> String {
     if report.rows == 0 && job.lost_of_others() {
         "no rows of the corpus rejected".to_owned()
@@ -55,8 +55,8 @@ pub fn rejections_of(report: &RejectionsReport, job: &impl Guarded) -> String {
     }
 }
 
-/// Returns what could not be used of the inputs besides the corpus, and what else a reader should know of them, a line each:
-/// `reference: 1 of 2 rows used; 1 row rejected: 1 not JSON; see rejected/`.
+/// Returns the rejected rows and other remarks for the inputs besides the corpus, one line each: `reference: 1 of 2 rows used; 1 row
+/// rejected: 1 not JSON; see rejected/`.
 pub fn other_inputs(job: &impl Guarded) -> Vec<String> {
     let of = |other: &OtherInputReport| {
         let OtherInputReport { input, bad_inputs, rows, used, rejections: lost, warnings } = other;
@@ -69,7 +69,7 @@ pub fn other_inputs(job: &impl Guarded) -> Vec<String> {
     job.other_inputs().iter().flat_map(of).collect()
 }
 
-/// The same without where to look.
+/// Does the same without mentioning `rejected/`.
 pub(super) fn rejected(report: &RejectionsReport) -> String {
     let named = |by_kind: bool| {
         let mut counts = report.named(by_kind);
@@ -81,7 +81,7 @@ pub(super) fn rejected(report: &RejectionsReport) -> String {
         let names = if names.is_empty() { names } else { format!(": {names}") };
         (rows > 0).then(|| format!("{} {what}{names}", counted(rows, "row")))
     };
-    // A record of version 1 has neither reasons nor kinds.
+    // A record with version 1 has neither reasons nor kinds.
     let broken = of(report.rows - report.by_kind.min(report.rows), "rejected", named(false));
     let left_out = of(report.by_kind, "skipped by kind", named(true));
     let told: Vec<String> = [broken, left_out].into_iter().flatten().collect();

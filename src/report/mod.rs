@@ -1,7 +1,7 @@
-//! What a person reads of a finished run; the same facts stand in run.json for machines.
+//! Human-readable reports of finished runs; run.json has the same facts for machines.
 //!
-//! The summary and its tables are text only, without colours but in a difference at a terminal: they are read in terminals,
-//! mails of cron and logs alike. [`page()`] is the same result at length, for a browser.
+//! The summary and its tables are text without colors, except for a difference on a terminal: they are read in terminals, cron mails and
+//! logs. [`page()`] is a longer report for a browser.
 
 mod columns;
 mod comparison;

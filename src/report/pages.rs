@@ -1,4 +1,4 @@
-//! The summary that ends `purify`: what kinds of pages there were, in which charsets, what was cut, and how to go on.
+//! The summary at the end of `purify`: the kinds of pages, their charsets, what was cut, and how to continue.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use dupsift_engine::job::stands_in;
 use dupsift_engine::reading::PurifyReport;
 use dupsift_study::purify::{PagesReport, TrainingReport};
 
-/// The summary of a purification whose output stands in `out`; ends with a line break.
+/// Returns the summary of a `purify` run with its output in `out`; it ends with a line break.
 pub fn pages(report: &PagesReport, out: &Path) -> String {
     let rejected = rejections(&report.rejections);
     let mut text =
@@ -36,7 +36,7 @@ pub fn pages(report: &PagesReport, out: &Path) -> String {
     )
 }
 
-/// The summary of a training whose output stands in `out`; ends with a line break.
+/// Returns the summary of a training with its output in `out`; it ends with a line break.
 pub fn training(report: &TrainingReport, out: &Path) -> String {
     let mut text = format!(
         "{} in {}: {}\n",
@@ -64,7 +64,7 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
     text + &format!("next{}: dupsift purify INPUT --model {} --out DIR\n", once_accepted(report), out.display())
 }
 
-/// What became of pages, line by line.
+/// Returns what happened to the pages, as lines.
 pub(super) fn purified(report: &PurifyReport) -> Vec<String> {
     let characters = match report.malformed {
         0 => String::new(),

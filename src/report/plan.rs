@@ -1,4 +1,4 @@
-//! The passes of a run as a table, for who wants to know before it starts.
+//! The passes of a run as a table, shown before it starts.
 
 use bytesize::ByteSize;
 
@@ -8,7 +8,8 @@ use dupsift_engine::job::Pass;
 /// The width of the table; its last column is prose.
 const WIDTH: u16 = 120;
 
-/// A line a pass: what it reads, about what it puts into work files, what is done and by which algorithms.
+/// Returns a table with one row per pass: what it reads, approximately what it writes to temporary files, what it does and for which
+/// algorithms.
 pub fn plan(passes: &[Pass]) -> String {
     let size = |bytes: u64| if bytes == 0 { "-".into() } else { ByteSize(bytes).to_string() };
     let row = |pass: &Pass| [pass.name.into(), size(pass.reads), size(pass.writes), pass.does.clone()];

@@ -1,7 +1,6 @@
-//! The summary that ends a run: what happened to the documents, what each algorithm found, what a reader must know besides,
-//! and how to read the result.
+//! The summary at the end of a run: what happened to the documents, what each algorithm found, warnings, and how to read the result.
 //!
-//! The same record gives the same text; only times, rates and memory differ between two runs of one job.
+//! The same record gives the same text; only times, rates and memory differ between two identical runs.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,26 +17,26 @@ use dupsift_files::io::DASH;
 use dupsift_files::tables::RejectReason;
 use dupsift_study::study::AppliedReport;
 
-/// How much a summary says.
+/// Selects how detailed a summary is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// Five lines, and one more for each kind of loss.
     Short,
-    /// The same, then the rules, a table of the algorithms, and everything that was noticed.
+    /// The same, followed by the rules, a table of the algorithms, and all notes.
     Full,
 }
 
 impl Detail {
-    /// Returns the detail that `--verbose` asks for.
+    /// Returns the detail for `--verbose`.
     pub fn verbose(verbose: bool) -> Detail {
         if verbose { Detail::Full } else { Detail::Short }
     }
 }
 
-/// The columns of a line, except where a path is longer.
+/// Maximum columns in a line, except for long paths.
 const COLUMNS: usize = 80;
 
-/// Returns the summary of a run whose output is in `out`; ends with a line break.
+/// Returns the summary of a run with its output in `out`; it ends with a line break.
 pub fn summary(report: &RunReport, out: &Path, detail: Detail) -> String {
     let mut lines = result(report);
     lines.extend(losses(report));
@@ -83,12 +82,12 @@ fn details(report: &RunReport, folder: &Path) -> String {
     if !notes.is_empty() {
         text += &format!("\n{}\n", notes.join("\n"));
     }
-    // The folder, not its files: so the column `algorithm` is there, which is in their names.
+    // The folder rather than its files, because the column `algorithm` comes from the folder names.
     let pairs = folder.join("pairs").display().to_string();
     text + &format!("\nin Python: import polars as pl; pl.scan_parquet({pairs:?})\n")
 }
 
-/// Returns the summary of a corpus that was written from a finished run into `out`; ends with a line break.
+/// Returns the summary of a corpus that was written from a finished run into `out`; it ends with a line break.
 pub fn applied(report: &AppliedReport, out: &Path) -> String {
     let corpus = &report.corpus;
     let (rows, kept, removed) = (counted(corpus.rows, "row"), thousands(corpus.kept), thousands(corpus.removed));
@@ -105,7 +104,7 @@ pub fn applied(report: &AppliedReport, out: &Path) -> String {
     )
 }
 
-/// Says what was written of the corpus, a line a folder, each after a line break.
+/// Returns what was written of the corpus, one line per folder, each after a line break.
 fn folders(corpus: &CorpusReport) -> String {
     let line = |(folder, written): (&String, &FolderReport)| {
         let (rows, files) = (counted(written.rows, "row"), counted(written.files, "file"));
@@ -116,7 +115,7 @@ fn folders(corpus: &CorpusReport) -> String {
     corpus.folders.iter().map(line).collect()
 }
 
-/// Returns what was written of the corpus, or the command that writes it.
+/// Returns what was written of the corpus, or the command to write it.
 fn next(report: &RunReport, out: &Path) -> String {
     if let Some(corpus) = &report.corpus {
         let one = |(folder, written): (&String, &FolderReport)| format!("{folder}/ {}", counted(written.rows, "row"));
@@ -130,7 +129,7 @@ fn next(report: &RunReport, out: &Path) -> String {
     format!("next: dupsift apply {} --corpus keep\n", typed(out))
 }
 
-/// Returns a path as a shell takes it.
+/// Quotes a path for the shell.
 pub(super) fn typed(path: &Path) -> String {
     let path = path.display().to_string();
     let is_plain = |letter: char| letter.is_alphanumeric() || "/._-+:,@%".contains(letter);
@@ -161,7 +160,7 @@ fn result(report: &RunReport) -> Vec<String> {
     lines
 }
 
-/// Returns the two parts as one line, or as two if they do not fit into one.
+/// Returns the two parts as one line, or as two if they do not fit on one.
 fn fitting(first: &str, second: &str) -> String {
     if first.chars().count() + second.chars().count() <= COLUMNS {
         return format!("{first}{second}");
@@ -169,7 +168,7 @@ fn fitting(first: &str, second: &str) -> String {
     format!("{first}\n{}", second.trim_start_matches("; "))
 }
 
-/// Returns how many documents were removed for a reason of the table `removed`.
+/// Returns how many documents were removed for a reason in the table `removed`.
 fn removed_as(reason: &str, count: u64) -> String {
     match reason {
         "copy" => counted_as(count, "exact copy|exact copies"),
@@ -179,7 +178,7 @@ fn removed_as(reason: &str, count: u64) -> String {
     }
 }
 
-/// Files that are named if they were skipped; of more, only the number is shown.
+/// Up to this many skipped files are named.
 const MOST_SKIPPED: usize = 3;
 
 /// Returns a line for each kind of loss: rejected rows, skipped files, losses of other inputs, guards that fired.
@@ -216,7 +215,7 @@ fn cost(report: &RunReport) -> String {
     )
 }
 
-/// What was found of repeated passages. Only the copy of the corpus in deduped/ is without them.
+/// Returns what was found of repeated passages. Only the corpus in deduped/ is without them.
 fn cut(found: &CutReport) -> String {
     let share = 100.0 * found.characters as f64 / found.characters_kept.max(1) as f64;
     let passages = counted_as(found.passages, "repeated passage|repeated passages");
@@ -238,7 +237,7 @@ fn found(algorithms: &[AlgorithmReport]) -> String {
     table_of_numbers_without(header, rows, &["unsigned", "left out"])
 }
 
-/// Returns how many files were read in each encoding that was found, the most frequent first.
+/// Returns how many files were read in each detected encoding, most frequent first.
 fn encodings(report: &RunReport) -> Option<String> {
     let mut files = BTreeMap::<&str, u64>::new();
     report
@@ -260,7 +259,7 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     remarks
 }
 
-/// Returns what was noticed and is no loss of rows or files.
+/// Returns everything that was noticed except lost rows or files.
 fn notes(report: &RunReport) -> Vec<String> {
     let mut remarks: Vec<String> = encodings(report).into_iter().collect();
     remarks.extend(report.purified.iter().flat_map(purified));
@@ -300,7 +299,7 @@ fn notes(report: &RunReport) -> Vec<String> {
             "removal: {left_out} with kept documents skipped because of --max-candidates, so the result depends on the order of the documents"
         ));
     }
-    // The note on ids may say so already.
+    // The note on ids may already mention it.
     if report.ids.missing > 0 && !report.ids.note.as_ref().is_some_and(|note| note.contains("FILE#ROW")) {
         remarks.push(format!("ids: {} without an id, named FILE#ROW", counted(report.ids.missing, "row")));
     }
@@ -313,7 +312,7 @@ fn notes(report: &RunReport) -> Vec<String> {
     remarks
 }
 
-/// Returns how many indexed documents joined an incremental run.
+/// Returns how many indexed documents took part in an incremental run.
 fn met(report: &RunReport) -> Option<String> {
     let index = report.index.as_ref()?;
     let joined = counted(index.guests, "document");
@@ -326,7 +325,7 @@ fn met(report: &RunReport) -> Option<String> {
     }
 }
 
-/// Returns what is known of the relations of an algorithm's pairs.
+/// Returns notes on the relations of an algorithm's pairs.
 fn relations(one: &AlgorithmReport) -> Vec<String> {
     let (label, mut remarks) = (&one.label, Vec::new());
     if let Some(told) = one.relations.filter(|told| told.template > 0) {
@@ -356,7 +355,7 @@ pub(super) fn left_out(comparisons: u64) -> String {
     format!("{comparisons} skipped because of --max-candidates, so the pairs depend on the order of the documents")
 }
 
-/// ` (no words 10, too short 2)`, or nothing.
+/// Formats reasons as ` (no words 10, too short 2)`; empty if there are none.
 pub(super) fn by_reason(reasons: &BTreeMap<String, u64>) -> String {
     let reasons: Vec<String> =
         reasons.iter().map(|(reason, count)| format!("{reason} {}", thousands(*count))).collect();

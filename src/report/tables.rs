@@ -2,7 +2,7 @@
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
-/// A table with a line under its header and no other ornament. With a width, cells are wrapped to keep it.
+/// Returns a table with a line under its header. If a width is given, cells are wrapped to fit it.
 pub fn table<const N: usize>(
     header: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,
@@ -11,14 +11,14 @@ pub fn table<const N: usize>(
     table_of(header, rows, width).trim_fmt() + "\n"
 }
 
-/// The same with all columns but the first set to the right, for numbers.
+/// Returns the same table with all columns but the first right-aligned, for numbers.
 pub fn table_of_numbers<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     let mut table = table_of(header, rows, None);
     table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
     table.trim_fmt() + "\n"
 }
 
-/// The same without the columns `optional` if nothing but `0` stands in them.
+/// Returns the same table without those `optional` columns that contain only `0`.
 pub fn table_of_numbers_without<const N: usize>(
     header: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,

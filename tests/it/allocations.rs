@@ -1,5 +1,5 @@
-//! How often signing asks the allocator for memory, by document: lists are left from one document to the next, so a word
-//! costs none, and a document a handful that do not depend on its length. A comparison of two signatures costs none.
+//! The number of allocations per signed document: buffers are reused for the next document, so a word costs none, and a document a few that
+//! do not depend on its length. A comparison of two signatures costs none.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,7 +9,7 @@ use dupsift::corpus::CorpusStats;
 use dupsift::row::{Pairs, Row, RowLayout, Signatures, Window};
 use dupsift::text::{Pipeline, TextOptions};
 
-/// Counts the calls of each thread and hands them on.
+/// Counts the calls of each thread and passes them on.
 struct Counting;
 
 thread_local! {
@@ -17,11 +17,11 @@ thread_local! {
 }
 
 fn called() {
-    // While a thread ends there is none left to count for.
+    // While a thread ends, its counter may be gone.
     let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
 }
 
-// SAFETY: every call is handed on to the system's allocator as it came.
+// SAFETY: every call is passed unchanged to the system's allocator.
 #[allow(unsafe_code)]
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Calls of the allocator for one document of the middle of a list of equal length, once the lists have their size.
+/// Returns the allocations for one document in the middle of a list of equally long ones, after the buffers have grown.
 fn calls(algorithm: &str, words: usize, chinese: bool) -> u64 {
     let algorithm = ALGORITHMS.iter().find(|one| one.name() == algorithm).expect("a member of the family");
     let params = Params::check(algorithm.name(), &specs(*algorithm), &[]).expect("defaults");
@@ -75,7 +75,7 @@ fn calls(algorithm: &str, words: usize, chinese: bool) -> u64 {
     calls
 }
 
-/// Bit vectors that met in a table: what the lists of one window are, the next one takes.
+/// Bit vectors that match in a table: the buffers of one window are reused for the next.
 #[test]
 fn a_comparison_costs_no_allocation() {
     let stats = CorpusStats::none();
@@ -87,7 +87,7 @@ fn a_comparison_costs_no_allocation() {
         let layout = RowLayout::new(shape, 1_000);
         let mut rows = Vec::new();
         for doc in 0..500 {
-            // Vectors that differ in two bits at most.
+            // Vectors that differ in at most two bits.
             let mut sketch = vec![0; shape.sketch];
             sketch[0] = 1 << (doc % 8);
             layout.encode(&Row { position: 0, key: 7, order: 0, doc, sketch: &sketch }, &mut rows);

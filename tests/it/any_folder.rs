@@ -1,11 +1,11 @@
-//! Results of runs whose paths were typed relative: they are looked at from any folder, and after all was moved together.
+//! Results of runs with relative paths: they can be inspected from any folder, and after everything was moved together.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::kit::{Doc, Ran, json_lines, made_docs, program, python, record, removed_ids};
 
-/// A folder with a corpus of two files, files of words, labels, a second corpus, and outputs of these.
+/// A folder with a corpus of two files, word lists, labels, a second corpus, and outputs.
 struct Place {
     folder: tempfile::TempDir,
 }
@@ -49,13 +49,13 @@ impl Place {
         self.folder.path().canonicalize().unwrap().join(name)
     }
 
-    /// The program, started in that folder below the place; `/` is the root.
+    /// Runs the program in that folder below the place; `/` is the root.
     fn typed(&self, folder: &str, words: &[&str]) -> Ran {
         let folder = self.home(folder);
         Ran::of(program().current_dir(folder).args(words).output().unwrap()).ends_with(0)
     }
 
-    /// Every verb that looks at a result, typed in `folder`; `to` leads from there to the outputs.
+    /// Runs every command that inspects a result, in `folder`; `to` is the relative path to the outputs.
     fn is_looked_at(&self, folder: &str, to: &Path) {
         let at = |name: &str| to.join(name).to_str().unwrap().to_owned();
         let out = self.home(folder).join(at("results/one"));
@@ -77,7 +77,7 @@ impl Place {
         for verb in ["info", "verify"] {
             self.typed(folder, &["index", verb, &at("seen")]);
         }
-        // Of its corpus as a reference, under its counts, and under the guards of a run before.
+        // With its corpus as a reference, with its counts, and with guards against a previous run.
         let algorithms = ["--algorithms", "exact,minhash", "--overwrite"];
         let by = |option: &str, name: &str| {
             let line = ["run", &at("later.jsonl"), "--out", &at("next"), option, &at(name)];
@@ -91,7 +91,7 @@ impl Place {
         let words = WORDS.map(|word| if word.starts_with('-') { word.to_owned() } else { at(word) });
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         self.typed(folder, &[&line[..], &words].concat());
-        // Scripts read the corpus again by the record.
+        // Scripts find the corpus again from the record.
         for arguments in [&["--algorithm", "versions", "--threshold", "0.9", "--to", "to"][..], &[]] {
             let script = if arguments.is_empty() { "scripts/clusters.py" } else { "scripts/rethreshold.py" };
             let mut command = python(script);
@@ -109,7 +109,7 @@ fn a_result_of_relative_paths_is_looked_at_from_any_folder() {
     let named = |value: &serde_json::Value| PathBuf::from(value.as_str().unwrap());
     assert_eq!(named(&record["inputs"][0]["path"]), place.home("home/corpus/a.jsonl"));
     assert_eq!(named(&record["options"]["stop-words"]), place.home("home/words/stop.txt"));
-    // Names of files are those that were typed.
+    // File names are as typed.
     assert_eq!(record["inputs"][0]["file"], "corpus/a.jsonl");
     place.is_looked_at("elsewhere", Path::new("../home"));
     place.is_looked_at("home", Path::new(""));
@@ -125,7 +125,7 @@ fn a_result_is_looked_at_after_it_was_moved_with_its_corpus() {
     place.is_looked_at("deeper/moved", Path::new(""));
 }
 
-/// A held result, and the index that it is to become a part of.
+/// A held result, and the index that it belongs to.
 #[test]
 fn a_held_result_is_accepted_after_it_was_moved_with_its_index() {
     let place = Place::new();
@@ -142,7 +142,7 @@ fn a_held_result_is_accepted_after_it_was_moved_with_its_index() {
     assert!(told.contains("n2"), "{told}");
 }
 
-/// What the log of a night names is found from the folder of who reads it.
+/// Paths in the log of an incremental run work from the reader's folder.
 #[test]
 fn a_night_of_relative_paths_names_what_is_to_be_typed_in_any_folder() {
     let place = Place::new();
@@ -175,7 +175,7 @@ fn a_night_of_relative_paths_names_what_is_to_be_typed_in_any_folder() {
     assert_eq!(std::fs::read_link(home.join("nightly/dedup/latest")).unwrap(), Path::new("b"));
 }
 
-/// The order of files, which numbers documents, and their names do not depend on the folder at hand.
+/// The order of files, which numbers documents, and their names do not depend on the working folder.
 #[test]
 fn files_have_one_order_from_wherever_they_are_named() {
     let place = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `dupsift apply`: the corpus of a finished run is what a run with `--corpus` writes.
+//! `dupsift apply`: the corpus of a finished run equals what a run with `--corpus` writes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use crate::kit::{Doc, Ran, Table, files_below, json_lines, names_in, numbered, p
 
 const ALL: &str = "annotate,keep,drop";
 
-/// Texts of which some are equal, some nearly, and some have lines in common.
+/// Returns texts, some of which are equal or nearly equal, or have lines in common.
 fn docs(count: usize) -> Vec<Doc> {
     let words = |seed: usize, count: usize| {
         (0..count).map(|word| format!("w{:05}", (seed * 7919 + word * 104_729) % 99_991)).collect::<Vec<_>>().join(" ")
@@ -26,7 +26,7 @@ fn docs(count: usize) -> Vec<Doc> {
     numbered((0..count).map(text))
 }
 
-/// A corpus in three formats, with rows that cannot be used.
+/// Writes a corpus in three formats, with invalid rows.
 fn corpus(folder: &Path) -> PathBuf {
     let (folder, docs) = (folder.join("corpus"), docs(90));
     fs::create_dir_all(folder.join("deep")).unwrap();
@@ -50,7 +50,7 @@ fn bytes(folder: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     files.map(|file| (file.strip_prefix(folder).unwrap().to_path_buf(), fs::read(&file).unwrap())).collect()
 }
 
-/// The files of the folders of the corpus.
+/// Returns the files in the corpus folders.
 fn of_corpus(out: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut all = bytes(out);
     all.retain(|path, _| ["attributes", "deduped", "dropped"].iter().any(|name| path.starts_with(name)));
@@ -109,7 +109,7 @@ fn a_finished_run_gives_the_bytes_of_a_run_with_that_corpus_and_changes_nothing_
         let last = format!("next: dupsift apply {} --corpus keep\n", text(&without));
         assert!(told.ends_with(&last), "{told}");
         let before = bytes(&without);
-        // One after the other, and the two others together.
+        // One alone, then the two others together.
         let told = apply(&without, &[]).ends_with(0).stdout;
         assert!(told.contains(" kept, ") && told.contains("\ndeduped/: "), "{told}");
         apply(&without, &["--corpus", "drop,annotate", "--threads", "1"]).ends_with(0);
@@ -119,7 +119,7 @@ fn a_finished_run_gives_the_bytes_of_a_run_with_that_corpus_and_changes_nothing_
         after.retain(|path, _| !of_corpus(&without).contains_key(path) && path != Path::new("applied.json"));
         assert_eq!(after, before, "{name}");
         assert_eq!(names_in(folder.path()).iter().filter(|name| name.starts_with('.')).count(), 0);
-        // Its own record knows the folders as ours, so the output can be replaced.
+        // Its own record lists the folders, so the output can be replaced.
         run(&[&corpus], &without, &[more, &["--overwrite", "--accept"]].concat()).ends_with(3);
         assert!(!without.join("deduped").exists());
     }
@@ -196,7 +196,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     fs::create_dir(out.join("deduped")).unwrap();
     refused(&out, &[], &["deduped already exists; remove it first"]);
     fs::remove_dir(out.join("deduped")).unwrap();
-    // Other contents of the same length and the same rows.
+    // Other content with the same length and the same rows.
     let mut others = docs(40);
     let changed = others[3].text.replacen('w', "x", 1);
     others[3].text = changed;
@@ -215,7 +215,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
         &["--remove-if", "pair", "-o", text(&at("new"))],
         &["what is cut depends on which documents are kept"],
     );
-    // Thresholds are of algorithms that decide, one each, and chains know no other rule.
+    // Thresholds need algorithms that decide, one each, and chains allow no other rule.
     let new = at("new");
     let twice = ["--threshold", "minhash=0.9", "--threshold", "minhash=0.95", "-o", text(&new)];
     run(&[&input], &at("by"), &["--algorithms", "exact,minhash", "--decide", "exact"]).ends_with(0);
@@ -265,7 +265,7 @@ fn a_batch_of_an_index_is_written_by_its_own_removals() {
 fn folders_that_get_no_file_are_not_made_and_stop_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    // Nothing is removed, so that dropped/ stays empty.
+    // Nothing is removed, so dropped/ is empty.
     fs::write(at("a.jsonl"), json_lines(&[docs(8).swap_remove(3), docs(8).swap_remove(7)])).unwrap();
     let input = at("a.jsonl");
     let with = run(&[&input], &at("with"), &["--algorithms", "exact", "--corpus", ALL]).ends_with(0);
@@ -274,7 +274,7 @@ fn folders_that_get_no_file_are_not_made_and_stop_nothing() {
     assert_eq!(of_corpus(&at("out")), of_corpus(&at("with")), "{}", with.stdout);
     assert_eq!(at("out/dropped").exists(), at("with/dropped").exists());
     assert!(at("out/deduped/a.jsonl").is_file() && at("out/applied.json").is_file());
-    // What is there already is what a second call meets.
+    // A second call finds the existing folder.
     apply(&at("out"), &["--corpus", "keep"]).ends_with(2).says(&["deduped is already there"]);
 }
 
@@ -304,7 +304,7 @@ fn write_arrow(path: &Path, docs: &[Doc]) {
     writer.finish().unwrap();
 }
 
-/// A summary without the line of times, which are taken again for the record.
+/// Returns a summary without the line with times, which differ.
 fn timeless(summary: &str) -> String {
     summary.lines().filter(|line| !line.contains(" CPU seconds")).map(|line| format!("{line}\n")).collect()
 }
@@ -363,7 +363,7 @@ fn a_corpus_that_was_moved_is_found() {
     let labels = at("labels.csv");
     let verbs: [&[&str]; 3] = [&["explain", "d0", "d2"], &["evaluate", "--truth", text(&labels)], &["report"]];
     let before: Vec<String> = verbs.iter().map(|verb| look(verb).ends_with(0).stdout).collect();
-    // A file of the same name elsewhere is another one.
+    // A file with the same name elsewhere is another one.
     fs::create_dir_all(at("new/place")).unwrap();
     fs::rename(&corpus, at("new/place/corpus")).unwrap();
     fs::write(at("new/a.parquet"), "").unwrap();
@@ -378,7 +378,7 @@ fn a_corpus_that_was_moved_is_found() {
         assert_ne!(nowhere.code, 0, "{verb:?}");
         assert!(nowhere.stderr.contains("a.parquet"), "{}", nowhere.stderr);
     }
-    // `apply` calls the folder of files of the corpus otherwise, for it has `--corpus keep`.
+    // `apply` names the folder of files differently, because it has `--corpus keep`.
     assert_ne!(apply(&out, &[]).code, 0);
     let place = at("new/place");
     apply(&out, &["--input", text(&place), "--corpus", ALL]).ends_with(0);

@@ -1,5 +1,5 @@
-//! Bad input, one by one: columns, rows and ids. Each is answered with the file, what was expected, what came and the way
-//! out, or set aside and counted; nothing is lost without a trace and nothing merges because nothing was left of it.
+//! Bad input, one by one: columns, rows and ids. Each is reported with the file, what was expected, what was found and the way out, or
+//! rejected and counted; nothing is lost silently, and nothing is merged because it is empty.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn texts(texts: &[&str]) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(texts))
 }
 
-/// Six words and more, so that every algorithm signs it.
+/// More than six words, so that every algorithm signs it.
 const LONG: &str = "The quick brown fox jumps over the lazy dog near the old stone bridge. It then sleeps all day long, \
     while seven other animals watch from behind some trees.";
 
@@ -57,7 +57,7 @@ fn files_of_no_bytes_and_of_no_rows() {
     let docs = folder.path().join("docs");
     write_docs(&docs.join("none.parquet"), &[], 10);
     std::fs::write(docs.join("none.jsonl"), b"").unwrap();
-    // Where nothing stood, a result of nothing is published, and said to be one.
+    // If there was no output, an empty result is published with a warning.
     let nothing = ended(&docs, &["--algorithms", ALL], 3);
     for table in ["pairs", "clusters", "removed", "rejected"] {
         assert_eq!(Table::read(&nothing.out().join(table)).len(), 0, "{table}");
@@ -158,7 +158,7 @@ fn ten_thousand_equal_documents_cost_a_star_and_are_counted_whole() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.parquet");
     write_docs(&file, &numbered(vec![LONG; 10_000]), 3_000);
-    // All but one go, which a guard would say.
+    // All but one are removed, which would trigger a guard.
     let done = done(&file, &["--algorithms", ALL, "--max-removed-share", "1"]);
     let record = record(&done.out());
     let signing = signing_labels(&done.out());
@@ -208,7 +208,7 @@ fn tiny_documents_merge_with_their_equals_alone_and_are_counted_by_reason() {
             assert_eq!(all[a], all[b], "{label} merged what is not equal");
         }
     }
-    // Blank texts are not even exact copies: there is nothing that could be equal.
+    // Blank texts are not even exact copies, because there is nothing to compare.
     let blank = all.iter().filter(|text| text.trim().is_empty()).count();
     assert_eq!(doc_pairs(&done.out(), "exact").len(), (all.len() - blank) / 2);
     for one in record(&done.out())["algorithms"].as_array().unwrap() {

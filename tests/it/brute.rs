@@ -1,6 +1,6 @@
-//! Members that promise every pair of their definition, against the definition itself over all pairs of the sample corpus.
+//! Algorithms that promise every pair of their definition, compared with the definition over all pairs of the sample corpus.
 //!
-//! The slow side shares nothing with the members but the words (and, for bit vectors, the vectors) of a document.
+//! The slow side shares nothing with the algorithms except the words (and, for bit vectors, the vectors) of a document.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use crate::kit::{Doc, doc_pairs, done, sample_docs, samples, stars};
 
 type Pairs = BTreeSet<(usize, usize)>;
 
-/// The samples: their words as numbers, counted a document, and in how many documents each word stands.
+/// The samples: their words as numbers, counted per document, and the document frequency of each word.
 struct Words {
     docs: Vec<Doc>,
     names: Vec<String>,
@@ -56,7 +56,7 @@ fn found(algorithm: &str) -> Pairs {
     doc_pairs(&done.out(), "x").into_iter().collect()
 }
 
-/// All pairs of the documents for which `same` says yes.
+/// Returns all pairs of documents for which `same` is true.
 fn all(documents: usize, same: impl Fn(usize, usize) -> bool) -> Pairs {
     let pairs = (0..documents).flat_map(|a| (a + 1..documents).map(move |b| (a, b)));
     pairs.filter(|&(a, b)| same(a, b)).collect()
@@ -71,7 +71,7 @@ fn check(found: Pairs, expected: Pairs, least: usize) {
     assert!(missed.is_empty() && wrong.is_empty(), "of {}: missed {missed:?}, wrong {wrong:?}", expected.len());
 }
 
-/// Common elements of two sorted lists.
+/// Returns the number of common elements of two sorted lists.
 fn common<T: Ord>(a: &[T], b: &[T]) -> usize {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -136,7 +136,7 @@ fn decomposition() {
     check(found("decomposition:"), all(bags.len(), same), 800);
 }
 
-/// The length of the longest common subsequence, row by row of the whole table.
+/// Returns the length of the longest common subsequence, computed with the complete table.
 fn longest_common(a: &[u32], b: &[u32]) -> usize {
     let mut row = vec![0u32; b.len() + 1];
     for x in a {
@@ -167,7 +167,7 @@ fn shingles() {
             set.into_iter().collect()
         })
         .collect();
-    // What all pairs have in common, counted once: document by document, over those that have each of its shingles.
+    // Common elements of all pairs, counted document by document over those that have each of its shingles.
     let mut documents_of: Vec<Vec<u32>> = vec![Vec::new(); numbers.len()];
     sets.iter()
         .enumerate()
@@ -197,7 +197,7 @@ fn shingles() {
     }
 }
 
-/// The heaviest words of a document, with their weights, by (weight descending, word ascending).
+/// Returns the heaviest words of a document with their weights, by (weight descending, word ascending).
 fn heaviest(words: &Words, doc: usize, count: usize, weight: impl Fn(u32, u32) -> f64) -> Vec<(u32, f64)> {
     let weighed = words.counts[doc].iter().map(|(&word, &tf)| (word, weight(word, tf)));
     let mut weighed: Vec<(u32, f64)> = weighed.filter(|one| one.1 > 0.0).collect();
@@ -241,7 +241,7 @@ fn sim() {
     check(found("sim:combine=and,"), &md5 & &sim, 800);
 }
 
-/// The bit vector of each document, straight from the signer: what it does with them is what is tested here.
+/// Returns the bit vector of each document directly from the signer, because only its use is tested here.
 fn vectors(name: &str, docs: &[Doc]) -> Vec<Option<Vec<u8>>> {
     let algorithm = by_name(name).unwrap();
     let params = Params::check(name, &specs(algorithm), &[]).unwrap();

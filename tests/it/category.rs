@@ -1,4 +1,4 @@
-//! The category of a text, held against scikit-learn's multinomial naive Bayes on random documents.
+//! The category of a text, compared with scikit-learn's multinomial naive Bayes on random documents.
 
 use dupsift::pages::{Model, Trainer, TrainingOptions};
 use dupsift::text::{Pipeline, TextOptions};
@@ -11,10 +11,10 @@ fn posteriors_agree_with_scikit_learn() {
     let folder = tempfile::tempdir().unwrap();
     let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
     let mut numbers = Numbers(13);
-    // Classes and words that may occur, and the words of a text: few classes, many, and one alone.
+    // Number of classes, of possible words, and of words in a text: few classes, many, and a single one.
     for (classes, words, most) in [(2, 30, 12), (7, 400, 60), (40, 150, 25), (1, 20, 9)] {
         let mut text = |class: usize, more: usize| {
-            // Half of the words are those of the class, so that posteriors are not all alike.
+            // Half of the words are from the class, so that posteriors differ.
             let count = numbers.below(most);
             let word = |_| match numbers.below(2) {
                 0 => format!("w{}", (class * 5 + numbers.below(5)) % words),
@@ -31,7 +31,7 @@ fn posteriors_agree_with_scikit_learn() {
             trainer.add(class, &pipeline.analyse(text)).unwrap();
         }
         let (model, _) = trainer.finish().unwrap();
-        // By way of the table, so that what is written is what was learnt.
+        // Through the table, so that the written model equals the learned one.
         let model = Model::from_rows(model.rows()).unwrap();
         let mut known: Vec<&str> = model.rows().filter_map(|row| row.word).collect();
         known.dedup();

@@ -1,4 +1,4 @@
-//! A run whose passes are done by a cluster, here by one within this process: tables as those of a run on one machine, and no row is
+//! A run whose passes are done by a cluster, here one within this process: the tables equal those of a run on one machine, and no row is
 //! lost or read twice without an error.
 
 use std::collections::{BTreeMap, HashMap};
@@ -21,17 +21,17 @@ use crate::kit::{assert_same_bytes, done, record, sample_docs, samples};
 const BUCKETS: u32 = 5;
 const TASK_BYTES: u64 = 300_000;
 
-/// What goes wrong in the first pass.
+/// The error in the first pass.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
     /// A task is left out.
     Lost,
-    /// A task is done in place of another one, so that it counts twice.
+    /// A task is run instead of another one, so that it counts twice.
     Twice,
 }
 
-/// A cluster of one thread: frames are lists, a task takes the blocks of one bucket.
+/// A cluster with one thread: frames are lists, a task takes the blocks of one bucket.
 struct Here<'h> {
     options: &'h RunOptions,
     dir: &'h Path,
@@ -51,7 +51,7 @@ impl<'h> Here<'h> {
         self.opened.get().unwrap()
     }
 
-    /// What a task needs to know, taken up anew as by another process.
+    /// Loads what a task needs to know, as another process would.
     fn known(&self, path: Option<&Path>) -> Result<Known> {
         path.map_or_else(|| Ok(Known::none()), |path| Known::read(path, self.opened(), self.dir))
     }
@@ -109,7 +109,7 @@ impl Cluster for Here<'_> {
             }
         }
         for mut blocks in by_bucket.into_values() {
-            // The last one first: the order of blocks means nothing.
+            // The last one first, because the order of blocks must not matter.
             all(cluster::reduce(self.opened(), step, &known, &mut || Ok(blocks.pop()), self.dir)?, &mut out)?;
         }
         Ok(self.keep(out))
@@ -181,7 +181,7 @@ fn the_rows_that_tasks_read_are_held_against_those_of_the_files() {
     }
 }
 
-/// Texts of three words of their own and one that all of them have, and exact copies of some, in four files.
+/// Writes texts with three unique words and one that all of them have, and exact copies of some, in four files.
 fn one_word_in_common(folder: &Path, texts: u64, copies: u64) {
     fs::create_dir_all(folder).unwrap();
     let mut files: [String; 4] = Default::default();
@@ -203,11 +203,11 @@ fn a_join_that_compares_nearly_all_with_all_is_refused_once_terms_are_counted() 
         let (name, algorithms) = cosine(threshold);
         over(&input, &out, &[(name, &algorithms), ("max-removed-share", "1")], Fault::None)
     };
-    // The common word weighs ln 2, one of three others ln 22,001: 0.04 of the length, so that it leads at 0.03 and does not at 0.1.
+    // The common word weighs ln 2, each of three others ln 22,001: 0.04 of the length, so that it is a key at 0.03 and not at 0.1.
     one_word_in_common(&input, 21_500, 500);
     let error = run("0.03").unwrap_err();
     assert!(matches!(error, Error::Usage { .. }), "{error:?}");
-    // 21,500 x 21,499 / 2, for surplus copies are not compared.
+    // 21,500 x 21,499 / 2, because extra copies are not compared.
     for part in ["cosine would make about 2.3e8 comparisons", "with 21,499 others", "up to 19,999; use join=heavy"] {
         assert!(error.to_string().contains(part), "{error}");
     }

@@ -1,4 +1,4 @@
-//! Columns by name: those that no file has, those inside of structs and objects, those in the names of folders.
+//! Columns by name: missing ones, those inside structs and objects, and those in folder names.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ fn a_column_that_no_file_has_is_an_error_in_every_verb() {
         purify(&["--columns", "idd"]).says(&["`columns", "\"idd\"", "did you mean \"id\"?"]);
     }
     assert!(!out.exists());
-    // A default that was not typed is no error, and what one file has is enough.
+    // A default that was not typed is not an error, and it is enough if one file has the column.
     run(&[&parquet], &out, &["--keep", "id desc", "--url-column", "id"]).ends_with(0);
     let only_lines = Doc { id: "x".into(), text: "some words of a text".into(), title: Some("t".into()) };
     std::fs::write(&lines, json_lines(&[only_lines])).unwrap();
@@ -68,7 +68,7 @@ fn a_column_that_no_file_has_is_an_error_in_every_verb() {
     }
 }
 
-/// Documents as they may lie in structs: some rows have no struct, some no value in it.
+/// Returns documents in structs: some rows have no struct, some no value in it.
 fn nested(docs: &[Doc]) -> Vec<(&'static str, ArrayRef)> {
     let texts = docs.iter().enumerate().map(|(at, doc)| (at % 11 != 3).then_some(doc.text.as_str()));
     let texts: ArrayRef = Arc::new(texts.collect::<StringArray>());
@@ -133,7 +133,7 @@ fn columns_in_structs_are_read_by_their_paths() {
     assert!(rejected > Some(300));
     for input in [at("nested"), lines] {
         let by_path = ended(&input, &[&algorithms[..], &BY_PATH].concat(), 3);
-        // Rows without an id bear the name of the file, which differs.
+        // Rows without an id are named by the file, which differs.
         if input.extension() == at("plain").extension() {
             assert_same_bytes(&by_path.out(), &expected.out(), "columns in structs");
         }
@@ -161,7 +161,7 @@ fn paths_stand_in_messages_and_lists_are_refused() {
     run(&[&file], &out, &["--text-column", "tags"])
         .ends_with(2)
         .says(&["\"tags\" is a list", "try `text-column=doc.text`"]);
-    // A name with a dot of its own wins.
+    // A column name that contains the dot takes precedence.
     let mut columns = nested(&docs);
     columns.push(("doc.text", Arc::new(StringArray::from(vec!["all the same words"; 10]))));
     write_columns(&file, &columns, 10);
@@ -227,7 +227,7 @@ fn columns_of_folders_decide_what_is_kept_and_name_documents() {
     // A finished run is opened again from the paths of its files.
     removed(&["--keep", "lang desc, n desc"]);
     Ran::of(program().arg("report").arg(&out).output().unwrap()).ends_with(0);
-    // The column of a file wins, and that is told.
+    // The column of the file takes precedence, which is reported.
     let own: ArrayRef = Arc::new(Int64Array::from(vec![100]));
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("id", Arc::new(StringArray::from(vec!["d"]))),
@@ -259,14 +259,14 @@ fn every_codec_of_pyarrow_is_read_and_what_is_encrypted_is_called_so() {
     }
     ends("footer.encrypted", 1).says(&["the Parquet file is encrypted; decrypt it first"]);
     ends("text.encrypted", 1).says(&["column \"text\" is encrypted; decrypt the Parquet file first"]);
-    // A column that is not asked for may be.
+    // A column that is not requested may be encrypted.
     ends("note.encrypted", 0);
     // A copy without some rows has all columns.
     let file = folder.path().join("x.parquet");
     run(&[&file], &out, &["--algorithms", "exact", "--overwrite", "--corpus", "keep"])
         .ends_with(1)
         .says(&["column \"note\" is encrypted; decrypt the Parquet file first"]);
-    // Lempel-Ziv-Oberhumer, which nothing writes: told when the file is opened, before a row is read.
+    // Lempel-Ziv-Oberhumer, which no writer uses: reported when the file is opened, before a row is read.
     let mut bytes = std::fs::read(folder.path().join("none.parquet")).unwrap();
     let text = b"\x18\x04text\x15\x00";
     let at = bytes.windows(text.len()).rposition(|window| window == text).unwrap();

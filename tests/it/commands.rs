@@ -1,5 +1,5 @@
-//! Every command that README.md, the manual and the help of the Makefile print. Each one runs as printed, in the order of its page and in
-//! a folder that has the files its page speaks of, or it stands in [`LEFT_OUT`] with the reason. Blocks of Python run with the wheel:
+//! Every command printed in README.md, the manual and the help of the Makefile. Each one runs as printed, in the order of its page and in a
+//! folder with the files that its page mentions, or it is listed in [`LEFT_OUT`] with the reason. Python blocks run with the wheel:
 //! `python/tests/test_pages.py`, by `make python` and `make python-spark`.
 
 use std::collections::BTreeSet;
@@ -13,8 +13,8 @@ use arrow::array::{ArrayRef, StringArray};
 
 use crate::kit::{Ran, python, write_columns};
 
-/// Beginnings of commands that do not run here, and why: what builds, installs, measures, or takes what is not in the repository. Where
-/// a target of make runs the command, the reason names it.
+/// Beginnings of commands that do not run here, and why: those that build, install, measure, or need files outside the repository. If a
+/// target of make runs the command, the reason names it.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("make wheel", "builds the wheel: `make python`"),
     ("python3 -m venv ~/dedup", "installs packages; `make python` installs the wheel so"),
@@ -38,10 +38,9 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("scripts/grow_corpus.py", "takes a corpus that is not in the repository, and writes a gigabyte"),
 ];
 
-/// What pages write in the place of something that every reader has: read from the first entry to the last, each in the place of all words
-/// that are equal to its first part.
+/// Placeholders in pages and their values here, tried from first to last; each replaces all equal words.
 const BOUND: &[(&str, &str)] = &[
-    // Pairs of ids, which the corpus of this test has.
+    // Pairs of ids in the corpus of this test.
     ("ID_A ID_B", "library-1 library-2"),
     ("ID KEPT_ID", "library-2 library-1"),
     ("explain OUT A B", "explain OUT library-1 library-2"),
@@ -57,14 +56,14 @@ const BOUND: &[(&str, &str)] = &[
     ("OUT/NAME.held", "held/night.held"),
     ("OUT.held", "held.held"),
     ("CORPUS", "corpus"),
-    // Numbers for a machine larger than that of a test.
+    // Numbers for a larger machine than that of a test.
     ("--keys 100000000", "--keys 100000"),
 ];
 
-/// Folders of a machine, each of which is one below the folder of the page here.
+/// Absolute folders, each mapped to one below the folder of the page.
 const ROOTS: &[&str] = &["/data/", "/usr/local/", "/var/log/", "~/"];
 
-/// What a page says happens before a command, as a command of the shell.
+/// What a page says happens before a command, as a shell command.
 const BEFORE: &[(&str, &str, &str)] = &[
     (
         "docs/scheduling.md",
@@ -81,7 +80,7 @@ const BEFORE: &[(&str, &str, &str)] = &[
         "dupsift accept OUT.held",
         "dupsift run corpus --out held && { dupsift run torn.jsonl --out held --overwrite; test $? = 4; }",
     ),
-    // The program that the tutorial prints, as its reader saves it.
+    // The program in the tutorial, as its reader saves it.
     (
         "docs/tutorial.md",
         "python make_crawl.py",
@@ -93,7 +92,7 @@ const BEFORE: &[(&str, &str, &str)] = &[
         "dupsift run crawl --out crawl/r2",
         "dupsift run crawl --out crawl/r1 --corpus keep && dupsift run crawl --out nights/a --corpus keep && cp corpus/*.jsonl nights",
     ),
-    // The documents that are to be forgotten.
+    // The documents to forget.
     (
         "docs/incremental.md",
         "dupsift index forget",
@@ -104,11 +103,11 @@ const BEFORE: &[(&str, &str, &str)] = &[
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A line of a block, with the exit code that the page says.
+    /// A line of a block, with the exit code that the page states.
     Line(i32),
     /// Code within a sentence.
     Inline,
-    /// The text of a file, which commands behind it name.
+    /// The text of a file that later commands use.
     File,
 }
 
@@ -124,7 +123,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// README.md, that of the package and all pages of the manual, as paths from the folder of the repository.
+/// Returns README.md, that of the package and all pages of the manual, as paths relative to the repository.
 fn pages() -> Vec<String> {
     fn below(folder: &Path, found: &mut Vec<String>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -142,20 +141,20 @@ fn pages() -> Vec<String> {
     found
 }
 
-/// The exit code that a text speaks of.
+/// Returns the exit code that a text mentions.
 fn code_in(text: &str) -> Option<i32> {
     let behind = text.split("exit code ").nth(1)?.trim_start_matches("is ");
     behind.chars().take_while(char::is_ascii_digit).collect::<String>().parse().ok()
 }
 
-/// Whether code within a sentence is a command: of dupsift, of make, of Python or a script.
+/// Returns whether code within a sentence is a command: dupsift, make, Python or a script.
 fn is_command(typed: &str) -> bool {
     let first = typed.split_whitespace().next().unwrap_or_default();
     let is_script = first.starts_with("scripts/") && (first.ends_with(".py") || first.ends_with(".sh"));
     is_script || ["dupsift", "make", "python", "python3", "cargo", "pip", "spark-submit"].contains(&first)
 }
 
-/// The commands of a page, in order.
+/// Returns the commands of a page, in order.
 fn commands(page: &str, text: &str) -> Vec<Printed> {
     let mut found = Vec::new();
     let (mut language, mut begun, mut block, mut prose, mut before) = (None, 0, Vec::new(), Vec::new(), String::new());
@@ -172,7 +171,7 @@ fn commands(page: &str, text: &str) -> Vec<Printed> {
                 language = None;
             }
             (None, Some(_)) => block.push(line),
-            // The exit code of a command stands in its own section.
+            // The exit code of a command is mentioned in its own section.
             (None, None) if line.starts_with('#') => {
                 inline(page, &prose, &mut found);
                 prose.clear();
@@ -184,13 +183,13 @@ fn commands(page: &str, text: &str) -> Vec<Printed> {
     found
 }
 
-/// Adds the commands within sentences, and gives these as one text.
+/// Adds the commands within sentences, and returns the sentences as one text.
 fn inline(page: &str, prose: &[(usize, &str)], found: &mut Vec<Printed>) -> String {
     let joined: String = prose.iter().map(|(_, line)| format!("{line}\n")).collect();
     let mut read = 0;
     for (at, part) in joined.split('`').enumerate() {
         let typed = part.split_whitespace().collect::<Vec<_>>().join(" ");
-        // In a table a bar within code is written as `\|`.
+        // In a table, a bar within code is written as `\|`.
         if at % 2 == 1 && is_command(&typed) {
             let line = prose[joined[..read].matches('\n').count().min(prose.len() - 1)].0;
             found.push(Printed { page: page.into(), line, typed, kind: Kind::Inline });
@@ -228,7 +227,7 @@ fn of_block(page: &str, begun: usize, language: &str, lines: &[&str], before: &s
             let typed = lines.join("\n");
             vec![Printed { page: page.into(), line: begun, typed, kind: Kind::File }]
         }
-        // A line of cron: five fields say when.
+        // A crontab line begins with five fields.
         "text" => {
             let cron = lines.iter().enumerate().filter(|(_, line)| line.starts_with(|c: char| c.is_ascii_digit()));
             let cron = cron.filter_map(|(at, line)| Some((at, line.splitn(6, ' ').nth(5)?)));
@@ -246,7 +245,7 @@ fn all() -> Vec<Printed> {
     pages().into_iter().flat_map(of_page).collect()
 }
 
-/// Whether a command begins with these words.
+/// Returns whether a command begins with these words.
 fn begins(typed: &str, words: &str) -> bool {
     typed.strip_prefix(words).is_some_and(|rest| rest.is_empty() || !rest.starts_with(|c: char| c.is_alphanumeric()))
 }
@@ -255,14 +254,14 @@ fn is_left_out(printed: &Printed) -> bool {
     LEFT_OUT.iter().any(|(words, _)| begins(&printed.typed, words))
 }
 
-/// Whether that is a name in a sentence and not a whole command: a verb, a target of make, a script.
+/// Returns whether this is only the name of a command, a make target or a script.
 fn is_name(printed: &Printed) -> bool {
     let words: Vec<&str> = printed.typed.split(' ').collect();
     let is_script = words[0].starts_with("scripts/");
     printed.kind == Kind::Inline && words.len() == if is_script { 1 } else { 2 } && !printed.typed.contains('=')
 }
 
-/// A folder with all that pages speak of.
+/// A folder with everything that pages mention.
 struct Desk {
     folder: tempfile::TempDir,
     outputs: usize,
@@ -289,7 +288,7 @@ impl Desk {
         made("usr/local");
         symlink(&bin, here.join("usr/local/bin")).unwrap();
         made("var/log");
-        // The program is built: that of this test.
+        // Uses the program of this test instead of building it.
         let cargo = "#!/bin/sh\ncase \"$1\" in\nbuild) exit 0 ;;\nrun) while [ \"$1\" != -- ]; do shift; done; shift; exec dupsift \"$@\" ;;\nesac\nexit 9\n";
         fs::write(bin.join("cargo"), cargo).unwrap();
         fs::set_permissions(bin.join("cargo"), fs::Permissions::from_mode(0o755)).unwrap();
@@ -353,7 +352,7 @@ impl Desk {
         self.folder.path().canonicalize().unwrap()
     }
 
-    /// What a shell does with that line. Python is the one of the tests.
+    /// Runs a line in a shell, with the Python interpreter of the tests.
     fn sh(&self, line: &str) -> Ran {
         let here = self.path();
         let python = python("").get_program().to_owned();
@@ -369,7 +368,7 @@ impl Desk {
         Ran::of(command.output().unwrap())
     }
 
-    /// A command as it is run here: folders of a machine lie below this one, and placeholders are what this folder has.
+    /// Maps absolute folders to folders below this one, and replaces placeholders.
     fn bound(&mut self, typed: &str) -> String {
         let here = self.path();
         let mut bound = format!(" {typed} ");
@@ -382,7 +381,7 @@ impl Desk {
                 bound = bound.replace(&format!("{begin}{root}"), &format!("{begin}{below}"));
             }
         }
-        // Each run that a page shows of OUT is one of its own; what looks at OUT looks at the last one.
+        // Each run into OUT gets its own output; commands that read OUT use the last one.
         if bound.contains(" --out OUT ") {
             self.outputs += 1;
         } else if bound.contains(" OUT ") && self.outputs == 0 {
@@ -392,7 +391,7 @@ impl Desk {
         bound.replace(" OUT ", &format!(" OUT-{} ", self.outputs)).trim().to_owned()
     }
 
-    /// Runs a command; says what was wrong.
+    /// Runs a command; returns what was wrong.
     fn run(&mut self, printed: &Printed) -> Result<(), String> {
         let shown = |line: &str, ran: &Ran| {
             format!(
@@ -426,7 +425,7 @@ impl Desk {
         if expected.contains(&ran.code) { Ok(()) } else { Err(shown(&line, &ran)) }
     }
 
-    /// Checks that what is named is there: a verb, a target of make, a script that can be started.
+    /// Checks that the named command, make target or executable script exists.
     fn knows(&self, printed: &Printed) -> Result<(), String> {
         let wrong = |why: &str| Err(format!("{}:{}: {}: {why}", printed.page, printed.line, printed.typed));
         match printed.typed.split_once(' ') {
@@ -452,7 +451,7 @@ fn copy(from: &Path, folder: &Path) {
     }
 }
 
-/// The lines of the Makefile's help that begin with make, without what is said of them.
+/// Returns the lines in the Makefile's help that begin with make, without their descriptions.
 fn helped() -> Vec<String> {
     let makefile = fs::read_to_string(root().join("Makefile")).unwrap();
     let lines = makefile.lines().take_while(|line| line.starts_with('#'));
@@ -497,7 +496,7 @@ fn the_table_of_edits_is_what_its_script_prints() {
     assert!(ran.stdout.lines().count() > 8 && page.contains(&ran.stdout), "docs/choosing.md has not\n{}", ran.stdout);
 }
 
-/// Options in brackets may be left out, the rest may not.
+/// Options in brackets are optional.
 #[test]
 fn every_line_of_the_help_of_make_is_one_of_the_makefile() {
     let desk = Desk::new();

@@ -1,5 +1,5 @@
-//! `dupsift compare`: the record of the study against the tables of the run and a judge written down plainly, the sample
-//! against full judging, and the exact join against all pairs.
+//! `dupsift compare`: the record of the study against the tables of the run and a simple implementation of the judge, the sample against
+//! complete judging, and the exact join against all pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,12 +21,12 @@ fn compare(input: &Path, out: &Path, more: &[&str]) -> Ran {
     Ran::of(command.args(more).output().unwrap())
 }
 
-/// comparison.json.
+/// Returns comparison.json.
 fn study(out: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(out.join("compare/comparison.json")).unwrap()).unwrap()
 }
 
-/// The same without seconds, which differ from run to run.
+/// Returns it without seconds, which differ from run to run.
 fn lasting(mut study: Value) -> Value {
     study["judge"]["cpu_seconds"] = Value::Null;
     for list in ["algorithms", "combinations"] {
@@ -35,11 +35,11 @@ fn lasting(mut study: Value) -> Value {
     study
 }
 
-/// The pairs of all algorithms of an output, with who found each.
+/// Returns the pairs of all algorithms in an output, with the algorithms that found each.
 fn pool(out: &Path) -> BTreeMap<(usize, usize), BTreeSet<String>> {
     let mut pool: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     for label in labels(out) {
-        // Forms are no duplicates.
+        // Pages from the same template are not duplicates.
         let relations = Table::read(&out.join(format!("pairs/algorithm={label}"))).texts("relation");
         let duplicates =
             doc_pairs(out, &label).into_iter().zip(relations).filter(|(_, relation)| relation != "template");
@@ -48,12 +48,12 @@ fn pool(out: &Path) -> BTreeMap<(usize, usize), BTreeSet<String>> {
     pool
 }
 
-/// Seven members and a loose one of so many bands, so that not every pair is one of duplicates.
+/// Returns seven algorithms and a loose one with these bands, so that not every pair is a duplicate.
 fn eight(bands: &str) -> String {
     format!("{SEVEN},minhash:{bands},verify=none,as=loose")
 }
 
-/// 2 LCS / (a + b) of canonical texts, by the table that every textbook has.
+/// Computes 2 LCS / (a + b) of canonical texts with the textbook table.
 fn similarity(a: &[char], b: &[char]) -> f64 {
     let mut row = vec![0usize; b.len() + 1];
     for x in a {
@@ -80,7 +80,7 @@ fn near(value: &Value, expected: f64) {
 fn the_study_is_what_a_plain_count_gives() {
     let folder = tempfile::tempdir().unwrap();
     let (input, out) = (samples().join("zh.parquet"), folder.path().join("out"));
-    // One band of one row: a loose member, that misses some.
+    // One band with one row: a loose algorithm that misses some.
     let algorithms = "exact,long_sent,tf,tf_idf,simhash,minhash:bands=1,rows=1,verify=none,as=loose";
     let more = ["--limit", "300", "--algorithms", algorithms, "--oracle-sample", "100000", "--judge", "lcs:0.85"];
     let told = compare(&input, &out, &more).ends_with(0);
@@ -91,7 +91,7 @@ fn the_study_is_what_a_plain_count_gives() {
         texts.iter().map(|text| BTreeMap::from_iter(text.iter().map(|x| (x, text.iter().filter(|y| x == *y).count()))));
     let counts: Vec<BTreeMap<&char, usize>> = sorted.collect();
     let (study, pool) = (study(&out), pool(&out));
-    // The plain table only where the characters, in any order, leave a chance.
+    // The table is only computed if the characters, in any order, leave a chance.
     let similar = |&(a, b): &(usize, usize)| {
         let common: usize = counts[a].iter().map(|(x, n)| counts[b].get(x).map_or(0, |m| *n.min(m))).sum();
         let most = 2.0 * common as f64 / (texts[a].len() + texts[b].len()) as f64;
@@ -220,7 +220,7 @@ fn a_sample_is_one_of_what_there_is() {
     assert!(whole["judge"]["sampled"] == false && !told.contains("(0."), "{told}");
     assert_eq!(whole["judge"]["judged"], whole["pooled"]);
 
-    // A sample as large as the largest algorithm is no sample.
+    // A sample as large as the largest algorithm is not a sample.
     let most = whole["algorithms"].as_array().unwrap().iter().map(|one| one["pairs"].as_u64().unwrap()).max().unwrap();
     let (mut all, _) = judged("all", &most.to_string());
     all["judge"]["sample"] = whole["judge"]["sample"].clone();
@@ -260,7 +260,7 @@ fn a_comparison_is_a_run_with_a_study() {
     let more = ["--algorithms", "exact,minhash"];
     let told = compare(samples(), &left, &more).ends_with(0);
     run(&[samples()], &right, &[&more[..], &["--remove-if", "pair"]].concat()).ends_with(0);
-    // It removes nothing, and does not speak of it.
+    // It removes nothing, and does not mention removals.
     assert!(right.join("removed").exists() && !left.join("removed").exists());
     std::fs::remove_dir_all(right.join("removed")).unwrap();
     assert_same_bytes(&left, &right, "compare and run");
@@ -272,7 +272,7 @@ fn a_comparison_is_a_run_with_a_study() {
     let page = std::fs::read_to_string(left.join("report.html")).unwrap();
     assert!(!page.contains("<dt>Removed</dt>") && !page.contains(" removed</title>"));
     assert!(!told.stdout.contains("removed") && !told.stdout.contains("kept"), "{}", told.stdout);
-    // What reads an output of a run reads this one.
+    // Commands that read an output of a run also read this one.
     for more in [&["report"][..], &["explain", "0", "1", "--docs"]] {
         let mut command = program();
         command.arg(more[0]).arg(&left).args(&more[1..]).args(["--no-progress", "--threads", "2"]);
@@ -284,7 +284,7 @@ fn a_comparison_is_a_run_with_a_study() {
     assert!(study(&left)["combinations"].as_array().unwrap().is_empty());
 }
 
-/// A preset is the union of its algorithms, each of which runs once; what is typed for `compare` alone is refused by `run`.
+/// A preset is the union of its algorithms, each of which runs once; options of `compare` alone are rejected by `run`.
 #[test]
 fn presets_are_contestants() {
     let folder = tempfile::tempdir().unwrap();
@@ -308,7 +308,7 @@ fn presets_are_contestants() {
         let found = pool.values().filter(|found| members.iter().any(|member| found.contains(*member)));
         assert_eq!(one["pairs"].as_u64(), Some(found.count() as u64), "{name}");
     }
-    // A pair that balanced finds broad finds too: that is no company.
+    // broad finds every pair of balanced too, so it does not count as another finder.
     let alone = |name: &str, related: &[&str]| {
         let found =
             |found: &&BTreeSet<String>| found.contains(name) && found.iter().all(|one| related.contains(&one.as_str()));
@@ -326,7 +326,7 @@ fn presets_are_contestants() {
     let lead = format!("F{}.", advice.strip_prefix('f').unwrap());
     assert!(page.contains(&lead) && page.contains("preset balanced"));
 
-    // A sample is one of the union, whose size is counted.
+    // The sample is drawn from the union, whose size is counted.
     let sampled = folder.path().join("sampled");
     compare(samples(), &sampled, &["--algorithms", "tf,balanced", "--judge-sample", "900"]).ends_with(0);
     let one = &self::study(&sampled)["algorithms"][1];
@@ -341,7 +341,7 @@ fn presets_are_contestants() {
     compare(samples(), &plain, &["--remove-if", "pair"]).ends_with(2).says(&["--remove-if"]);
 }
 
-/// Forms are no pairs of the one that tells them: of a sample too, though others may say that they are duplicates.
+/// Pages from the same template are not pairs of the algorithm that classifies them, nor in a sample, even if other algorithms report them.
 #[test]
 fn a_sample_holds_no_forms() {
     let folder = tempfile::tempdir().unwrap();
@@ -401,7 +401,7 @@ fn every_preset_is_compared_where_nothing_is_typed() {
     );
 }
 
-/// Equal texts are duplicates to every judge, words or none, and the exact join finds them however few of their pairs are written.
+/// Equal texts are duplicates to every judge, with or without words, and the exact join finds them however few of their pairs are written.
 #[test]
 fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! `--remove-if contained`: a document goes only for a kept one in which its text and its numbers stand.
+//! `--remove-if contained`: a document is only removed in favor of a kept one that contains its text and its numbers.
 
 use std::path::Path;
 
@@ -8,12 +8,12 @@ use crate::kit::{
     ALL, Done, Ran, SEVEN, Table, done, numbered, program, python, record, removed_ids, run, samples, write_docs,
 };
 
-/// A number in letters: a text without digits has no numbers.
+/// Spells a number in letters: a text without digits has no numbers.
 fn letters(number: usize) -> String {
     number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
 }
 
-/// A text of so many different words.
+/// Returns a text of this many distinct words.
 fn words(prefix: &str, count: usize) -> String {
     (0..count).map(|n| prefix.to_string() + &letters(n)).collect::<Vec<_>>().join(" ")
 }
@@ -24,14 +24,14 @@ fn of_texts(folder: &Path, texts: &[String], more: &[&str]) -> Done {
     done(&file, more)
 }
 
-/// Python cuts the texts by itself and counts what of each removed document stands in the kept one.
+/// Python segments the texts independently, and counts how much of each removed document is contained in the kept one.
 #[test]
 fn every_removal_of_every_algorithm_satisfies_the_rule() {
     let names = Ran::of(program().args(["algorithms", "--json"]).output().unwrap()).ends_with(0).stdout;
     let names: serde_json::Value = serde_json::from_str(&names).unwrap();
     let names: Vec<&str> = names.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
     assert_eq!(names.len(), 31);
-    // Each on the documents of one language.
+    // Each on the documents in one language.
     let files = ["en", "ru", "zh"].map(|language| samples().join(format!("{language}.parquet")));
     let each = names.iter().zip(files.iter().cycle());
     let mut runs: Vec<Done> = each.map(|(name, file)| done(file, &["--algorithms", name])).collect();
@@ -62,9 +62,10 @@ fn the_smaller_of_two_goes_and_the_larger_never() {
         let pairs: Vec<(String, String)> = table.texts("id").into_iter().zip(kept).collect();
         (pairs.iter().map(|(id, kept)| format!("{id}>{kept}")).collect::<Vec<_>>().join(" "), removal["stays"].clone())
     };
-    // The texts of a hundred words have forty of their own each; the first one stands in both, and goes for the longer one.
+    // The texts of a hundred words have forty unique words each; the first one is contained in both, and is removed in favor of the longer
+    // one.
     assert_eq!(fate(&[]), ("d0>d2".into(), json!({"unique text": 1})));
-    // The shortest is preferred: what it is contained in stays beside it.
+    // The shortest is preferred: what it is contained in is kept too.
     assert_eq!(fate(&["--keep", "length asc"]), (String::new(), json!({"contains the kept one": 2})));
     assert_eq!(fate(&["--remove-if", "pair"]).1, json!({}));
     assert_eq!(fate(&["--remove-if", "contained:0.9:0"]).0, "d0>d2");
@@ -83,7 +84,7 @@ fn another_days_form_stays_for_its_numbers() {
     assert_eq!(record(&done.out())["removal"]["stays"], json!({"different numbers": 1}));
     let table = Table::read(&done.out().join("removed"));
     assert_eq!((table.floats("contained"), table.floats("numbers")), (vec![Some(1.0)], vec![Some(1.0)]));
-    // Four of the 164 3-grams, and both numbers, are its own.
+    // Four of the 164 3-grams, and both numbers, are unique to it.
     let pairs = Table::read(&done.out().join("pairs"));
     let of = |column: &str| pairs.floats(column)[0].map(|share| (share * 1000.0).round());
     assert_eq!((of("numbers_a"), of("numbers_b")), (Some(0.0), Some(0.0)));
@@ -99,7 +100,7 @@ fn another_days_form_stays_for_its_numbers() {
     assert!(pairs.floats("contained_a").iter().all(Option::is_none));
 }
 
-/// Sixty pages of one frame, equal to an algorithm of frequent words, that all say something of their own.
+/// Sixty pages with the same frame, which are equal to an algorithm of frequent words, but all have different content.
 #[test]
 fn what_a_document_was_not_held_against_is_counted() {
     let folder = tempfile::tempdir().unwrap();
@@ -109,7 +110,7 @@ fn what_a_document_was_not_held_against_is_counted() {
     let done = of_texts(folder.path(), &texts, &["--algorithms", "tf"]);
     let removal = record(&done.out())["removal"].clone();
     assert_eq!((removal["removed"].as_u64(), removal["stays"].clone()), (Some(0), json!({"unique text": 59})));
-    // The n-th document has n kept partners, and is held against twenty of them.
+    // The n-th document has n kept partners, and is compared with twenty of them.
     assert_eq!(removal["not_looked_at"].as_u64(), Some((21..60).map(|n| n - 20).sum()));
     assert!(record(&done.out())["warnings"].to_string().contains("the 20 most similar kept ones"));
 }

@@ -1,11 +1,11 @@
-//! Texts that stand in other texts, found by the rarest shingles of the smaller one: what comparing all with all finds, at a
-//! cost that grows with the corpus.
+//! Texts contained in other texts, found by the rarest shingles of the smaller one: the same result as comparing all with all, at a cost
+//! that grows with the corpus.
 
 use std::path::Path;
 
 use crate::kit::{Numbers, Table, assert_same_bytes, done, numbered, record, result_bytes, samples, write_docs};
 
-/// (id, id, similarity, rules) of each pair, with the run's account of the algorithm.
+/// Returns (id, id, similarity, rules) of each pair, with the report of the algorithm.
 fn found(input: &Path, settings: &str, more: &[&str]) -> (Vec<(i64, i64, String)>, serde_json::Value) {
     let algorithm = format!("shingles:measure=containment,{settings},as=x");
     let done = done(input, &[&["--algorithms", &algorithm], more].concat());
@@ -51,13 +51,13 @@ fn threads_and_memory_do_not_show_in_the_rarest() {
     }
 }
 
-/// So many words of eight letters.
+/// Returns this many words of eight letters.
 fn words(count: usize, numbers: &mut Numbers) -> String {
     let mut word = || (0..8).map(|_| char::from(b'a' + numbers.below(26) as u8)).chain([' ']).collect::<String>();
     (0..count).map(|_| word()).collect()
 }
 
-/// Pages of which half is the template's; of every ten one stands in the one before it, which adds as much again.
+/// Returns pages, half of which is the template; one in ten is contained in the previous one, which adds as much again.
 fn template_pages(pages: usize) -> Vec<String> {
     let mut numbers = Numbers(7);
     let template = words(40, &mut numbers);
@@ -89,14 +89,14 @@ fn pages_of_a_template_cost_in_proportion() {
     assert!(large.0 <= 5 * small.0 && large.1 <= 5 * small.1, "{counts:?}");
 }
 
-/// A text of many words may hold any short one: its bitmap is full. Short ones of other words are no candidates for it.
+/// A text with many words may contain any short one, because its bitmap is full. Short ones with other words are not candidates for it.
 #[test]
 fn long_texts_among_short_ones_are_no_candidates() {
     let folder = tempfile::tempdir().unwrap();
     let mut numbers = Numbers(3);
     let mut texts: Vec<String> = (0..20).map(|_| words(20_000, &mut numbers)).collect();
     texts.extend((0..400).map(|_| words(30, &mut numbers)));
-    // Ten of the long ones hold a short one.
+    // Ten of the long ones contain a short one.
     (0..10).for_each(|at| texts[at] = format!("{} {}", texts[at], texts[100 + at]));
     let input = folder.path().join("long.parquet");
     write_docs(&input, &numbered(texts), 100);
@@ -108,7 +108,7 @@ fn long_texts_among_short_ones_are_no_candidates() {
     assert!(number(&run, "candidates") < 1_000, "{run}");
 }
 
-/// A shingle of all documents, by which all ask: comparisons are bounded, and what that leaves out is counted.
+/// A shingle in all documents, which all use as a key: comparisons are limited, and the skipped ones are counted.
 #[test]
 fn what_the_bound_leaves_out_is_counted() {
     let folder = tempfile::tempdir().unwrap();

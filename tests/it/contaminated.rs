@@ -1,4 +1,4 @@
-//! `contaminated`: items of an evaluation set are found in documents, listed, and removed from the copy of the corpus.
+//! `contaminated`: finds items of an evaluation set in documents, lists them, and removes them from the copy of the corpus.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// Searches the items of `items` in `corpus`, two threads and 512 MiB unless `more` says otherwise.
+    /// Searches for the items in `items` in `corpus`, with two threads and 512 MiB unless `more` sets others.
     fn search(&self, out: &str, more: &[&str]) -> Ran {
         let mut command = program();
         command.arg("contaminated").arg(self.at("corpus")).arg("--against").arg(self.at("items"));
@@ -45,7 +45,7 @@ impl Place {
         write_columns(&self.at("items/exam.parquet"), &columns, 50);
     }
 
-    /// The score of each item in each document that is listed with it.
+    /// Returns the score of each item in each document that is listed with it.
     fn scores(&self, out: &str) -> BTreeMap<(String, String), f32> {
         let table = Table::read(&self.at(out).join("contaminated"));
         let keys = table.texts("id").into_iter().zip(table.texts("eval_id"));
@@ -63,7 +63,7 @@ const RUSSIAN: &str = "река камень рынок окно сад пись
     кухня солдат свеча гавань художник станция одеяло";
 const CHINESE: &str = "河石市窗园信船冬桥银林师机山医村岛厨兵烛港画站毯春雨花鸟鱼虫风雪月星日云水火木金土田";
 
-/// A text of made words of a language, which no other text has: of so many words, or of twice as many Chinese characters.
+/// Returns a text of generated words in a language, which occurs in no other text: this many words, or twice as many Chinese characters.
 fn made(language: &str, words: usize, numbers: &mut Numbers) -> String {
     if language == "zh" {
         let all: Vec<char> = CHINESE.chars().collect();
@@ -73,7 +73,7 @@ fn made(language: &str, words: usize, numbers: &mut Numbers) -> String {
     (0..words).map(|_| all[numbers.below(all.len())]).collect::<Vec<_>>().join(" ")
 }
 
-/// The parts of a text that can be replaced: words, or pairs of Chinese characters.
+/// Returns the parts of a text that can be replaced: words, or pairs of Chinese characters.
 fn words(language: &str, text: &str) -> Vec<String> {
     if language == "zh" {
         let characters: Vec<char> = text.chars().collect();
@@ -104,7 +104,7 @@ fn planted(kind: &str, language: &str, item: &str, numbers: &mut Numbers) -> Str
 
 const KINDS: [&str; 4] = ["verbatim", "re-wrapped", "one word in ten", "split"];
 const LANGUAGES: [&str; 3] = ["zh", "ru", "en"];
-/// Items of a language.
+/// Items per language.
 const ITEMS: usize = 30;
 
 #[test]
@@ -144,9 +144,9 @@ fn planted_items_are_found_in_three_languages_and_in_long_documents() {
             assert!(found as f64 >= share * ITEMS as f64, "{language}, {kind}: {found} of {ITEMS} at {least}");
         }
     }
-    // No document of the samples has an item, and no document another's.
+    // No sample contains an item, and no document contains an item of another.
     assert!(scores.keys().all(|(doc, item)| doc.split(' ').next() == Some(item)), "{scores:?}");
-    // The place is that of the item in the text as it was written.
+    // The place is that of the item in the original text.
     let table = Table::read(&place.at("out/contaminated"));
     let numbers = |name: &str| table.numbers(name).into_iter().map(|number| number as usize).collect::<Vec<_>>();
     let (rows, starts, ends) = (numbers("doc"), numbers("start"), numbers("end"));
@@ -163,7 +163,7 @@ fn planted_items_are_found_in_three_languages_and_in_long_documents() {
     }
 }
 
-/// A small corpus with everything that can be: an item in 101 documents, one in 100, one too short, answers, an unrelated item.
+/// Returns a small corpus with all cases: an item in 101 documents, one in 100, one that is too short, answers, and an unrelated item.
 fn small(place: &Place) -> Vec<Doc> {
     let mut numbers = Numbers(5);
     let mut item = || made("en", 20, &mut numbers);
@@ -217,7 +217,7 @@ fn public_and_short_items_are_set_apart_and_answers_are_found() {
     let answers = found.flags_or_null("answer_found");
     assert_eq!(answers[100..], [Some(true), Some(false), Some(false)]);
     assert!(answers[..100].iter().all(Option::is_none));
-    // No document goes for a public item; the others are as they were.
+    // No document is removed for a public item; the others are unchanged.
     let kept = Table::read(&place.at("out/clean"));
     let expected: Vec<&Doc> = docs
         .iter()
@@ -334,7 +334,7 @@ fn what_cannot_be_read_of_the_items_is_counted_and_skipped() {
         (vec!["good".into(), "other".into()], vec!["A".to_owned(); 2])
     );
     assert_eq!(Table::read(&place.at("out/contaminated")).len(), 3);
-    // Half of few rows may be broken; then an earlier output stays.
+    // If there are few rows, half may be broken; otherwise, an earlier output is unchanged.
     place.search("out", &["--suite-column", "set", "--overwrite"]).ends_with(4);
     assert!(place.at("out.held/contaminated").is_dir());
     place.search("strict", &["--strict"]).ends_with(2).says(&["b.parquet"]);
@@ -361,7 +361,7 @@ fn what_cannot_be_is_refused_with_the_way_out() {
         command.arg("contaminated").arg(place.at("corpus")).arg("--out").arg(place.at("out")).output().unwrap(),
     );
     done.ends_with(2).says(&["`against`", "the evaluation set is missing"]);
-    // A dry run says how much there is to search.
+    // A dry run reports how much there is to search.
     let ran = place.search("out", &["--dry-run"]).ends_with(0);
     assert_eq!(ran.stdout, "5 items would be searched in 300 documents, in one pass\n");
     assert!(!place.at("out").exists());
@@ -372,7 +372,7 @@ fn what_cannot_be_is_refused_with_the_way_out() {
     refused(&["--memory", "64MiB"], &["`against`", "a quarter of `memory=64", "expected about `memory="]);
 }
 
-/// Only outputs of ours are replaced, and an output is no input.
+/// Only outputs of dupsift are replaced, and an output is not an input.
 #[test]
 fn an_output_is_known_as_ours() {
     let place = Place::new();
@@ -380,7 +380,7 @@ fn an_output_is_known_as_ours() {
     place.search("out", &["--corpus", "keep"]).ends_with(0);
     place.search("out", &[]).ends_with(2).says(&["already exists"]);
     place.search("out", &["--corpus", "keep", "--overwrite"]).ends_with(0);
-    // An evaluation set in the output is never replaced with it.
+    // An evaluation set inside the output is never replaced with it.
     let inside = place.at("out/clean");
     let items = files_below(&inside);
     let mut command = program();

@@ -1,4 +1,4 @@
-//! `--corpus keep,drop`: every row is in one of three places, as it was; a file that loses nothing keeps its bytes.
+//! `--corpus keep,drop`: every row is in one of three places, unchanged; a file that loses nothing keeps its bytes.
 
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn rows_of_all_kinds_are_kept_dropped_or_rejected_as_they_were() {
     assert!(said.contains("whole.parquet 240 rows, 0 removed, 0 rejected"), "{said}");
     let kept = record(&out)["corpus"]["folders"]["deduped"].clone();
     assert_eq!((kept["files"].as_u64(), kept["whole"].as_u64()), (Some(6), Some(1)), "{kept}");
-    // What is replaced is known by the record's list; a file of the user's below it is not touched.
+    // Replaced files are those listed in the record; a user's file among them is not touched.
     let again = [&more[..], &["--overwrite"]].concat();
     std::fs::write(out.join("deduped/lang=ru/notes.txt"), b"mine").unwrap();
     run(&[&corpus], &out, &again).ends_with(2).says(&["notes.txt"]);
@@ -91,7 +91,7 @@ fn files_of_several_inputs_keep_their_places() {
     }
     let (x, y, out) = (folder.path().join("x"), folder.path().join("x/../y"), folder.path().join("out"));
     run(&[&x, &y], &out, &["--algorithms", "exact", "--corpus", "keep"]).ends_with(0);
-    // A file of which nothing is kept is not written.
+    // A file with no kept rows is not written.
     let lines =
         |name: &str| std::fs::read_to_string(out.join("deduped").join(name)).unwrap_or_default().lines().count();
     assert_eq!([lines("x/p/a.jsonl"), lines("x/q/a.jsonl"), lines("y/a.jsonl")].iter().sum::<usize>(), 11);

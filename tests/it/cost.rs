@@ -1,8 +1,8 @@
-//! What a run costs in things that can be counted: rows, comparisons, texts read, bytes that went to the disk. They are
-//! the same on every machine, so a change that makes the work larger shows here where no clock would.
+//! The cost of a run in things that can be counted: rows, comparisons, texts read, bytes written to disk. They are the same on every
+//! machine, so a change that increases the work is detected here independently of the clock.
 //!
-//! Numbers that follow from the method stand as they are; where less would be better, there is a bound. A new count goes
-//! into run.json first, then into a line here that says what it guards.
+//! Numbers that follow from the algorithm are exact; others have an upper bound. Add a new count to run.json first, then a line here that
+//! states what it guards.
 
 use std::fmt::Write;
 use std::io::Write as _;
@@ -15,7 +15,7 @@ use crate::kit::{
     write_docs,
 };
 
-/// Documents of the samples.
+/// Documents in the samples.
 const DOCUMENTS: u64 = 2455;
 
 fn number(value: &Value, name: &str) -> u64 {
@@ -26,7 +26,7 @@ fn list<'v>(record: &'v Value, name: &str) -> &'v [Value] {
     record[name].as_array().unwrap_or_else(|| panic!("run.json has no list {name}"))
 }
 
-/// The sum of a number over the stages whose names begin so.
+/// Returns the sum of a number over the stages whose names begin with `stage`.
 fn of_stages(record: &Value, stage: &str, name: &str) -> u64 {
     let named = |one: &&Value| one["stage"].as_str().unwrap().starts_with(stage);
     list(record, "stages").iter().filter(named).map(|one| number(one, name)).sum()
@@ -39,9 +39,9 @@ fn run(algorithms: &str, more: &[&str]) -> (Done, Value) {
     (done, record)
 }
 
-/// Guards the rows (copies are left out where a first pass found them: 2,193 of 2,455 documents are signed) and their width,
-/// which all that is sorted and spilled is proportional to; the comparisons, which would be quadratic in the size of a
-/// group if a group were compared with itself where equality is enough; and the candidates, each of which costs a check.
+/// Guards the rows (copies are left out if a first pass found them: 2,193 of 2,455 documents are signed) and their width, which sorting and
+/// spilling are proportional to; the comparisons, which would be quadratic in the size of a group if a group were compared with itself
+/// although equality is enough; and the candidates, each of which costs a verification.
 #[test]
 fn rows_comparisons_and_candidates() {
     let (_done, record) = run(ALL, &[]);
@@ -90,9 +90,9 @@ fn rows_comparisons_and_candidates() {
     .assert_eq(&table);
 }
 
-/// Guards the number of readings: one, a second where someone needs statistics of the whole corpus and more of a text than its
-/// words, a third where something is learnt from them, and of the documents in candidate pairs one more if pairs are checked
-/// on the texts. Nothing else reads a text.
+/// Guards the number of passes: one; a second if an algorithm needs statistics of the complete corpus and more than the words of a text; a
+/// third if a model is learned from them; and one more over documents in candidate pairs if pairs are verified on the texts. Nothing else
+/// reads a text.
 #[test]
 fn a_text_is_read_as_often_as_the_method_needs() {
     for (algorithms, whole, again) in [
@@ -119,8 +119,8 @@ fn a_text_is_read_as_often_as_the_method_needs() {
     }
 }
 
-/// Guards the readings of a compressed file of lines: the look that counts its rows unpacks it, and nothing else, however many read
-/// texts, candidates and ids later. Its rows are those of the plain file.
+/// Guards the reading of a compressed file of lines: only the pass that counts its rows decompresses it, however many passes read texts,
+/// candidates and ids later. Its rows equal those of the plain file.
 #[test]
 fn a_compressed_file_of_lines_is_unpacked_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -143,13 +143,13 @@ fn a_compressed_file_of_lines_is_unpacked_once() {
             assert_same_bytes(&expected.out(), &done.out(), algorithms);
         }
     }
-    // Nothing is kept of a file of which only the first rows are asked for.
+    // Nothing is stored for a file of which only the first rows are requested.
     let few = done(&packed_gz, &["--algorithms", "minhash", "--limit", "1000"]);
     assert!(unpacked(&few) > lines.len() as u64);
 }
 
-/// Guards what candidates say, which is recorded while they are read: their texts are not read once more for removal. Where no
-/// candidate is checked on the texts, removal has to read them.
+/// Guards the contents of candidates, which are recorded while they are read: removal does not read their texts again. If candidates are
+/// not verified on the texts, removal has to read them.
 #[test]
 fn removal_reads_no_text_of_a_candidate_again() {
     for (algorithm, is_read) in [("minhash", false), ("simhash", true)] {
@@ -160,8 +160,8 @@ fn removal_reads_no_text_of_a_candidate_again() {
     }
 }
 
-/// Guards the dictionary, which costs ten times what all else on a text does: no Chinese character goes through it twice,
-/// however many algorithms, passes and checks need words; and none at all where characters are enough.
+/// Guards the dictionary, which costs ten times as much as everything else on a text: each Chinese character is segmented at most once,
+/// however many algorithms, passes and checks need words, and never if characters are enough.
 #[test]
 fn chinese_is_segmented_once_for_the_whole_job() {
     let segmented = |algorithms: &str| number(&run(algorithms, &[]).1, "segmented_characters");
@@ -173,8 +173,8 @@ fn chinese_is_segmented_once_for_the_whole_job() {
     assert_eq!(segmented("exact,simhash,minhash"), 0);
 }
 
-/// Guards memory that is there against being left unused: rows that fit stay in it, with one thread and with eight. What the first pass
-/// stores of the cut of Chinese, so that the second need not cut again, is always in a file; it takes less than a hundredth of the text.
+/// Guards against unused memory: rows that fit stay in memory, with one thread and with eight. The Chinese word boundaries that the first
+/// pass stores for the second are always in a file, which takes less than a hundredth of the text.
 #[test]
 fn what_fits_into_memory_does_not_go_to_the_disk() {
     for threads in ["1", "8"] {
@@ -183,7 +183,7 @@ fn what_fits_into_memory_does_not_go_to_the_disk() {
             assert_eq!(of_stages(&record, stage, "spilled_bytes"), 0, "{stage}");
         }
         let (stored, text) = (of_stages(&record, "count", "spilled_bytes"), number(&record["documents"], "text_bytes"));
-        // What signing writes is the evidence of one algorithm, two numbers a distinct word.
+        // Signing writes the evidence of one algorithm, two numbers per distinct word.
         let evidence = of_stages(&record, "sign", "spilled_bytes");
         assert!(evidence > 0 && evidence < text * 3 / 2, "{evidence} bytes of evidence of a text of {text}");
         assert!(stored * 100 < text, "{stored} bytes are stored of a text of {text}");
@@ -191,8 +191,8 @@ fn what_fits_into_memory_does_not_go_to_the_disk() {
     }
 }
 
-/// Guards the bytes of what is kept of the words while they are counted: about three for each distinct word of a document, and
-/// each word itself about once a thread.
+/// Guards the bytes of the words that are kept while they are counted: about three for each distinct word in a document, and each word
+/// itself about once per thread.
 #[test]
 fn kept_words_take_few_bytes() {
     for threads in ["1", "8"] {
@@ -202,7 +202,7 @@ fn kept_words_take_few_bytes() {
     }
 }
 
-/// Guards what more threads may not make more of: rows, comparisons, candidates and documents read again.
+/// Guards the counts that must not grow with the number of threads: rows, comparisons, candidates and documents read again.
 #[test]
 fn eight_threads_do_the_work_of_one() {
     let work = |threads: &str| {
@@ -214,8 +214,8 @@ fn eight_threads_do_the_work_of_one() {
     assert_eq!(work("1"), work("8"));
 }
 
-/// Guards the bytes of a signature on the disk: 14 rows of 17 bytes a document are 238, and what else a run
-/// keeps of a document comes on top. No row is written twice.
+/// Guards the bytes of a signature on disk: 14 rows of 17 bytes per document are 238, and other data of a document is added to that. No row
+/// is written twice.
 #[test]
 fn minhash_spills_at_most_360_bytes_a_document() {
     const COUNT: u64 = 120_000;
@@ -232,8 +232,8 @@ fn minhash_spills_at_most_360_bytes_a_document() {
     assert!(all <= COUNT * 360, "{all} bytes were spilled, {} a document", all / COUNT);
 }
 
-/// Guards the size of what is written: a row of the tables repeats ids that stand in order, which compresses well. The
-/// ids of the samples have 62 characters.
+/// Guards the size of the output: a row of the tables repeats ids in order, which compresses well. The ids of the samples have 62
+/// characters.
 #[test]
 fn a_written_row_takes_few_bytes() {
     let (done, record) = run(ALL, &[]);
@@ -243,13 +243,13 @@ fn a_written_row_takes_few_bytes() {
         .sum::<u64>()
         + number(&record["removal"], "removed");
     let bytes: usize = result_bytes(&done.out()).values().map(Vec::len).sum();
-    // What `versions` says of its pairs takes some more.
+    // The columns on relations in `versions` take some more.
     assert!(bytes as u64 <= rows * 26, "{bytes} bytes for {rows} rows");
 }
 
-/// Guards the growth: ten times the documents, each tenth the same but for the letter of its words, cost ten times the
-/// rows and about ten times the comparisons, the candidates and the pairs; eleven leaves room for chance. `simhash` is not
-/// among them: unrelated fingerprints share a block by chance, which grows with the square until the tables change.
+/// Guards the growth: ten times the documents, with equal tenths except for the letters of their words, cost ten times the rows and about
+/// ten times the comparisons, candidates and pairs; the bound of eleven allows for chance. `simhash` is excluded: unrelated fingerprints
+/// share a block by chance, which grows with the square until the tables change.
 #[test]
 fn ten_times_the_documents_cost_ten_times_the_work() {
     let folder = tempfile::tempdir().unwrap();
@@ -269,8 +269,8 @@ fn ten_times_the_documents_cost_ten_times_the_work() {
     }
 }
 
-/// 4,000 texts of three sentences of ten words each, which begin with the letter. Of every five documents one is near one
-/// of the twenty before it, or equal to it.
+/// Returns 4,000 texts of three sentences with ten words each, which begin with the letter. One in five documents is near one of the twenty
+/// before it, or equal to it.
 fn texts_with_near_copies(letter: char) -> Vec<String> {
     let mut numbers = Numbers(5);
     let mut texts: Vec<Vec<String>> = Vec::new();

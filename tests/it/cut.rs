@@ -15,7 +15,7 @@ use crate::resume::Place;
 const EXACT: [&str; 4] = ["--algorithms", "exact", "--max-cut-share", "1"];
 const BOILER: &str = "All rights reserved by the owners of this site, 版权所有 и все права защищены.";
 
-/// A text of its own, of about so many characters.
+/// Returns a unique text of about this many characters.
 fn own(number: usize, characters: usize) -> String {
     (0..characters / 8)
         .map(|word| format!("w{:06}", number * 7919 + word * 104_729 % 999_983))
@@ -23,7 +23,7 @@ fn own(number: usize, characters: usize) -> String {
         .join(" ")
 }
 
-/// Documents with the same lines at their ends and inside, the longest first.
+/// Returns documents with the same lines at their ends and inside, longest first.
 fn documents(count: usize) -> Vec<Doc> {
     let text = |number: usize| {
         let own = own(number, 900 - number % 50 * 8);
@@ -46,7 +46,7 @@ fn texts(folder: &Path) -> BTreeMap<String, String> {
     table.texts("id").into_iter().zip(table.texts("text")).collect()
 }
 
-/// One copy stays, whatever the format, and everything else is as it was.
+/// One copy is kept, whatever the format, and everything else is unchanged.
 #[test]
 fn every_format_is_written_back_without_the_passages() {
     let folder = tempfile::tempdir().unwrap();
@@ -178,7 +178,7 @@ fn documents_of_which_too_little_is_left_are_removed() {
     let rows: Vec<_> =
         removed.texts("id").into_iter().zip(removed.texts("kept_id")).zip(removed.texts("reason")).collect();
     let row = |id: &str| ((id.to_owned(), "d0".to_owned()), "emptied".to_owned());
-    // d2 has no line of its own; d3 is as short, and nothing was cut out of it.
+    // d2 has no line of its own; d3 is as short, but nothing was cut out of it.
     assert_eq!(rows, [row("d1"), row("d2")]);
     let record = record(&done.out());
     assert_eq!(
@@ -187,7 +187,7 @@ fn documents_of_which_too_little_is_left_are_removed() {
     );
     assert_eq!(record["removal"]["reasons"]["emptied"], 2);
     assert_eq!(texts(&done.out().join("deduped")).len(), 3);
-    // Removed documents are written as they were.
+    // Removed documents are written unchanged.
     assert_eq!(texts(&done.out().join("dropped"))["d1"], docs[1].text);
     let marks = Table::read(&done.out().join("attributes"));
     assert_eq!(
@@ -266,7 +266,7 @@ fn a_killed_run_resumes_with_the_repeats_that_it_found() {
     assert!(resumed == std::fs::read(place.out().join("passages/part-00000.parquet")).unwrap());
 }
 
-/// A line that all documents have is one group of rows: what is done grows with the documents, not with their pairs.
+/// A line in all documents is one group of rows: the work grows with the documents, not with their pairs.
 #[test]
 fn a_hot_line_costs_a_row_a_document() {
     let folder = tempfile::tempdir().unwrap();
@@ -285,7 +285,7 @@ fn a_hot_line_costs_a_row_a_document() {
     }
 }
 
-/// A script cuts the samples by the definition.
+/// A script cuts the samples by definition.
 #[test]
 fn passages_of_the_samples_are_those_of_the_definition() {
     let runs =

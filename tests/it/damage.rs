@@ -1,5 +1,5 @@
-//! Files that are damaged, and runs that are cut short: nothing half-done under the final name, nothing left behind, and
-//! the rest of the corpus as if the damaged file had never been there.
+//! Damaged files and interrupted runs: nothing incomplete under the final name, nothing left behind, and the rest of the corpus as if the
+//! damaged file had never existed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ use crate::kit::{
 };
 use crate::signals::listening;
 
-/// Parquet as corpora are: compressed, several row groups.
+/// Writes Parquet like that of real corpora: compressed, with several row groups.
 fn write_compressed(path: &Path, docs: &[Doc]) {
     let schema =
         Arc::new(Schema::new(vec![Field::new("id", DataType::Utf8, false), Field::new("text", DataType::Utf8, false)]));
@@ -35,7 +35,7 @@ fn write_compressed(path: &Path, docs: &[Doc]) {
     writer.close().unwrap();
 }
 
-/// Overwrites the middle of the texts of the last row group: the footer stays whole, so the damage shows late.
+/// Overwrites the middle of the texts in the last row group: the footer is intact, so the damage is found late.
 pub fn damage_last_texts(path: &Path) {
     let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
     let metadata = reader.metadata();
@@ -56,7 +56,7 @@ pub fn corpus(folder: &Path) -> PathBuf {
     docs
 }
 
-/// The run continues without the file, names it, and gives the bytes of a run that never saw it.
+/// Checks that the run continues without the file, names it, and gives the bytes of a run without it.
 fn check_set_aside(docs: &Path, bad: &str, why: &str) {
     let with = ended(docs, &["--algorithms", ALL], 3);
     let record = record(&with.out());
@@ -99,7 +99,7 @@ fn damage_that_shows_late_sets_the_whole_file_aside() {
     check_set_aside(&docs, "a.parquet", "");
 }
 
-/// A number as headers of pages have it: the sign in the lowest bit, then 7 bits a byte.
+/// Encodes a number as in page headers: the sign in the lowest bit, then 7 bits per byte.
 fn integer(number: u32) -> Vec<u8> {
     let (mut left, mut bytes) = (u64::from(number) << 1, Vec::new());
     while left >= 0x80 {
@@ -110,14 +110,14 @@ fn integer(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// Lets the first page of a column chunk say that it has two gigabytes unpacked, or two billion values. What the header has more is
-/// taken from the end of the page, so that nothing else of the file changes.
+/// Makes the first page of a column chunk claim two gigabytes uncompressed, or two billion values. The extra header bytes are taken from
+/// the end of the page, so that nothing else in the file changes.
 fn inflate(path: &Path, group: usize, column: usize, values: bool) {
     let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
     let start = reader.metadata().row_group(group).column(column).byte_range().0 as usize;
     let mut bytes = std::fs::read(path).unwrap();
-    // Three fields of one type in their order: kind, bytes unpacked, bytes packed; then the struct of its kind, whose first field is the
-    // number of values.
+    // Three fields with the same type in order: kind, uncompressed bytes, compressed bytes; then the struct for its kind, whose first field
+    // is the number of values.
     let mut at = start;
     let mut next = |bytes: &[u8]| {
         let begin = at;
@@ -146,12 +146,12 @@ fn inflate(path: &Path, group: usize, column: usize, values: bool) {
         header.extend(if values { many.clone() } else { old[counted.start + 1..counted.end].to_vec() });
         header
     };
-    // The header goes on behind the number of values, up to the payload.
+    // The header continues after the number of values, up to the payload.
     let more = build(packed).len() - (counted.end - start);
     let tail_begin = counted.end;
     let header = build(packed - more as u32);
     assert_eq!(header.len(), counted.end - start + more, "the number of packed bytes takes as many bytes as before");
-    // All that stood behind moves back by `more` bytes; the last ones of the page are overwritten by what followed the page.
+    // Everything after it moves back by `more` bytes; the last bytes of the page are overwritten.
     let header_end = tail_begin + rest_of_header(&bytes[tail_begin..]);
     let page_end = header_end + packed as usize;
     let moved = bytes[tail_begin..page_end - more].to_vec();
@@ -160,7 +160,7 @@ fn inflate(path: &Path, group: usize, column: usize, values: bool) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// The bytes up to the end of the header: fields of one type, the stop of the struct, and the stop of the header.
+/// Returns the bytes up to the end of the header: fields with the same type, the stop of the struct, and the stop of the header.
 fn rest_of_header(bytes: &[u8]) -> usize {
     let mut at = 0;
     while bytes[at] != 0 {
@@ -174,7 +174,7 @@ fn rest_of_header(bytes: &[u8]) -> usize {
     at + 2
 }
 
-/// Lengths that cannot be are found before memory is allocated for them: in a corpus the file is skipped, a result is refused.
+/// Impossible lengths are detected before memory is allocated for them: in a corpus the file is skipped, a result is refused.
 #[test]
 fn no_memory_is_allocated_for_a_length_that_cannot_be() {
     for (values, column, why) in [(false, 1, "unpacked, and all pages"), (true, 0, "values"), (true, 1, "values")] {
@@ -266,7 +266,7 @@ fn a_limit_of_open_files_is_named_and_sets_no_file_aside() {
 fn a_full_disk_is_a_clear_error_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    // In blocks of 512 bytes: hardly a file, the first work files, the later ones, the tables.
+    // In blocks of 512 bytes: hardly a file, the first temporary files, the later ones, the tables.
     for (blocks, algorithms) in [(1, ALL), (16, ALL), (40, ALL), (48, "three_plus_five")] {
         let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
@@ -349,7 +349,7 @@ fn json_lines_plain_and_compressed_give_the_bytes_of_parquet() {
     write_docs(&place("a.parquet"), &docs, 100);
     std::fs::write(place("a.jsonl"), &lines).unwrap();
     std::fs::write(place("a.jsonl.zst"), zstd::encode_all(&lines[..], 3).unwrap()).unwrap();
-    // Two members one after the other, as tools that compress in parts write them.
+    // Two members in sequence, as written by tools that compress in parts.
     let mut gz = Vec::new();
     for part in [&lines[..lines.len() / 2], &lines[lines.len() / 2..]] {
         let mut encoder = flate2::write::GzEncoder::new(&mut gz, flate2::Compression::default());

@@ -1,4 +1,4 @@
-//! `run --reference`: documents that a corpus is held against, and that never go.
+//! `run --reference`: documents that a corpus is matched with and that are never removed.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ const ALGORITHMS: &str = "exact,minhash:verify=jaccard:0.5";
 struct Place(tempfile::TempDir);
 
 impl Place {
-    /// Two halves of a corpus, the second of which has copies and edited copies of the first.
+    /// Returns two halves of a corpus, the second of which has copies and edited copies of the first.
     fn new() -> (Place, Vec<Doc>, Vec<Doc>) {
         let place = Place(tempfile::tempdir().unwrap());
         let mut docs = sample_docs();
@@ -48,7 +48,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// By an index, by the files that it was made of, and by the output of a run over them: the same, which is what a night would be.
+/// An index, the files that it was made of, and the output of a run over them: the same result, which equals that of an incremental run.
 #[test]
 fn a_reference_is_an_index_an_output_or_files() {
     let (place, old, new) = Place::new();
@@ -63,7 +63,7 @@ fn a_reference_is_an_index_an_output_or_files() {
     assert_eq!(before, 1);
     let night = place.run("new", "night", &["--index", text(&index)]);
     assert!(result_bytes(&by_index) == result_bytes(&night), "a reference is matched as the nights before are");
-    // Old documents stand in pairs, and go never.
+    // Reference documents are in pairs, but are never removed.
     let begins = old.len() as i64;
     let met = pairs(&by_index, "minhash").iter().filter(|pair| pair.doc_a < begins).count();
     assert!(met > new.len() / 20, "{met}");
@@ -74,7 +74,7 @@ fn a_reference_is_an_index_an_output_or_files() {
     assert!(removed_ids(&by_index).iter().any(|id| id.ends_with("-again")));
 }
 
-/// Beside a copy of a result there may be another corpus of the same name, which must not become its own reference.
+/// Next to a copy of a result there may be another corpus with the same name, which must not become its reference.
 #[test]
 fn a_copied_result_is_a_reference_by_its_own_corpus() {
     let place = Place(tempfile::tempdir().unwrap());
@@ -97,7 +97,7 @@ fn a_copied_result_is_a_reference_by_its_own_corpus() {
         .says(&["its corpus no longer exists", "docs.parquet"]);
 }
 
-/// Rows and files of a reference that cannot be read are counted, listed, told and guarded as those of the corpus are.
+/// Unreadable rows and files of a reference are counted, listed, reported and guarded like those of the corpus.
 #[test]
 fn what_cannot_be_read_of_a_reference_is_rejected() {
     let place = Place(tempfile::tempdir().unwrap());
@@ -140,7 +140,7 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
-    // Half of few rows may be broken; then an earlier output stays.
+    // If there are few rows, half may be broken; otherwise, an earlier output is unchanged.
     let ran = go(&out, &place.at("ref"), &["--overwrite"]).ends_with(4);
     assert_eq!(ran.stderr.matches("3 of 5 rows are broken").count(), 1, "{}", ran.stderr);
     ran.says(&["reference: 3 of 5 rows are broken, 60.0%"]);
@@ -151,14 +151,14 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
     run(&[&place.at("ref")], &before, &["--algorithms", "exact", "--max-rejected-share", "1"]).ends_with(3);
     go(&place.at("by-output"), &before, &["--max-rejected-share", "1"]).ends_with(3);
     assert_eq!(Table::read(&place.at("by-output/rejected")).texts("input"), ["reference"; 3]);
-    // With rows of the corpus, these come first, and `evaluate` takes the others for none of it.
+    // Rejected rows of the corpus come first, and `evaluate` ignores those of the reference.
     std::fs::write(place.at("new/z.jsonl"), line(&docs[3]) + "torn\n").unwrap();
     let both = place.at("both");
     go(&both, &place.at("ref"), &["--max-rejected-share", "1"]).ends_with(3);
     assert_eq!(Table::read(&both.join("rejected")).texts("input")[..2], ["corpus", "reference"]);
 }
 
-/// A reference of which nothing can be used is told: an empty file by its guard, as an empty corpus is; else by an error that names it.
+/// An unusable reference is reported: an empty file by its guard, like an empty corpus; otherwise by an error that names it.
 #[test]
 fn a_reference_of_which_nothing_can_be_used_is_told() {
     let place = Place(tempfile::tempdir().unwrap());
@@ -197,7 +197,7 @@ fn a_reference_that_is_none_is_told() {
     let other = done(&place.at("old"), &["--algorithms", "exact", "--index", text(&place.at("other"))]);
     refused(&["--reference", text(&place.at("other"))], "minhash here, and not there");
     drop(other);
-    // Files whose documents are met by nothing take nothing away.
+    // Files whose documents match nothing remove nothing.
     write_docs(&place.at("odd/docs.parquet"), &made_docs(20), 10);
     let plain = place.run("new", "plain", &[]);
     let odd = place.run("new", "odd-out", &["--reference", text(&place.at("odd"))]);

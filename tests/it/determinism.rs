@@ -1,5 +1,5 @@
-//! Same documents in the same order and the same recipe: the same bytes, for any threads, any memory and any cut into
-//! files. Another order of documents: the same pairs of ids.
+//! The same documents in the same order with the same recipe give the same bytes, with any number of threads, memory limit and division
+//! into files. Another order of documents gives the same pairs of ids.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -105,7 +105,7 @@ fn another_order_of_documents_gives_the_same_pairs_of_ids() {
     let folder = tempfile::tempdir().unwrap();
     let first = done(samples(), WHOLE);
     assert_eq!(labels(&first.out()).len(), members());
-    // Which copy stands for its text depends on the order, so pairs are compared by texts.
+    // Which copy represents its text depends on the order, so pairs are compared by text.
     let docs = sample_docs();
     let texts: HashMap<&String, &str> = docs.iter().map(|doc| (&doc.id, doc.text.as_str())).collect();
     for seed in [1, 2] {
@@ -125,7 +125,7 @@ fn another_order_of_documents_gives_the_same_pairs_of_ids() {
     }
 }
 
-/// For algorithms without statistics: theirs change with the corpus.
+/// For algorithms without statistics, because these change with the corpus.
 #[test]
 fn what_is_left_after_removal_has_nothing_to_remove() {
     let folder = tempfile::tempdir().unwrap();
@@ -144,13 +144,13 @@ fn what_is_left_after_removal_has_nothing_to_remove() {
     }
 }
 
-/// Enough rows that the least memory does not hold them: what went to the disk comes back the same.
+/// Enough rows that they do not fit into the least memory: rows spilled to disk are read back unchanged.
 #[test]
 fn spilling_does_not_show() {
     let folder = tempfile::tempdir().unwrap();
     let made = made_docs(40_000);
     assert!(made.iter().map(|doc| doc.text.len()).sum::<usize>() > 12 << 20);
-    // Files below the size that the guard against large removals looks at.
+    // Files below the minimum size for the guard against large removals.
     for (at, part) in made.chunks(9_000).enumerate() {
         write_docs(&folder.path().join(format!("{at}.parquet")), part, 2_000);
     }
@@ -169,7 +169,7 @@ fn spilling_does_not_show() {
     assert_same_bytes(&least.out(), &most.out(), "48 MiB and 4 GiB");
 }
 
-/// Two million different words: more than the least memory counts without the disk.
+/// Two million distinct words: more than the least memory can count without the disk.
 #[test]
 fn spilled_counts_are_the_same_statistics() {
     let folder = tempfile::tempdir().unwrap();
@@ -183,7 +183,7 @@ fn spilled_counts_are_the_same_statistics() {
             record["stages"].as_array().unwrap().iter().find(|stage| stage["stage"] == "count").unwrap().clone();
         (done, count["spilled_bytes"].as_u64().unwrap(), record["statistics"].clone())
     };
-    // The words of documents are kept, in several parts or in one; then a second reading makes that needless.
+    // The words of documents are kept, in several parts or in one; then a second pass makes that unnecessary.
     for (algorithms, keeps) in [("tf_idf", true), ("tf_idf,heavy_sent", false)] {
         let (least, spilled, statistics) = counted(algorithms, "48MiB", "2");
         let (most, none, same_statistics) = counted(algorithms, "4GiB", "1");

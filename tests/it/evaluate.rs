@@ -1,4 +1,4 @@
-//! `dupsift evaluate`: figures of a finished run against labelled pairs and clusters, checked by brute force.
+//! `dupsift evaluate`: figures of a finished run against labeled pairs and clusters, checked by brute force.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn figure(value: &Value) -> Option<f64> {
     value.as_f64()
 }
 
-/// Labels of documents by id, those of one component alike.
+/// Labels documents by id; those in the same component have the same label.
 fn components(docs: &[Doc], pairs: &BTreeSet<(String, String)>) -> Vec<usize> {
     let number: BTreeMap<&str, usize> = docs.iter().enumerate().map(|(at, doc)| (doc.id.as_str(), at)).collect();
     let mut labels: Vec<usize> = (0..docs.len()).collect();
@@ -49,7 +49,7 @@ fn components(docs: &[Doc], pairs: &BTreeSet<(String, String)>) -> Vec<usize> {
     }
 }
 
-/// B-cubed precision and recall, and the adjusted Rand index, by their definitions over all pairs of documents.
+/// Computes B-cubed precision and recall, and the adjusted Rand index, by definition over all pairs of documents.
 fn partition_measures(truth: &[usize], predicted: &[usize]) -> [f64; 3] {
     let n = truth.len();
     let (mut precision, mut recall) = (0.0, 0.0);
@@ -93,7 +93,7 @@ fn near(what: &str, came: &Value, expected: Option<f64>) {
     assert!(same, "{what}: {came:?} is not {expected:?}");
 }
 
-/// The document that stands for the text of each: the first one that the truth names, or the first one.
+/// Returns the document that represents the text of each: the first one that the truth names, or the first one.
 fn texts(docs: &[Doc], named: &BTreeSet<String>) -> BTreeMap<String, String> {
     let mut first: BTreeMap<(&str, Option<&str>), &str> = BTreeMap::new();
     for doc in docs.iter().filter(|doc| named.contains(&doc.id)).chain(docs) {
@@ -103,7 +103,7 @@ fn texts(docs: &[Doc], named: &BTreeSet<String>) -> BTreeMap<String, String> {
     docs.iter().map(of).collect()
 }
 
-/// Pairs of documents as pairs of the documents that stand for their texts; copies as pairs with that one.
+/// Returns pairs of documents as pairs of the documents that represent their texts; copies as pairs with that one.
 fn over_texts(pairs: &BTreeSet<(String, String)>, texts: &BTreeMap<String, String>) -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     for (a, b) in pairs {
@@ -118,8 +118,8 @@ fn over_texts(pairs: &BTreeSet<(String, String)>, texts: &BTreeMap<String, Strin
     found
 }
 
-/// Every figure of every algorithm against what its own tables say.
-/// A truth of clusters has each text in the cluster of the document that stands for it.
+/// Compares every figure of every algorithm with its tables. In a truth of clusters, each text is in the cluster of the document that
+/// represents it.
 fn check(out: &Path, docs: &[Doc], truth: &BTreeSet<(String, String)>, (true_labels, of_clusters): (&[usize], bool)) {
     let report = evaluation(out);
     let named: BTreeSet<String> = truth.iter().flat_map(|(a, b)| [a.clone(), b.clone()]).collect();
@@ -141,7 +141,7 @@ fn check(out: &Path, docs: &[Doc], truth: &BTreeSet<(String, String)>, (true_lab
     assert_eq!(algorithms.len(), labels(out).len());
     for one in algorithms {
         let label = one["label"].as_str().unwrap();
-        // Pairs of one template are no duplicates.
+        // Pairs from the same template are not duplicates.
         let duplicates = pairs(out, label).into_iter().filter(|pair| pair.told.0 != "template");
         let sorted = |a: String, b: String| if a < b { (a, b) } else { (b, a) };
         let written: BTreeSet<(String, String)> = duplicates.map(|pair| sorted(pair.id_a, pair.id_b)).collect();
@@ -153,7 +153,7 @@ fn check(out: &Path, docs: &[Doc], truth: &BTreeSet<(String, String)>, (true_lab
         near(label, &one["pairwise"]["precision"], p);
         near(label, &one["pairwise"]["recall"], r);
         near(label, &one["pairwise"]["f1"], f1(p, r));
-        // A page is right if it is in a true pair of copies, or its text in one of two texts.
+        // A page is correct if it is in a true pair of copies, or its text in a true pair of two texts.
         let (copies, others): (BTreeSet<_>, BTreeSet<_>) =
             correct.iter().cloned().partition(|(a, b)| texts[a] == texts[b]);
         let (copies, others) = (pages(&copies), pages(&others));
@@ -194,7 +194,7 @@ fn the_samples_against_their_pairs() {
     assert!(ran.stdout.contains("minhash") && ran.stdout.contains("gamma"), "{}", ran.stdout);
     assert_eq!(names_in(&done.out().join("evaluation")), ["_SUCCESS", "evaluation.json", "evaluation.parquet"]);
 
-    // The table says what the record says.
+    // The table agrees with the record.
     let (report, table) = (evaluation(&done.out()), Table::read(&done.out().join("evaluation")));
     let mut algorithms = report["algorithms"].as_array().unwrap().clone();
     algorithms.extend([report["run"].clone(), report["removed"].clone()]);
@@ -219,12 +219,12 @@ fn the_samples_against_their_pairs() {
     let pairs: Vec<i64> = algorithms.iter().map(|one| one["pairs"].as_i64().unwrap()).collect();
     assert_eq!(table.numbers("pairs"), pairs);
 
-    // Again, in the place of the first; the record on stdout; and the run can still be replaced.
+    // Again, replacing the first; the record on stdout; and the run can still be replaced.
     let again =
         evaluate(&done.out(), &[Path::new(TRUTH)], &["--json", "--threads", "1", "--memory", "48MiB"]).ends_with(0);
     assert_eq!(serde_json::from_str::<Value>(&again.stdout).unwrap(), report);
     assert_eq!(evaluation(&done.out()), report);
-    // Even if an evaluation that died left its hidden folder there.
+    // Even if a killed evaluation left its hidden folder there.
     let died = done.out().join(".evaluation.dupsift-partial-1");
     std::fs::create_dir(&died).unwrap();
     std::fs::write(died.join("notes.txt"), "mine").unwrap();
@@ -235,7 +235,7 @@ fn the_samples_against_their_pairs() {
     assert!(!done.out().join("evaluation").exists(), "an evaluation of other pairs");
 }
 
-/// Clusters of made documents, and a run over them whose pairs differ from these.
+/// Returns clusters of generated documents, and a run over them whose pairs differ from these.
 fn made(folder: &Path) -> (Vec<Doc>, Vec<usize>, PathBuf, Done) {
     let docs = made_docs(400);
     let mut numbers = Numbers(5);
@@ -265,7 +265,7 @@ fn clusters_as_truth_mean_all_pairs_within_them() {
     }
     check(&done.out(), &docs, &pairs, (&clusters, true));
     let first = evaluation(&done.out());
-    // The same as JSON lines, cut into two files, with a repeated row and numbers as strings.
+    // The same as JSON lines, split into two files, with a repeated row and numbers as strings.
     let (one, two) = (folder.path().join("one.jsonl"), folder.path().join("two.jsonl"));
     let line = |at: usize| format!("{{\"id\": {:?}, \"cluster\": \"{}\", \"note\": [1]}}\n", docs[at].id, clusters[at]);
     std::fs::write(&one, (0..200).map(line).collect::<String>()).unwrap();
@@ -274,7 +274,7 @@ fn clusters_as_truth_mean_all_pairs_within_them() {
     let second = evaluation(&done.out());
     assert_eq!(first["algorithms"], second["algorithms"]);
     assert_eq!(second["truth"]["repeated_rows"], 1);
-    // A document in two clusters is none's.
+    // A document in two clusters is invalid.
     std::fs::write(&one, line(0) + &line(0).replace(&format!("\"{}\"", clusters[0]), "\"other\"")).unwrap();
     evaluate(&done.out(), &[&one], &[])
         .ends_with(2)
@@ -286,7 +286,7 @@ fn clusters_as_truth_mean_all_pairs_within_them() {
 fn what_the_truth_cannot_say_is_counted_and_named() {
     let folder = tempfile::tempdir().unwrap();
     let docs = folder.path().join("docs.parquet");
-    // The ids 3 and 30 stand twice, the text of 7 is null.
+    // The ids 3 and 30 occur twice, the text of 7 is null.
     let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3, 4, 3, 5, 6, 7, 30, 30]));
     let texts: Vec<Option<String>> = (0..10).map(|n| (n != 7).then(|| format!("Текст номер {}.", n / 2))).collect();
     write_columns(&docs, &[("id", ids), ("text", Arc::new(StringArray::from(texts)))], 3);
@@ -316,7 +316,7 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     });
     assert_eq!(told["truth"], expected);
     assert_eq!(told["documents"], 9);
-    // Found: 0-1, 2-3, 4-5, 8-9; true: 1-2 and 3-4, that is 0-1 and 2-3, for the first document with an id is meant.
+    // Found: 0-1, 2-3, 4-5, 8-9; true: 1-2 and 3-4, that is 0-1 and 2-3, because an id refers to the first document that has it.
     assert_eq!(told["algorithms"][0]["pairs_true"], 2);
     near("P", &told["algorithms"][0]["pairwise"]["precision"], Some(0.5));
     near("R", &told["algorithms"][0]["pairwise"]["recall"], Some(1.0));
@@ -333,7 +333,7 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     evaluate(&done.out(), &[&truth], &[]).ends_with(2).says(&["none of the 2 ids of the truth", "\"x\", \"y\""]);
 }
 
-/// Labels that cannot be read cost a row each, in every format: they are counted, listed and told, and the others are measured.
+/// Unreadable labels cost one row each, in every format: they are counted, listed and reported, and the others are measured.
 #[test]
 fn labels_that_cannot_be_read_are_rejected_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -363,7 +363,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
         (&json, vec![0, 2, 3, 4], vec!["not JSON", "not UTF-8", "wrong type", "not JSON"]),
         (&csv, vec![1, 2], vec!["broken record", "broken record"]),
     ] {
-        // Too many broken rows replace no earlier evaluation.
+        // Too many broken rows do not replace an earlier evaluation.
         if rows.len() > 2 {
             let said = evaluate(&done.out(), &[file], &[]).ends_with(2);
             said.says(&["`truth", "4 of 6 rows cannot be used", "the previous evaluation is kept"]);
@@ -384,7 +384,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
         assert_eq!(found["algorithms"], expected["algorithms"]);
         assert_eq!(found["truth"]["rejected"].as_u64(), Some(rows.len() as u64));
     }
-    // Of a file that is cut off, the rows before that count.
+    // In a truncated file, the rows before the damage count.
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut gz, (good.join("\n") + "\n").as_bytes()).unwrap();
     let bytes = gz.finish().unwrap();
@@ -397,7 +397,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
     assert!(found["truth"]["bad_inputs"][0]["why"].as_str().unwrap().contains("cut off"), "{}", found["truth"]);
     let rejected = Table::read(&table);
     assert_eq!((rejected.texts("file"), rejected.texts("row")), (vec!["cut.jsonl.gz".into()], vec!["null".into()]));
-    // A file of which nothing can be read is an error.
+    // A file in which nothing can be read is an error.
     std::fs::write(&json, "torn\n").unwrap();
     evaluate(&done.out(), &[&json], &[]).ends_with(1).says(&["truth.jsonl", "row 1 is no JSON object"]);
 }
@@ -419,7 +419,7 @@ fn rows_without_ids_go_by_file_and_row_and_large_groups_are_told() {
     let told = evaluation(&done.out());
     assert_eq!((&told["truth"]["unknown_ids"], &told["truth"]["clusters"]), (&0.into(), &3.into()));
     let exact = &told["algorithms"][0];
-    // Groups of 7, 7 and 6: each copy is a pair with the best document of its text.
+    // Groups of 7, 7 and 6: each copy is a pair with the best document with its text.
     assert_eq!((&exact["pairs"], &exact["pairs_not_written"]), (&17.into(), &0.into()));
     near("P", &exact["pairwise"]["precision"], Some(1.0));
     near("R", &exact["pairwise"]["recall"], Some(1.0));
@@ -428,12 +428,12 @@ fn rows_without_ids_go_by_file_and_row_and_large_groups_are_told() {
     assert!(!ran.stdout.contains("`max-group`"), "{}", ran.stdout);
 }
 
-/// The figures of a run that writes the pairs of large groups as stars against those of one that writes all of them.
+/// The figures of a run that writes the pairs of large groups as stars against those of a run that writes all of them.
 #[test]
 fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
     let folder = tempfile::tempdir().unwrap();
     let made = made_docs(150);
-    // Four copies, four texts of one signature, or one text.
+    // Four copies, four texts with the same signature, or one text.
     let texts = made.iter().enumerate().flat_map(|(at, doc)| match at % 6 {
         0 => vec![doc.text.clone(); 4],
         3 => (0..4).map(|more| doc.text.clone() + &" ".repeat(more)).collect(),
@@ -444,7 +444,7 @@ fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
     write_docs(&path, &docs, 64);
     let (whole, short) = (done(&path, &["--algorithms", ALL]), done(&path, &["--algorithms", ALL, "--max-group", "3"]));
     let mut numbers = Numbers(8);
-    // Copies are neighbours: clusters of neighbours are partly right.
+    // Copies are neighbors: clusters of neighbors are partly right.
     let clusters: Vec<usize> = (0..docs.len()).map(|at| (at + numbers.below(3)) / 5).collect();
     let (of_clusters, of_pairs) = (folder.path().join("clusters.jsonl"), folder.path().join("pairs.jsonl"));
     let line = |at: usize| format!("{{\"id\": {:?}, \"cluster\": {}}}\n", docs[at].id, clusters[at]);
@@ -489,7 +489,7 @@ fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
     }
 }
 
-/// JSON lines may leave out a field that is null, and may have no line at all, like a table without rows.
+/// JSON lines may leave out a field that is null, and may be empty, like a table without rows.
 #[test]
 fn the_form_of_json_lines_does_not_hang_on_one_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -509,7 +509,7 @@ fn the_form_of_json_lines_does_not_hang_on_one_line() {
     std::fs::write(&lines, "").unwrap();
     evaluate(&done.out(), &[&table], &[]).ends_with(2).says(&["the truth has no rows with two values"]);
     evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["truth.jsonl`: it has no rows"]);
-    // Beside a file with rows it is of the form of that one.
+    // Next to a file with rows, it has the form of that one.
     let clusters = folder.path().join("clusters.jsonl");
     std::fs::write(&clusters, "{\"id\": \"d0\", \"cluster\": 1}\n{\"id\": \"d1\", \"cluster\": 1}\n").unwrap();
     evaluate(&done.out(), &[&lines, &clusters], &[]).ends_with(0);
@@ -547,13 +547,13 @@ fn what_cannot_be_evaluated_is_refused() {
         names_in(&done.out()),
         ["README.md", "_SUCCESS", "clusters", "pairs", "rejected", "removed", "report.html", "run.json"]
     );
-    // A folder of the user's in its place stays.
+    // A user's folder with that name is kept.
     std::fs::create_dir(done.out().join("evaluation")).unwrap();
     std::fs::write(done.out().join("evaluation/notes"), "mine").unwrap();
     evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["it holds \"notes\""]);
     std::fs::remove_dir_all(done.out().join("evaluation")).unwrap();
     evaluate(&done.out(), &[&pairs], &[]).ends_with(0);
-    // A damaged table, and a corpus that changed.
+    // A damaged table, and a changed corpus.
     std::fs::write(done.out().join("pairs/algorithm=exact/part-00000.parquet"), "PAR1").unwrap();
     evaluate(&done.out(), &[&pairs], &[])
         .ends_with(1)
@@ -562,13 +562,13 @@ fn what_cannot_be_evaluated_is_refused() {
     evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["has changed since the run"]);
 }
 
-/// Random partitions as corpora: documents of one predicted cluster have one text, so `exact` finds just these clusters.
+/// Random partitions as corpora: documents in the same predicted cluster have the same text, so `exact` finds exactly these clusters.
 #[test]
 fn figures_of_clusters_agree_with_scikit_learn_on_random_partitions() {
     let folder = tempfile::tempdir().unwrap();
     let mut numbers = Numbers(77);
     let mut command = python("tests/measures.py");
-    // Many small clusters, few large ones, all alone in the result, all in one, and two documents; a truth of all alone is refused.
+    // Many small clusters, few large ones, none in the result, all in one, and two documents; a truth without clusters is rejected.
     let shapes = [(300, 120, 90), (300, 3, 5), (120, 60, 1), (120, 1, 60), (80, 1, 1), (80, 40, 100_000), (2, 1, 1)];
     let mut runs = Vec::new();
     for (at, (documents, true_clusters, predicted_clusters)) in shapes.into_iter().enumerate() {
@@ -589,9 +589,9 @@ fn figures_of_clusters_agree_with_scikit_learn_on_random_partitions() {
     assert_eq!(said, format!("checked {}\n", 2 * shapes.len()));
 }
 
-/// Different texts, of which some are alike: (documents, pairs that are true).
+/// Returns different texts, some of which are similar: (documents, true pairs).
 fn alike(count: usize) -> (Vec<Doc>, BTreeSet<(String, String)>) {
-    // Of letters alone: digits would be numbers.
+    // Letters only, because digits would be numbers.
     let word = |number: usize| {
         number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).chain(['x']).collect::<String>()
     };
@@ -600,7 +600,7 @@ fn alike(count: usize) -> (Vec<Doc>, BTreeSet<(String, String)>) {
     };
     let text = |number: usize| match number % 5 {
         0 => words(number / 5, 60),
-        // They are alike, and neither has the numbers of the other.
+        // They are similar, but neither has the numbers of the other.
         1 => format!("{} and more of 1{number} 2{number} 3{number}", words(number / 5, 60)),
         2 => format!("{} and more of 4{number} 5{number} 6{number} too", words(number / 5, 60)),
         3 => format!("{} {}", words(number / 5, 40), words(number, 25)),

@@ -1,4 +1,4 @@
-//! `dupsift explain`: what it says of two documents is what the run said, for every member of the family.
+//! `dupsift explain`: its statements on two documents agree with the run, for every algorithm.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::kit::{
     ALL, Doc, Done, PairLine, Ran, Table, done, labels, numbered, pairs, program, record, samples, write_docs,
 };
 
-/// A run of all members over the samples.
+/// A run of all algorithms over the samples.
 static RUN: LazyLock<Done> = LazyLock::new(|| done(samples(), &["--algorithms", ALL]));
 
 fn explain(out: &Path, a: i64, b: i64) -> Explanation {
@@ -24,7 +24,7 @@ fn explain(out: &Path, a: i64, b: i64) -> Explanation {
     study::explain(&finished, &options, &asked, true, &progress, &cancel).unwrap()
 }
 
-/// The program itself.
+/// Runs the program itself.
 fn typed(out: &Path, more: &[&str]) -> Ran {
     Ran::of(program().arg("explain").arg(out).args(more).args(["--no-progress", "--threads", "2"]).output().unwrap())
 }
@@ -39,7 +39,7 @@ fn tables(out: &Path) -> Tables {
     labels(out).iter().map(table).collect()
 }
 
-/// The similarity that the two documents have by themselves, from their signatures and texts of today.
+/// Returns the similarity of the two documents alone, from newly computed signatures and texts.
 fn today(one: &ExplainedAlgorithm) -> Option<f32> {
     match one.checks.last() {
         Some(check) => check.similarity.filter(|_| one.checks.iter().all(|check| check.passes)),
@@ -55,7 +55,7 @@ fn agrees(found: &Explanation, tables: &Tables) -> BTreeSet<String> {
         let place = format!("{} {docs:?}: {}", one.label, one.why);
         let known = tables[&one.label].get(&(docs[0].min(docs[1]), docs[0].max(docs[1])));
         assert_eq!(one.verdict == Verdict::Pair, known.is_some(), "{place}");
-        // A pair of two documents by themselves is one of the run, for nothing was left out of this one.
+        // A pair of two documents alone is also one in the run, because nothing was left out of this run.
         assert_ne!(one.verdict, Verdict::LeftOut, "{place}");
         let Some(known) = known else { continue };
         let pair = one.pair.as_ref().unwrap();
@@ -78,7 +78,7 @@ fn signatures_and_scores_are_those_of_the_run_for_every_member() {
     let tables = tables(&out);
     let mut asked = BTreeSet::new();
     for table in tables.values() {
-        // Exact copies are left to another test: that they are a pair says little.
+        // Exact copies have a test of their own, because being a pair means little for them.
         let near: Vec<&(i64, i64)> =
             table.iter().filter(|(_, line)| line.matched_by != "copy").map(|(docs, _)| docs).collect();
         asked.extend([0, near.len() / 2, near.len().saturating_sub(1)].iter().filter_map(|&at| near.get(at)).copied());
@@ -99,14 +99,14 @@ fn documents_that_are_no_pair_are_told_so() {
     let rows = record(&out)["documents"]["rows"].as_i64().unwrap();
     let mut verdicts = BTreeSet::new();
     for at in 0..12 {
-        // The larger number first, for a change.
+        // The larger number first, for variety.
         let (a, b) = (rows - 1 - at * 17, at * 31);
         for one in explain(&out, a, b).algorithms {
             verdicts.insert(format!("{:?}", one.verdict));
         }
         agrees(&explain(&out, a, b), &tables);
     }
-    // Pairs of one algorithm that others saw and refused.
+    // Pairs of one algorithm that others compared and rejected.
     let minhash: Vec<&(i64, i64)> = tables["minhash"].keys().collect();
     let strict: Vec<_> = minhash.into_iter().filter(|docs| !tables["simhash"].contains_key(docs)).take(3).collect();
     assert!(!strict.is_empty());
@@ -120,7 +120,8 @@ fn documents_that_are_no_pair_are_told_so() {
     assert!(["NoCommonKey", "BelowThreshold", "NoSignature"].iter().all(|one| verdicts.contains(*one)), "{verdicts:?}");
 }
 
-/// Two that share two heavy words and nothing else are told that their signs kept them apart, and what the check would say.
+/// For two documents that share two heavy words and nothing else, it reports that their signs kept them apart, and what verification would
+/// find.
 #[test]
 fn documents_that_signs_keep_apart_are_told_so() {
     let folder = tempfile::tempdir().unwrap();
@@ -136,7 +137,7 @@ fn documents_that_signs_keep_apart_are_told_so() {
     assert_eq!(pair.verdict, Verdict::Pair, "{}", pair.why);
 }
 
-/// Two texts in three copies each: their own words are in no other text, and make no keys of the run, with anything in the table.
+/// Two texts in three copies each: their unique words occur in no other text, and form no keys in the run, which counts copies.
 #[test]
 fn copies_are_signed_as_the_run_counted_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -167,7 +168,7 @@ fn copies_are_signed_as_the_run_counted_them() {
     assert!(copies.why.contains("they are exact copies, and pairs/ has each"), "{}", copies.why);
 }
 
-/// 80 documents share two heavy words, and by these alone they are alike; each two have a third word in common.
+/// 80 documents share two heavy words, which alone make them similar; each two have a third word in common.
 #[test]
 fn documents_that_a_large_window_keeps_apart_are_told_so() {
     let folder = tempfile::tempdir().unwrap();
@@ -179,7 +180,7 @@ fn documents_that_a_large_window_keeps_apart_are_told_so() {
     };
     let run = |documents: usize| {
         let input = folder.path().join(format!("{documents}.parquet"));
-        // A copy, which is no document of a window.
+        // A copy, which is not in the window.
         write_docs(&input, &numbered((0..documents).chain([5]).map(text)), 100);
         done(&input, &["--algorithms", "cosine:join=heavy,threshold=0.6"])
     };
@@ -195,7 +196,7 @@ fn documents_that_a_large_window_keeps_apart_are_told_so() {
     assert_eq!(cosine(&few, 0, 2).verdict, Verdict::Pair);
 }
 
-/// The reason for a refused candidate is the score that was reached.
+/// The reason for a rejected candidate is its score.
 #[test]
 fn a_refused_candidate_is_told_its_score() {
     let folder = tempfile::tempdir().unwrap();
@@ -206,7 +207,7 @@ fn a_refused_candidate_is_told_its_score() {
     let found = explain(&done.out(), 0, 1);
     let minhash = &found.algorithms[0];
     assert_eq!((minhash.verdict, minhash.checks[0].passes), (Verdict::BelowThreshold, false));
-    // Fifteen words, of which the twelfth differs: four of the eleven windows of five hold it.
+    // Fifteen words, the twelfth of which differs: four of the eleven windows of five contain it.
     assert_eq!(minhash.checks[0].similarity, Some(7.0 / 15.0), "{}", minhash.why);
     assert!(minhash.why.contains("0.467 only"), "{}", minhash.why);
     let copies = explain(&done.out(), 2, 0);
@@ -218,8 +219,8 @@ fn a_refused_candidate_is_told_its_score() {
     assert_eq!((cluster.representative_doc, cluster.size), (0, 2));
 }
 
-/// A pair need not be in the table to be one: copies are there with the best document of their text, and of more than `--max-group`
-/// texts with one signature each is with the best one.
+/// A pair need not be in the table: copies are only written with the best document with their text, and groups of more than `--max-group`
+/// texts with the same signature only with the best one.
 #[test]
 fn a_pair_that_is_not_written_is_one_all_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -285,7 +286,7 @@ fn statistics_and_models_of_another_run_are_refused() {
     typed(&two.out(), &["a", "b"]).ends_with(1).says(&["models/descr_words.parquet"]);
 }
 
-/// A text may hold what a terminal obeys.
+/// A text may contain terminal control sequences.
 #[test]
 fn no_escape_sequence_of_a_text_reaches_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
@@ -310,7 +311,7 @@ fn one_document_is_held_against_the_one_that_it_goes_for() {
         assert_eq!(told["documents"][0]["removed"]["kept_id"], *kept[row]);
         assert!(told["notes"].as_array().unwrap().is_empty());
     }
-    // One that stays is held against the most similar one, and that is said.
+    // A kept document is compared with the most similar one, which is reported.
     let stays = kept.iter().find(|id| !ids.contains(id)).unwrap();
     let told = typed(&out, &[stays]).ends_with(0).stdout;
     assert!(told.contains("the first document stays; the second one is the most similar one"), "{told}");

@@ -1,4 +1,4 @@
-//! The library from outside: the examples of its documentation do what they say, and mistakes are answered with a way out.
+//! The public library: the examples in its documentation work, and mistakes are answered with a way out.
 
 #[path = "../../examples/run.rs"]
 mod run;

@@ -1,4 +1,4 @@
-//! What a pair is: a version, a contained text, one template; and what follows from it.
+//! Relations of pairs (version, contained text, same template), and their consequences.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,29 +11,29 @@ use crate::kit::{
 
 const RULE: &str = "exact,versions";
 
-/// Words that no other text has, but where the prefix is the same.
+/// Returns words that occur in no other text, unless the prefix is the same.
 fn words(prefix: &str, count: usize) -> Vec<String> {
     let letters = |n: usize| n.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect::<String>();
     (0..count).map(|n| format!("{prefix}{}", letters(n))).collect()
 }
 
-/// A text with every so many words replaced by words of its own.
+/// Returns a text in which every `every`-th word is replaced by a unique one.
 fn reworded(words: &[String], every: usize, own: &str) -> String {
     let word = |(at, word): (usize, &String)| if at % every == 0 { format!("{own}{word}") } else { word.clone() };
     words.iter().enumerate().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Texts of each kind, with strangers around them.
+/// Returns texts of each kind, surrounded by unrelated ones.
 fn corpus() -> Vec<String> {
     let alone = words("alone", 120);
     let quoted = words("quoted", 100).join(" ");
-    // Every sixth word is a number that no other day has.
+    // Every sixth word is a number that is unique to the day.
     let notice = |day: usize| {
         let numbered = |(at, word): (usize, String)| if at % 6 == 3 { (1000 * day + at).to_string() } else { word };
         words("frame", 72).into_iter().enumerate().map(numbered).collect::<Vec<String>>().join(" ")
     };
     let template = words("template", 200);
-    // The name stands in the text four times.
+    // The name occurs four times in the text.
     let page = |name: &str| {
         let named = |(at, word): (usize, &String)| if at % 50 == 7 { name.into() } else { word.clone() };
         template.iter().enumerate().map(named).collect::<Vec<String>>().join(" ")
@@ -62,7 +62,7 @@ fn run(folder: &Path, more: &[&str]) -> Done {
     done(&file, &[&["--algorithms", RULE], more].concat())
 }
 
-/// (id_a, id_b) -> (relation, why) of one algorithm.
+/// Returns (id_a, id_b) -> (relation, why) for one algorithm.
 fn told(done: &Done, label: &str) -> BTreeMap<(String, String), (String, String)> {
     let table = Table::read(&done.out().join("pairs").join(format!("algorithm={label}")));
     let pairs = table.texts("id_a").into_iter().zip(table.texts("id_b"));
@@ -93,13 +93,13 @@ fn each_kind_is_told_and_templates_join_nothing() {
         json!({"version": 1, "contained": 1, "template": 6, "templates_left_out": 0, "cut_short": 0, "other_titles": 0})
     );
     assert!(record["algorithms"][0]["relations"].is_null());
-    // Other methods tell nothing.
+    // Other algorithms do not classify pairs.
     assert!(Table::read(&done.out().join("pairs/algorithm=exact")).texts("relation").iter().all(|one| one == "null"));
     let clusters = Table::read(&done.out().join("clusters/algorithm=versions"));
     let mut clustered = clusters.texts("id");
     clustered.sort();
     assert_eq!(clustered, ["d0", "d1", "d10", "d2", "d3"]);
-    // Two with nothing near to either are not called near to others.
+    // Two texts without other neighbors are not called near to others.
     let mut near = corpus();
     near.push(reworded(&words("alone", 120), 4, "more"));
     near.truncate(212);
@@ -111,12 +111,12 @@ fn each_kind_is_told_and_templates_join_nothing() {
     let far = crate::kit::done(&file, &["--algorithms", RULE]);
     let all = told(&far, "versions");
     assert_eq!(all.get(&both(("d0", "d1"))), Some(&both(("template", "not near enough"))), "{all:?}");
-    // Forms decide nothing, even where a pair is enough.
+    // Pages from the same template never decide, even if a pair is enough.
     let pairs = run(folder.path(), &["--remove-if", "pair"]);
     assert_eq!(removed_ids(&pairs.out()), ["d0", "d2", "d10"]);
 }
 
-/// Python says the five sentences again, over every pair that was looked at.
+/// Python recomputes the five sentences, over every pair that was compared.
 #[test]
 fn what_is_told_follows_from_the_texts() {
     let settings = [
@@ -148,14 +148,14 @@ fn what_is_told_follows_from_the_texts() {
         "version, unique",
     ];
     assert!(kinds.iter().all(|kind| said.contains(&format!("{kind}: "))), "{said}");
-    // Of Han, too, words that tell two texts apart and words that do not were counted.
+    // Han words that distinguish two texts and words that do not are both covered.
     assert!(
         ["template, one word differs, Han: ", "version, unique, Han: "].iter().all(|kind| said.contains(kind)),
         "{said}"
     );
 }
 
-/// Two families, each near to itself, and alike: the search for the next best passes over the whole of the other family.
+/// Two groups of texts, each similar within itself and to the other: the search for the next best passes over the complete other group.
 #[test]
 fn searches_that_are_cut_short_are_counted() {
     let folder = tempfile::tempdir().unwrap();
@@ -193,7 +193,7 @@ fn searches_that_are_cut_short_are_counted() {
     );
 }
 
-/// Explain gives the reason of a pair of one template whose texts have copies; only one such pair is written.
+/// Explain states the reason of a pair from the same template whose texts have copies; only one such pair is written.
 #[test]
 fn explain_tells_templates_of_copies_that_are_not_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -222,7 +222,7 @@ fn threads_and_memory_change_nothing() {
     }
 }
 
-/// What comes after the rule can only take pairs away, and so does what comes after a margin.
+/// A verification after the rule can only remove pairs, as after a margin.
 #[test]
 fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
     let pairs = |algorithm: &str| {
@@ -234,13 +234,13 @@ fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
         ("cosine:threshold=0.5,margin=0.05", "none", 100),
         ("cosine:threshold=0.5,join=heavy,margin=either:0.02:0.25", "none", 100),
         ("simhash:distance=10,margin=0.1", "none", 20),
-        // The score of this one is that of its check.
+        // The score of this one is that of its verification.
         ("minhash:bands=32,rows=4,margin=0.05", "jaccard:0.5", 100),
     ] {
         let all = pairs(&format!("{algorithm},verify={own}"));
         let checked = pairs(&format!("{algorithm},verify=jaccard:0.6"));
         assert!(checked.len() > least && checked.len() < all.len(), "{algorithm}: {} of {}", checked.len(), all.len());
-        // With the relation that the rule has told.
+        // With the relation that the rule determined.
         let added: Vec<_> = checked.iter().filter(|(pair, relation)| all.get(*pair) != Some(*relation)).collect();
         assert!(added.is_empty(), "{algorithm}: the check has added {added:?}");
     }
@@ -278,7 +278,7 @@ fn explain_says_why_with_figures() {
     assert!(said.contains("\"alpha\"") && said.contains("no, same template") && said.contains("no pair"), "{said}");
 }
 
-/// With a check after the rule the table has the check's similarity, and the rule went by the cosine.
+/// With a verification after the rule, the table has its similarity, but the rule used the cosine.
 #[test]
 fn explain_goes_by_the_methods_own_score() {
     let folder = tempfile::tempdir().unwrap();
@@ -292,7 +292,7 @@ fn explain_goes_by_the_methods_own_score() {
     let checked = run("verify=jaccard:0.1", &[]);
     let said = explain(&checked, "d0", "d1");
     assert!(said.contains("version: nothing else has a cosine of 0.6") && !said.contains("nearer"), "{said}");
-    // Below templates= such a pair is not in the table, and explain says so; what was never compared may be anything.
+    // Below templates=, such a pair is not in the table, and explain says so; what was never compared may be anything.
     let few = run("templates=1", &[]);
     let sentence = "but no versions; reported only from a cosine of 1";
     for (a, b, reason) in [
@@ -310,7 +310,7 @@ fn explain_goes_by_the_methods_own_score() {
     assert!(record(&few.out())["algorithms"][1]["relations"]["templates_left_out"] == 6);
 }
 
-/// What stands in the other text is not enough for a document to go: the two must be a pair that decides.
+/// A contained document is only removed if the two are a pair that decides.
 #[test]
 fn explain_says_that_only_a_pair_that_decides_removes() {
     let folder = tempfile::tempdir().unwrap();
@@ -339,7 +339,7 @@ fn explain_says_that_only_a_pair_that_decides_removes() {
     assert!(said.contains("enough to remove b") && said.contains("b was removed in favor of a"), "{said}");
 }
 
-/// Pairs of one template are counted between texts: a copy adds none.
+/// Pairs from the same template are counted over texts: a copy adds none.
 #[test]
 fn templates_are_counted_between_texts() {
     let folder = tempfile::tempdir().unwrap();
@@ -349,10 +349,10 @@ fn templates_are_counted_between_texts() {
     write_docs(&file, &numbered(texts), 100);
     let done = done(&file, &["--algorithms", RULE]);
     let versions = record(&done.out())["algorithms"][1].clone();
-    // Three notices, one of them twice. Three pages of a template.
+    // Three notices, one of them twice. Three pages from a template.
     assert_eq!((&versions["templates"], &versions["templates_written"]), (&json!(6), &json!(6)));
     assert_eq!(versions["relations"]["template"], 6);
-    // Of equal texts no next best is told.
+    // Equal texts have no next best.
     let table = Table::read(&done.out().join("pairs/algorithm=versions"));
     let copies = table.texts("why").into_iter().zip(table.floats("next_best"));
     assert!(copies.filter(|(why, _)| why == "same text").all(|(_, next_best)| next_best.is_none()));
@@ -371,8 +371,8 @@ fn results_of_other_versions_are_refused_in_plain_words() {
         .says(&["schema version is 2", "run again with `overwrite`"]);
 }
 
-/// Twelve rules of one template that differ in a name, twelve of which the name is a year in Chinese numerals, twelve stubs, a page with
-/// a new title, and an essay that was saved twice.
+/// Twelve rules from the same template that differ in a name, twelve whose name is a year in Chinese numerals, twelve stubs, a page with a
+/// new title, and an essay that was saved twice.
 fn titled() -> Vec<String> {
     let lines = |prefix: &str, count: usize| {
         words(prefix, count).chunks(10).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")
@@ -407,7 +407,8 @@ fn titles_that_name_other_things_keep_both() {
     write_docs(&file, &numbered(titled()), 100);
     let run = |more: &[&str]| done(&file, &[&["--algorithms", RULE], more].concat());
     let asked = run(&[]);
-    // The page with the old title goes for the one with the new title, and the essay that was saved first for the other one.
+    // The page with the old title is removed in favor of the one with the new title, and the essay that was saved first in favor of the
+    // other one.
     assert_eq!(removed_ids(&asked.out()), ["d36", "d38"]);
     let other_titles =
         |done: &Done| record(&done.out())["algorithms"][1]["relations"]["other_titles"].as_u64().unwrap();
@@ -415,7 +416,7 @@ fn titles_that_name_other_things_keep_both() {
     assert!(other_titles(&asked) >= 132, "{}", other_titles(&asked));
     let page = std::fs::read_to_string(asked.out().join("report.html")).unwrap();
     assert!(page.contains("; their titles name different things, so both are kept"));
-    // A pair that is enough asks no title.
+    // If a pair is enough, titles are ignored.
     assert!(removed_ids(&run(&["--remove-if", "pair"]).out()).len() >= 24);
     let off = done(&file, &["--algorithms", "exact,versions:title=1"]);
     assert!(other_titles(&off) == 0 && removed_ids(&off.out()).len() >= 24);
@@ -423,8 +424,8 @@ fn titles_that_name_other_things_keep_both() {
     assert!(shown.stdout.contains("both are kept") && shown.stdout.contains("the titles differ"), "{}", shown.stdout);
 }
 
-/// A hundred and fifty pages of one template and as many copies of other texts. What `minhash` removes looks like a template, and a result
-/// with it does not replace a good one.
+/// A hundred and fifty pages from the same template and as many copies of other texts. The removals of `minhash` look like a template, and
+/// its result does not replace a good one.
 #[test]
 fn removals_of_one_template_are_told_and_guarded() {
     let folder = tempfile::tempdir().unwrap();
@@ -450,7 +451,7 @@ fn removals_of_one_template_are_told_and_guarded() {
     assert_eq!(record(&out)["removal"]["removed"], 150);
 }
 
-/// A batch that comes after an index is asked for its titles as one run is.
+/// Titles in a batch that is matched with an index are compared as in a single run.
 #[test]
 fn titles_are_asked_against_an_index() {
     let folder = tempfile::tempdir().unwrap();
@@ -472,8 +473,8 @@ fn titles_are_asked_against_an_index() {
         let (_first, second) = (run(&first, "first"), run(&second, "second"));
         removed_ids(&second.out())
     };
-    // The page with a new title and the essay that was saved once more have their other copy in the first batch.
-    // In a batch of half as many pages of a template, a word of six documents is not rare.
+    // The page with a new title and the essay that was saved again have their other copy in the first batch. In a batch with half as many
+    // pages from a template, a word in six documents is not rare.
     assert_eq!(removed(&format!("{RULE},titles=4")), ["d37", "d39"]);
     assert!(removed(&format!("{RULE},title=1")).len() >= 12);
 }

@@ -1,4 +1,4 @@
-//! `run --stats`: with the counts, the models and the planned size of another run a signature depends on its document alone.
+//! `run --stats`: with the counts, the models and the planned size of another run, a signature depends only on its document.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use crate::kit::{
     samples, write_docs,
 };
 
-/// Every member. Whether two neighbours in length are a pair depends on who stands between them; the rule over all pairs of
-/// relate= depends on them all.
+/// Every algorithm. Whether two neighbors in length are a pair depends on the documents between them; the rule over all pairs with relate=
+/// depends on all documents.
 const MEMBERS: &str = "all,three_plus_five:chain=pairwise,as=pairwise,versions:relate=false,as=near,\
                        minhash:verify=jaccard:0.6,as=checked,shingles:join=lsh,as=bands,lsi:join=bits,as=signs";
 
@@ -27,8 +27,8 @@ fn pure(docs: &[Doc], snapshot: &[Doc]) {
     let half = &docs[..docs.len() / 2];
     let (part, whole) = (frozen(half, &stats.out(), MEMBERS), frozen(docs, &stats.out(), MEMBERS));
     assert!(labels(&part.out()).len() > 30);
-    // Chains are cut among the documents at hand, and what two versions are depends on what else is near: `pairwise` and `near`
-    // are the same without.
+    // Chains depend on the documents present, and the relation of two texts depends on what else is near: `pairwise` and `near` are the
+    // same without these.
     for label in labels(&part.out()).into_iter().filter(|label| label != "three_plus_five" && label != "versions") {
         let mut within = pairs(&whole.out(), &label);
         within.retain(|pair| pair.doc_b < half.len() as i64);
@@ -55,7 +55,8 @@ fn counts_of_its_own_change_nothing_for_members_without_counts() {
     assert!(record(&plain.out()).get("frozen").is_none());
 }
 
-/// What finds pairs by terms leaves none out by frozen counts: it knows of no term that it stands in one document alone.
+/// An algorithm that finds pairs by terms leaves none out with frozen counts, because it does not know which terms occur in only one
+/// document.
 #[test]
 fn frozen_counts_lose_no_pair_that_counts_of_the_corpus_find() {
     let some = "cosine,cosine:join=heavy,as=heavy,decomposition,segments";
@@ -67,7 +68,7 @@ fn frozen_counts_lose_no_pair_that_counts_of_the_corpus_find() {
     }
 }
 
-/// A run with the counts of another one hands them on, and is explained by them.
+/// A run with the counts of another one passes them on, and explain uses them.
 #[test]
 fn counts_are_handed_on_and_known_afterwards() {
     let docs = sample_docs();
@@ -104,7 +105,7 @@ fn a_folder_that_does_not_hold_what_is_needed_is_refused() {
     refused(&plain.out(), "exact,lsi,descr_words", "nothing was learnt there for descr_words");
     let exact = done(samples(), &["--algorithms", "exact"]);
     refused(&exact.out(), "cosine", "it has no statistics of words");
-    // Words that are cut otherwise are other words.
+    // Words from another segmentation are other words.
     let folder = tempfile::tempdir().unwrap();
     let stats = plain.out();
     let more = ["--algorithms", "cosine", "--tokenizer", "char", "--stats", stats.to_str().unwrap()];

@@ -1,6 +1,6 @@
-//! What each algorithm finds in the samples with its defaults, as files that a change of code must not change unseen.
+//! The result of each algorithm on the samples with its defaults, as files, so that a code change cannot alter it unnoticed.
 //!
-//! `UPDATE_EXPECT=1 cargo test --release --test it golden` writes what came; read the difference before it is kept.
+//! `UPDATE_EXPECT=1 cargo test --release --test it golden` updates the files; review the difference before you commit it.
 
 use std::fmt::Write;
 

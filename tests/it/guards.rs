@@ -1,4 +1,4 @@
-//! G1: each guard at its bound and one beyond it; what is held leaves all else untouched, and is published as it was.
+//! G1: each guard at its limit and just above it; a held result leaves everything else unchanged, and is published unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ impl Place {
         self.folder.path().join(name)
     }
 
-    /// A corpus of so many documents, of which the first are copies of one text.
+    /// Writes a corpus of this many documents, the first of which are copies of the same text.
     fn corpus(&self, rows: usize, copies: usize) {
         let text = |row: usize| if row < copies { "one text".to_owned() } else { format!("a text of its own {row}") };
         write_docs(&self.at("corpus/a.parquet"), &numbered((0..rows).map(text)), 1000);
@@ -31,7 +31,7 @@ impl Place {
     }
 }
 
-/// All files below a folder with their bytes.
+/// Returns all files below a folder with their bytes.
 fn tree(folder: &Path) -> Vec<(String, Vec<u8>)> {
     let mut files = Vec::new();
     for name in names_in(folder) {
@@ -52,7 +52,7 @@ fn a_share_removed_is_guarded_at_its_bound() {
     place.corpus(20, 6);
     place.run("out", &limits).ends_with(0);
     let before = tree(&place.at("out"));
-    // One more goes; one row fewer and the file is not guarded.
+    // One more is removed; with one row fewer, the file is not guarded.
     place.corpus(20, 7);
     place.run("out", &limits).ends_with(4).says(&["6 of the 20 documents of a.parquet are to be removed, 30.0%"]);
     assert!(before == tree(&place.at("out")), "what stands has changed");
@@ -67,7 +67,7 @@ fn a_share_removed_is_guarded_at_its_bound() {
     assert!(tables(&held) == tables(&accepted) && tables(&held).iter().any(|(name, _)| name == "deduped/a.parquet"));
     place.corpus(19, 19);
     place.run("out", &limits).ends_with(0);
-    // On a first run there is nothing to lose.
+    // On a first run, there is nothing to lose.
     place.corpus(20, 7);
     place.run("first", &limits).ends_with(3);
     assert_eq!(place.guards("first"), [("max-removed-share".to_owned(), false)]);
@@ -79,7 +79,8 @@ fn pairs_are_guarded_against_an_earlier_run() {
     let more = ["--max-removed-share", "1", "--max-shrink-factor", "1000"];
     let before = place.at("before");
     let against = [&more[..], &["--previous", before.to_str().unwrap(), "--max-pairs-factor", "3"]].concat();
-    // 106 copies are 105 pairs, 1,036 are 1,035: of as many documents 9.9 times as many; of 3.29 times as many, 3.0 times.
+    // 106 copies are 105 pairs, 1,036 are 1,035: 9.9 times as many with the same number of documents; 3.0 times as many per document with
+    // 3.29 times the documents.
     place.corpus(10_000, 106);
     place.run("before", &more).ends_with(0);
     place.corpus(10_000, 1_036);
@@ -90,7 +91,7 @@ fn pairs_are_guarded_against_an_earlier_run() {
     place.run("out", &against).ends_with(0);
     place.corpus(32_857, 1_036);
     place.run("out", &against).ends_with(4);
-    // Fewer than 1,000 pairs tell nothing.
+    // Fewer than 1,000 pairs are not significant.
     place.corpus(1_010, 1_000);
     place.run("out", &against).ends_with(0);
     place
@@ -115,7 +116,7 @@ fn a_corpus_that_has_shrunk_is_guarded_against_an_earlier_run() {
         .says(&["bytes of text were read", "more than the 10 of `max-shrink-factor`"]);
     assert_eq!(place.guards("few.held"), [("max-shrink-factor".to_owned(), true)]);
     place.run("few", &[&against[..], &["--max-shrink-factor", "100"]].concat()).ends_with(0);
-    // Rows without a text are read, and say nothing.
+    // Rows without a text are read, but have no meaning.
     let lines = |row| if row < 50 { format!("{{\"text\":\"one {row}\"}}\n") } else { "{\"text\":\"\"}\n".to_owned() };
     std::fs::remove_file(place.at("corpus/a.parquet")).unwrap();
     std::fs::write(place.at("corpus/a.jsonl"), (0..1000).map(lines).collect::<String>()).unwrap();

@@ -9,7 +9,7 @@ fn guide() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The two texts of each section that has some, named as in "Exact copies A".
+/// Returns the two texts in each section that has some, named as in "Exact copies A".
 fn examples(guide: &str) -> Vec<Doc> {
     let mut docs = Vec::new();
     for section in guide.split("\n## ").skip(1) {
@@ -26,7 +26,7 @@ fn examples(guide: &str) -> Vec<Doc> {
     docs
 }
 
-/// Commands of a section without the program.
+/// Returns the commands in a section without the program name.
 fn commands(guide: &str, section: &str) -> Vec<String> {
     let section = guide.split("\n## ").find(|part| part.starts_with(&format!("{section}\n"))).unwrap();
     section.lines().filter_map(|line| line.strip_prefix("dupsift ")).map(str::to_string).collect()

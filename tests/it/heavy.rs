@@ -1,11 +1,11 @@
-//! The heavy join of `cosine` and `versions`: what it finds beside the exact one, and that its work grows with the corpus.
+//! The heavy join of `cosine` and `versions`: its result compared with that of the exact join, and its work, which grows with the corpus.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use crate::kit::{Numbers, Table, assert_same_bytes, done, numbered, record, samples, write_docs};
 
-/// (a, b) to the similarity, with the run's account of the algorithm.
+/// Returns (a, b) with the similarity, and the report of the algorithm.
 fn found(input: &Path, algorithm: &str, more: &[&str]) -> (BTreeMap<(i64, i64), f32>, serde_json::Value) {
     let algorithm = format!("{algorithm},as=x");
     let done = done(input, &[&["--algorithms", &algorithm], more].concat());
@@ -19,7 +19,7 @@ fn number(run: &serde_json::Value, name: &str) -> u64 {
     run[name].as_u64().unwrap()
 }
 
-/// Pairs of the exact join and no others, with the same similarity; of 1,000 one may be missed.
+/// Only pairs of the exact join, with the same similarity; one in 1,000 may be missed.
 #[test]
 fn the_heavy_join_finds_what_the_exact_one_does() {
     for threshold in [0.6, 0.68, 0.9] {
@@ -30,7 +30,7 @@ fn the_heavy_join_finds_what_the_exact_one_does() {
         let lost = exact.len() - heavy.len();
         assert!(exact.len() > 800 && lost * 1_000 <= exact.len(), "{threshold}: {lost} of {} lost", exact.len());
         assert!(number(&heavy_run, "candidates") < 4 * heavy.len() as u64, "{heavy_run}");
-        // With a high threshold the exact join looks at few.
+        // With a high threshold, the exact join makes few comparisons.
         let (exact, heavy) = (number(&exact_run, "compared"), number(&heavy_run, "compared"));
         assert!(threshold > 0.68 || heavy * 2 < exact, "{exact} {heavy}");
     }
@@ -45,7 +45,7 @@ fn threads_and_memory_do_not_show_in_the_heavy_join() {
     }
 }
 
-/// Where texts of one subject are pairs, which share no two heavy terms, that is said.
+/// A warning is given if the threshold is so low that texts on the same subject, which share no two heavy terms, are pairs.
 #[test]
 fn a_threshold_too_low_for_the_heavy_join_is_told() {
     for (settings, told) in [("threshold=0.3", true), ("threshold=0.6", false), ("threshold=0.3,join=exact", false)] {
@@ -56,8 +56,8 @@ fn a_threshold_too_low_for_the_heavy_join_is_told() {
     }
 }
 
-/// So many pages of one template, each with so many words of its own, which two others have as well; of every ten pages one
-/// says what the one before it does, but for one word.
+/// Returns this many pages from the same template, each with this many words of its own that two others have as well; in every ten pages,
+/// one repeats the previous one except for one word.
 fn template_pages(pages: usize, own: usize) -> Vec<String> {
     let template: String = (0..60).map(|n| format!("template{n} ")).collect();
     let mut numbers = Numbers(7);
@@ -74,7 +74,7 @@ fn template_pages(pages: usize, own: usize) -> Vec<String> {
     all.iter().map(|words| template.clone() + &page(words)).collect()
 }
 
-/// Pages of one template used to meet all with all, for want of eight words of their own. Comparisons are counted, not time.
+/// Pages from the same template without eight words of their own are not compared all with all. Comparisons are counted, not time.
 #[test]
 fn pages_of_a_template_cost_in_proportion() {
     let folder = tempfile::tempdir().unwrap();
@@ -97,13 +97,13 @@ fn pages_of_a_template_cost_in_proportion() {
     }
 }
 
-/// Pages whose template says more than they do have next to no words to meet by but common ones. These are compared where
-/// the template alone could make them a pair, and only there.
+/// Pages dominated by their template have hardly any but common words as keys. These are only compared if the template alone could make
+/// them a pair.
 #[test]
 fn pages_of_common_words_meet_where_these_could_make_a_pair() {
     let folder = tempfile::tempdir().unwrap();
     let mut pages = template_pages(600, 4);
-    // Three that have nothing but the words of the template, in another order; the last has a word of its own.
+    // Three that have only words of the template, in another order; the last has a word of its own.
     let words = |from: usize| (0..60).map(|n| format!("template{} ", (n * 7 + from) % 60)).collect::<String>();
     pages.extend([words(3), words(11), words(17) + "alone"]);
     let input = folder.path().join("common.parquet");

@@ -1,4 +1,5 @@
-//! Results that a guard holds back: what stands stays, byte for byte, until the result is accepted or a good one comes.
+//! Results that a guard holds back: the earlier output is unchanged, byte for byte, until the result is accepted or a good one is
+//! published.
 
 use std::path::{Path, PathBuf};
 
@@ -31,7 +32,7 @@ impl Night {
         self.write((0..200).map(line).collect::<String>().as_bytes());
     }
 
-    /// So many rows, of which the first are not UTF-8.
+    /// Writes this many rows, the first of which are not UTF-8.
     fn broken(&self, rows: usize, broken: usize) {
         let line = |n: usize| {
             let text: &[u8] = if n < broken { b"\xC4\xE3\xBA\xC3" } else { b"good" };
@@ -49,12 +50,12 @@ impl Night {
         Ran::of(program().arg("accept").arg(self.at("out.held")).args(more).output().unwrap())
     }
 
-    /// What stands beside each other.
+    /// Returns the names in the folder.
     fn names(&self) -> Vec<String> {
         names_in(self.folder.path())
     }
 
-    /// A run that has to be held back while what stands stays as it is.
+    /// Expects that a run is held back and the earlier output is unchanged.
     #[track_caller]
     fn held(&self, more: &[&str]) -> Ran {
         let before = tree(&self.at("out"));
@@ -66,7 +67,7 @@ impl Night {
     }
 }
 
-/// The files below a folder with their bytes.
+/// Returns the files below a folder with their bytes.
 fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
     for name in names_in(folder) {
@@ -94,7 +95,7 @@ fn nothing_read_never_replaces_what_stands() {
     assert_eq!((&record["guards"][0]["name"], &record["guards"][0]["held"]), (&"nothing-read".into(), &true.into()));
     let page = std::fs::read_to_string(night.at("out.held/report.html")).unwrap();
     assert!(page.contains("nothing was read"), "the page tells of it");
-    // A file of no rows in another format, and one of which all rows are left out by their kind.
+    // A file without rows in another format, and one in which all rows are skipped by kind.
     std::fs::remove_file(night.at("corpus/a.jsonl")).unwrap();
     let answer = "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<p>no";
     let head = "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/\r\nContent-Type: application/http\r\n";
@@ -111,7 +112,7 @@ fn a_mostly_broken_corpus_is_held_back_by_its_share() {
     night.broken(500, 26);
     let ran = night.held(&[]);
     assert!(ran.stdout.contains("26 rows rejected: 26 not UTF-8; see rejected/"), "{}", ran.stdout);
-    // At the limit, and beyond one that was raised: published, and the older held result goes.
+    // At the limit, and above a limit that was raised: published, and the older held result is removed.
     night.broken(500, 25);
     night.run(&[]).ends_with(3);
     assert_eq!(
@@ -122,7 +123,7 @@ fn a_mostly_broken_corpus_is_held_back_by_its_share() {
     night.held(&[]);
     night.run(&["--max-rejected-share", "0.2"]).ends_with(3);
     assert_eq!(night.names(), ["corpus", "out"]);
-    // Of few rows half may be broken.
+    // If there are few rows, half may be broken.
     night.broken(99, 49);
     night.run(&[]).ends_with(3);
     night.broken(99, 50);
@@ -140,7 +141,7 @@ fn files_set_aside_count_by_their_bytes() {
     night.held(&[]).says(&["1 file was skipped"]);
     std::fs::write(night.at("corpus/b.parquet"), b"PAR1").unwrap();
     night.run(&[]).ends_with(3);
-    // Nothing can be used: an error, and what stands stays.
+    // No row can be used: an error, and the earlier output is unchanged.
     std::fs::remove_file(night.at("corpus/a.jsonl")).unwrap();
     let before = tree(&night.at("out"));
     night.run(&[]).ends_with(1).says(&["it is the only input file"]);
@@ -155,7 +156,7 @@ fn where_nothing_stands_the_result_is_published_with_a_warning() {
     run(&[&input], &out, &[]).ends_with(3).says(&["WARN", "nothing was read"]);
     assert!(out.join("_SUCCESS").is_file());
     assert_eq!(record(&out)["guards"][0]["held"], false);
-    // An empty folder is nothing that stands.
+    // An empty folder is not an earlier output.
     std::fs::create_dir(folder.path().join("empty")).unwrap();
     run(&[&input], &folder.path().join("empty"), &["--overwrite"]).ends_with(3);
     assert!(!folder.path().join("empty.held").exists());
@@ -181,7 +182,7 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     night.broken(500, 400);
     night.held(&[]);
     let tables = tree(&night.at("out.held/removed"));
-    // It can be looked at before, and the page needs no corpus to tell of the acceptance.
+    // It can be inspected before, and the page is updated without the corpus when it is accepted.
     Ran::of(program().arg("report").arg(night.at("out.held")).output().unwrap()).ends_with(0);
     let before = std::fs::read_to_string(night.at("out.held/report.html")).unwrap();
     assert!(before.contains("(held back)") && !before.contains("accepted at "));
@@ -215,14 +216,14 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
 #[test]
 fn an_acceptance_that_was_ended_goes_on_from_every_step() {
     let steps: [&dyn Fn(&Night); 5] = [
-        // The new record is half written; it is written.
+        // The new record is partly written; it is written.
         &|night| std::fs::write(night.at("out.held/.run.json.dupsift-accept"), b"{").unwrap(),
         &|night| accept_until(night, false),
         &|night| {
             accept_until(night, false);
             std::fs::write(night.at("out.held/.report.html.dupsift-accept"), b"<").unwrap();
         },
-        // The mark is renamed; what stood is moved aside.
+        // The mark is renamed; the earlier output is moved aside.
         &|night| accept_until(night, true),
         &|night| {
             accept_until(night, true);
@@ -243,7 +244,7 @@ fn an_acceptance_that_was_ended_goes_on_from_every_step() {
             "{at}"
         );
         assert!(!night.at("out/.report.html.dupsift-accept").exists(), "step {at}");
-        // Ended likewise, a run on the same output finds its way too.
+        // After the same interruptions, a run on the same output also succeeds.
         let night = Night::new();
         night.broken(500, 400);
         night.held(&[]);
@@ -254,7 +255,7 @@ fn an_acceptance_that_was_ended_goes_on_from_every_step() {
     }
 }
 
-/// Dies at each of its system calls in turn: two files, the mark, both folders and all of the earlier result change between them.
+/// Killed at each of its system calls in turn: two files, the mark, both folders and the complete earlier result change in between.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
@@ -272,7 +273,7 @@ fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
     assert!(counts.len() == 2 && counts[0] > 50 && counts[1] > 8, "{said}");
 }
 
-/// Does by hand what an acceptance does before the folder is renamed: the record, and the mark.
+/// Does by hand what an acceptance does before it renames the folder: the record, and the mark.
 fn accept_until(night: &Night, mark: bool) {
     let path = night.at("out.held/run.json");
     let mut record: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -289,7 +290,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     let accept = |name: &str| Ran::of(program().arg("accept").arg(night.at(name)).output().unwrap()).ends_with(2);
     accept("out").says(&["does not end in .held"]);
     accept("out.held").says(&["there is no such folder"]);
-    // A finished output of that name is one of its own, and the user's folder is the user's.
+    // A finished output with that name is an output of its own, and a user's folder is not touched.
     run(&[&night.at("corpus")], &night.at("out.held"), &["--algorithms", "exact"]).ends_with(0);
     accept("out.held").says(&["it has no _HELD"]);
     let before = tree(&night.at("out.held"));
@@ -297,7 +298,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     night.run(&["--accept"]).ends_with(0);
     assert!(before == tree(&night.at("out.held")), "a good run removes held results alone");
     std::fs::remove_dir_all(night.at("out.held")).unwrap();
-    // An empty folder is in nothing's way.
+    // An empty folder is not in the way.
     std::fs::create_dir(night.at("out.held")).unwrap();
     night.run(&[]).ends_with(0);
     night.broken(500, 400);
@@ -305,7 +306,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     std::fs::write(night.at("out.held/removed/notes.txt"), b"mine").unwrap();
     accept("out.held").says(&["removed/notes.txt"]);
     std::fs::remove_file(night.at("out.held/removed/notes.txt")).unwrap();
-    // What stands at the name must be replaceable.
+    // The folder with the final name must be replaceable.
     std::fs::write(night.at("out/mine.txt"), b"mine").unwrap();
     accept("out.held").says(&["mine.txt"]);
     assert!(night.at("out.held/_HELD").is_file() && night.at("out/mine.txt").is_file());
@@ -316,7 +317,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
 fn make_dedup_fails_on_a_held_result_and_takes_losses_with_a_notice() {
     use std::os::unix::fs::PermissionsExt as _;
     let night = Night::new();
-    // In place of cargo: what it would build is there.
+    // Replaces cargo, because the program is already built.
     let cargo = night.at("cargo");
     let words = "#!/bin/sh\n[ \"$1\" = build ] && exit 0\nwhile [ \"$1\" != -- ]; do shift; done; shift\nexec";
     std::fs::write(&cargo, format!("{words} '{}' \"$@\"\n", env!("CARGO_BIN_EXE_dupsift"))).unwrap();
@@ -361,13 +362,13 @@ fn every_verb_that_replaces_is_guarded() {
         night.good();
         go(&[]).ends_with(0);
         let before = tree(&out);
-        // To a purifier bytes that are not UTF-8 are a page in another charset; null is broken for all.
+        // For `purify`, bytes that are not UTF-8 are a page in another charset; null is always broken.
         night.write("{\"text\":null}\n".repeat(500).as_bytes());
         let ran = go(&[]).ends_with(4);
         assert!(ran.stdout.contains("held back:") && ran.stdout.contains("500 null text"), "{verb}: {}", ran.stdout);
         assert!(before == tree(&out) && night.at(&format!("{verb}.held/_HELD")).is_file(), "{verb}");
         assert_eq!(record(&night.at(&format!("{verb}.held")))["guards"][0]["held"], true, "{verb}");
-        // What is told as the next step is true once the result is accepted.
+        // The next step that is printed works once the result is accepted.
         let next = match verb {
             "stream" => {
                 Some(format!("next time, once it is accepted: --filter {}\n", out.join("filter.bloom").display()))
@@ -404,7 +405,7 @@ fn a_link_with_a_slash_behind_it_is_the_same_output() {
     go(&[]).ends_with(0);
 }
 
-/// A path that leads through the folder that is replaced: after a rename it would lead nowhere.
+/// A path through the folder that is replaced: after a rename it would be dangling.
 #[test]
 fn an_output_behind_itself_is_replaced_held_back_and_accepted() {
     let night = Night::new();
@@ -416,7 +417,7 @@ fn an_output_behind_itself_is_replaced_held_back_and_accepted() {
     Ran::of(program().arg("accept").arg(night.at("out/../out.held")).output().unwrap()).ends_with(0);
     assert_eq!(night.names(), ["corpus", "out"]);
     assert_eq!(record(&night.at("out"))["documents"]["rejected"], 400);
-    // Through a folder that is not there yet, too.
+    // Also through a folder that does not exist yet.
     run(&[&night.at("corpus")], &night.at("new/../new"), &["--algorithms", "exact"]).ends_with(3);
     assert_eq!(night.names(), ["corpus", "new", "out"]);
 }
@@ -430,7 +431,7 @@ fn a_model_learnt_from_a_broken_corpus_is_held_back() {
         command.arg("purify").arg(night.at("corpus")).arg("--out").arg(&out).args(["--overwrite", "--no-progress"]);
         Ran::of(command.args(["--html-column", "text", "--train", "kind"]).args(more).output().unwrap())
     };
-    // So many labelled pages, and so many rows without a page.
+    // Writes this many labeled pages, and this many rows without a page.
     let write = |pages: usize, nulls: usize| {
         let page = |n: usize| {
             let kind = ["sport", "market"][n % 2];
@@ -447,7 +448,7 @@ fn a_model_learnt_from_a_broken_corpus_is_held_back() {
     assert!(ran.stdout.contains("held back:") && ran.stdout.contains("22 null text"), "{}", ran.stdout);
     assert!(before == tree(&out) && night.at("model.held/_HELD").is_file());
     assert_eq!(record(&night.at("model.held"))["guards"][0]["held"], true);
-    // Nothing to learn from is an error, and what stands stays.
+    // Without training data there is an error, and the earlier output is unchanged.
     write(0, 500);
     train(&[]).ends_with(2).says(&["no labeled documents"]);
     assert!(before == tree(&out));

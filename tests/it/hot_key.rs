@@ -1,5 +1,5 @@
-//! Many documents with one signature and different texts: the work is in proportion to their number, and all of it is
-//! counted. Counts, not seconds: they are the same on every machine.
+//! Many documents with the same signature and different texts: the work is proportional to their number, and all of it is counted. Counts
+//! rather than seconds, because they are the same on every machine.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::kit::{done, numbered, record, write_docs};
 
 const CANDIDATES: u64 = 20_000;
 
-/// Texts that differ in the case of letters: one canonical text, one signature.
+/// Returns texts that differ in letter case: the same canonical text and signature.
 fn cased(n: usize) -> String {
     let mut letters: Vec<u8> = b"the quick brown foxes jumped over twenty lazy dogs near river banks".to_vec();
     let places: Vec<usize> = (0..letters.len()).filter(|&at| letters[at] != b' ').collect();
@@ -36,18 +36,18 @@ fn counts(documents: usize) -> Vec<Value> {
 fn a_hot_key_costs_time_in_proportion_to_its_size() {
     for documents in [4_000, 8_000] {
         let all = documents * (documents - 1) / 2;
-        // Above the bound each document is compared with as many of the following ones as the bound allows.
+        // Above the limit, each document is compared with as many of the following ones as the limit allows.
         let reach = CANDIDATES / documents;
         let compared = reach * documents - reach * (reach + 1) / 2;
         for one in counts(documents as usize) {
             let label = one["label"].as_str().unwrap().to_string();
             let count = |name: &str| one[name].as_u64().unwrap();
             let expected = match label.as_str() {
-                // Classes: nothing is compared, and the best document stands for all.
+                // Classes: nothing is compared, and the best document represents all.
                 "exact" | "tf" | "simhash" => (0, 0, all, documents - 1),
-                // Chains of one window: one sentence makes one key.
+                // Chains within one window: one sentence makes one key.
                 "three_plus_five" => (compared, all - compared, compared, compared),
-                // All bands hold the same documents, and are compared once.
+                // All bands contain the same documents, and are compared once.
                 _ => (compared, all - compared, compared, compared),
             };
             let found = (count("compared"), count("left_out"), count("pairs"), count("pairs_written"));
@@ -58,7 +58,7 @@ fn a_hot_key_costs_time_in_proportion_to_its_size() {
     }
 }
 
-/// Pages of one template: sixty words, one of which is the page's own.
+/// Returns pages from the same template: sixty words, one of which is unique.
 fn pages(count: usize) -> Vec<String> {
     let page = |n: usize| {
         let word = |at: usize| if at == n % 60 { format!("own{n}") } else { format!("word{at}") };
@@ -67,7 +67,7 @@ fn pages(count: usize) -> Vec<String> {
     (0..count).map(page).collect()
 }
 
-/// What a run over these texts has cost, by algorithm: comparisons, candidates and pairs; and the bytes of its temporary files.
+/// Returns the cost of a run over these texts, by algorithm: comparisons, candidates and pairs; and the bytes of its temporary files.
 fn cost(texts: &[String], algorithms: &str) -> (Vec<(String, [u64; 3])>, u64) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("docs.parquet");
@@ -83,7 +83,7 @@ fn cost(texts: &[String], algorithms: &str) -> (Vec<(String, [u64; 3])>, u64) {
     (record["algorithms"].as_array().unwrap().iter().map(of).collect(), bytes)
 }
 
-/// Guards the growth: twice the pages of one template cost about twice the comparisons, and temporary files are in proportion to the
+/// Guards the growth: twice the pages from the same template cost about twice the comparisons, and temporary files are proportional to the
 /// text. All with all would be four times.
 #[test]
 fn pages_of_one_template_cost_in_proportion_to_their_number() {
@@ -105,7 +105,7 @@ fn pages_of_one_template_cost_in_proportion_to_their_number() {
     }
 }
 
-/// A page more of a template that the index has by thousands is compared with some of them.
+/// One more page from a template that the index has thousands of times is compared with some of them.
 #[test]
 fn an_index_looks_up_the_nearest_pages_of_a_template() {
     let folder = tempfile::tempdir().unwrap();
@@ -130,7 +130,7 @@ fn an_index_looks_up_the_nearest_pages_of_a_template() {
     assert_eq!(record["removal"]["removed"].as_u64(), Some(1));
 }
 
-/// Groups of equal texts cost as many pairs as they have documents, whatever their size is.
+/// Groups of equal texts cost as many pairs as they have documents, whatever their size.
 #[test]
 fn equal_texts_cost_in_proportion_to_their_number() {
     let groups =

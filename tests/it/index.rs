@@ -1,4 +1,4 @@
-//! `run --index`: a night matched against everything already seen says what one run over all nights would say of it.
+//! `run --index`: a batch that is matched with all indexed documents gets the same result as in one run over all batches.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,8 +8,7 @@ use crate::kit::{
     Doc, Numbers, Table, labels, made_docs, numbered, pairs, record, removed_ids, sample_docs, write_docs,
 };
 
-/// Every member that can be matched against an index; of three_plus_five with pairs that two documents decide by themselves. Limits are
-/// out of reach.
+/// Every algorithm that can be matched with an index; three_plus_five with pairs that two documents decide alone. Limits are out of reach.
 const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerprint,heavy_sent,idf_hash,imatch,keyword_match,\
                        keywords,lex_rand,log_shingles,long_sent,lsi:join=bits,megashingles,minhash,near_page,opt_freq,\
                        random_projection,segments,sentence_marks,shingles:join=lsh,sim,simhash,tf,tf_idf,tf_ridf,\
@@ -19,7 +18,7 @@ const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerp
 #[test]
 fn copies_and_bands_are_met_as_in_one_run() {
     let place = law("exact,minhash", dealt(sample_docs(), 3, 1));
-    // Nothing that was there goes, and what is removed goes for a document that stays.
+    // No indexed document is removed, and documents are removed in favor of a kept one.
     let mut for_others = 0;
     for night in 0..3 {
         let removed = Table::read(&place.out(night).join("removed"));
@@ -28,7 +27,7 @@ fn copies_and_bands_are_met_as_in_one_run() {
         assert!(docs.iter().all(|doc| own.contains(doc)), "night {night} removes others' documents");
         let texts: Vec<&str> = place.docs.iter().flatten().map(|doc| &*doc.text).collect();
         for ((doc, kept), reason) in docs.iter().zip(&kept).zip(&reasons) {
-            // A text of an earlier night is told so also where its first document went for another one.
+            // A text in an earlier batch is reported as seen even if its first document was removed in favor of another one.
             let seen = texts[..own.start as usize].contains(&texts[*doc as usize]);
             assert_eq!(reason == "seen", seen, "{doc} for {kept}");
             for_others += usize::from(seen && texts[*doc as usize] != texts[*kept as usize]);
@@ -59,7 +58,7 @@ fn every_member_meets_old_documents_as_in_one_run() {
     assert!(law(MEMBERS, dealt(made_docs(500), 3, 4)).met > 1_000);
 }
 
-/// Old documents that only share a key with the night are ruled out before they are looked up: a guest is in a pair.
+/// Indexed documents that only share a key with the batch are ruled out before their texts are read: all that take part are in a pair.
 #[test]
 fn who_only_shares_a_key_is_no_guest() {
     let nights = dealt(made_docs(400), 2, 17);
@@ -74,7 +73,7 @@ fn who_only_shares_a_key_is_no_guest() {
     }
 }
 
-/// Two terms that so many documents have: of more than 64 rows those alone are compared that share a third heavy term.
+/// Returns documents with two common terms: in a window of more than 64 rows, only those that share a third heavy term are compared.
 fn of_two_terms(name: char, count: u8, times: usize, own: u32) -> Vec<Doc> {
     let text = |number: u8| {
         let own: Vec<String> =
@@ -84,19 +83,20 @@ fn of_two_terms(name: char, count: u8, times: usize, own: u32) -> Vec<Doc> {
     (0..count).map(|number| Doc { id: format!("{name}-{number}"), text: text(number), title: None }).collect()
 }
 
-/// A number in letters.
+/// Spells a number in letters.
 fn spelled(number: u32) -> String {
     (0..5).map(|digit| char::from(b'a' + (number / 26u32.pow(digit) % 26) as u8)).collect()
 }
 
-/// Where the pairs of a window depend on all rows, the old ones of it are there, also those that are in no pair.
+/// If the pairs of a window depend on all rows, all its indexed documents take part, even those in no pair.
 #[test]
 fn a_large_window_of_two_nights_is_the_window_of_one_run() {
     let others = || {
         let text = |number: u32| (0..12).map(|word| spelled(12 * number + word + 40_000)).collect::<Vec<_>>().join(" ");
         (0..600).map(move |number| Doc { id: format!("o-{number}"), text: text(number), title: None })
     };
-    // Old ones have the two terms once, the night's 200 times: these are alike among themselves, 50 of them, and not like the old.
+    // Indexed documents have the two terms once, those in the batch 200 times: these 50 are similar to each other, but not to the indexed
+    // ones.
     for (old, found) in [(10, 50 * 49 / 2), (40, 0)] {
         let first = others().chain(of_two_terms('x', old, 1, 6)).collect();
         let nights = vec![first, of_two_terms('y', 50, 200, 5)];
@@ -107,13 +107,13 @@ fn a_large_window_of_two_nights_is_the_window_of_one_run() {
     }
 }
 
-/// Of a window of more than 64 rows those are compared that have a third heavy term in common, which old ones and new ones have in twos,
-/// threes and fours: the pairs of two nights are those of one run over both.
+/// In a window of more than 64 rows, documents are compared if they share a third heavy term, which indexed and new ones have in twos,
+/// threes and fours: the pairs of two batches are those of one run over both.
 #[test]
 fn a_third_term_in_common_is_found_over_two_nights() {
     let pages = |name: &'static str, count: u32| -> Vec<Doc> {
         let text = |number: u32| {
-            // The same third terms in both nights; the last words are those of one page.
+            // The same third terms in both batches; the last words are unique to a page.
             let third = spelled(7 * (number % 30) + 1);
             let own: Vec<String> = (0..3).map(|word| format!("{name}{}", spelled(90 * number + word))).collect();
             format!("{} {} {}", "Zyzzyva quixotry ".repeat(6), format!("q{third} ").repeat(6), own.join(" "))
@@ -129,19 +129,19 @@ fn a_third_term_in_common_is_found_over_two_nights() {
     let place = law("versions:relate=false", vec![others.chain(old).collect(), new]);
     let begins = place.begins(1);
     let found = pairs(&place.out(1), "versions");
-    // Numbers that leave the same rest by 30: of each of the 40 new ones 1 or 2 old ones, and 10 pairs of two new ones.
+    // Numbers with the same remainder modulo 30: 1 or 2 indexed ones for each of the 40 new ones, and 10 pairs of two new ones.
     let met = found.iter().filter(|pair| pair.doc_a < begins).count();
     assert!(met >= 40 + 10 + 10 && found.len() >= met + 10, "{met} of {}", found.len());
-    // All old ones of the window take part.
+    // All indexed documents in the window take part.
     assert_eq!(record(&place.out(1))["index"]["guests"].as_u64(), Some(50));
 }
 
-/// A window of simhash with more comparisons than are made: which are left out depends on all rows, so all old ones of it take part, and
-/// the pairs of the night are those of one run with the same limit.
+/// A simhash window with more comparisons than the limit: which are skipped depends on all rows, so all its indexed documents take part,
+/// and the pairs of the batch are those of one run with the same limit.
 #[test]
 fn a_window_beyond_the_limit_has_all_its_old_rows() {
     let page = |name: &str, at: u32| {
-        // One word of 300 is another: few of the 64 bits differ, and most blocks are equal.
+        // One word in 300 differs: few of the 64 bits differ, and most blocks are equal.
         let word = |word: u32| spelled(if word == at { 900 + at } else { word });
         Doc { id: format!("{name}-{at}"), text: (0..300).map(word).collect::<Vec<_>>().join(" "), title: None }
     };
@@ -153,14 +153,14 @@ fn a_window_beyond_the_limit_has_all_its_old_rows() {
         for docs in nights() {
             place.night(docs).ends_with(0);
         }
-        // Of the first night more is compared than in one run, for its windows have fewer rows.
+        // In the first batch, more is compared than in one run, because its windows have fewer rows.
         assert!(place.agrees_in(&place.together(&[]), 1) > 0);
         let guests = record(&place.out(1))["index"]["guests"].as_u64().unwrap();
         let of_night: Vec<(i64, i64)> =
             pairs(&place.out(1), "simhash").iter().map(|pair| (pair.doc_a, pair.doc_b)).collect();
         (guests, of_night)
     };
-    // 50 comparisons are the window of 10 rows.
+    // 50 comparisons correspond to a window of 10 rows.
     let ((few, limited), (all, whole)) = (run("50"), run("10000000"));
     assert!(
         limited.len() < whole.len() && limited.iter().all(|pair| whole.contains(pair)),
@@ -173,7 +173,7 @@ fn a_window_beyond_the_limit_has_all_its_old_rows() {
     assert!(few >= all && few > 20, "{few} with 50 comparisons a window, {all} with all");
 }
 
-/// Where comparisons are left out, nothing is ruled out.
+/// If comparisons are skipped, nothing is ruled out.
 #[test]
 fn with_few_comparisons_all_that_share_a_key_are_guests() {
     let nights = dealt(made_docs(400), 2, 17);
@@ -189,10 +189,11 @@ fn with_few_comparisons_all_that_share_a_key_are_guests() {
     assert!(few > all && all > 20, "{few} with one comparison a window, {all} with as many as it has");
 }
 
-/// What is told by all pairs of a document, those of earlier nights with them: the default preset, and the best pairs of each document.
+/// Rules that consider all pairs of a document, including those in earlier batches: the default preset, and the best pairs of each
+/// document.
 #[test]
 fn rules_that_look_at_all_pairs_look_at_those_of_earlier_nights() {
-    // What was told in an earlier night stays: each night is held against one run over it and the nights before.
+    // Relations from an earlier batch do not change: each batch is compared with one run over it and the earlier batches.
     let law = |algorithms: &str, nights: Vec<Vec<Doc>>| {
         let mut place = Nights::new(algorithms);
         for (night, docs) in nights.into_iter().enumerate() {
@@ -209,7 +210,7 @@ fn rules_that_look_at_all_pairs_look_at_those_of_earlier_nights() {
     let preset = "exact,versions";
     let place = law(preset, dealt(sample_docs(), 3, 12));
     assert!(place.met > 500 && forms(&place) > 20, "{} met, {} forms", place.met, forms(&place));
-    // Pages of one form, with first lines that some or many have: the next best of a page is in another night.
+    // Pages from the same template, with first lines that some or many have: the next best of a page is in another batch.
     let page = |at: usize| {
         let (title, place) = (at % 7, at % 5);
         let text = format!(
@@ -227,11 +228,11 @@ fn rules_that_look_at_all_pairs_look_at_those_of_earlier_nights() {
     assert!(law(margins, dealt(made_docs(500), 3, 14)).met > 100);
 }
 
-/// All nights in one run, in which the documents of earlier nights are the better ones.
+/// Runs once over all batches, and prefers documents in earlier batches.
 fn in_order(place: &Nights) -> PathBuf {
     let mut files = Vec::new();
     for (night, docs) in place.docs.iter().enumerate() {
-        // The nights are named by the folders.
+        // The folders name the batches.
         let path = place.at(&format!("nights/night={night}/a.parquet"));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         write_docs(&path, docs, 300);
@@ -249,7 +250,7 @@ fn removed_over_nights(place: &Nights) -> Vec<String> {
     ids
 }
 
-/// What becomes of documents over nights is what becomes of them in one run in the order of nights, whoever decides.
+/// Documents in several batches have the same fate as in one run in batch order, whichever algorithm decides.
 #[test]
 fn what_stays_over_nights_is_what_stays_of_one_run() {
     let decides = |label: &'static str| vec!["--decide", label];
@@ -271,7 +272,7 @@ fn what_stays_over_nights_is_what_stays_of_one_run() {
     }
 }
 
-/// Where a third document has a say the nights may remove others than one run: but each for a document of its cluster there.
+/// If a third document matters, incremental runs may remove others than one run does, but each in favor of a document in the same cluster.
 #[test]
 fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
     for (algorithms, more) in [
@@ -299,7 +300,7 @@ fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
     }
 }
 
-/// Links of chains: a pair of a chain depends on who stands between, but who is connected does not.
+/// Links of chains: a pair in a chain depends on the documents between, but the connected documents do not.
 #[test]
 fn what_nights_connect_is_a_cluster_of_one_run() {
     let mut place = Nights::new("three_plus_five:chain=neighbours,as=chain,three_plus_five:chain=pairwise,as=each");
@@ -312,7 +313,7 @@ fn what_nights_connect_is_a_cluster_of_one_run() {
     assert!(docs.len() > 100, "{}", docs.len());
 }
 
-/// Whatever is asked for: a night speaks of its own documents, and names old ones only as those that stay.
+/// With any options, a run only reports on its own documents, and names indexed ones only as kept.
 #[test]
 fn no_old_document_goes_and_no_two_old_ones_are_a_pair() {
     let members: Vec<&str> = MEMBERS.split(',').filter(|member| !member.contains('=')).collect();

@@ -1,4 +1,4 @@
-//! The files of an index: nights that come again, are killed, held back, merged, forgotten or damaged, and recipes that differ.
+//! The files of an index: batches that are repeated, killed, held back, merged, forgotten or damaged, and recipes that differ.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,7 +20,7 @@ fn the_same_night_again_changes_nothing_and_another_one_of_its_name_is_told() {
     let before = (result_bytes(&place.out(1)), names_in(&place.at("index")));
     place.again(1, &[]).ends_with(0).says(&["is published already"]);
     assert!((result_bytes(&place.out(1)), names_in(&place.at("index"))) == before);
-    // Made again, it takes its own place.
+    // Recomputed, it replaces itself.
     place.again(1, &["--overwrite"]).ends_with(0);
     assert!(result_bytes(&place.out(1)) == before.0, "the same night, other bytes");
     let together = place.together(&[]);
@@ -31,12 +31,12 @@ fn the_same_night_again_changes_nothing_and_another_one_of_its_name_is_told() {
     place.again(1, &["--overwrite", "--batch", "third"]).ends_with(0);
 }
 
-/// The steps of publication, in their order; from `output` on the night is published.
+/// The steps of publication, in order; from `output` on, the batch is published.
 const STEPS: [&str; 9] =
     ["documents", "rows", "intent", "statistics named", "documents named", "rows named", "output", "manifest", "swept"];
 
-/// Killed at a step of publication: the next night, without that one again, removes nothing for a document of a night that is not
-/// published; and that night again gives what it would have given.
+/// Killed at a step of publication: the next batch, run without repeating the killed one, removes nothing in favor of an unpublished
+/// document; and when the killed batch is repeated, it has the result that it would have had.
 #[test]
 fn a_night_that_is_killed_while_it_is_published_harms_no_other() {
     let nights = dealt(made_docs(240), 3, 7);
@@ -49,7 +49,7 @@ fn a_night_that_is_killed_while_it_is_published_harms_no_other() {
         assert_ne!(place.killed_at(1, step).code, 0, "{step}: it was not killed");
         let published = STEPS.iter().position(|known| *known == step) >= Some(6);
         assert_eq!(place.out(1).exists(), published, "{step}");
-        // The next night continues without it.
+        // The next batch continues without it.
         write_docs(&place.at("in/2.parquet"), &nights[2], 300);
         let out = place.at("out/next");
         let index = place.at("index");
@@ -67,7 +67,7 @@ fn a_night_that_is_killed_while_it_is_published_harms_no_other() {
     }
 }
 
-/// A night that was killed before it was published gives the same bytes when it is run again.
+/// A batch that was killed before it was published gives the same bytes when it is repeated.
 #[test]
 fn a_killed_night_again_is_the_night() {
     let nights = dealt(made_docs(240), 2, 8);
@@ -80,7 +80,7 @@ fn a_killed_night_again_is_the_night() {
         place.again(1, &[]).ends_with(0);
         assert!(result_bytes(&place.out(1)) == result_bytes(&whole.out(1)), "{step}: other bytes");
         assert_eq!(names_in(&place.at("index/rows")), names_in(&whole.at("index/rows")));
-        // The rows and the words that were kept of each document are the same, too.
+        // The rows and sketch words of each document are the same, too.
         for folder in names_in(&whole.at("index/rows")) {
             for name in names_in(&whole.at("index/rows").join(&folder)) {
                 let bytes = |place: &Nights| std::fs::read(place.at("index/rows").join(&folder).join(&name)).unwrap();
@@ -91,7 +91,7 @@ fn a_killed_night_again_is_the_night() {
     assert!(whole.at("index/rows").join(&names_in(&whole.at("index/rows"))[1]).join("+sketches-simhash.run").exists());
 }
 
-/// Many more candidates than the nights before let expect: the night is held, and the index stays; a larger factor lets it through.
+/// Many more candidates than earlier batches suggest: the batch is held, and the index is unchanged; a larger factor accepts it.
 #[test]
 fn a_night_of_other_documents_is_held_back_by_its_candidates() {
     let mut place = Nights::new("minhash");
@@ -118,7 +118,7 @@ fn a_night_of_other_documents_is_held_back_by_its_candidates() {
     assert_eq!((nights(), place.out(1).exists()), (2, true));
 }
 
-/// A bit in each kind of file: it is found by the run that reads it, or by `verify`, and nothing is published.
+/// A flipped bit in each kind of file is detected by the run that reads it, or by `verify`, and nothing is published.
 #[test]
 fn damage_is_found_and_named() {
     let nights = dealt(made_docs(240), 2, 9);
@@ -141,14 +141,14 @@ fn damage_is_found_and_named() {
         folder("statistics").join("run.json"),
     ] {
         let whole = std::fs::read(&file).unwrap();
-        // Of a run a byte of its first rows.
+        // For a run file, a byte in its first rows.
         let at = if file.extension().is_some_and(|ending| ending == "run") { 33_000 } else { whole.len() - 600 };
         let mut torn = whole.clone();
         torn[at] ^= 1;
         std::fs::write(&file, &torn).unwrap();
         let name = file.file_name().unwrap().to_str().unwrap();
         verify().ends_with(1).says(&[name, "checksum"]);
-        // Of the texts those of guests alone are read.
+        // Only the texts of indexed documents that take part are read.
         if !name.starts_with("part-") {
             place.again(1, &[]).ends_with(1).says(&[name]);
             assert!(!place.out(1).exists() && names_in(&place.at("index/batches")).len() == 1, "{name}");
@@ -162,7 +162,7 @@ fn damage_is_found_and_named() {
     place.again(1, &[]).ends_with(0);
 }
 
-/// Where the column chunks of a Parquet file lie, by their names, and what lies behind them.
+/// Returns the positions of the column chunks in a Parquet file, by name, and what follows them.
 fn chunks(path: &Path) -> Vec<(String, Range<usize>)> {
     let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
     let groups = reader.metadata().row_groups().iter();
@@ -178,8 +178,8 @@ fn chunks(path: &Path) -> Vec<(String, Range<usize>)> {
     chunks
 }
 
-/// A flipped bit anywhere in an index: a run that is matched against it writes the same bytes, or ends with an error that names the
-/// file; never with another result, and never by a signal.
+/// A flipped bit anywhere in an index: a run that is matched with it writes the same bytes, or ends with an error that names the file;
+/// never with another result, and never by a signal.
 #[test]
 fn a_flipped_bit_in_an_index_changes_no_result() {
     let nights = dealt(made_docs(200), 2, 12);
@@ -203,7 +203,7 @@ fn a_flipped_bit_in_an_index_changes_no_result() {
             let parts = chunks(&path).into_iter();
             stretches.extend(parts.map(|(column, range)| (path.clone(), format!("{name} {column}"), range, 24)));
         } else {
-            // A run begins with a table of buckets, most of which are empty here.
+            // A run file begins with a table of buckets, most of which are empty here.
             stretches.push((path, name, 0..length, 20));
         }
     }
@@ -233,7 +233,7 @@ fn a_flipped_bit_in_an_index_changes_no_result() {
     assert!(result_bytes(&out) == whole_result);
 }
 
-/// Fewer files of rows: the same bytes.
+/// Fewer row files: the same bytes.
 #[test]
 fn merged_rows_are_the_same_rows() {
     let nights = dealt(made_docs(600), 11, 10);
@@ -253,11 +253,11 @@ fn merged_rows_are_the_same_rows() {
     assert!(manifest["rows"].as_array().unwrap().len() == 4 && folders(&plain) == 11, "{}", manifest["rows"]);
 }
 
-/// A document that is forgotten was never there, to members without counts.
+/// To algorithms without counts, a forgotten document never existed.
 #[test]
 fn what_is_forgotten_is_met_no_more() {
     let nights = dealt(made_docs(200), 3, 11);
-    // The counts are those of the first night, with the second and without it.
+    // The counts are those of the first batch, with and without the second.
     let algorithms = "exact,minhash,minhash:verify=jaccard:0.3,margin=0.1,as=best,versions";
     let mut place = Nights::new(algorithms);
     place.same_night(&nights[0]).ends_with(0);
@@ -277,7 +277,7 @@ fn what_is_forgotten_is_met_no_more() {
     for label in ["exact", "minhash", "best", "versions"] {
         assert_eq!(ids(place.out(2), label), ids(without.out(1), label), "{label}");
     }
-    // One document of the first night: the pairs with it are missing, and no other.
+    // One document in the first batch: only the pairs with it are missing.
     let all = ids(without.out(1), "minhash");
     let old: Vec<&str> = nights[0].iter().map(|doc| &*doc.id).collect();
     let gone = all.iter().find(|(a, _)| old.contains(&&**a)).unwrap().0.clone();
@@ -308,12 +308,12 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
     refused("repeats", &[], &["repeats: "]);
     refused("shingles:join=exact", &[], &["join=exact", "take another join"]);
     refused("exact,minhash", &["--prefilter"], &["`prefilter` leaves out rows"]);
-    // A folder of other things is no index.
+    // A folder with other files is not an index.
     let more = ["--index", place.at("in").to_str().unwrap().to_owned().leak()];
     place.with(&[place.at("in/0.parquet")], &place.at("out/y"), &more).ends_with(2).says(&["is not part of an index"]);
 }
 
-/// On other threads and within other memory: the same results, and the same files.
+/// With other threads and another memory limit: the same results, and the same files.
 #[test]
 fn threads_and_memory_change_no_byte() {
     let nights = dealt(made_docs(500), 3, 15);
@@ -342,7 +342,7 @@ fn threads_and_memory_change_no_byte() {
     }
 }
 
-/// What a guard holds back is in the index once it is accepted, as if it had been published at once; also where that is killed.
+/// A held batch is in the index once it is accepted, as if it had been published at once, even if the acceptance is killed.
 #[test]
 fn an_accepted_night_is_in_its_index() {
     let mut nights = dealt(made_docs(300), 3, 16);
@@ -371,7 +371,7 @@ fn an_accepted_night_is_in_its_index() {
         assert!(told().contains("1 night,"), "{}", told());
         assert_eq!(accept(step).code == 0, step.is_empty(), "{step}");
         if step == "intent" {
-            // Nothing came of it.
+            // It had no effect.
             assert!(held.exists() && told().contains("1 night,"), "{}", told());
             accept("").ends_with(0);
         }
@@ -384,7 +384,7 @@ fn an_accepted_night_is_in_its_index() {
         }
         assert_eq!(names_in(&index.join("rows")).len(), 3);
     }
-    // Once the index is another one it is too late.
+    // After the index changes, it is too late.
     let mut place = place_of();
     place.same_night(&nights[1]).ends_with(4);
     let held = place.at("out/n1.held");

@@ -1,18 +1,18 @@
-//! Nights with an index in a folder, and one run over all of them: what the tests of the index share.
+//! Incremental runs with an index in a folder, and one run over all batches: helpers for the tests of the index.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use crate::kit::{Doc, Numbers, PairLine, Ran, Table, labels, pairs, run, write_docs};
 
-/// A folder with an index, the files of its nights and their outputs.
+/// A folder with an index, the files of its batches and their outputs.
 pub struct Nights {
     folder: tempfile::TempDir,
     algorithms: String,
-    /// What is said beside, every night.
+    /// More options for every batch.
     pub more: Vec<String>,
     pub docs: Vec<Vec<Doc>>,
-    /// Pairs with documents of earlier nights, once they were compared.
+    /// Pairs with documents in earlier batches, after they were compared.
     pub met: usize,
 }
 
@@ -41,7 +41,7 @@ impl Nights {
         (0..self.docs.len()).map(|night| self.at(&format!("in/{night}.parquet"))).collect()
     }
 
-    /// The night once more, or for the first time.
+    /// Runs a batch again, or for the first time.
     pub fn again(&self, night: usize, more: &[&str]) -> Ran {
         let index = self.at("index");
         self.with(
@@ -51,7 +51,7 @@ impl Nights {
         )
     }
 
-    /// A night that is killed at a step of publication.
+    /// Runs a batch that is killed at a step of publication.
     pub fn killed_at(&self, night: usize, step: &str) -> Ran {
         let mut command = crate::kit::program();
         command.arg("run").arg(self.at(&format!("in/{night}.parquet"))).arg("--out").arg(self.out(night));
@@ -69,12 +69,12 @@ impl Nights {
         self.again(night, &[])
     }
 
-    /// A night of the same documents as those of another place.
+    /// Runs a batch with the same documents as in another place.
     pub fn same_night(&mut self, docs: &[Doc]) -> Ran {
         self.night(docs.iter().map(same).collect())
     }
 
-    /// One run over all nights with the counts of the index.
+    /// Runs once over all batches with the counts of the index.
     pub fn together(&self, more: &[&str]) -> PathBuf {
         let (out, index) = (self.at("out/together"), self.at("index"));
         let more = [&["--stats", index.to_str().unwrap(), "--overwrite"], more].concat();
@@ -82,21 +82,21 @@ impl Nights {
         out
     }
 
-    /// Where the documents of a night begin.
+    /// Returns the first document number of a batch.
     pub fn begins(&self, night: usize) -> i64 {
         self.docs[..night].iter().map(|docs| docs.len() as i64).sum()
     }
 
-    /// By document of all nights: the night, and whether its text stood in an earlier document of the nights before the last.
+    /// Returns, for each document in all batches, whether its text is in an earlier document.
     pub fn surplus(&self) -> Vec<bool> {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         let texts =
             self.docs.iter().enumerate().flat_map(|(night, docs)| docs.iter().map(move |doc| (night, &*doc.text)));
-        // A copy within the night of the first one is a copy of the first one.
+        // A copy of the first document within the batch counts too.
         texts.map(|(night, text)| seen.insert(text, night).is_some()).collect()
     }
 
-    /// How much the documents of a pair say of each other is what one run in the order of nights tells: what was looked at is the same.
+    /// Checks that the shares of the documents in a pair are those in one run in batch order, which compares the same pairs.
     pub fn says_as(&self, ordered: &Path) {
         let surplus = self.surplus();
         for label in labels(ordered) {
@@ -114,7 +114,7 @@ impl Nights {
         }
     }
 
-    /// By label: the documents that pairs of all nights connect are those of one cluster of one run.
+    /// Checks, by label, that the documents connected by pairs of all batches are in the same cluster in one run.
     pub fn connects(&self, together: &Path) {
         let count = self.begins(self.docs.len()) as usize;
         for label in labels(together) {
@@ -129,13 +129,13 @@ impl Nights {
         }
     }
 
-    /// The pairs of all nights are those of one run, but that an old text is met by its first document alone. Gives how many pairs have
-    /// documents of two nights.
+    /// Checks that the pairs of all batches are those of one run, except that an indexed text is only matched by its first document.
+    /// Returns how many pairs have documents in two batches.
     pub fn agrees(&self, together: &Path) -> usize {
         (0..self.docs.len()).map(|night| self.agrees_in(together, night)).sum()
     }
 
-    /// The same of one night.
+    /// Does the same for one batch.
     pub fn agrees_in(&self, together: &Path, night: usize) -> usize {
         let surplus = self.surplus();
         let mut met = 0;
@@ -157,7 +157,7 @@ impl Nights {
     }
 }
 
-/// Documents dealt to nights, some of which come again as they were or with a change.
+/// Deals documents to batches, and repeats some of them in later batches with or without a change.
 pub fn dealt(docs: Vec<Doc>, nights: usize, seed: u64) -> Vec<Vec<Doc>> {
     let mut numbers = Numbers(seed);
     let mut dealt: Vec<Vec<Doc>> = (0..nights).map(|_| Vec::new()).collect();
@@ -180,12 +180,12 @@ pub fn law(algorithms: &str, nights: Vec<Vec<Doc>>) -> Nights {
     law_with(algorithms, &[], nights)
 }
 
-/// The same of nights with more options.
+/// Does the same with more options.
 pub fn law_with(algorithms: &str, more: &[&str], nights: Vec<Vec<Doc>>) -> Nights {
     let mut place = Nights::new(algorithms);
     place.more = more.iter().map(|&word| word.to_owned()).collect();
     for docs in nights {
-        // Where there is nothing to read the user is told so.
+        // If there is nothing to read, the exit code is 3.
         let code = if docs.is_empty() { 3 } else { 0 };
         place.night(docs).ends_with(code);
     }
@@ -199,13 +199,13 @@ pub fn same(doc: &Doc) -> Doc {
     Doc { id: doc.id.clone(), text: doc.text.clone(), title: None }
 }
 
-/// A verb of `dupsift index`.
+/// Runs a subcommand of `dupsift index`.
 pub fn looked_after(index: &Path, more: &[&str]) -> Ran {
     let (verb, more) = more.split_first().unwrap();
     Ran::of(crate::kit::program().args(["index", verb]).arg(index).args(more).output().unwrap())
 }
 
-/// The documents of each pair, and how much of either stands in the other: words, then numbers.
+/// Returns the documents of each pair, and how much of each is contained in the other: words, then numbers.
 fn shares(out: &Path, label: &str) -> Vec<(i64, i64, Vec<Option<f32>>)> {
     let table = Table::read(&out.join(format!("pairs/algorithm={label}")));
     let columns = ["contained_a", "contained_b", "numbers_a", "numbers_b"].map(|name| table.floats(name));
@@ -213,7 +213,7 @@ fn shares(out: &Path, label: &str) -> Vec<(i64, i64, Vec<Option<f32>>)> {
     docs.map(|(row, (a, b))| (a, b, columns.iter().map(|column| column[row]).collect())).collect()
 }
 
-/// By document: the least one that links connect it with.
+/// Returns, for each document, the smallest one that links connect it with.
 pub fn components(links: impl Iterator<Item = (i64, i64)>, count: usize) -> Vec<usize> {
     fn root(parents: &mut [usize], mut doc: usize) -> usize {
         while parents[doc] != doc {

@@ -1,5 +1,4 @@
-//! Nothing is lost by a look, a refusal or a repetition: damaged generations, outputs that are another run's, folders in folders, and an
-//! index that may only be read.
+//! Reading, refusing and repeating lose nothing: damaged generations, outputs of other runs, nested folders, and a read-only index.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use crate::kit::{
     Ran, Table, files_below, made_docs, names_in, numbered, program, record, removed_ids, result_bytes, write_docs,
 };
 
-/// All below a folder: folders by name, files with size and time.
+/// Returns everything below a folder: folders by name, files with size and time.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<(u64, SystemTime)>> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -39,7 +38,7 @@ fn two_nights(seed: u64) -> Nights {
     place
 }
 
-/// Whatever cannot be read of an index, a look reports it and a run refuses, and no file is touched.
+/// If anything in an index cannot be read, a reader reports it, a run refuses, and no file is touched.
 #[test]
 fn a_damaged_generation_is_reported_and_nothing_is_removed() {
     let place = two_nights(31);
@@ -86,7 +85,7 @@ fn a_damaged_generation_is_reported_and_nothing_is_removed() {
     }
     looked_after(&index, &["verify"]).ends_with(0);
     place.again(1, &[]).ends_with(0).says(&["is published already"]);
-    // All of it is lost but the folders: no run takes them for leftovers.
+    // Everything but the folders is lost: no run takes them for leftovers.
     let files = files_below(&index).len();
     for name in names_in(&index).iter().filter(|name| name.ends_with(".json")) {
         std::fs::remove_file(index.join(name)).unwrap();
@@ -113,7 +112,7 @@ fn an_earlier_generation_is_restored_by_name_and_the_batch_made_again() {
     place.again(1, &[]).ends_with(0).says(&["is published already"]);
 }
 
-/// A batch whose run was killed when its output had its name: a look counts it, and leaves it to the next change to finish.
+/// A batch whose run was killed after its output had its name: a reader counts it, and the next change completes it.
 #[test]
 fn a_look_finishes_nothing() {
     let mut place = Nights::new("exact,minhash");
@@ -129,7 +128,7 @@ fn a_look_finishes_nothing() {
         same_tree(&before, &place.at(""), step);
     }
     place.again(1, &[]).ends_with(0).says(&["is published already"]);
-    // Its output was replaced before the index knew it: the batch is not in it.
+    // Its output was replaced before the index recorded it: the batch is not in the index.
     let mut place = Nights::new("exact,minhash");
     place.same_night(&nights[0]).ends_with(0);
     write_docs(&place.at("in/1.parquet"), &nights[1], 300);
@@ -142,14 +141,14 @@ fn a_look_finishes_nothing() {
     assert_eq!(used, Some(nights[1].len() as u64));
 }
 
-/// The output of a batch is known by its publication, not by its place.
+/// The output of a batch is recognized by its publication, not by its location.
 #[test]
 fn published_is_what_is_the_same_publication_with_the_same_options() {
     let place = two_nights(34);
     write_docs(&place.at("in/b.parquet"), &numbered(["one text", "another text"]), 10);
     let own = result_bytes(&place.out(1));
     place.again(1, &[]).ends_with(0).says(&["is published already"]);
-    // Guards and resources do not change what it says.
+    // Guards and resources do not change the result.
     let free = ["--threads", "1", "--max-removed-share", "0.9", "--memory", "300MiB"];
     place.again(1, &free).ends_with(0).says(&["is published already"]);
     // Other options do.
@@ -166,18 +165,18 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     place.again(1, &["--corpus", "keep", "--overwrite"]).ends_with(0);
     assert!(place.out(1).join("deduped").is_dir());
     place.again(1, &["--corpus", "keep"]).ends_with(0).says(&["is published already"]);
-    // Another run's result stands in the place: whatever made it, it is not taken for that of the batch.
+    // The folder has the result of another run, which is never taken for that of the batch.
     let other = place.with(&[place.at("in/b.parquet")], &place.out(1), &["--overwrite"]).ends_with(0);
     other.says(&["is the result of batch n1 of the index", "dupsift index forget"]);
     place.again(1, &[]).ends_with(2).says(&["holds another result", "n1", "`overwrite"]);
     assert_eq!(record(&place.out(1))["documents"]["used"], 2, "the other run's result was touched");
     place.again(1, &["--overwrite"]).ends_with(0);
     assert!(result_bytes(&place.out(1)) == own);
-    // Of a batch that others follow.
+    // A batch that others follow.
     place.with(&[place.at("in/b.parquet")], &place.out(0), &["--overwrite"]).ends_with(0);
     place.again(0, &[]).ends_with(2).says(&["n1 came after it", "is not in", "index forget"]);
     place.again(0, &["--overwrite"]).ends_with(2).says(&["n1 came after it", "is not in"]);
-    // Elsewhere, although its own result stands.
+    // Another output folder, although its own result exists.
     let index = place.at("index");
     let elsewhere = ["--index", index.to_str().unwrap(), "--batch", "n1"];
     place
@@ -185,13 +184,13 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
         .ends_with(2)
         .says(&["out/n1", "`overwrite"]);
     assert!(!place.at("out/y").exists());
-    // A result that was removed is made again.
+    // A removed result is recomputed.
     std::fs::remove_dir_all(place.out(1)).unwrap();
     place.again(1, &[]).ends_with(0);
     assert!(result_bytes(&place.out(1)) == own);
 }
 
-/// An index that was made anew in the same place has other batches of the same names and numbers.
+/// A new index in the same folder has other batches with the same names and numbers.
 #[test]
 fn a_result_of_an_index_that_was_made_anew_is_another_one() {
     let place = two_nights(35);
@@ -206,7 +205,7 @@ fn a_result_of_an_index_that_was_made_anew_is_another_one() {
     assert_ne!(record(&place.out(0))["index"]["publication"], own);
 }
 
-/// A result that is held back does not replace one that was written after it.
+/// A held result does not replace one that was written later.
 #[test]
 fn accepting_replaces_what_stood_there_and_nothing_later() {
     let place = two_nights(36);
@@ -222,7 +221,7 @@ fn accepting_replaces_what_stood_there_and_nothing_later() {
     accept().ends_with(0);
     assert!(!held.exists() && !out.join("_HELD").exists());
     assert_eq!(std::fs::read(out.join("_SUCCESS")).unwrap(), b"");
-    // What stood there was moved away, and another result without a fault stands there now.
+    // The earlier output was moved away, and another valid result is there.
     let other = place.at("out/other");
     place.with(&[place.at("in/0.parquet")], &other, &[]).ends_with(0);
     hold();
@@ -233,7 +232,7 @@ fn accepting_replaces_what_stood_there_and_nothing_later() {
     assert!((result_bytes(&out), tree(&held)) == before);
     std::fs::remove_dir_all(&out).unwrap();
     accept().ends_with(0);
-    // One for which a guard fired, and which is there only because nothing was, is no better than the one that is held back.
+    // A result with a fired guard, which was only published because there was no earlier one, is no better than the held one.
     hold();
     std::fs::rename(&out, place.at("out/gone")).unwrap();
     place.with(&[place.at("in/0.parquet")], &out, &guarded).ends_with(3);
@@ -241,7 +240,7 @@ fn accepting_replaces_what_stood_there_and_nothing_later() {
     assert_eq!(record(&out)["accepted"]["output"], "o");
 }
 
-/// A batch that follows a held one takes its place, in a run and when rows are merged.
+/// A batch that follows a held one replaces it, in a run and when rows are merged.
 #[test]
 fn a_held_batch_gives_way_to_what_is_published_after_it() {
     let place = two_nights(39);
@@ -253,7 +252,7 @@ fn a_held_batch_gives_way_to_what_is_published_after_it() {
     assert!(index.join("held.json").exists());
     let rows = names_in(&index.join("rows"));
     assert_eq!(rows.len(), 3, "{rows:?}");
-    // Another one is held back in its place.
+    // Another one is held back instead.
     place.again(2, &[&guarded[..], &["--batch", "again"]].concat()).ends_with(4);
     looked_after(&index, &["verify"]).ends_with(0);
     place.again(2, &[]).ends_with(0);
@@ -263,7 +262,7 @@ fn a_held_batch_gives_way_to_what_is_published_after_it() {
     place.again(2, &[]).ends_with(0).says(&["is published already"]);
 }
 
-/// What was forgotten of the last batch stays forgotten when that is made again, and so when its rows were merged.
+/// Forgotten documents of the last batch stay forgotten when it is recomputed, even after its rows were merged.
 #[test]
 fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
     let docs = made_docs(90);
@@ -272,7 +271,7 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
     place.same_night(&docs[60..]).ends_with(0);
     let index = place.at("index");
     let first_doc = record(&place.out(1))["index"]["first_doc"].as_i64().unwrap();
-    // A document that brought its text, of the last batch.
+    // A document in the last batch that added its text.
     let removed = removed_ids(&place.out(1));
     let gone = docs[60..].iter().find(|doc| !removed.contains(&doc.id)).unwrap();
     let row = docs[60..].iter().position(|doc| doc.id == gone.id).unwrap() as u64 + first_doc as u64;
@@ -288,14 +287,14 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
         .says(&["1 row of this batch was forgotten before and stays forgotten"]);
     assert_eq!(forgotten(), serde_json::json!([[row, row + 1]]));
     assert!(record(&place.out(1))["warnings"].to_string().contains("stays forgotten"));
-    // Its text comes again, and is new; that of another one is not.
+    // If its text arrives again, it is new; that of another document is not.
     let other = docs[60..].iter().find(|doc| doc.id != gone.id && !removed.contains(&doc.id) && doc.text != gone.text);
     let again = numbered([gone.text.clone(), other.unwrap().text.clone()]);
     place.same_night(&again).ends_with(0);
     let table = Table::read(&place.out(2).join("removed"));
     assert!(!table.numbers("kept_doc").contains(&(row as i64)), "removed in favor of a forgotten document");
     assert!(table.texts("id").contains(&"d1".to_owned()), "{:?}", table.texts("id"));
-    // A whole batch, with other options.
+    // A complete batch, with other options.
     looked_after(&index, &["forget", "--batch", "n2"]).ends_with(0);
     place
         .again(2, &["--overwrite", "--corpus", "keep"])
@@ -303,13 +302,13 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
         .says(&["2 rows of this batch were forgotten before"]);
     let ranges = forgotten();
     assert_eq!(ranges.as_array().unwrap().len(), 2, "{ranges}");
-    // Under another name they are new.
+    // Under another name, they are new.
     place.again(2, &["--overwrite", "--batch", "late"]).ends_with(0);
     assert_eq!(forgotten(), ranges);
     assert_eq!(record(&place.out(2))["index"]["texts"], 1, "{}", record(&place.out(2))["index"]);
 }
 
-/// If a batch is made again and keeps another copy of a forgotten text, the text stays forgotten.
+/// If a recomputed batch keeps another copy of a forgotten text, the text stays forgotten.
 #[test]
 fn a_text_stays_forgotten_if_another_copy_of_it_is_kept() {
     let text = |word: &str| (0..60).map(|n| format!("{word}{n}")).collect::<Vec<_>>().join(" ");
@@ -318,7 +317,7 @@ fn a_text_stays_forgotten_if_another_copy_of_it_is_kept() {
     place.night(numbered([text("same"), text("other"), text("same")])).ends_with(0);
     assert_eq!(removed_ids(&place.out(1)), ["d2"]);
     let index = place.at("index");
-    // An earlier batch has a document of that id, too.
+    // An earlier batch has a document with the same id.
     looked_after(&index, &["forget", "--id", "d0"]).ends_with(0);
     place.again(1, &["--overwrite", "--keep", "doc desc"]).ends_with(0);
     assert_eq!(removed_ids(&place.out(1)), ["d0"]);
@@ -326,14 +325,14 @@ fn a_text_stays_forgotten_if_another_copy_of_it_is_kept() {
     assert_eq!(removed_ids(&place.out(2)), ["d1"]);
 }
 
-/// A batch that was never published is given up with a warning, and only where its place can be looked at.
+/// A batch that was never published is given up with a warning, and only if its location is accessible.
 #[test]
 fn a_batch_that_is_given_up_is_reported() {
     let mut place = two_nights(43);
     write_docs(&place.at("in/2.parquet"), &made_docs(40), 300);
     place.docs.push(made_docs(40));
     assert_eq!(place.killed_at(2, "rows named").code, -1);
-    // The disk of the outputs is not mounted.
+    // The disk with the outputs is not mounted.
     let (index, away) = (place.at("index"), place.at("away"));
     std::fs::rename(place.at("out"), &away).unwrap();
     let before = tree(&index);
@@ -344,11 +343,11 @@ fn a_batch_that_is_given_up_is_reported() {
     assert_eq!(names_in(&index.join("batches")).len(), 2);
 }
 
-/// Where the file system says that the files of a batch may be others, they are read once.
+/// If the file system metadata of a batch differs, its files are read once.
 #[test]
 fn a_batch_that_comes_again_is_hashed_once() {
     let place = two_nights(47);
-    // Each reading of a corpus has a leading thread.
+    // Each pass over a corpus has a leading thread.
     let readings = || {
         let ran = place.again(1, &["-v"]).ends_with(0).says(&["is published already"]);
         ran.stderr.lines().filter(|line| line.contains("leading thread")).count()
@@ -359,7 +358,7 @@ fn a_batch_that_comes_again_is_hashed_once() {
     assert_eq!(readings(), 1);
 }
 
-/// Caches of datasets and tools that version data hold files once, and an index as links to them: it can be read, and is not written.
+/// Dataset caches and data versioning tools store files once and an index as links to them: it can be read, but is not written.
 #[test]
 fn an_index_of_links_is_read() {
     let docs = made_docs(60);
@@ -391,7 +390,7 @@ fn an_index_of_links_is_read() {
     same_tree(&blobs, &place.at("blobs"), "a run that may not write");
 }
 
-/// An earlier generation is restored by a process that is killed, and by the same command again: what was forgotten stays so.
+/// A killed restore is completed by the same command: forgotten documents stay forgotten.
 #[test]
 fn a_restore_that_is_killed_forgets_nothing_less() {
     for step in ["restored", "later generation removed", "restored generation recorded"] {
@@ -418,7 +417,7 @@ fn a_restore_that_is_killed_forgets_nothing_less() {
     }
 }
 
-/// What is forgotten stays so when rows are merged, and when the batch after that is made again.
+/// Forgotten documents stay forgotten when rows are merged, and when the next batch is recomputed.
 #[test]
 fn forgotten_documents_stay_forgotten_when_rows_are_merged() {
     let mut place = Nights::new("exact,minhash");
@@ -442,7 +441,7 @@ fn forgotten_documents_stay_forgotten_when_rows_are_merged() {
     looked_after(&index, &["verify"]).ends_with(0);
 }
 
-/// Every refused command leaves the disk as it was: no folder, no lock, no time.
+/// Every refused command leaves the disk unchanged: folders, locks and times.
 #[test]
 fn a_refused_command_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -464,7 +463,7 @@ fn a_refused_command_changes_nothing() {
     std::os::unix::fs::symlink(at("S"), at("link")).unwrap();
     std::os::unix::fs::symlink(at("q"), at("qlink")).unwrap();
     let refused = [
-        // Folders in folders.
+        // Nested folders.
         "run c --out q --overwrite --index q/seen",
         "run c --out qlink --overwrite --index q/seen",
         "run c --out q --overwrite --index d/../qlink/seen",
@@ -498,7 +497,7 @@ fn a_refused_command_changes_nothing() {
         "compare c --out q/p",
         "stream c --out S/p",
         "stream c --out q/p",
-        // Values, columns, files and recipes that cannot be.
+        // Invalid values, columns, files and recipes.
         "run c --out q",
         "run c --out deep/new/path --index NEW/in --algorithms repeats",
         "run c --out deep/new/path --index NEW/in --algorithms nothing",
@@ -533,7 +532,7 @@ fn a_refused_command_changes_nothing() {
         "compare bad --out deep/new/path",
         "stream c --out deep/new/path --filter nothing",
         "stream bad --out deep/new/path",
-        // Looks, and what is done between runs.
+        // Reading, and maintenance between runs.
         "accept q",
         "accept nothing.held",
         "accept deep/nothing.held",
@@ -560,7 +559,7 @@ fn a_refused_command_changes_nothing() {
         assert!(!ran.stderr.contains("defect"), "{line}: {}", ran.stderr);
         same_tree(&before, folder.path(), line);
     }
-    // And all is as good as before.
+    // And everything still works.
     typed("run c --out n0 --index S --algorithms exact,minhash --no-report")
         .ends_with(0)
         .says(&["is published already"]);
@@ -570,7 +569,7 @@ fn a_refused_command_changes_nothing() {
     typed("run c --out one --reference n0 --algorithms exact --no-report").ends_with(0);
 }
 
-/// Runs the program as a user who may only read what this one has written; `None` if that cannot be had here.
+/// Runs the program as a user with read access only; `None` if that is not possible here.
 fn as_another_user(folder: &Path) -> Option<impl Fn(&[&str]) -> Ran + use<>> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -588,7 +587,7 @@ fn as_another_user(folder: &Path) -> Option<impl Fn(&[&str]) -> Ran + use<>> {
     works.then_some(move |arguments: &[&str]| Ran::of(command(arguments).output().unwrap()))
 }
 
-/// An index of another user is a reference and can be looked at, also while its owner adds a batch.
+/// Another user's index can be read and used as a reference, even while its owner adds a batch.
 #[test]
 fn an_index_that_may_only_be_read_is_read() {
     let mut place = two_nights(38);
@@ -619,7 +618,7 @@ fn an_index_that_may_only_be_read_is_read() {
     they(&["explain", &path(&place.out(1)), &removed[0], "--work", &theirs]).ends_with(0);
     they(&["report", &path(&out)]).ends_with(0);
     same_tree(&before, &index, "a look by another user");
-    // What needs to write says so.
+    // Commands that need to write report an error.
     they(&["index", "forget", &shown, "--batch", "n0"]).ends_with(1).says(&["Permission denied"]);
     same_tree(&before, &index, "a change that another user may not make");
     place.night(made_docs(20)).ends_with(0);

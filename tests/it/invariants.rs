@@ -1,4 +1,4 @@
-//! What holds of every result of any corpus: laws between the tables of one run, checked by brute force.
+//! Invariants between the tables of one run for any corpus, checked by brute force.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,7 +17,7 @@ fn pair(x: usize, y: usize) -> (usize, usize) {
     (x.min(y), x.max(y))
 }
 
-/// The pairs that decide: those that at least `needed` of the labels found.
+/// Returns the pairs that decide: those that at least `needed` of the labels found.
 fn deciding(out: &Path, labels: &[String], needed: usize) -> Pairs {
     let mut found: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for label in labels {
@@ -28,7 +28,7 @@ fn deciding(out: &Path, labels: &[String], needed: usize) -> Pairs {
     found.into_iter().filter(|(_, count)| *count >= needed).map(|(pair, _)| pair).collect()
 }
 
-/// The smallest document of each component.
+/// Returns the smallest document in the component of each document.
 fn components(documents: usize, pairs: &Pairs) -> Vec<usize> {
     let mut label: Vec<usize> = (0..documents).collect();
     loop {
@@ -44,7 +44,7 @@ fn components(documents: usize, pairs: &Pairs) -> Vec<usize> {
     }
 }
 
-/// Removed document -> kept document, by the definition.
+/// Returns removed document -> kept document, by definition.
 fn survivors(order: &[usize], pairs: &Pairs, chain: bool) -> BTreeMap<usize, usize> {
     let component = components(order.len(), pairs);
     let mut partners = vec![BTreeSet::new(); order.len()];
@@ -74,7 +74,7 @@ fn removals(out: &Path) -> BTreeMap<usize, usize> {
     docs.into_iter().zip(kept).map(|(doc, kept)| (doc as usize, kept as usize)).collect()
 }
 
-/// All that must hold between `removed/`, `pairs/` and run.json.
+/// Checks everything that must hold between `removed/`, `pairs/` and run.json.
 fn check_removals(done: &Done, order: &[usize], deciding: &Pairs, chain: bool, what: &str) {
     let out = done.out();
     let removed = removals(&out);
@@ -113,7 +113,7 @@ fn check_removals(done: &Done, order: &[usize], deciding: &Pairs, chain: bool, w
     assert_eq!(serde_json::to_value(reasons).unwrap(), record["removal"]["reasons"], "{what}");
 }
 
-/// The default order: the longest first, then the smallest number.
+/// Returns the default order: longest first, then smallest number.
 fn by_length() -> Vec<usize> {
     let lengths: Vec<usize> = sample_docs().iter().map(|doc| doc.text.chars().count()).collect();
     let mut order: Vec<usize> = (0..lengths.len()).collect();
@@ -144,7 +144,7 @@ fn keep_follows_columns_of_numbers_and_texts_with_nulls_last() {
         (0..docs.len()).map(|n| (n % 5 != 0).then_some((n * 7919 % 13) as i64 - 6)).collect();
     let names: Vec<Option<String>> =
         (0..docs.len()).map(|n| (n % 7 != 0).then(|| format!("имя {}", n * 31 % 11))).collect();
-    // Beyond what a Float64 tells apart, and beyond Int64.
+    // Beyond the precision of Float64, and beyond Int64.
     let large: Vec<u64> =
         (0..docs.len() as u64).map(|n| u64::MAX - ((n * 7919 % 3) << [0, 62][n as usize % 2])).collect();
     let folder = tempfile::tempdir().unwrap();
@@ -202,7 +202,7 @@ fn pairs_stand_in_order_once_and_clusters_are_their_components() {
             assert_eq!([&line.id_a, &line.id_b], ids, "{label}");
             assert_eq!(line.verified, one["verify"].is_string(), "{label}");
         }
-        // Pairs of one template join no cluster.
+        // Pairs from the same template join no cluster.
         let joining = lines.iter().filter(|line| line.told.0 != "template");
         let scores: BTreeMap<(usize, usize), f32> =
             joining.map(|line| ((line.doc_a as usize, line.doc_b as usize), line.similarity)).collect();
@@ -227,7 +227,7 @@ fn pairs_stand_in_order_once_and_clusters_are_their_components() {
             let representative = *cluster.iter().min_by_key(|doc| rank[**doc]).unwrap();
             assert_eq!((sizes[row] as usize, best[row]), (cluster.len(), doc == representative), "{label}");
             assert_eq!((&ids[row], &cluster_ids[row]), (&docs[doc].id, &docs[representative].id), "{label}");
-            // A copy has the pairs of the best document of its text.
+            // A copy has the pairs of the best document with its text.
             let text_of = |doc: usize| {
                 let copies = lines.iter().filter(|line| line.matched_by == "copy");
                 let of = |line: &crate::kit::PairLine| [line.doc_a as usize, line.doc_b as usize];
@@ -253,21 +253,21 @@ fn exact_copies_are_found_by_brute_force_and_stand_in_every_algorithm() {
             equal.extend(group[at + 1..].iter().map(|&b| (a, b)));
         }
     }
-    // Each copy is a pair with the best document of its text: of equal lengths the first one.
+    // Each copy is a pair with the best document with its text, which is the first one because lengths are equal.
     equal.retain(|&(a, b)| a == by_text[docs[b].text.as_str()][0]);
     assert_eq!(doc_pairs(&done.out(), "exact"), equal.iter().copied().collect::<Vec<_>>());
-    // A copy is equal in all that the algorithms of the run read, and some of these read titles.
+    // Copies are equal in everything that the algorithms of the run read, and some of these read titles.
     let read: BTreeSet<(&str, &Option<String>)> = docs.iter().map(|doc| (doc.text.as_str(), &doc.title)).collect();
     let surplus = docs.len() - read.len();
     assert_eq!(record(&done.out())["documents"]["surplus_copies"].as_u64(), Some(surplus as u64));
     let signing = signing_labels(&done.out());
-    // Members that read titles may tell copies with other titles apart.
+    // Algorithms that read titles may distinguish copies with other titles.
     equal.retain(|&(a, b)| docs[a].title == docs[b].title);
     for label in labels(&done.out()) {
         let lines = pairs(&done.out(), &label);
         let copies = lines.iter().filter(|line| equal.contains(&(line.doc_a as usize, line.doc_b as usize)));
         let copies: Vec<f32> = copies.map(|line| line.similarity).collect();
-        // Of a method that leaves some documents without a signature it is not told which.
+        // For an algorithm that leaves some documents without a signature, it is unknown which.
         let found = if signing.contains(&label) { equal.len() } else { copies.len() };
         assert_eq!(copies, vec![1.0; found], "{label}");
     }
@@ -318,9 +318,9 @@ fn a_large_group_is_a_star_and_its_number_is_exact() {
     for one in all.filter(|one| signing.iter().any(|label| one["label"] == **label)) {
         let label = one["label"].as_str().unwrap();
         let count = |name: &str| one[name].as_u64().unwrap();
-        // Copies are a star at any size, and no large group.
+        // Copies are a star at any size, and never a large group.
         assert_eq!((count("pairs"), count("pairs_written"), count("large_groups")), (30, 30, 0), "{label}");
-        // The best document by --keep is the last one: the star has it in the middle.
+        // The best document by --keep is the last one: it is the center of the star.
         let star = (2..31).map(|doc| (doc, 31));
         assert_eq!(doc_pairs(&done.out(), label), [(0, 1)].into_iter().chain(star).collect::<Vec<_>>(), "{label}");
     }
@@ -328,7 +328,7 @@ fn a_large_group_is_a_star_and_its_number_is_exact() {
     assert_eq!(removals(&done.out()), expected);
 }
 
-/// Ids of which a few fill a batch of rows, and a document without one: all stand whole, in rows of their own.
+/// Ids so long that a few fill a batch of rows, and a document without one: all are complete, in rows of their own.
 #[test]
 fn long_ids_stand_whole_in_every_row() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Examples of what the law of kept documents found, each with its shortest corpus.
+//! Examples that the random sequences of `kept_law` found, each with its shortest corpus.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,7 +9,7 @@ use arrow::array::{ArrayRef, Int64Array, StringArray};
 use crate::index_place::{Nights, looked_after};
 use crate::kit::{Doc, Table, record, write_columns};
 
-/// Words that no other range of numbers has.
+/// Returns words that are unique to a range of numbers.
 fn words(numbers: Range<usize>) -> Vec<String> {
     numbers.map(|number| format!("w{number}")).collect()
 }
@@ -18,7 +18,7 @@ fn doc(id: &str, words: &[&[String]]) -> Doc {
     Doc { id: id.into(), text: words.concat().join(" "), title: None }
 }
 
-/// Thirty documents that are like no others.
+/// Returns thirty documents that are similar to no others.
 fn others(batch: usize) -> Vec<Doc> {
     (0..30)
         .map(|at| {
@@ -28,7 +28,7 @@ fn others(batch: usize) -> Vec<Doc> {
         .collect()
 }
 
-/// Batches of some documents and of others, with a rule for removal.
+/// Creates batches of some documents and of others, with a removal rule.
 fn place(chain: &str) -> Nights {
     let mut place = Nights::new("exact,minhash");
     place.more = ["--chain", chain, "--remove-if", "pair", "--corpus", "keep"].map(str::to_owned).to_vec();
@@ -41,14 +41,14 @@ fn batch(place: &mut Nights, docs: Vec<Doc>) -> Vec<[String; 3]> {
     removed(&place.out(at))
 }
 
-/// The removed documents of an output, what they are removed in favor of, and why.
+/// Returns the removed documents in an output, what they are removed in favor of, and why.
 fn removed(out: &Path) -> Vec<[String; 3]> {
     let table = Table::read(&out.join("removed"));
     let (ids, kept, reasons) = (table.texts("id"), table.texts("kept_id"), table.texts("reason"));
     (0..table.len()).map(|row| [ids[row].clone(), kept[row].clone(), reasons[row].clone()]).collect()
 }
 
-/// A, then B, which is A with eight other words at its end, then C, which is B with eight others; each also under another id.
+/// Returns A, then B, which is A with eight other words at its end, then C, which is B with eight others; each also with another id.
 fn three() -> [Doc; 3] {
     let (a, b, c) = (words(0..120), words(120..128), words(128..136));
     [doc("a", &[&a]), doc("b", &[&a[..112], &b]), doc("c", &[&a[..104], &b, &c])]
@@ -68,13 +68,13 @@ fn what_was_removed_for_a_forgotten_document_is_new_when_it_comes_again() {
             looked_after(&place.at("index"), &["forget", forget[0], forget[1]]).ends_with(0);
             let third = batch(&mut place, vec![copy(&b, "b-again"), c]);
             assert_eq!(third, [["c", "b-again", "pair"]], "{chain} {forget:?}");
-            // The copy that is kept stands for the text from now on.
+            // The kept copy represents the text from here on.
             assert_eq!(batch(&mut place, vec![copy(&b, "b-once-more")]), [["b-once-more", "b-again", "seen"]]);
         }
     }
 }
 
-/// A forgotten document that was removed itself: the one that it was removed in favor of is kept as before.
+/// If a removed document is forgotten, the one that it was removed in favor of is still kept.
 #[test]
 fn a_removed_document_may_be_forgotten() {
     for chain in ["keep", "remove"] {
@@ -86,7 +86,7 @@ fn a_removed_document_may_be_forgotten() {
     }
 }
 
-/// A chain over batches ends at a document that is in no pair of the last batch: its own id is told, also if its file has no ids.
+/// A chain over batches ends at a document that is in no pair of the last batch: its own id is reported, even if its file has no ids.
 #[test]
 fn the_end_of_a_chain_is_told_by_its_own_id() {
     let step = |at: usize| doc(&format!("s{at}"), &[&words(8 * at..8 * at + 120)]);
@@ -111,7 +111,7 @@ fn the_end_of_a_chain_is_told_by_its_own_id() {
     }
 }
 
-/// Of equal texts the kept one stands for all in the index, whichever it is.
+/// Among equal texts, the kept one represents all in the index, whichever it is.
 #[test]
 fn a_text_is_known_by_the_copy_that_is_kept() {
     for algorithms in ["exact", "exact,minhash", "exact,simhash:distance=12", "exact,versions"] {
@@ -133,7 +133,7 @@ fn a_text_is_known_by_the_copy_that_is_kept() {
         assert_eq!(first, [["x1", "x2", "copy"], ["x3", "x2", "copy"]], "{algorithms}");
         let second = write(&place, 1, &[("x4", &text, 99), ("v", &version, 99)]);
         assert_eq!(second[0], ["x4", "x2", "seen"], "{algorithms}");
-        // A version of it finds it under this name, too.
+        // A version of it also finds it under this name.
         let finds = algorithms.contains("hash");
         assert_eq!(second.get(1).map(|row| [&*row[0], &*row[1]]), finds.then_some(["v", "x2"]), "{algorithms}");
         assert_eq!(Table::read(&place.out(1).join("removed")).numbers("kept_doc")[0], 1);
@@ -144,7 +144,7 @@ fn a_text_is_known_by_the_copy_that_is_kept() {
     }
 }
 
-/// What was decided about a text holds for its copies, also where a later run asks for more before it removes a document.
+/// A decision on a text applies to its copies, even if a later run has a stricter removal rule.
 #[test]
 fn a_copy_of_a_removed_document_is_removed_by_whatever_rule() {
     let ([a, b, _], mut place) = (three(), place("keep"));

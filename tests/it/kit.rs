@@ -1,4 +1,4 @@
-//! What the tests share: running the program, making corpora, reading its tables.
+//! Test helpers: run the program, build corpora, read the output tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -14,15 +14,15 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::properties::WriterProperties;
 use tempfile::TempDir;
 
-/// The small corpus of the repository.
+/// The small corpus in the repository.
 pub const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/docs");
-/// All members of the family, as `--algorithms` takes them.
+/// All algorithms, as an argument of `--algorithms`.
 pub const ALL: &str = "all";
 
-/// Seven of them, for tests whose cost grows with their number.
+/// Seven algorithms, for tests whose cost grows with their number.
 pub const SEVEN: &str = "exact,long_sent,minhash,simhash,tf,tf_idf,three_plus_five";
 
-/// How a run ended.
+/// Holds the result of a process.
 pub struct Ran {
     pub code: i32,
     pub stdout: String,
@@ -35,14 +35,14 @@ impl Ran {
         Ran { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
-    /// Fails with all that was said if the run did not end with this code.
+    /// Fails with the complete output unless the run ended with this code.
     #[track_caller]
     pub fn ends_with(self, code: i32) -> Ran {
         assert_eq!(self.code, code, "\n--- stdout\n{}\n--- stderr\n{}", self.stdout, self.stderr);
         self
     }
 
-    /// Fails unless each of these is in stderr, where an error and its way out count as one line.
+    /// Fails unless each of these is in stderr, where an error and its help line count as one line.
     #[track_caller]
     pub fn says(self, parts: &[&str]) -> Ran {
         let said = self.stderr.replace("\nhelp: ", "; ");
@@ -53,15 +53,15 @@ impl Ran {
     }
 }
 
-/// The program, in an environment that says nothing.
+/// Returns the program in a neutral environment.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dupsift"));
     command.env("NO_COLOR", "1").env_remove("RUST_LOG");
     command
 }
 
-/// A Python program of the repository. The interpreter is that of `DUPSIFT_PYTHON`, else `.venv/bin/python` of the
-/// repository, which `make venv` makes.
+/// Returns a Python program in the repository. The interpreter is `DUPSIFT_PYTHON`, else `.venv/bin/python` in the repository, which `make
+/// venv` creates.
 pub fn python(program: &str) -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let python = std::env::var_os("DUPSIFT_PYTHON").map_or_else(|| root.join(".venv/bin/python"), PathBuf::from);
@@ -75,11 +75,11 @@ pub fn python(program: &str) -> Command {
     command
 }
 
-/// `dupsift run INPUTS --out OUT ...`, two threads and 512 MiB unless `more` says otherwise.
+/// Runs `dupsift run INPUTS --out OUT ...`, with two threads and 512 MiB unless `more` sets others.
 pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
     let mut command = program();
     command.arg("run").args(inputs).arg("--out").arg(out).arg("--no-progress");
-    // Made documents are pages of one template: what that guard says has a test of its own.
+    // Generated documents look like pages from the same template; the guard for these has its own test.
     for (flag, value) in [("--threads", "2"), ("--memory", "512MiB"), ("--max-template-share", "1")] {
         if !more.contains(&flag) {
             command.args([flag, value]);
@@ -88,25 +88,25 @@ pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
     Ran::of(command.args(more).output().unwrap())
 }
 
-/// A run over one input into a folder of its own.
+/// Holds a run over one input in a folder of its own.
 pub struct Done {
     folder: TempDir,
 }
 
 impl Done {
-    /// The output folder.
+    /// Returns the output folder.
     pub fn out(&self) -> PathBuf {
         self.folder.path().join("out")
     }
 }
 
-/// A run that has to end with exit code 0.
+/// Runs and expects exit code 0.
 #[track_caller]
 pub fn done(input: &Path, more: &[&str]) -> Done {
     ended(input, more, 0)
 }
 
-/// A run that has to end with this exit code.
+/// Runs and expects this exit code.
 #[track_caller]
 pub fn ended(input: &Path, more: &[&str], code: i32) -> Done {
     let folder = tempfile::tempdir().unwrap();
@@ -114,26 +114,26 @@ pub fn ended(input: &Path, more: &[&str], code: i32) -> Done {
     Done { folder }
 }
 
-/// The samples.
+/// Returns the folder of the samples.
 pub fn samples() -> &'static Path {
     Path::new(SAMPLES)
 }
 
-/// One document of a made corpus.
+/// Holds one document of a generated corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Doc {
     pub id: String,
     pub text: String,
-    /// Where the corpus has a column of titles.
+    /// The title, if the corpus has a column of titles.
     pub title: Option<String>,
 }
 
-/// The documents of the samples, in order of document numbers.
+/// Returns the documents of the samples, in document order.
 pub fn sample_docs() -> Vec<Doc> {
     read_docs(samples())
 }
 
-/// The documents of a folder of Parquet files, in order of document numbers.
+/// Returns the documents in a folder of Parquet files, in document order.
 pub fn read_docs(folder: &Path) -> Vec<Doc> {
     let table = Table::read(folder);
     let (ids, texts) = (table.texts("id"), table.texts("text"));
@@ -146,13 +146,13 @@ pub fn read_docs(folder: &Path) -> Vec<Doc> {
     docs
 }
 
-/// Texts with ids `d0`, `d1`, ...
+/// Returns documents with these texts and the ids `d0`, `d1`, ...
 pub fn numbered<T: Into<String>>(texts: impl IntoIterator<Item = T>) -> Vec<Doc> {
     let texts = texts.into_iter().enumerate();
     texts.map(|(n, text)| Doc { id: format!("d{n}"), text: text.into(), title: None }).collect()
 }
 
-/// Writes documents as Parquet with the columns id and text, and title where one of them has one.
+/// Writes documents as Parquet with the columns id and text, and title if any of them has one.
 pub fn write_docs(path: &Path, docs: &[Doc], rows_a_group: usize) {
     let ids: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.id)));
     let texts: ArrayRef = Arc::new(StringArray::from_iter_values(docs.iter().map(|doc| &doc.text)));
@@ -177,7 +177,7 @@ pub fn write_columns(path: &Path, columns: &[(&str, ArrayRef)], rows_a_group: us
     writer.close().unwrap();
 }
 
-/// Documents as JSON lines.
+/// Encodes documents as JSON lines.
 pub fn json_lines(docs: &[Doc]) -> Vec<u8> {
     let line = |doc: &Doc| {
         let mut fields = serde_json::json!({ "id": doc.id, "text": doc.text });
@@ -189,11 +189,11 @@ pub fn json_lines(docs: &[Doc]) -> Vec<u8> {
     docs.iter().map(line).collect::<String>().into_bytes()
 }
 
-/// A table of an output folder, or of any folder of Parquet files: all its files, one after another.
+/// Holds a table of an output folder, or of any folder of Parquet files: all its files in sequence.
 pub struct Table(pub RecordBatch);
 
 impl Table {
-    /// Reads every Parquet file below a folder, or the one file.
+    /// Reads every Parquet file below a folder, or a single file.
     #[track_caller]
     pub fn read(path: &Path) -> Table {
         let mut batches = Vec::new();
@@ -207,7 +207,7 @@ impl Table {
         Table(arrow::compute::concat_batches(&schema, &batches).unwrap())
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn len(&self) -> usize {
         self.0.num_rows()
     }
@@ -217,14 +217,14 @@ impl Table {
         self.0.column_by_name(name).unwrap_or_else(|| panic!("no column {name:?} in {:?}", self.0.schema()))
     }
 
-    /// A column of texts, numbers as they are printed, null as `null`.
+    /// Returns a column as text: numbers as printed, null as `null`.
     #[track_caller]
     pub fn texts(&self, name: &str) -> Vec<String> {
         let column = arrow::compute::cast(self.column(name), &DataType::Utf8).unwrap();
         column.as_string::<i32>().iter().map(|value| value.unwrap_or("null").to_string()).collect()
     }
 
-    /// A column of Int64 without nulls.
+    /// Returns an Int64 column without nulls.
     #[track_caller]
     pub fn numbers(&self, name: &str) -> Vec<i64> {
         let column = self.column(name).as_primitive::<Int64Type>();
@@ -232,13 +232,13 @@ impl Table {
         column.values().to_vec()
     }
 
-    /// A column of Float32.
+    /// Returns a Float32 column.
     #[track_caller]
     pub fn floats(&self, name: &str) -> Vec<Option<f32>> {
         self.column(name).as_primitive::<Float32Type>().iter().collect()
     }
 
-    /// A column of Booleans.
+    /// Returns a Boolean column.
     #[track_caller]
     pub fn flags(&self, name: &str) -> Vec<bool> {
         self.flags_or_null(name).into_iter().map(|value| value.unwrap()).collect()
@@ -256,7 +256,7 @@ fn parquet_files(path: &Path) -> Vec<PathBuf> {
     files_below(path).into_iter().filter(|file| file.extension().is_some_and(|ending| ending == "parquet")).collect()
 }
 
-/// All files below a folder, sorted.
+/// Returns all files below a folder, sorted.
 pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let Ok(entries) = std::fs::read_dir(folder) else { return files };
@@ -271,7 +271,7 @@ pub fn files_below(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// The names in a folder, sorted.
+/// Returns the names in a folder, sorted.
 pub fn names_in(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).unwrap();
     let mut names: Vec<String> =
@@ -280,7 +280,7 @@ pub fn names_in(folder: &Path) -> Vec<String> {
     names
 }
 
-/// The bytes of `pairs/`, `clusters/` and `removed/`, by path.
+/// Returns the bytes of `pairs/`, `clusters/` and `removed/`, by path.
 pub fn result_bytes(out: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut bytes = BTreeMap::new();
     for folder in ["pairs", "clusters", "removed"] {
@@ -303,24 +303,24 @@ pub fn assert_same_bytes(left: &Path, right: &Path, what: &str) {
     assert!(differ.is_empty(), "{what}: other bytes in {differ:?}");
 }
 
-/// run.json.
+/// Returns run.json.
 pub fn record(out: &Path) -> serde_json::Value {
     serde_json::from_slice(&std::fs::read(out.join("run.json")).unwrap()).unwrap()
 }
 
-/// The folders of `pairs/`: the labels of the algorithms.
+/// Returns the folders in `pairs/`: the labels of the algorithms.
 pub fn labels(out: &Path) -> Vec<String> {
     let name = |name: String| name.strip_prefix("algorithm=").unwrap().to_string();
     names_in(&out.join("pairs")).into_iter().map(name).collect()
 }
 
-/// How many members the family has.
+/// Returns the number of algorithms.
 pub fn members() -> usize {
     dupsift::algorithm::ALGORITHMS.len()
 }
 
-/// The algorithms of a run that gave a signature to every document that was used: at least half of them, or the test that
-/// asks shows nothing.
+/// Returns the algorithms of a run that signed every document that was used. Fails unless these are at least half, because the test would
+/// be meaningless.
 pub fn signing_labels(out: &Path) -> Vec<String> {
     let record = record(out);
     let used = record["documents"]["used"].as_u64();
@@ -331,7 +331,7 @@ pub fn signing_labels(out: &Path) -> Vec<String> {
     labels
 }
 
-/// One pair as it was written.
+/// Holds one written pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairLine {
     pub id_a: String,
@@ -340,13 +340,13 @@ pub struct PairLine {
     pub distance: Option<f32>,
     pub matched_by: String,
     pub verified: bool,
-    /// What the rule that tells versions from forms says: relation, why, and the next best.
+    /// The result of the rule that distinguishes versions from pages of the same template: relation, why, and the next best.
     pub told: (String, String, Option<f32>),
     pub doc_a: i64,
     pub doc_b: i64,
 }
 
-/// The pairs of one algorithm.
+/// Returns the pairs of one algorithm.
 #[track_caller]
 pub fn pairs(out: &Path, label: &str) -> Vec<PairLine> {
     let table = Table::read(&out.join(format!("pairs/algorithm={label}")));
@@ -370,14 +370,14 @@ pub fn pairs(out: &Path, label: &str) -> Vec<PairLine> {
         .collect()
 }
 
-/// The document numbers of the pairs of one algorithm, in order.
+/// Returns the document numbers in the pairs of one algorithm, in order.
 #[track_caller]
 pub fn doc_pairs(out: &Path, label: &str) -> Vec<(usize, usize)> {
     pairs(out, label).iter().map(|pair| (pair.doc_a as usize, pair.doc_b as usize)).collect()
 }
 
-/// The pairs that a run writes of these, if documents with equal texts are documents of one text: each copy with the first document of its
-/// text, and different texts by the first documents.
+/// Returns the pairs that a run writes for these pairs: each copy with the first document with its text, and different texts by their first
+/// documents.
 pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
     let mut first = BTreeMap::new();
     let firsts: Vec<usize> =
@@ -385,7 +385,7 @@ pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> B
     pairs.into_iter().filter(|&(a, b)| firsts[a] == a && (firsts[b] == b || firsts[b] == a)).collect()
 }
 
-/// The pairs of documents that written pairs stand for: all documents of the two texts, or of the one text, of each.
+/// Returns the pairs of documents that written pairs imply: all documents with the two texts, or with the same text.
 pub fn of_documents(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
     let mut copies: BTreeMap<(&String, &Option<String>), Vec<usize>> = BTreeMap::new();
     docs.iter().enumerate().for_each(|(at, doc)| copies.entry((&doc.text, &doc.title)).or_default().push(at));
@@ -397,7 +397,7 @@ pub fn of_documents(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc
     all.collect()
 }
 
-/// The pairs of one algorithm as sorted ids, for comparing runs that number documents differently.
+/// Returns the pairs of one algorithm as sorted ids, to compare runs that number documents differently.
 #[track_caller]
 pub fn id_pairs(out: &Path, label: &str) -> Vec<(String, String)> {
     let sorted = |pair: PairLine| if pair.id_a < pair.id_b { (pair.id_a, pair.id_b) } else { (pair.id_b, pair.id_a) };
@@ -406,24 +406,24 @@ pub fn id_pairs(out: &Path, label: &str) -> Vec<(String, String)> {
     pairs
 }
 
-/// The ids that are to be removed.
+/// Returns the ids of the removed documents.
 #[track_caller]
 pub fn removed_ids(out: &Path) -> Vec<String> {
     Table::read(&out.join("removed")).texts("id")
 }
 
-/// A stream of numbers for made corpora: always the same.
+/// Generates a fixed sequence of numbers for corpora.
 pub struct Numbers(pub u64);
 
 impl Numbers {
-    /// A number below `bound`.
+    /// Returns a number below `bound`.
     pub fn below(&mut self, bound: usize) -> usize {
         self.0 = self.0.wrapping_add(1);
         (dupsift::hash::splitmix64(20_071, self.0) % bound as u64) as usize
     }
 }
 
-/// Short documents of made words, many of them edited copies of others: words changed, sentences moved, all equal.
+/// Returns short documents of generated words, many of them edited copies of others: words changed, sentences moved, or equal.
 pub fn made_docs(count: usize) -> Vec<Doc> {
     let mut numbers = Numbers(0);
     let mut texts: Vec<String> = Vec::with_capacity(count);

@@ -1,4 +1,4 @@
-//! A later night of an index is looked at as any run: its page, and why two documents are a pair, though one of them is not in its corpus.
+//! An incremental run can be inspected like any run: its page, and why two documents are a pair, even if one of them is not in its corpus.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ fn typed(verb: &str, out: &Path, more: &[&str]) -> Ran {
     Ran::of(program().arg(verb).arg(out).args(more).output().unwrap())
 }
 
-/// Two nights of real texts with their pages, in a folder that goes with the value.
+/// Two batches of real texts with their pages, in a temporary folder.
 struct Two(tempfile::TempDir);
 
 impl Two {
@@ -45,8 +45,8 @@ impl Two {
     }
 }
 
-/// Each pair that the tables of a later night have is one by its two texts, read from the corpus and from the index, with the similarity
-/// that the run gave it.
+/// Each pair in the tables of an incremental run is a pair by its two texts, read from the corpus and from the index, with the recorded
+/// similarity.
 #[test]
 fn each_pair_of_a_later_night_is_one_again() {
     let mut place = Nights::new("exact,minhash,simhash,tf_idf,versions");
@@ -100,7 +100,7 @@ fn what_cannot_be_explained_of_a_later_night_is_told() {
         |at: usize, id: &str| Doc { id: id.into(), text: format!("{} Changed today.", docs[at].text), title: None };
     let mut place = Nights::new("exact,minhash");
     place.same_night(&docs).ends_with(0);
-    // A page that came in both nights under one id, and a text of its own.
+    // A page in both batches with the same id, and a unique text.
     let alone = Doc {
         id: "alone".into(),
         text: "Nothing of this stands anywhere else, neither today nor before.".into(),
@@ -138,7 +138,7 @@ fn the_page_of_a_later_night_shows_both_texts() {
     let docs = sample_docs();
     let (first, second) = docs.split_at(docs.len() / 2);
     let two = Two::new(first, second, &["--corpus", "keep,annotate"]);
-    // Files stand where they stood the night before, whatever else is read.
+    // Files are in the same place as in the previous run, whatever else is read.
     for night in ["n0", "n1"] {
         assert_eq!(names_in(&two.at(night).join("deduped")), [format!("{night}.parquet")]);
         assert_eq!(names_in(&two.at(night).join("attributes")), [format!("{night}.parquet")]);
@@ -153,7 +153,7 @@ fn the_page_of_a_later_night_shows_both_texts() {
     assert!(!text.contains("document 0") && text.contains("dupsift explain"), "{}", text.len());
     typed("report", &out, &[]).ends_with(0);
     assert!(std::fs::read_to_string(&page).unwrap() == text, "made again it is another one");
-    // Of what was to be forgotten nothing is shown.
+    // Forgotten texts are never shown.
     let kept = Table::read(&out.join("removed"));
     let first_doc = record(&out)["index"]["first_doc"].as_i64().unwrap();
     let earlier: BTreeSet<String> = (0..kept.len())
@@ -164,7 +164,7 @@ fn the_page_of_a_later_night_shows_both_texts() {
     looked_after(&two.at("index"), &["forget", "--id", shown]).ends_with(0);
     typed("report", &out, &[]).ends_with(0);
     assert!(!std::fs::read_to_string(&page).unwrap().contains(shown.as_str()), "{shown}");
-    // Without the index the page stays as it is.
+    // Without the index, the page is unchanged.
     let before = std::fs::read(&page).unwrap();
     std::fs::rename(two.at("index"), two.at("elsewhere")).unwrap();
     typed("report", &out, &[]).ends_with(2).says(&["is not there"]);
@@ -189,7 +189,7 @@ fn a_run_against_a_reference_has_its_page() {
     gone.says(&["a reference whose texts were not kept"]);
 }
 
-/// What the record names by a path from the folder of the run is found from any other folder.
+/// Relative paths in the record are found from any other folder.
 #[test]
 fn a_run_is_looked_at_from_any_folder() {
     let place = tempfile::tempdir().unwrap();
@@ -219,7 +219,7 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
         place.same_night(docs).ends_with(0);
     }
     let (out, id) = (place.out(1), Table::read(&place.out(1).join("removed")).texts("id")[0].clone());
-    // A night that was killed when its output had its name is not in the index yet, and a look leaves it so.
+    // A batch whose run was killed after its output had its name is not in the index yet, and reading leaves it so.
     write_docs(&place.at("in/2.parquet"), &made_docs(40), 300);
     place.killed_at(2, "output");
     let there = files_below(&place.at("index"));
@@ -227,11 +227,11 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
     typed("explain", &out, &[&id]).ends_with(0);
     typed("report", &out, &[]).ends_with(0);
     assert_eq!(files_below(&place.at("index")), there);
-    // Forgotten by the choice of the program, too.
+    // Also forgotten if the program chose the document.
     let found = explain(&out, &[&id], false);
     looked_after(&place.at("index"), &["forget", "--id", &found.documents[1].id]).ends_with(0);
     typed("explain", &out, &[&id]).ends_with(2).says(&["was to be forgotten"]);
-    // Another index under its name.
+    // Another index with the same name.
     let page = std::fs::read(out.join("report.html")).unwrap();
     std::fs::remove_dir_all(place.at("index")).unwrap();
     let mut other = made_docs(400);
@@ -246,7 +246,7 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
     assert!(std::fs::read(out.join("report.html")).unwrap() == page);
 }
 
-/// An index that is named by a path from the folder of the run is found from any other folder, and none that is called so there is taken.
+/// An index with a relative path is found from any other folder, and another one with that path is not used.
 #[test]
 fn a_held_night_is_accepted_into_its_own_index_from_any_folder() {
     let place = tempfile::tempdir().unwrap();
@@ -275,7 +275,7 @@ fn a_held_night_is_accepted_into_its_own_index_from_any_folder() {
     assert!(nights("b").contains("2 nights,"), "{}", nights("b"));
 }
 
-/// Nights of an index that was put back to an earlier state, and went another way from there, are not taken for those that were met.
+/// If an index was restored to an earlier state and got other batches, these are not mistaken for the matched ones.
 #[test]
 fn an_index_that_went_another_way_is_another_one() {
     let mut place = Nights::new("exact,minhash");
@@ -301,7 +301,7 @@ fn an_index_that_went_another_way_is_another_one() {
     typed("explain", &place.out(2), &[&id]).ends_with(2).says(&["is another one than that"]);
 }
 
-/// What was forgotten of a batch stays forgotten when that is made again: its rows have the numbers that they had.
+/// Forgotten documents of a recomputed batch stay forgotten: its rows have the same numbers.
 #[test]
 fn a_batch_that_is_made_again_stays_forgotten() {
     let mut place = Nights::new("exact");

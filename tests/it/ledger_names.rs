@@ -1,5 +1,5 @@
-//! A saved ledger that says what no run has written, with the right checksum: it is damaged, the run starts from the beginning, and nothing outside
-//! of the work folder is touched.
+//! A saved ledger with content that no run has written, but with the right checksum: it is damaged, the run starts over, and nothing
+//! outside the work folder is touched.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,7 +13,7 @@ use crate::resume::{Place, whole};
 
 const OPTIONS: [&str; 4] = ["--algorithms", "exact,minhash", "--limit", "300"];
 
-/// A work folder with products, as a killed run left it, to be put in place again and again.
+/// A work folder with saved parts, as a killed run left it, which is restored repeatedly.
 struct Left {
     place: Place,
     saved: tempfile::TempDir,
@@ -29,7 +29,7 @@ impl Left {
         Left { place, saved }
     }
 
-    /// Puts it back and changes it.
+    /// Restores it and changes it.
     fn changed(&self, change: impl FnOnce(&Path)) {
         let _ = fs::remove_dir_all(self.place.out());
         let _ = fs::remove_dir_all(self.place.work());
@@ -54,7 +54,7 @@ impl Left {
     }
 }
 
-/// The first file of the first product.
+/// Returns the first file of the first saved part.
 fn first_file(ledger: &mut Value) -> &mut Value {
     let products = ledger["products"].as_object_mut().unwrap();
     let product = products.values_mut().find(|product| !product["files"].as_array().unwrap().is_empty()).unwrap();
@@ -64,7 +64,7 @@ fn first_file(ledger: &mut Value) -> &mut Value {
 #[test]
 fn a_name_that_leads_out_of_the_work_folder_makes_the_ledger_damaged() {
     let (whole, left) = (whole(&OPTIONS), Left::new());
-    // As it was it is taken up.
+    // The unchanged ledger is used.
     left.with_ledger(|_| {});
     left.place.run(&OPTIONS).ends_with(0);
     assert!(!left.place.taken_up().is_empty());
@@ -81,7 +81,7 @@ fn a_name_that_leads_out_of_the_work_folder_makes_the_ledger_damaged() {
         assert!(left.place.taken_up().is_empty(), "{name:?}");
         assert_same_bytes(&whole.out(), &left.place.out(), name);
     }
-    // A key is a part of names, too.
+    // Keys are also part of names.
     left.with_ledger(|ledger| {
         let products = ledger["products"].as_object_mut().unwrap();
         let mut product = products.values().next().unwrap().clone();
@@ -89,14 +89,14 @@ fn a_name_that_leads_out_of_the_work_folder_makes_the_ledger_damaged() {
         products.insert("../victim".into(), product);
     });
     left.place.run(&OPTIONS).ends_with(0).says(&["it lists the file", "the run starts from the beginning"]);
-    // What `--dry-run` looks at is the same list.
+    // `--dry-run` reads the same list.
     left.with_ledger(|ledger| first_file(ledger)["name"] = "../victim.txt".into());
     let ran = left.place.run(&[&OPTIONS[..], &["--dry-run"]].concat()).ends_with(0);
     assert!(!ran.stdout.contains("taken up"), "{}", ran.stdout);
     assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
 }
 
-/// Lengths that no file has, and other numbers, with the right checksum.
+/// Impossible lengths and other numbers, with the right checksum.
 #[test]
 fn numbers_of_a_ledger_are_not_believed() {
     let (whole, left) = (whole(&OPTIONS), Left::new());
@@ -105,7 +105,7 @@ fn numbers_of_a_ledger_are_not_believed() {
         left.place.run(&OPTIONS).ends_with(0).says(&[": it has ", "is recomputed"]);
         assert_same_bytes(&whole.out(), &left.place.out(), &format!("{bytes} bytes"));
     }
-    // A ledger that says it is a terabyte long is not read into memory.
+    // A ledger with a size of a terabyte is not read into memory.
     left.changed(|work| {
         let file = fs::File::options().write(true).open(work.join("ledger.json")).unwrap();
         file.set_len(1 << 40).unwrap();
@@ -114,7 +114,7 @@ fn numbers_of_a_ledger_are_not_believed() {
     assert_same_bytes(&whole.out(), &left.place.out(), "a long ledger");
 }
 
-/// Bits that are turned all over the files of products, and files that became links.
+/// Flipped bits all over the saved files, and files that became links.
 #[test]
 fn flipped_products_are_named_and_made_again() {
     let (whole, left) = (whole(&OPTIONS), Left::new());

@@ -1,5 +1,5 @@
-//! Every link of the pages for people leads somewhere: to a file that is there, and to a heading of it; the book has every page once. Files
-//! that are named without a link are held by `references.rs`.
+//! Every link in the documentation leads to an existing file and heading; the book has every page once. Files that are named without a link
+//! are checked by `references.rs`.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The lines of a page without those of code blocks, and without code within lines.
+/// Returns the lines of a page without code blocks and inline code.
 fn prose(page: &str) -> Vec<String> {
     let mut code = false;
     let mut lines = Vec::new();
@@ -26,7 +26,7 @@ fn prose(page: &str) -> Vec<String> {
     lines
 }
 
-/// What a heading is called in links: letters, digits and `_` in lower case, spaces as `-`, the rest left out.
+/// Returns the anchor of a heading: letters, digits and `_` in lower case, spaces as `-`, the rest left out.
 fn anchor(heading: &str) -> String {
     let heading = heading.trim().to_lowercase();
     let kept = heading.chars().filter_map(|letter| match letter {
@@ -47,14 +47,14 @@ fn anchors(page: &str) -> BTreeSet<String> {
     lines.filter_map(heading).collect()
 }
 
-/// The targets of `[text](target)`.
+/// Returns the targets of `[text](target)`.
 fn links(page: &str) -> Vec<String> {
     let prose = prose(page).join("\n");
     let targets = prose.split("](").skip(1).filter_map(|rest| rest.split_once(')'));
     targets.map(|(target, _)| target.to_string()).collect()
 }
 
-/// What is wrong with the links of a page.
+/// Returns the broken links on a page.
 fn broken(path: &Path) -> Vec<String> {
     let page = read(path);
     let folder = path.parent().expect("a file stands in a folder");

@@ -1,4 +1,4 @@
-//! Texts too long for one comparison: such a pair is none, and is counted wherever pairs are compared word by word.
+//! Texts too long for one comparison: such a pair is not reported, and is counted wherever pairs are compared word by word.
 
 use std::fs::read_to_string;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use crate::kit::{Ran, numbered, pairs, program, record, write_docs};
 
-/// Two words in an order of their own: as much in common as any two such texts, and nothing that tells them apart early.
+/// Returns two words in a unique order: as much in common as any two such texts, and nothing that rules a pair out early.
 fn words(seed: u64) -> String {
     (0..600_000).map(|at| if splitmix64(seed, at).is_multiple_of(2) { "да " } else { "нет " }).collect()
 }
@@ -19,7 +19,7 @@ fn pairs_that_cannot_be_compared_in_time_are_counted_and_near_duplicates_are_fou
     let first = words(1);
     let near = format!("нет {}", &first[..first.len() - 20]);
     write_docs(&file, &numbered([first, near, words(2)]), 10);
-    // All three have the same windows of five words, so minhash takes them for one.
+    // All three have the same five-word windows, so minhash considers them equal.
     let ran = program()
         .args(["compare".as_ref(), file.as_os_str(), "--out".as_ref(), out.as_os_str()])
         .args(["--algorithms", "decomposition,minhash", "--judge", "words:0.85", "--no-progress", "--threads", "2"])

@@ -1,4 +1,4 @@
-//! Looking changes nothing: verbs that look leave every file, name, time and inode as it was, whatever lies about.
+//! Commands that only read leave every file, name, time and inode unchanged, whatever else is there.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::kit::{Ran, made_docs, program, run, write_docs};
 
 const ROWS: usize = 60;
 
-/// All that is below a folder: size, times, inode and kind of each.
+/// Returns size, times, inode and kind of everything below a folder.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     fn below(folder: &Path, tree: &mut BTreeMap<PathBuf, String>) {
         let of = |there: &fs::Metadata| {
@@ -32,7 +32,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     all
 }
 
-/// A corpus, a result of it, one that is held back, a night with its index, and what dead runs left beside them.
+/// A corpus, a result, a held result, a batch with its index, and the remains of killed runs next to them.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -55,7 +55,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// What runs that died leave beside an output.
+    /// Creates what killed runs leave next to an output.
     fn leave(&self, out: &str) {
         let partial = self.at(&format!(".{out}.dupsift-partial-99999"));
         fs::create_dir_all(partial.join("pairs")).unwrap();
@@ -75,7 +75,7 @@ impl Place {
         assert!(differ.is_empty(), "{state}: {arguments:?} changed {differ:?}\n{}", ran.stderr);
     }
 
-    /// Each verb that only looks.
+    /// Runs each command that only reads.
     #[track_caller]
     fn all_look(&self, state: &str) {
         for (out, doc) in [("out", "0"), ("guarded.held", "0"), ("n1", "0"), ("n2", "60")] {
@@ -134,7 +134,7 @@ fn what_only_looks_changes_nothing() {
     place.all_look("an intent");
 }
 
-/// The page is written again; nothing else changes, and no work folder is there for a moment.
+/// The page is rewritten; nothing else changes, not even a temporary work folder is created.
 #[test]
 fn a_report_writes_its_page_alone() {
     let place = Place::new();

@@ -1,11 +1,11 @@
-//! Inputs of which much is lost, in ways that no row tells of: the output of yesterday stays.
+//! Inputs that lose much data without affecting any row: the previous output is kept.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::kit::{Ran, record, run};
 
-/// So many lines, other ones for each file.
+/// Returns this many lines, which differ from file to file.
 fn lines(file: usize, rows: usize) -> Vec<u8> {
     let line = |row: usize| format!("{{\"id\":\"{file}-{row}\",\"text\":\"text {row} of the file {file}\"}}\n");
     (0..rows).map(line).collect::<String>().into_bytes()
@@ -17,7 +17,7 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A folder in which `out` stands, the result of five good files of 100 rows.
+/// Returns a folder with `out`, the result of five good files with 100 rows each.
 fn yesterday() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     let corpus = folder.path().join("corpus");
@@ -32,7 +32,7 @@ fn again(folder: &Path) -> Ran {
     run(&[&folder.join("corpus")], &folder.join("out"), &["--overwrite", "--algorithms", "exact"])
 }
 
-/// The result is held back for files, so many of them.
+/// Checks that the result is held back because of this many files.
 #[track_caller]
 fn held(folder: &Path, bad: usize) {
     let ran = again(folder).ends_with(4);
@@ -90,7 +90,7 @@ fn half_a_file_behind_a_damaged_member_is_no_note() {
     assert_eq!(held_back["documents"]["rows"], 500, "the rows before it take part");
     let why = held_back["bad_inputs"][0]["why"].as_str().unwrap();
     assert!(why.contains(&format!("from byte {}", first.len())), "{why}");
-    // A signature and zeros are a note.
+    // A signature followed by zeros is only noted.
     let bytes = [first, b"signature of it\n".to_vec()].concat();
     std::fs::write(at(&folder, "0.jsonl.gz"), bytes).unwrap();
     let ran = again(folder.path()).ends_with(0);

@@ -1,4 +1,4 @@
-//! The integration tests, as one binary: what the program does, seen from outside.
+//! The integration tests, as one binary: the behavior of the program, seen from outside.
 
 // Tests write files into folders of their own.
 #![allow(clippy::disallowed_methods)]

@@ -1,4 +1,4 @@
-//! README.md and the manual: what they type is run or at least understood, what they show is what the program says.
+//! README.md and the manual: the printed commands run or at least parse, and the output that is shown is that of the program.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ fn read(file: &str) -> String {
     std::fs::read_to_string(root().join(file)).unwrap()
 }
 
-/// README.md and the pages of docs.
+/// Returns README.md and the pages in docs.
 fn pages() -> Vec<PathBuf> {
     let folders = ["docs", "docs/dev", "docs/methods"].map(|folder| root().join(folder).read_dir().unwrap());
     let pages = folders.into_iter().flatten().map(|entry| entry.unwrap().path());
@@ -20,7 +20,7 @@ fn pages() -> Vec<PathBuf> {
     pages.chain([root().join("README.md")]).collect()
 }
 
-/// The commands of a page without the program: lines of blocks, without the remark or the file behind them, and code within sentences.
+/// Returns the commands of a page without the program name: lines of blocks, without comments and redirections, and code within sentences.
 fn commands(page: &str) -> Vec<String> {
     let mut commands = Vec::new();
     let mut prose = String::new();
@@ -41,7 +41,7 @@ fn commands(page: &str) -> Vec<String> {
     commands
 }
 
-/// The words of a command as a shell parts them.
+/// Splits a command into words as a shell does.
 fn words(typed: &str) -> Vec<String> {
     let mut words = Vec::new();
     for (at, part) in typed.split('"').enumerate() {
@@ -54,7 +54,7 @@ fn words(typed: &str) -> Vec<String> {
     words
 }
 
-/// With --help behind it a command does nothing, and is refused where its verb or an option is unknown.
+/// With --help appended, a command does nothing, but fails if its subcommand or an option is unknown.
 #[test]
 fn every_command_of_the_manual_is_understood() {
     let mut seen = 0;
@@ -89,7 +89,7 @@ fn every_message_of_the_page_of_troubles_is_one_of_the_program() {
     }
 }
 
-/// README's commands run over the samples; what it shows of them is what they say, and so is what it says of the samples.
+/// The commands in README run over the samples; the output that it shows and its statements on the samples are correct.
 #[test]
 fn what_the_readme_types_and_shows_is_so() {
     let page = read("README.md");

@@ -1,10 +1,10 @@
-//! `margin=` against its definition, over the pairs of the same method without it.
+//! `margin=` compared with its definition, over the pairs of the same algorithm without it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kit::{Table, done, numbered, program, samples, write_docs};
 
-/// (a, b) to (similarity, distance), exact copies left out: they are folded before the rule looks.
+/// (a, b) to (similarity, distance), without exact copies, which are folded before the rule is applied.
 type Scored = BTreeMap<(i64, i64), (f32, Option<f32>)>;
 
 fn scored(algorithm: &str) -> (Scored, usize) {
@@ -18,7 +18,7 @@ fn scored(algorithm: &str) -> (Scored, usize) {
     (scored, matched.iter().filter(|matched| *matched == "copy").count())
 }
 
-/// The rule by definition: what stays of pairs of which all are known.
+/// Applies the rule by definition: returns the kept pairs, given all pairs.
 fn rule(all: &Scored, within: f32, either: bool, whole: Option<f32>) -> BTreeSet<(i64, i64)> {
     let mut best: BTreeMap<i64, f32> = BTreeMap::new();
     for (&(a, b), &(similarity, _)) in all {
@@ -52,7 +52,7 @@ fn rule(all: &Scored, within: f32, either: bool, whole: Option<f32>) -> BTreeSet
     all.iter().filter_map(stays).collect()
 }
 
-/// Copies of a text have the same best, so the definition may look at all of them where the program looks at one.
+/// Copies of a text have the same best partner, so the definition may consider all of them although the program considers one.
 #[test]
 fn what_stays_is_what_the_definition_says() {
     for method in
@@ -75,7 +75,7 @@ fn what_stays_is_what_the_definition_says() {
     }
 }
 
-/// Five versions of a page, each a step from the last one: a margin alone leaves the steps, `:D` all ten pairs.
+/// Five versions of a page, each a step from the previous one: a margin alone keeps the steps, `:D` all ten pairs.
 #[test]
 fn clusters_of_versions_stay_whole() {
     let words: Vec<String> = (0..120).map(|n| format!("w{n}")).collect();
@@ -106,7 +106,7 @@ fn equal_signatures_have_no_margin() {
     crate::kit::run(&[samples()], &out, &["--algorithms", "tf:margin=0.1,verify=lcs:0.5"]).ends_with(0);
 }
 
-/// The heaviest words of a page that has copies are those of the copies alone; its reworked version is found all the same.
+/// The heaviest words of a page with copies occur only in the copies; its edited version is still found.
 #[test]
 fn a_copy_hides_no_version_from_heavy_keys() {
     let background = (0..300).map(|n| (0..60).map(|w| format!("b{}", (n * 37 + w * w * 11) % 900)).collect::<Vec<_>>());
@@ -124,7 +124,7 @@ fn a_copy_hides_no_version_from_heavy_keys() {
             let done = done(&input, &["--algorithms", algorithm]);
             let table = Table::read(&done.out().join("pairs/algorithm=x"));
             let pairs = table.numbers("doc_a").into_iter().zip(table.numbers("doc_b")).collect::<BTreeSet<_>>();
-            // Each copy with the first of its text, and the version with that one.
+            // Each copy with the first document with its text, and the version with that one.
             let star = (1..=copies).map(|other| (0, other)).collect();
             assert_eq!(pairs, star, "{copies} copies, {algorithm}");
         }

@@ -1,10 +1,10 @@
-//! The memory promise on hostile shapes, made small: the highest anonymous memory of a child process, for every verb that reads.
+//! The memory limit with difficult inputs, scaled down: the highest anonymous memory of a child process, for every command that reads.
 
 use std::path::Path;
 
 use crate::kit::python;
 
-/// Runs `scripts/hostile.py` on some of its shapes; it ends with 0 where every promise is held.
+/// Runs `scripts/hostile.py` on some of its shapes; it exits with 0 if every limit is respected.
 fn held(shapes: &str, verbs: &str, threads: &str) {
     if !Path::new("/proc/self/status").is_file() {
         return;
@@ -42,7 +42,8 @@ fn long_documents_keep_the_promise_for_every_verb() {
     held("long_documents", "balanced", "1,2,4");
 }
 
-/// Shapes whose costs once ran away: pages of one template, groups of equal texts, deep folders, dictionaries, footers, long values.
+/// Shapes with potentially unbounded costs: pages from the same template, groups of equal texts, deep folders, dictionaries, footers, long
+/// values.
 #[test]
 fn costs_that_ran_away_keep_the_promise() {
     held("template", "minhash,balanced", "1,8");

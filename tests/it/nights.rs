@@ -1,11 +1,11 @@
-//! `scripts/nightly.sh`: three nights cut from the samples, a crash in the second, a guard in the third; the same with an index.
+//! `scripts/nightly.sh`: three batches from the samples, a crash in the second, a guard in the third; the same with an index.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::kit::{Ran, names_in, numbered, program, record, sample_docs, write_docs};
 
-/// Kills the run that it stands for once, as soon as that has put something down.
+/// Wraps the program and kills it once, as soon as it has saved something.
 const CRASHES_ONCE: &str = r#"#!/bin/sh
 if [ -e "$CRASH" ]; then
   rm -- "$CRASH"
@@ -31,7 +31,7 @@ impl Nights {
         Ran::of(self.command(&[], name).output().unwrap())
     }
 
-    /// The same with an index, and what is said beside.
+    /// Returns the command with an index and more options.
     fn indexed(&self, name: &str, more: &[&str]) -> Command {
         let index = self.at("seen");
         let mut command = self.command(&["--index", index.to_str().unwrap()], name);
@@ -48,7 +48,7 @@ impl Nights {
         command
     }
 
-    /// What the index says of itself.
+    /// Returns the index information.
     fn held(&self) -> serde_json::Value {
         held(&self.at("seen"))
     }
@@ -62,7 +62,7 @@ fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/nightly.sh")
 }
 
-/// A wheel holds no scripts: the program prints this one.
+/// A wheel contains no scripts: the program prints this one.
 #[test]
 fn the_program_prints_the_script_and_it_runs() {
     let ran = Ran::of(program().arg("nightly").output().unwrap()).ends_with(0);
@@ -100,7 +100,7 @@ fn nights_go_on_after_a_crash_and_are_held_against_each_other() {
     cut(0, 4);
     nights.night("2026-11-20").ends_with(0).says(&["2026-11-20 is published"]);
     nights.night("2026-11-20").ends_with(0).says(&["is done already"]);
-    // The second night is killed, and goes on from what it had put down.
+    // The second run is killed, and resumes from its saved state.
     cut(1, 5);
     std::fs::write(nights.at("crash"), "").unwrap();
     nights.night("2026-11-21").ends_with(137).says(&["run the same command again to resume"]);
@@ -110,14 +110,14 @@ fn nights_go_on_after_a_crash_and_are_held_against_each_other() {
     assert!(!second["resumed"].as_array().unwrap().is_empty(), "{}", second["resumed"]);
     assert!(second["options"]["previous"].as_str().unwrap().ends_with("2026-11-20"));
     assert_eq!((nights.latest().as_str(), &second["corpus"]["written"]), ("2026-11-21", &"keep".into()));
-    // In the third one a source has become a page of one template.
+    // In the third one, a source consists of pages from the same template.
     write_docs(&nights.at("corpus/b.parquet"), &numbered(vec!["please enable scripts to read this page"; 200]), 500);
     nights.night("2026-11-22").ends_with(4).says(&["held back", "accept", "199 of the 200 documents of b.parquet"]);
     assert_eq!(nights.latest(), "2026-11-21");
     Ran::of(program().arg("accept").arg(nights.at("out/2026-11-22.held")).output().unwrap()).ends_with(0);
     nights.night("2026-11-22").ends_with(0).says(&["is done already"]);
     assert_eq!(nights.latest(), "2026-11-22");
-    // What was accepted is the night before; of the others the newest are kept.
+    // The accepted result is the previous run; of the others, the newest are kept.
     std::fs::remove_file(nights.at("corpus/b.parquet")).unwrap();
     nights.night("2026-11-23").ends_with(0);
     let fourth = record(&nights.at("out/2026-11-23"));
@@ -126,7 +126,7 @@ fn nights_go_on_after_a_crash_and_are_held_against_each_other() {
         names_in(&nights.at("out")),
         [".nightly.lock", ".nightly.published", "2026-11-22", "2026-11-23", "latest"]
     );
-    // Nights follow as they were published, whatever they are called.
+    // Results are ordered by publication, whatever their names are.
     nights.night("10").ends_with(0);
     nights.night("9").ends_with(0);
     assert!(record(&nights.at("out/9"))["options"]["previous"].as_str().unwrap().ends_with("/10"));
@@ -136,7 +136,7 @@ fn nights_go_on_after_a_crash_and_are_held_against_each_other() {
     );
 }
 
-/// Runs the program, and then says in the record that it began at another time.
+/// Runs the program, and then changes the start time in the record.
 const WRONG_CLOCK: &str = r#"#!/bin/sh
 "$PROGRAM" "$@" || exit
 [ -z "${STARTED-}" ] || sed -i "s/^  \"started\": .*/  \"started\": \"$STARTED\",/" "$RESULT/run.json"
@@ -148,7 +148,7 @@ fn executable(path: &Path, text: &str) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Whatever the clock says, results follow each other as they were published: none is deleted that was just published.
+/// Results are ordered by publication, whatever the clock says: no result is deleted that was just published.
 #[test]
 fn a_wrong_clock_deletes_nothing() {
     let nights = Nights { folder: tempfile::tempdir().unwrap() };
@@ -172,19 +172,19 @@ fn a_wrong_clock_deletes_nothing() {
     assert_eq!(night("2000-01-01", "2000-01-01T00:00:00Z"), ["2000-01-01", "2026-11-21", "2026-11-22"]);
     assert_eq!(night("2026-11-24", "2026-11-24T02:30:00Z"), ["2000-01-01", "2026-11-22", "2026-11-24"]);
     assert!(record(&nights.at("out/2026-11-24"))["options"]["previous"].as_str().unwrap().ends_with("2000-01-01"));
-    // A clock in the future, and the nights after it.
+    // A clock in the future, and the runs after it.
     assert_eq!(night("2099-01-01", "2099-01-01T00:00:00Z"), ["2000-01-01", "2026-11-24", "2099-01-01"]);
     assert_eq!(night("2026-11-25", "2026-11-25T02:30:00Z"), ["2026-11-24", "2026-11-25", "2099-01-01"]);
     assert_eq!(night("2026-11-26", "2026-11-26T02:30:00Z"), ["2026-11-25", "2026-11-26", "2099-01-01"]);
     assert_eq!(night("2026-11-27", "2026-11-27T02:30:00Z"), ["2026-11-25", "2026-11-26", "2026-11-27"]);
-    // The list is lost: the times when results began are all that is left. What is published next stays all the same.
+    // The list is lost: only the start times of results are left. The next published result is still kept.
     std::fs::remove_file(nights.at("out/.nightly.published")).unwrap();
     assert_eq!(night("1999-01-01", "1999-01-01T00:00:00Z"), ["1999-01-01", "2026-11-26", "2026-11-27"]);
-    // A name in the list that leads elsewhere is none.
+    // A name in the list that leads elsewhere is ignored.
     std::fs::write(nights.at("out/.nightly.published"), "../corpus\n\n2026-11-26\n2026-11-27\n1999-01-01\n").unwrap();
     assert_eq!(night("a", ""), ["1999-01-01", "2026-11-27", "a"]);
     assert!(nights.at("corpus/a.parquet").is_file());
-    // One that comes again after it was removed is the newest.
+    // A result that is removed and published again is the newest.
     std::fs::remove_dir_all(nights.at("out/2026-11-27")).unwrap();
     night("2026-11-27", "2026-11-27T02:30:00Z");
     assert_eq!(
@@ -193,14 +193,14 @@ fn a_wrong_clock_deletes_nothing() {
     );
 }
 
-/// A night that ended when its result had its name, under a wrong clock: the same command leads `latest` there.
+/// A run that was killed after its result had its name, with a wrong clock: the same command updates `latest`.
 #[test]
 fn a_night_that_was_not_listed_yet_is_the_newest() {
     let nights = Nights { folder: tempfile::tempdir().unwrap() };
     executable(&nights.at("dupsift"), WRONG_CLOCK);
     write_docs(&nights.at("corpus/a.parquet"), &sample_docs()[..50], 500);
     nights.night("2026-11-20").ends_with(0);
-    // By hand, as the script would.
+    // Published by hand, as the script would.
     let out = nights.at("out/2000-01-01");
     crate::kit::run(&[&nights.at("corpus")], &out, &["--corpus", "keep"]).ends_with(0);
     let json = std::fs::read_to_string(out.join("run.json")).unwrap();
@@ -210,14 +210,14 @@ fn a_night_that_was_not_listed_yet_is_the_newest() {
     assert_eq!(nights.latest(), "2000-01-01");
 }
 
-/// A result that is accepted after the night that followed it was published is not the newest one.
+/// A result that is accepted after the following one was published is not the newest.
 #[test]
 fn an_older_night_that_is_accepted_does_not_move_latest_back() {
     let nights = Nights { folder: tempfile::tempdir().unwrap() };
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), nights.at("dupsift")).unwrap();
     let text_of = |at: usize| (0..60).map(|n| format!("w{at}x{n}")).collect::<Vec<_>>().join(" ");
     write_docs(&nights.at("corpus/a.parquet"), &numbered((0..300).map(text_of)), 500);
-    // A source has become a page of one template, and is itself again.
+    // A source consists of pages from the same template, and then is restored.
     let torn = |name: &str| {
         let page = "please enable scripts to read this page";
         write_docs(&nights.at("corpus/b.parquet"), &numbered(vec![page; 200]), 500);
@@ -234,13 +234,13 @@ fn an_older_night_that_is_accepted_does_not_move_latest_back() {
     nights.night("2026-11-22").ends_with(0);
     assert_eq!(accepted("2026-11-21"), "2026-11-20\n2026-11-21\n2026-11-22\n");
     assert_eq!(nights.latest(), "2026-11-22");
-    // What is accepted before another night follows is the newest.
+    // A result that is accepted before the next run is the newest.
     torn("2026-11-23");
     accepted("2026-11-23");
     assert_eq!(nights.latest(), "2026-11-23");
 }
 
-/// The list of results is written under a name that nobody can have prepared, and an error of writing it is reported.
+/// The list of results is written under an unpredictable name, and a write error is reported.
 #[test]
 fn a_link_in_place_of_the_list_is_not_written_to() {
     let nights = Nights { folder: tempfile::tempdir().unwrap() };
@@ -259,7 +259,7 @@ fn a_link_in_place_of_the_list_is_not_written_to() {
     let list = nights.at("out/.nightly.published");
     assert!(!list.is_symlink());
     assert_eq!(std::fs::read_to_string(list).unwrap(), "2026-11-20\n");
-    // A grep that fails as on a full disk: the list stays as it was, and the night says so.
+    // A grep that fails as on a full disk: the list is unchanged, and the script reports it.
     executable(
         &nights.at("grep"),
         "#!/bin/sh\ncase $1 in -Fxv) exit 2 ;; *) PATH=${PATH#*:} exec grep \"$@\" ;; esac\n",
@@ -296,7 +296,7 @@ fn nights_with_an_index_are_added_once_they_are_published() {
     night("2026-11-20", &[])
         .ends_with(0)
         .says(&["2026-11-20 is published", "1 folder of rows, of which none is to be merged yet"]);
-    // The second night is killed before it is published, and again when its output stands, but not yet in the index.
+    // The second run is killed before it is published, and again when its output is complete but not yet in the index.
     cut(2, 4);
     let killed = |step: &str| Ran::of(nights.indexed("2026-11-21", &[]).env("DUPSIFT_STOP_AT", step).output().unwrap());
     killed("intent").says(&["dupsift ended with 134", "the same command begins the night anew"]);
@@ -311,20 +311,20 @@ fn nights_with_an_index_are_added_once_they_are_published() {
         (&second["index"]["first_doc"], &second["index"]["batch"]),
         (&(docs.len() as u64 / 2).into(), &"2026-11-21".into())
     );
-    // All that came the night before comes again: it is seen, and no guard fires.
+    // The complete batch of the previous run is repeated: it is seen, and no guard fires.
     night("2026-11-22", &[]).ends_with(0);
     let third = record(&nights.at("out/2026-11-22"));
     let read = third["documents"]["used"].as_u64().unwrap();
     assert_eq!(third["index"]["texts"], 0, "no text is new");
     assert!(third["index"]["seen"].as_u64() > Some(read / 2), "{}", third["index"]);
     assert!(third["options"]["previous"].as_str().unwrap().ends_with("2026-11-21"));
-    // What a guard holds back is not in the index until it is accepted.
+    // A held batch is not in the index until it is accepted.
     write_docs(&nights.at("corpus/b.parquet"), &numbered(vec!["please enable scripts to read this page"; 200]), 500);
     night("2026-11-23", &[]).ends_with(4).says(&["held back", "accept"]);
     assert_eq!(nights_in(&nights.held()), ["2026-11-20", "2026-11-21", "2026-11-22"]);
     Ran::of(program().arg("accept").arg(nights.at("out/2026-11-23.held")).output().unwrap()).ends_with(0);
     assert_eq!(nights_in(&nights.held()), ["2026-11-20", "2026-11-21", "2026-11-22", "2026-11-23"]);
-    // All of that was seen now.
+    // All of it is seen.
     night("2026-11-24", &[]).ends_with(0);
     night("2026-11-24", &[]).ends_with(0).says(&["is published already", "is done already"]);
     assert_eq!(record(&nights.at("out/2026-11-24"))["index"]["texts"], 0);
@@ -332,7 +332,7 @@ fn nights_with_an_index_are_added_once_they_are_published() {
         names_in(&nights.at("out")),
         [".nightly.lock", ".nightly.published", "2026-11-23", "2026-11-24", "latest"]
     );
-    // Another corpus under a name that is done is no night that is done.
+    // Another corpus with the name of a finished batch is not that batch.
     write_docs(&nights.at("corpus/b.parquet"), &numbered(vec!["a text of another day"]), 500);
     night("2026-11-24", &[]).ends_with(2).says(&[
         "with other files",
@@ -343,7 +343,7 @@ fn nights_with_an_index_are_added_once_they_are_published() {
     Ran::of(Command::new("sh").arg(script()).arg("--index").output().unwrap()).ends_with(2).says(&["--index expects"]);
 }
 
-/// Runs the line for cron of docs/scheduling.md as cron runs it, in a folder that stands for the machine, on two nights.
+/// Runs the crontab line in docs/scheduling.md as cron does, in a folder that represents the machine, on two days.
 #[test]
 fn the_line_for_cron_works_as_it_is_printed() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -359,7 +359,7 @@ fn the_line_for_cron_works_as_it_is_printed() {
     symlink(script(), machine("usr/local/lib/dupsift/nightly.sh")).unwrap();
     std::fs::write(machine("bin/date"), "#!/bin/sh\n[ \"$*\" = +%F ] && echo \"$TODAY\"\n").unwrap();
     std::fs::set_permissions(machine("bin/date"), std::fs::Permissions::from_mode(0o755)).unwrap();
-    // cron gives the line to sh, with a percent sign where it has a backslash before one.
+    // cron passes the line to sh, with `\%` replaced by `%`.
     let typed = line.strip_prefix("30 2 * * * ").unwrap().replace("\\%", "%");
     assert!(!typed.contains('\\'), "{typed}");
     let here = folder.path().to_str().unwrap();
@@ -378,7 +378,7 @@ fn the_line_for_cron_works_as_it_is_printed() {
     assert_eq!(nights_in(&held(&machine("data/seen"))), ["2026-11-22", "2026-11-23"]);
     let second = record(&machine("data/dedup/latest"));
     assert!(second["index"]["seen"].as_u64() > Some(1700), "{}", second["index"]);
-    // Copies of the night before are pairs, but none that guards count.
+    // Copies in the previous batch are pairs, but guards do not count them.
     let exact = &second["algorithms"][0];
     let (pairs, of_night) = (exact["pairs"].as_u64().unwrap(), exact["pairs_of_night"].as_u64().unwrap());
     assert!(of_night + 2000 < pairs, "{exact}");

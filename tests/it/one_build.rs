@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::process::Command;
 
-/// The crates that a build compiles, each with its version and features.
+/// Returns the crates that a build compiles, each with its version and features.
 fn crates(package: &str, edges: &str) -> BTreeSet<String> {
     let output = Command::new(env!("CARGO"))
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -38,7 +38,7 @@ fn no_dependency_is_compiled_twice() {
     }
 }
 
-/// The package's own copy: its sources hold the other one beside it, so it has another name.
+/// The package has its own copy under another name, because its source distribution also includes the other one.
 #[test]
 fn the_wheel_has_the_licence_of_the_repository() {
     let read = |name: &str| std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/").to_owned() + name).unwrap();

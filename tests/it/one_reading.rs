@@ -1,12 +1,12 @@
-//! Signatures made of the words that were kept while they were counted are those that a second reading of the texts gives.
+//! Signatures from words that were kept while they were counted equal those from a second pass over the texts.
 
 use crate::kit::{Done, assert_same_bytes, done, files_below, labels, record, samples};
 
-/// Members that sign by words alone, with such as need no counts.
+/// Algorithms that sign by words alone, including some that need no counts.
 const BY_WORDS: &str = "exact,tf_idf,minhash,tf_ridf,opt_freq,simhash,imatch,idf_hash,lex_rand,keyword_match,\
     fingerprint:weight=tf_over_df,three_plus_five,versions,cosine:as=plain";
 
-/// One that needs counts and reads texts: with it all that need counts read them.
+/// An algorithm that needs counts and reads texts: with it, all that need counts read them.
 const READER: &str = "heavy_sent";
 
 fn stages(done: &Done) -> Vec<String> {
@@ -14,7 +14,7 @@ fn stages(done: &Done) -> Vec<String> {
     record["stages"].as_array().unwrap().iter().map(|stage| stage["stage"].as_str().unwrap().to_string()).collect()
 }
 
-/// The tables of each algorithm but the reader.
+/// Returns the tables of each algorithm except that one.
 fn tables(done: &Done) -> Vec<(String, Vec<u8>)> {
     let out = done.out();
     let below = |kind: &str| files_below(&out.join(kind));

@@ -1,4 +1,4 @@
-//! The pairs of each method against a second, slow implementation that compares all documents with all.
+//! The pairs of each algorithm compared with a second, slow implementation that compares all documents with all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ struct Made {
 
 fn made() -> Made {
     let mut docs = made_docs(DOCUMENTS);
-    // Short ones, and one without a word, among them.
+    // Includes short ones, and one without a word.
     for (at, text) in ["да", "нет да", "Да! Нет...", "?!", "网页", "", "a b c d e f", "f e d c b a."].iter().enumerate()
     {
         docs[50 * at].text = text.to_string();
@@ -44,13 +44,13 @@ fn made() -> Made {
 }
 
 impl Made {
-    /// The pairs that the program finds.
+    /// Returns the pairs that the program finds.
     fn found(&self, algorithm: &str) -> Vec<(usize, usize)> {
         let done = done(self.folder.path(), &["--algorithms", &format!("{algorithm},as=x")]);
         doc_pairs(&done.out(), "x")
     }
 
-    /// All pairs of documents that are duplicates to `same`, or copies of each other.
+    /// Returns all pairs of documents that are duplicates according to `same`, or copies.
     fn all(&self, same: impl Fn(usize, usize) -> bool) -> Vec<(usize, usize)> {
         let pairs = (0..self.docs.len()).flat_map(|a| (a + 1..self.docs.len()).map(move |b| (a, b)));
         let pairs = pairs.filter(|&(a, b)| same(a, b) || self.docs[a].text == self.docs[b].text);
@@ -66,7 +66,7 @@ fn check(found: Vec<(usize, usize)>, expected: Vec<(usize, usize)>, what: &str) 
     assert!(missed.is_empty() && wrong.is_empty(), "{what}: missed {missed:?}, wrong {wrong:?}");
 }
 
-/// The bits of each document, straight from the signer: its key as bytes, and its sketch.
+/// Returns the bits of each document directly from the signer: its key as bytes, and its sketch.
 fn fingerprints(docs: &[Doc], name: &str, typed: &[(&str, &str)]) -> Vec<Option<(u128, Vec<u8>)>> {
     let algorithm = by_name(name).unwrap();
     let typed: Vec<(String, String)> =
@@ -128,7 +128,7 @@ fn random_projection_pairs_are_all_vectors_within_the_distance() {
     }
 }
 
-/// Windows of five units: words, single characters for Han; a shorter document is one window.
+/// Returns windows of five units: words, or single characters for Han; a shorter document is one window.
 fn windows(words: &[String]) -> BTreeSet<String> {
     let is_han = |c: char| ('\u{4e00}'..='\u{9fff}').contains(&c);
     let mut units: Vec<String> = Vec::new();
@@ -227,7 +227,7 @@ fn long_sent_pairs_have_the_same_two_longest_sentences() {
     );
 }
 
-/// The six heaviest distinct words; none where there are fewer than six.
+/// Returns the six heaviest distinct words; `None` if there are fewer than six.
 fn heaviest(counts: &BTreeMap<&str, usize>, weight: impl Fn(&str, usize) -> f64) -> Option<BTreeSet<String>> {
     let mut weighed: Vec<(f64, &str)> = counts.iter().map(|(word, tf)| (weight(word, *tf), *word)).collect();
     weighed.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)));
@@ -290,7 +290,7 @@ fn near_page_pairs_have_the_same_share_of_frequent_words() {
     let frequent = |words: &Vec<String>| -> BTreeSet<String> {
         let mut words: Vec<(usize, &str)> = counts(words).into_iter().map(|(word, tf)| (tf, word)).collect();
         words.sort_unstable_by(|a, b| b.cmp(a));
-        // Half of them, in whole threes.
+        // Half of them, in multiples of three.
         words.truncate(words.len() / 2 / 3 * 3);
         words.into_iter().map(|(_, word)| word.to_string()).collect()
     };
@@ -299,7 +299,7 @@ fn near_page_pairs_have_the_same_share_of_frequent_words() {
     check(made.found("near_page:percentage=0.5,interval=3"), same, "near_page");
 }
 
-/// The naive TF IDF over the corpus as given, or over each text once.
+/// Checks the naive TF IDF over the corpus as given, or over each text once.
 fn check_tf_idf(made: &Made, each_text_once: bool, found: Vec<(usize, usize)>) {
     let mut seen = BTreeSet::new();
     let counted: Vec<usize> =

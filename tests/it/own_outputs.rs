@@ -1,4 +1,5 @@
-//! Results and indexes of dupsift inside a corpus are no part of it: they are skipped wherever the corpus is listed, and the run names them.
+//! Results and indexes of dupsift inside a corpus are not part of it: they are skipped wherever the corpus is listed, and the run names
+//! them.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +7,7 @@ use crate::kit::{Ran, made_docs, program, record, run, write_docs};
 
 const ROWS: usize = 40;
 
-/// A folder `c` of two files in hive-partitioned folders, 40 rows in all.
+/// Creates a folder `c` with two files in hive-partitioned folders, 40 rows in all.
 fn corpus(folder: &Path) -> PathBuf {
     let (corpus, docs) = (folder.join("c"), made_docs(ROWS));
     write_docs(&corpus.join("lang=ru/a.parquet"), &docs[..25], 10);
@@ -19,7 +20,7 @@ fn rows(out: &Path) -> u64 {
     record["rows"].as_u64().or(record["documents"]["rows"].as_u64()).unwrap()
 }
 
-/// What the record says was skipped, by names below the corpus.
+/// Returns what was skipped according to the record, by path below the corpus.
 fn skipped(out: &Path, corpus: &Path) -> Vec<(String, String)> {
     let record = record(out);
     let folders = record["skipped_folders"].as_object().cloned().unwrap_or_default();
@@ -37,7 +38,7 @@ fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
     of.iter().map(|(path, kind)| ((*path).to_owned(), (*kind).to_owned())).collect()
 }
 
-/// Removes nothing of a corpus whose only copies lie in an earlier result.
+/// Removes nothing from a corpus whose only copies are in an earlier result.
 #[test]
 fn a_result_inside_the_corpus_is_skipped_and_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -53,11 +54,11 @@ fn a_result_inside_the_corpus_is_skipped_and_named() {
     ran.says(&[&said]);
     assert_eq!((rows(&second), skipped(&second, &corpus)), (ROWS as u64, pairs(&[("r1", "result")])));
     assert_eq!(record(&second)["removal"]["removed"], removed);
-    // The run's own earlier output is no input either, so that it can be replaced.
+    // The run's own earlier output is not an input either, so it can be replaced.
     run(&[&corpus], &second, &["--overwrite"]).ends_with(0);
     assert_eq!(skipped(&second, &corpus), pairs(&[("lang=ru/r2", "result"), ("r1", "result")]));
     assert_eq!(rows(&second), ROWS as u64);
-    // Whoever names the folder reads it.
+    // A folder that is named explicitly is read.
     let named = folder.path().join("named");
     run(&[&first.join("deduped")], &named, &[]).ends_with(0);
     assert_eq!(rows(&named), record(&first)["removal"]["kept"].as_u64().unwrap());
@@ -108,7 +109,7 @@ fn every_verb_skips_results_of_every_verb_and_indexes() {
         assert!(ran.stdout.contains("10 output folders of dupsift skipped"), "{name}: {}", ran.stdout);
         assert_eq!((rows(&out), skipped(&out, &corpus)), (ROWS as u64, all.clone()), "{name}");
     }
-    // The corpus as a reference: nothing of the results is matched against.
+    // The corpus as a reference: nothing is matched with the results.
     let (other, out) = (folder.path().join("other"), folder.path().join("out"));
     write_docs(&other.join("a.parquet"), &made_docs(ROWS), 10);
     let reference = corpus.to_string_lossy().into_owned();
@@ -140,7 +141,7 @@ fn a_pattern_reads_a_result_only_where_it_spells_a_name_of_it() {
     assert_eq!(read("r1/deduped/*/*.parquet"), (kept, 0));
 }
 
-/// A folder in which there is nothing but results says what it holds.
+/// A folder with only results reports what it contains.
 #[test]
 fn a_folder_of_results_alone_says_that_one_may_be_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,7 +153,7 @@ fn a_folder_of_results_alone_says_that_one_may_be_named() {
         "results/one (result)",
         "name it as an input",
     ]);
-    // A folder of somebody else with such names is a corpus.
+    // A folder of another program with such names is a corpus.
     let spark = folder.path().join("spark");
     write_docs(&spark.join("day/part-00000.parquet"), &made_docs(7), 10);
     std::fs::write(spark.join("day/_SUCCESS"), "").unwrap();
@@ -163,7 +164,7 @@ fn a_folder_of_results_alone_says_that_one_may_be_named() {
     assert!(rows(&out) >= 7);
 }
 
-/// The nights of the script lie inside the crawl that it reads, its index too.
+/// The outputs and the index of the script are inside the crawl that it reads.
 #[test]
 fn nights_inside_the_corpus_do_not_remove_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -186,7 +187,7 @@ fn nights_inside_the_corpus_do_not_remove_it() {
     assert_eq!(skipped(&third, &corpus), all);
 }
 
-/// Only a result of dupsift holds nothing else: other programs leave `run.json` and `_SUCCESS`, too.
+/// Only a result of dupsift contains nothing else: other programs also write `run.json` and `_SUCCESS`.
 #[test]
 fn an_output_may_lie_in_the_output_of_another_program() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Pages, from the command line to the tables: the verb `purify`, runs on pages, categories, what is cut and set aside.
+//! Web pages, from the command line to the tables: `purify`, runs on pages, categories, what is cut and rejected.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::kit::{
     sample_docs, write_columns,
 };
 
-/// A page of a site: its own menu, its own foot, and one article. `site` chooses the template.
+/// Returns a page of a site: its menu, its footer, and one article. `site` chooses the template.
 fn page(site: usize, title: &str, text: &str) -> String {
     let paragraphs: String =
         text.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("<p>{}</p>\n", escaped(line))).collect();
@@ -37,8 +37,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// The page in the bytes of the charset that its language is often found in; the first of three says nothing of it but in the
-/// header.
+/// Returns the page in a charset common for its language; one in three states it only in the header.
 fn encoded(page: &str, n: usize) -> (Vec<u8>, Option<String>) {
     let han = page.chars().filter(|c| ('\u{4e00}'..='\u{9fff}').contains(c)).count();
     let cyrillic = page.chars().filter(|c| ('а'..='я').contains(c)).count();
@@ -54,7 +53,7 @@ fn encoded(page: &str, n: usize) -> (Vec<u8>, Option<String>) {
     (bytes.into_owned(), Some(format!("text/html; charset={}", charset.name())))
 }
 
-/// The first `count` samples of each language as pages of two sites.
+/// Returns the first `count` samples in each language as pages of two sites.
 fn sample_pages(count: usize) -> Vec<(String, String, Vec<u8>, Option<String>)> {
     let mut of_language: BTreeMap<char, usize> = BTreeMap::new();
     let mut pages = Vec::new();
@@ -84,7 +83,7 @@ fn write(path: &Path, pages: &[(String, String, Vec<u8>, Option<String>)]) {
     write_columns(path, &[("id", ids), ("rank", rank), ("html", html), ("content_type", said)], 64);
 }
 
-/// `dupsift purify INPUT --out FOLDER/out ...`.
+/// Runs `dupsift purify INPUT --out FOLDER/out ...`.
 fn purify(input: &Path, out: &Path, more: &[&str]) -> Ran {
     let mut command = program();
     command.arg("purify").arg(input).arg("--out").arg(out).args(["--no-progress", "--threads", "2"]).args(more);
@@ -105,7 +104,7 @@ impl Place {
     }
 }
 
-/// The same words in the same order, with anything between them.
+/// Returns the words of a text in order, ignoring everything between them.
 fn words(text: &str) -> Vec<String> {
     text.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty()).map(str::to_lowercase).collect()
 }
@@ -115,7 +114,7 @@ fn a_run_on_pages_is_a_run_on_what_purify_wrote() {
     let place = Place::new();
     let (input, out) = (place.at("pages.parquet"), place.at("out"));
     let mut all = sample_pages(70);
-    // Some pages without a title: these are called by their heaviest keyword.
+    // Some pages without a title: their heaviest keyword is used.
     let bare: Vec<_> = all
         .iter()
         .step_by(5)
@@ -142,7 +141,7 @@ fn a_run_on_pages_is_a_run_on_what_purify_wrote() {
     let small =
         done(&input, &["--algorithms", algorithms, "--html-column", "html", "--threads", "1", "--memory", "64MiB"]);
     assert_same_bytes(&small.out(), &pages.out(), "threads and memory");
-    // What looks at the result reads pages again.
+    // Commands that inspect the result read pages again.
     let pair = &pairs(&pages.out(), "minhash")[0];
     let mut command = program();
     let docs = [pair.doc_a, pair.doc_b].map(|doc| doc.to_string());
@@ -183,7 +182,7 @@ fn pages_give_their_texts_back_in_every_charset() {
         all += body.len();
         assert!(!body.iter().any(|word| word == "qzxscript"), "a script is no text");
     }
-    // Menus and feet are gone but for a page or two.
+    // Menus and footers are removed, except for a page or two.
     assert!(common * 100 >= all * 99, "{common} of {all} words of the bodies are words of the texts");
 }
 
@@ -241,10 +240,10 @@ fn rows_without_a_page_are_set_aside_and_limits_are_counted() {
     let rejected = Table::read(&ran.out().join("rejected"));
     assert_eq!(rejected.texts("reason"), ["null text", "skipped page type", "skipped page type"]);
     assert_eq!(rejected.texts("detail"), ["null", "hub", "other"]);
-    // With all visible text the hub stays.
+    // With all visible text, the hub is kept.
     let ran = ended(&input, &["--algorithms", "exact", "--html-column", "html"], 3);
     assert_eq!(record(&ran.out())["documents"]["used"], 3);
-    // The verb writes a row for every page and sets only the null aside.
+    // The command writes a row for every page and rejects only the null.
     let out = place.at("out");
     purify(&input, &out, &["--prefix", "", "--columns", "none"]).ends_with(3);
     let table = Table::read(&out.join("pages"));
@@ -328,7 +327,7 @@ fn categories_are_learnt_and_said() {
     let categories = Table::read(&out.join("pages")).texts("page_category");
     assert_eq!(categories, (0..20).map(|n| if n % 2 == 0 { "sport" } else { "food" }).collect::<Vec<_>>());
     assert_eq!(record(&out)["model"], record(&model)["model"]);
-    // Learnt from other words, or not what was learnt.
+    // Trained with other words, or not a training at all.
     let model_at = model.display().to_string();
     let other = ["--model", &model_at, "--stem", "--overwrite"];
     purify(&input, &out, &other).ends_with(2).says(&["was trained with ", "train again"]);
@@ -387,7 +386,7 @@ fn a_web_archive_is_read_without_a_word_about_columns() {
     assert_eq!(record(&ran.out())["documents"]["rows"], 6);
     assert!(removed.len() >= 4, "{}", removed.len());
     assert!(removed.texts("id").iter().all(|id| id.starts_with("http://site")), "{:?}", removed.texts("id"));
-    // The newest of each site stays.
+    // The newest of each site is kept.
     assert!(!removed.texts("id").contains(&"http://site5.example/".to_string()));
     let out = place.at("out");
     purify(&input, &out, &[]).ends_with(0);

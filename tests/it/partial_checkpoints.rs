@@ -1,5 +1,4 @@
-//! A reading puts down what it knows so far, a portion: who is killed in the middle of a long reading goes on from there, and ends with the
-//! same bytes.
+//! A pass saves partial checkpoints: a run that is killed in the middle of a long pass resumes there, and ends with the same bytes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,17 +8,17 @@ use serde_json::json;
 
 use crate::kit::{Ran, assert_same_bytes, files_below, program, record, sample_docs};
 
-/// Members that sign in the first reading or in a second one, that count, keep words, sketches and evidence.
+/// Algorithms that sign in the first or in a second pass, that count, and that keep words, sketches and evidence.
 const ALGORITHMS: &str = "exact,minhash,versions,simhash,lsi:dimensions=16,passes=1,as=lsi,imatch,shingles,long_sent";
-/// Members that sign from the words that are kept in the first reading, so that there is no second one.
+/// Algorithms that sign from the words that are kept in the first pass, so that there is no second one.
 const OF_WORDS: &str = "exact,versions,tf_idf";
 
 const FIRST: &str = "the first pass";
 const SECOND: &str = "the second pass";
 const KEPT: &str = "the kept words";
 
-/// What is read: files of a few documents each, so that there are many pieces. Some lines cannot be used; each document has a host and a
-/// rank, which is a text in some files.
+/// The input: files with a few documents each, so that there are many pieces. Some lines are invalid; each document has a host and a rank,
+/// which is text in some files.
 struct Place {
     folder: tempfile::TempDir,
     options: Vec<&'static str>,
@@ -51,7 +50,7 @@ impl Place {
         place
     }
 
-    /// The same lines in one compressed file.
+    /// Returns the same lines in one compressed file.
     fn packed(self) -> Place {
         let mut all = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
         for path in files_below(&self.docs()) {
@@ -90,13 +89,13 @@ impl Place {
         command
     }
 
-    /// What a run makes that rests nowhere.
+    /// Returns the output of a run without checkpoints.
     fn whole(&self) -> PathBuf {
         Ran::of(self.command("whole", "never", "2", "512MiB").output().unwrap()).ends_with(3);
         self.out("whole")
     }
 
-    /// Kills a run where so many portions of this reading, `FIRST`, `SECOND` or `KEPT`, were put down.
+    /// Kills a run after it saved this many partial checkpoints of this pass, `FIRST`, `SECOND` or `KEPT`.
     fn killed_after(&self, out: &str, reading: &str, portions: usize) {
         let mut child =
             self.command(out, "0s", "2", "512MiB").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -110,7 +109,7 @@ impl Place {
         assert!(!self.out(out).exists(), "it was over");
     }
 
-    /// The same command again, with other threads and memory.
+    /// Runs the same command again, with other threads and memory.
     fn goes_on(&self, out: &str) -> Ran {
         Ran::of(self.command(out, "0s", "3", "128MiB").output().unwrap()).ends_with(3)
     }
@@ -120,14 +119,14 @@ impl Place {
         taken.iter().map(|name| name.as_str().unwrap().to_owned()).collect()
     }
 
-    /// The files of portions in the work folder, by the order of documents.
+    /// Returns the files of partial checkpoints in the work folder, in document order.
     fn portions(&self, out: &str) -> Vec<PathBuf> {
         let mut portions = self.products(out, |name| name.starts_with("part of "));
         portions.sort_by_key(|path| std::fs::metadata(path).unwrap().modified().unwrap());
         portions
     }
 
-    /// The first file of each product of such a name.
+    /// Returns the first file of each saved part with such a name.
     fn products(&self, out: &str, is_one: impl Fn(&str) -> bool) -> Vec<PathBuf> {
         let work = self.out(&format!(".{out}.dupsift-work"));
         let ledger: serde_json::Value =
@@ -204,7 +203,7 @@ fn signing_from_kept_words_goes_on_where_it_was() {
     goes_on_from_portions(&["--algorithms", OF_WORDS, "--count-copies", "false"], &[(KEPT, 2)]);
 }
 
-/// A run that is killed again and again in one reading ends all the same, and never begins anew.
+/// A run that is killed repeatedly in the same pass still ends, and never starts over.
 #[test]
 fn portions_add_up_over_many_runs() {
     let place = Place::new(&["--algorithms", "exact,minhash,versions"]);
@@ -220,7 +219,7 @@ fn portions_add_up_over_many_runs() {
     assert_same_bytes(&whole, &place.out("out"), "after four kills");
 }
 
-/// What is behind a damaged portion does not join on to what is read again.
+/// Checkpoints after a damaged one do not continue what is read again.
 #[test]
 fn a_damaged_portion_is_named_and_those_behind_it_are_read_again() {
     let place = Place::new(&["--algorithms", "exact,minhash,versions"]);
@@ -241,7 +240,7 @@ fn a_damaged_portion_is_named_and_those_behind_it_are_read_again() {
     }
 }
 
-/// The words of a reading that was made again are kept in another order: no portion of those before is of them.
+/// The words of a repeated pass are stored in another order: no earlier checkpoint matches them.
 #[test]
 fn portions_of_kept_words_are_of_these_words_only() {
     let place = Place::new(&["--algorithms", OF_WORDS]);
@@ -257,7 +256,7 @@ fn portions_of_kept_words_are_of_these_words_only() {
     assert_same_bytes(&whole, &place.out("out"), "other words");
 }
 
-/// Portions are of the options that they were made with, and of the files.
+/// Checkpoints are only used with the same options and files.
 #[test]
 fn other_options_and_other_files_take_no_portions_up() {
     let place = Place::new(&["--algorithms", "exact,minhash"]);

@@ -1,5 +1,5 @@
-//! What the program prints, for any input: log lines in one form, nothing that a terminal would obey, and an exit code that
-//! tells of the result and not of the printing.
+//! Printed output for any input: log lines in one format, nothing that a terminal would interpret, and an exit code that reflects the
+//! result and not the printing.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::kit::{Ran, numbered, program, write_docs};
 
-/// Every line of stderr as JSON; the last one says the exit code.
+/// Returns every line of stderr as JSON; the last one has the exit code.
 #[track_caller]
 fn json(typed: &[&str], folder: &Path, code: i32) -> Vec<Value> {
     let ran = Ran::of(program().current_dir(folder).args(typed).output().unwrap()).ends_with(code);
@@ -58,13 +58,13 @@ fn with_log_format_json_every_line_is_json_whatever_is_wrong() {
     }
     let lines = json(&["run", "a.jsonl", "--config", "good.toml"], folder.path(), 0);
     assert!(lines.iter().any(|line| line["message"] == "done"), "{lines:?}");
-    // What is typed wins.
+    // The command line takes precedence.
     let text = ["run", "a.jsonl", "--log-format", "text", "--config", "key.toml"];
     let ran = Ran::of(program().current_dir(folder.path()).args(text).output().unwrap()).ends_with(2);
     assert!(ran.stderr.starts_with("error: key.toml, line 2"), "{}", ran.stderr);
 }
 
-/// Fails where a terminal would obey something.
+/// Fails if a terminal would interpret anything.
 #[track_caller]
 fn is_plain(ran: &Ran) {
     for text in [&ran.stdout, &ran.stderr] {
@@ -106,7 +106,7 @@ fn nothing_that_a_terminal_obeys_is_printed() {
     let told = typed(&["report", EVIL]).stderr;
     assert!(told.contains("\\u001b[31mx\\u009b2J\\u000d\\u202e\\u0007"), "{told:?}");
 
-    // Names of files, ids and values of a corpus: warnings, the summary, an explanation.
+    // File names, ids and values in a corpus: warnings, the summary, an explanation.
     let docs = folder.path().join(format!("docs-{EVIL}"));
     let mut texts = numbered(["One text of some words.", "One text of some words.", "Another text."]);
     texts[0].id = EVIL.into();
@@ -165,7 +165,7 @@ fn a_full_stdout_does_not_change_what_the_exit_code_says_of_the_result() {
     }
 }
 
-/// Root is not bound by the limit of processes, so another user runs the program there.
+/// The process limit does not apply to root, so another user runs the program there.
 #[cfg(target_os = "linux")]
 #[test]
 #[allow(unsafe_code)]
@@ -186,19 +186,19 @@ fn where_threads_cannot_be_started_fewer_do_or_a_message_says_so() {
         command
             .args(["run", "docs", "--out", &out, "--threads", "16", "--memory", "512MiB"])
             .current_dir(folder.path());
-        // SAFETY: it only reads who we are.
+        // SAFETY: it only reads the user id.
         if unsafe { libc::geteuid() } == 0 {
             command.uid(54_321 + at as u32);
         }
         let limited = move || {
             let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
-            // SAFETY: one call of the system with a value that lives as long as the call.
+            // SAFETY: one system call with a value that lives as long as the call.
             match unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &limit) } {
                 0 => Ok(()),
                 _ => Err(std::io::Error::last_os_error()),
             }
         };
-        // SAFETY: between fork and exec nothing but that call is made.
+        // SAFETY: between fork and exec only that call is made.
         unsafe { command.pre_exec(limited) };
         let ran = Ran::of(command.output().unwrap());
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
@@ -212,7 +212,7 @@ fn where_threads_cannot_be_started_fewer_do_or_a_message_says_so() {
 
 const PANICS: &str = "DUPSIFT_TEST_PANICS";
 
-/// What the test below runs in a process of its own, for a hook is that of a whole process.
+/// Runs in a process of its own for the test below, because a panic hook is process-wide.
 #[test]
 fn a_process_that_panics() {
     if std::env::var_os(PANICS).is_some() {

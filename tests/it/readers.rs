@@ -1,5 +1,5 @@
-//! What a corpus folder holds besides tables of documents: files that are not read, files that are one document each, texts in
-//! other encodings, pipes. Nothing of it goes without a word, and nothing of it keeps a run from its end.
+//! What a corpus folder contains besides tables of documents: files that are not read, files with one document each, texts in other
+//! encodings, pipes. Nothing is ignored silently, and nothing stops a run.
 
 use std::path::Path;
 
@@ -25,7 +25,7 @@ fn files_that_are_not_read_are_told() {
     assert!(ran.stdout.contains(&format!("warning: {said}")), "{}", ran.stdout);
     assert_eq!(record(&out)["unread"], serde_json::json!({".xls": 2, ".txt": 1}));
     assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains(said));
-    // The other verbs that read a corpus.
+    // The other commands that read a corpus.
     for (verb, more) in
         [("stream", &["--algorithms", "exact"][..]), ("purify", &["--html-column", "text"]), ("compare", &[])]
     {
@@ -72,7 +72,7 @@ fn texts_in_another_encoding_are_read_where_it_is_named() {
     assert!(ran.code != 0 && (ran.stdout + &ran.stderr).contains("`encoding"), "{}", ran.stderr);
 }
 
-/// A guess is told, and holds for the lines that are not UTF-8.
+/// A guess is reported, and applies to the lines that are not UTF-8.
 #[test]
 fn the_encoding_of_each_file_is_found_and_told() {
     const RUSSIAN: &str =
@@ -107,7 +107,7 @@ fn the_encoding_of_each_file_is_found_and_told() {
     for (a, b) in [("j", "j"), ("3", "utf8"), ("4", "4")] {
         assert!(named.iter().any(|pair| *pair == (a.into(), b.into())), "{named:?}");
     }
-    // An encoding that was named holds for every line, and nothing is told.
+    // An explicit encoding applies to every line, and nothing is reported.
     let out = folder.path().join("named");
     let ran =
         run(&[&docs.join("mixed.jsonl")], &out, &["--algorithms", "exact", "--encoding", "windows-1251"]).ends_with(0);
@@ -148,7 +148,7 @@ fn purify_takes_files_that_are_one_page_each_and_lines_in_another_encoding() {
     assert_eq!(pages.texts("page_id"), ["a.html", "x/b.txt", "x/c.htm"]);
     assert_eq!(pages.texts("page_body"), [LONG.to_owned(), format!("1 < 2\n<b>{LONG}"), LONG.to_owned()]);
     assert_eq!(pages.texts("page_title")[0], "a.html");
-    // What comes out can be deduplicated.
+    // The output can be deduplicated.
     let columns = ["--text-column", "page_body", "--id-column", "page_id", "--algorithms", "exact"];
     run(&[&out.join("pages")], &folder.path().join("deduplicated"), &columns).ends_with(0);
     assert_eq!(doc_pairs(&folder.path().join("deduplicated"), "exact"), [(0, 2)]);

@@ -1,9 +1,9 @@
-//! What comments and documents cite stands in the repository: files, and a page of steps for each member. Links of documents are held by
-//! `links.rs`.
+//! Everything cited in comments and documents exists in the repository: files, and a page of steps for each algorithm. `links.rs` checks
+//! the links in documents.
 //!
-//! A citation is a word that ends in `.rs`, `.md` or `.py`. In Rust sources comments alone are looked at, for code names files of
-//! corpora too. It is looked for from the root, beside the file that cites it, in its room, and where sources, tests and
-//! scripts stand. A name in capitals or of one letter is a place to be filled in, and no file.
+//! A citation is a word that ends in `.rs`, `.md` or `.py`. In Rust sources only comments are checked, because code also names files of
+//! corpora. A citation is searched for from the root, next to the citing file, in its top folder, and in the folders of sources, tests and
+//! scripts. A name in capitals or with a single letter is a placeholder.
 
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
@@ -11,7 +11,7 @@ use std::path::{Component, Path, PathBuf};
 
 use dupsift::algorithm::ALGORITHMS;
 
-/// Rooms of the repository whose files are read, and single files.
+/// Folders in the repository whose files are read, and single files.
 const READ: &[&str] = &["src", "crates", "tests/it", "benches", "scripts", "fuzz/fuzz_targets", "docs"];
 const SINGLE: &[&str] =
     &["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "data-samples/README.md"];
@@ -19,14 +19,14 @@ const SINGLE: &[&str] =
 /// Files that a page tells its reader to save.
 const SAVED: &[&str] = &["make_crawl.py"];
 
-/// Where a citation without its whole path may be meant to stand.
+/// Folders in which a citation without its full path may be found.
 const ROOTS: &[&str] = &["", "src", "crates/algorithms/src/algorithm", "tests", "tests/it", "scripts"];
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The texts to look at, by their paths from the root.
+/// Returns the texts to check, by path from the root.
 fn texts() -> BTreeMap<String, String> {
     let mut files: Vec<PathBuf> = SINGLE.iter().map(|file| root().join(file)).filter(|path| path.exists()).collect();
     let mut folders: Vec<PathBuf> = READ.iter().map(|folder| root().join(folder)).collect();
@@ -44,7 +44,7 @@ fn texts() -> BTreeMap<String, String> {
     files.iter().map(|path| (name(path), read_to_string(path).unwrap())).collect()
 }
 
-/// The lines that a reader reads, with their numbers: in Rust those of comments.
+/// Returns the lines that are checked, with their numbers: in Rust only comments.
 fn read_lines<'t>(name: &str, text: &'t str) -> Vec<(usize, &'t str)> {
     let lines = text.lines().enumerate().map(|(number, line)| (number + 1, line));
     if !name.ends_with(".rs") {
@@ -53,7 +53,7 @@ fn read_lines<'t>(name: &str, text: &'t str) -> Vec<(usize, &'t str)> {
     lines.filter(|(_, line)| line.trim_start().starts_with("//")).collect()
 }
 
-/// The citations of a line, each with what stands behind it.
+/// Returns the citations in a line, each with the text after it.
 fn citations(line: &str) -> Vec<(&str, &str)> {
     let mut found = Vec::new();
     let is_inside = |c: char| c.is_ascii_alphanumeric() || "_./-*{}<>$:".contains(c);
@@ -72,7 +72,7 @@ fn citations(line: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// Whether a part of the path is in capitals and no such file is known, `docs/methods/NAME.md`, or one letter, `x.rs`.
+/// Returns whether a part of the path is in capitals without being a known file, `docs/methods/NAME.md`, or has one letter, `x.rs`.
 fn is_placeholder(word: &str) -> bool {
     const KNOWN: &[&str] = &["README", "ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "SUMMARY"];
     word.rsplit('/').any(|part| {
@@ -81,13 +81,13 @@ fn is_placeholder(word: &str) -> bool {
     })
 }
 
-/// The file that a citation in another one names.
+/// Returns the file that a citation in another one names.
 fn resolve(from: &str, cited: &str) -> Option<PathBuf> {
     let mut folders: Vec<PathBuf> = ROOTS.iter().map(PathBuf::from).collect();
     folders.extend(root().join("crates").read_dir().unwrap().map(|entry| entry.unwrap().path().join("src")));
     let mut folder = Path::new(from);
     folders.push(folder.with_extension(""));
-    // The folder of the file, and those above it within its room.
+    // The folder of the file, and its parent folders within the top folder.
     while let Some(above) = folder.parent() {
         folders.push(above.into());
         folder = above;
@@ -95,7 +95,7 @@ fn resolve(from: &str, cited: &str) -> Option<PathBuf> {
     folders.iter().map(|folder| plain(&root().join(folder).join(cited))).find(|path| path.is_file())
 }
 
-/// The path without `..`.
+/// Returns the path without `..`.
 fn plain(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut all, part| {
         if part == Component::ParentDir {
@@ -111,7 +111,7 @@ fn plain(path: &Path) -> PathBuf {
 fn every_citation_of_a_comment_or_document_is_a_file() {
     let (mut seen, mut wrong) = (0, Vec::new());
     for (name, text) in texts() {
-        // What the changes of a version speak of may be gone since.
+        // A changelog may mention files that no longer exist.
         if name == "CHANGELOG.md" {
             continue;
         }
@@ -134,7 +134,7 @@ fn every_citation_of_a_comment_or_document_is_a_file() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Name and default of each row of the table of parameters of a page.
+/// Returns name and default for each row in the table of parameters on a page.
 fn parameters(page: &str) -> Vec<[String; 2]> {
     let rows = page.lines().skip_while(|line| *line != "## Parameters").skip(1);
     let rows = rows.take_while(|line| !line.starts_with("## ")).filter(|line| line.starts_with("| `"));

@@ -1,5 +1,5 @@
-//! What one setting finds of what another one finds, over the sample corpus: relations that follow from the definitions of
-//! the methods (a stricter rule, another way to the same answer), for any texts.
+//! Relations between the results of two settings over the sample corpus that follow from the definitions of the algorithms (a stricter
+//! rule, another way to the same answer), for any texts.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn of(done: &Done, label: &str) -> Pairs {
     doc_pairs(&done.out(), label).into_iter().collect()
 }
 
-/// Every pair of the first is one of the second, which finds more.
+/// Checks that every pair of the strict setting is a pair of the loose one, which finds more.
 #[track_caller]
 fn within(done: &Done, strict: &str, loose: &str) {
     let (strict_pairs, loose_pairs) = (of(done, strict), of(done, loose));
@@ -65,7 +65,7 @@ fn sim_is_what_its_two_conditions_make_of_each_other() {
     assert!(!and.is_empty() && sim != md5);
     assert_eq!(or, &sim | &md5);
     assert_eq!(and, &sim & &md5);
-    // The column that says which condition a pair met.
+    // The column with the condition that a pair fulfilled.
     for pair in pairs(&done.out(), "or") {
         let at = (pair.doc_a as usize, pair.doc_b as usize);
         let expected: Vec<&str> = [("md5", md5.contains(&at)), ("sim", sim.contains(&at))]
@@ -77,7 +77,7 @@ fn sim_is_what_its_two_conditions_make_of_each_other() {
     }
 }
 
-/// Features of two algorithms in one run are counted apart.
+/// Features of two algorithms in the same run are counted separately.
 #[test]
 fn company_changes_no_pair() {
     let bigrams = "cosine:unit=han_bigram,threshold=0.7";
@@ -125,7 +125,7 @@ fn looser_lexicons_distances_and_thresholds_find_what_stricter_ones_find() {
     }
 }
 
-/// Texts that repeat one text have parallel vectors; a row of marks has nothing that another one could share.
+/// Texts that repeat the same text have parallel vectors; a row of punctuation has nothing in common with another one.
 #[test]
 fn parallel_texts_are_pairs_at_the_highest_threshold_and_marks_never() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! report.html: one file that needs nothing, the same whenever and however it is made.
+//! report.html: one self-contained file, the same whenever and however it is made.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,11 +18,11 @@ fn report(out: &Path, more: &[&str]) -> Ran {
     Ran::of(program().arg("report").arg(out).args(more).output().unwrap())
 }
 
-/// Fails unless every element is closed in its order.
+/// Fails unless every element is closed in order.
 #[track_caller]
 fn assert_well_formed(page: &str) {
     let mut open: Vec<&str> = Vec::new();
-    // The page's own script is no markup; it has nothing that a corpus wrote.
+    // The page's own script is not markup, and contains nothing from a corpus.
     let (before, rest) = page.split_once("<script>").expect("a script");
     let (script, after) = rest.split_once("</script>").expect("an end of it");
     assert!(!after.contains("<script"), "another script");
@@ -58,7 +58,7 @@ fn a_run_and_the_report_verb_write_the_same_page() {
     assert_eq!(names_in(run.out().parent().unwrap()), ["out"]);
 }
 
-/// Sets what differs from run to run to one value.
+/// Sets values that differ from run to run to a constant.
 fn timeless(out: &Path) {
     fn clear(value: &mut serde_json::Value) {
         match value {
@@ -93,7 +93,7 @@ fn threads_and_memory_do_not_show_on_the_page() {
     assert!(pages[0] == pages[1] && pages[1] == pages[2], "the pages differ");
 }
 
-/// Two near copies of a text, and one of something else.
+/// Two near copies of a text, and an unrelated one.
 fn hostile(folder: &Path) -> Done {
     let text = "<script>alert(1)</script> \"one\" & 'two' \u{202E}turned \u{1B}[31m red </article> слово за словом";
     let docs = [text.to_string(), format!("{text} и ещё одно"), "something else entirely".to_string()];
@@ -153,12 +153,12 @@ fn without_its_corpus_a_run_still_has_a_page() {
     assert!(first == page(&run.out()) && names_in(&run.out()).iter().all(|name| !name.starts_with('.')));
     std::fs::remove_file(run.out().join("report.html")).unwrap();
     report(&run.out(), &[]).ends_with(0).says(&["the page shows no texts"]);
-    // One without texts may be.
+    // A page without texts may be replaced.
     report(&run.out(), &[]).ends_with(0).says(&["the page shows no texts"]);
     let bare = page(&run.out());
     assert_well_formed(&bare);
     assert!(bare.contains("The texts could not be read") && bare.contains("document 0") && !bare.contains("turned"));
-    // Another corpus in its place is as good as none.
+    // Another corpus in its place cannot be used.
     write_docs(&folder.path().join("a&b <c>.parquet"), &numbered(["one", "two", "three", "four"]), 10);
     report(&run.out(), &[]).ends_with(0).says(&["has changed since the run"]);
     assert!(!page(&run.out()).contains("three"));
@@ -174,7 +174,7 @@ fn a_run_writes_no_page_if_none_is_wanted() {
     assert_eq!(record(&out)["options"]["no-report"], true);
     report(&out, &[]).ends_with(0);
     assert!(page(&out).contains("1 of 3 documents removed"));
-    // The page belongs to an output: it stands in the way of no new one.
+    // The page belongs to an output, so it does not prevent a new one.
     run(&[&corpus], &out, &["--overwrite"]).ends_with(0);
     assert!(files_below(&out).contains(&out.join("report.html")));
 }
@@ -188,7 +188,7 @@ fn a_damaged_table_is_an_error_and_leaves_the_page() {
     assert!(before == page(&run.out()));
 }
 
-/// What Python says of the page of a run and of its tables.
+/// Returns what Python computes from the page of a run and its tables.
 fn python(script: &str, out: &Path) -> String {
     let python = std::env::var("DUPSIFT_PYTHON").unwrap_or_else(|_| ".venv/bin/python".into());
     let told = std::process::Command::new(python).arg("-c").arg(script).arg(out).output().expect("Python");
@@ -208,7 +208,7 @@ fn the_policy_lets_the_script_of_the_page_run_and_no_other() {
     assert!(page(&run.out()).contains(&format!("script-src 'sha256-{hash}';")), "{hash}");
 }
 
-/// The cells of the rows of the table with this label, by their headings.
+/// Returns the cells in the rows of the table with this label, by heading.
 fn table<'p>(page: &'p str, label: &str) -> Vec<Vec<&'p str>> {
     let (_, rest) = page.split_once(&format!("aria-label=\"{label}\"")).expect("the table");
     let (table, _) = rest.split_once("</table>").expect("its end");
@@ -222,7 +222,7 @@ fn table<'p>(page: &'p str, label: &str) -> Vec<Vec<&'p str>> {
 fn the_figures_of_the_page_are_those_of_the_tables() {
     let run = done(samples(), &[]);
     let page = page(&run.out());
-    // Documents, characters and bytes that go, by length; removals by similarity; documents that go by file.
+    // Removed documents, characters and bytes by length; removals by similarity; removed documents by file.
     let told = python(
         "import sys, polars as pl\n\
          from pathlib import Path\n\

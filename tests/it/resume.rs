@@ -1,4 +1,4 @@
-//! A run that was ended before its time goes on from what it had put down, and ends with the same bytes.
+//! An interrupted run resumes from its saved state, and ends with the same bytes.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -12,12 +12,13 @@ use arrow::compute::take_record_batch;
 
 use crate::kit::{Numbers, Ran, Table, assert_same_bytes, names_in, program, record, samples, write_columns};
 
-/// Algorithms of every kind: with counts or without, with a model (a small one, for the tests run often), kept words, a check, evidence,
-/// sketches, a rule over all pairs.
+/// Algorithms of every kind: with and without counts, with a model (a small one, because these tests run often), kept words, verification,
+/// evidence, sketches, a rule over all pairs.
 const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi:dimensions=16,passes=1,as=lsi,repeats,shingles,near_page,\
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
-/// A folder in which runs write to `out`, and another with their corpus: every third document of the samples, for these tests run often.
+/// A folder in which runs write to `out`, and another with their corpus: every third document in the samples, because these tests run
+/// often.
 pub struct Place {
     pub folder: tempfile::TempDir,
     corpus: tempfile::TempDir,
@@ -47,7 +48,7 @@ impl Place {
         self.folder.path().join(".out.dupsift-work")
     }
 
-    /// A run of the corpus; each step is saved, unless `more` says otherwise.
+    /// Returns the command for a run over the corpus; each step is saved, unless `more` changes that.
     pub fn command(&self, more: &[&str]) -> Command {
         let mut command = program();
         command.arg("run").arg(self.corpus.path()).arg("--out").arg(self.out()).args([
@@ -74,7 +75,7 @@ impl Place {
         Ran::of(self.command(more).output().unwrap())
     }
 
-    /// Kills a run after this time; whether it was still at work.
+    /// Kills a run after this time; returns whether it was still running.
     fn killed_after(&self, time: Duration, more: &[&str]) -> bool {
         let mut child = self.command(more).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
         std::thread::sleep(time);
@@ -82,7 +83,7 @@ impl Place {
         !child.wait().unwrap().success()
     }
 
-    /// Kills a run where it says that this stage begins.
+    /// Kills a run when it reports that this stage begins.
     pub fn killed_in(&self, stage: &str, more: &[&str]) {
         let mut child = self.command(more).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -94,7 +95,7 @@ impl Place {
         assert!(!self.out().exists(), "{stage} was over");
     }
 
-    /// What the run that stands here has taken up.
+    /// Returns what the run with this output restored.
     pub fn taken_up(&self) -> BTreeSet<String> {
         let record = record(&self.out());
         let names = record["resumed"].as_array().cloned().unwrap_or_default();
@@ -102,7 +103,7 @@ impl Place {
     }
 }
 
-/// The result of a run that puts nothing down.
+/// Returns the result of a run that saves nothing.
 pub fn whole(more: &[&str]) -> Place {
     let place = Place::new();
     place.run(&[more, &["--checkpoint", "never"]].concat()).ends_with(0);
@@ -110,7 +111,7 @@ pub fn whole(more: &[&str]) -> Place {
     place
 }
 
-/// Members whose rows, pairs and last pairs are products.
+/// Returns the saved rows, pairs or final pairs of algorithms.
 fn of_members(what: &str) -> BTreeSet<String> {
     let labels = [
         "exact",
@@ -141,7 +142,7 @@ fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
         let place = Place::new();
         let when = |random: &mut Numbers| takes.mul_f64(random.below(1000) as f64 / 1000.0);
         place.killed_after(when(&mut random), &[]);
-        // Every other one is killed again while it goes on.
+        // Every other one is killed again after it resumes.
         if moment % 2 == 1 && !place.out().exists() {
             place.killed_after(when(&mut random) / 2, &[]);
         }
@@ -149,11 +150,11 @@ fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
             place.run(&[]).ends_with(0);
             taken += usize::from(!place.taken_up().is_empty());
         } else {
-            // The result may have got its name a moment before the work folder went.
+            // The result may get its name just before the work folder is removed.
             Ran::of(program().arg("clean").arg(place.out()).output().unwrap()).ends_with(0);
         }
         assert_same_bytes(&whole.out(), &place.out(), &format!("moment {moment}"));
-        // Nothing is left beside it.
+        // Nothing is left next to it.
         assert_eq!(names_in(place.folder.path()), ["out"]);
     }
     assert!(taken >= 5, "of twenty runs {taken} went on");
@@ -176,7 +177,7 @@ fn other_threads_and_another_memory_go_on_from_the_same_products() {
     }
 }
 
-/// The products that are there when tables are written, but for those that this option makes again.
+/// Returns what is restored when tables are written, except what this option recomputes.
 fn taken_with(more: &[&str]) -> BTreeSet<String> {
     let place = Place::new();
     place.killed_in("write tables", &[]);
@@ -185,21 +186,21 @@ fn taken_with(more: &[&str]) -> BTreeSet<String> {
     place.taken_up()
 }
 
-/// What is there when tables are written.
+/// Returns what is saved when tables are written.
 fn all_products() -> BTreeSet<String> {
     let mut all = of_members("near");
     all.extend(["notes", "copies", "counts", "model lsi", "model repeats", "contained"].map(String::from));
     all
 }
 
-/// All products but these, and but those made of them.
+/// Returns all saved parts except these, and except those computed from them.
 fn all_but(changed: &[&str]) -> BTreeSet<String> {
     let mut all = all_products();
     changed.iter().for_each(|name| assert!(all.remove(*name), "{name}"));
     all
 }
 
-/// Algorithms in which one is another.
+/// Returns the algorithms with one of them replaced.
 fn algorithms_with(from: &str, to: &str) -> String {
     assert!(ALGORITHMS.contains(from));
     ALGORITHMS.replace(from, to)
@@ -217,10 +218,10 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
         let taken = taken_with(&["--algorithms", &algorithms]);
         assert_eq!(taken, all_but(&["contained", &format!("near {label}")]), "{to}");
     }
-    // One algorithm more signs alone.
+    // One more algorithm signs alone.
     let more = format!("{ALGORITHMS},megashingles");
     assert_eq!(taken_with(&["--algorithms", &more]), all_but(&["contained"]));
-    // How long groups are written, who decides, and how much of a text has to be elsewhere is no matter of pairs.
+    // How long groups are written, which algorithms decide, and how much of a text has to be contained elsewhere do not affect pairs.
     for more in [
         "--remove-if pair",
         "--remove-if contained:0.5:0.5",
@@ -231,17 +232,17 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
     ] {
         assert_eq!(taken_with(&more.split(' ').collect::<Vec<_>>()), all_products(), "{more}");
     }
-    // What `--keep` asks for is noted again, and nothing else.
+    // Only what `--keep` needs is recorded again.
     assert_eq!(taken_with(&["--keep", "length asc"]), all_but(&["notes"]));
     let first: BTreeSet<String> = ["notes", "copies", "counts", "model lsi", "model repeats"].map(String::from).into();
     assert_eq!(taken_with(&["--max-candidates", "999"]), first);
     assert_eq!(taken_with(&["--prefilter"]), first);
-    // Of other words nothing can be used but what does not ask for words.
+    // With other words, only what does not depend on words can be used.
     assert_eq!(taken_with(&["--tokenizer", "bigram"]), ["copies".to_string()].into());
 }
 
-/// A run that ended while candidates were read has all rows, and the pairs of those who need no such reading; one that ended while it
-/// told versions has all pairs.
+/// A run that ended while candidates were read has all rows, and the pairs of algorithms that need no such pass; one that ended while it
+/// classified versions has all pairs.
 #[test]
 fn another_threshold_takes_up_what_stands_below_it() {
     let taken = |stage: &str, from: &str, to: &str| {
@@ -261,7 +262,7 @@ fn another_threshold_takes_up_what_stands_below_it() {
     assert!(!margin.contains("rows tf_idf"), "{margin:?}");
 }
 
-/// What documents in pairs say is not read again, though it is the last that is put down before tables are written.
+/// The contents of documents in pairs are not read again, although they are saved last before tables are written.
 #[test]
 fn texts_of_pairs_are_read_once() {
     let place = Place::new();
@@ -275,7 +276,7 @@ fn texts_of_pairs_are_read_once() {
     place.run(&more).ends_with(0);
     assert!(place.taken_up().contains("contained"), "{:?}", place.taken_up());
     assert!(stages(&place).contains("read ids") && !stages(&place).contains("read ids and pairs"));
-    // Where nothing asks for it, it is not looked at.
+    // If nothing needs them, they are not read.
     let place = Place::new();
     place.killed_in("write tables", &more);
     place.run(&[&more[..], &["--remove-if", "pair"]].concat()).ends_with(0);
@@ -326,14 +327,14 @@ impl Damage {
     }
 }
 
-/// Files of each kind, the smallest, a middle one and the largest: rows, other products, the ledger.
+/// Returns files of each kind, the smallest, a middle one and the largest: rows, other saved parts, the ledger.
 fn kinds_of_work_files() -> Vec<String> {
     let place = Place::new();
     place.killed_in("group exact", &[]);
     let sized = |ending: &str| {
         let names = names_in(&place.work()).into_iter().filter(|name| name.ends_with(ending));
         let sized = names.map(|name| (std::fs::metadata(place.work().join(&name)).unwrap().len(), name));
-        // Of 16 bytes are those that hold nothing.
+        // Files of 16 bytes are empty ones.
         sized.filter(|(bytes, _)| *bytes > 40).collect::<BTreeSet<(u64, String)>>().into_iter().map(|(_, name)| name)
     };
     let (runs, products): (Vec<String>, Vec<String>) = (sized(".run").collect(), sized(".product").collect());
@@ -351,7 +352,7 @@ fn what_is_damaged_in_the_work_folder_is_named_and_made_again() {
             place.killed_in("group exact", &[]);
             damage.to(&place.work().join(&name));
             let ran = place.run(&[]).ends_with(0);
-            // A list that is not there says nothing of what could be taken up.
+            // A missing list cannot be reported.
             let is_silent = name == "ledger.json" && matches!(damage, Damage::Gone);
             assert!(is_silent || ran.stderr.contains(&name), "{name}, {damage:?}: not named:\n{}", ran.stderr);
             assert_eq!(place.taken_up().is_empty(), name == "ledger.json", "{name}, {damage:?}");
@@ -380,7 +381,7 @@ fn a_corpus_that_was_written_again_is_known_by_its_contents() {
         command.args(["--threads", "2", "--memory", "512MiB", "--no-progress"]).args(more);
         command
     };
-    // It ends when the disk is full for it: what was put down before stays.
+    // It ends because the disk is full: what was saved before is kept.
     let mut command = typed(&[]);
     command.args(["--keep", "length asc"]);
     let ran = Ran::of(killed_at_tables(command));
@@ -403,7 +404,7 @@ fn killed_at_tables(mut command: Command) -> std::process::Output {
     child.wait_with_output().unwrap()
 }
 
-/// Where no checkpoint is due, nothing is written for one, and a stop says so.
+/// Before a checkpoint is due, nothing is saved, and an interrupted run says so.
 #[test]
 fn a_short_run_puts_nothing_down() {
     let place = Place::new();

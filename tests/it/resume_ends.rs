@@ -1,4 +1,4 @@
-//! However a run ends before its time, what it had put down is taken up: by a signal, for a full disk, after it set a file aside.
+//! However a run is interrupted, its saved state is restored: by a signal, by a full disk, or after it skipped a file.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -36,7 +36,7 @@ fn who_stops_a_run_is_told_what_is_kept_and_the_same_command_goes_on() {
             "{last}"
         );
         place.run(&[]).ends_with(0);
-        // It may have come further before it was stopped.
+        // It may have progressed further before it stopped.
         let taken = place.taken_up();
         let of_exact = ["rows exact", "pairs exact", "near exact"].iter().any(|product| taken.contains(*product));
         assert!(taken.contains("notes") && of_exact, "{signal}: {taken:?}");
@@ -45,7 +45,7 @@ fn who_stops_a_run_is_told_what_is_kept_and_the_same_command_goes_on() {
     }
 }
 
-/// A disk that is full for one file: the run ends with what it had put down, and goes on where there is room.
+/// A disk that is full for one file: the run ends with its saved state, and resumes once there is room.
 #[test]
 fn a_full_disk_loses_nothing_that_was_put_down() {
     let whole = whole(&[]);
@@ -70,8 +70,8 @@ fn a_full_disk_loses_nothing_that_was_put_down() {
     assert!(went_on > 0);
 }
 
-/// A disk of so many KiB in a namespace of its own, where the system allows that: what follows the first command is run when there
-/// is room.
+/// A disk of this many KiB in a namespace of its own, if the system allows that: after the first command, the same one runs again with
+/// enough room.
 const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=$1k none \"$2\" || exit 77; shift 2; \"$@\"; echo first $?; \
     mount -o remount,size=1g \"$DISK\"; \"$@\"; echo second $?; cp -r \"$DISK/out\" \"$RESULT\"; ls -A \"$DISK\" | sed 's/^/left /'";
 
@@ -99,7 +99,7 @@ fn a_full_disk_says_how_much_more_is_needed() {
         assert!(ran.stdout.contains("second 0") && ran.stdout.contains("left out\n"), "{}\n{}", ran.stdout, ran.stderr);
         assert_same_bytes(&whole.out(), &place.out(), &format!("{kib} KiB"));
         if ran.stdout.contains("first 1") {
-            // Where there was no room for a product alone, the run went on.
+            // If there was only no room to save a part, the run continued.
             let is_last = |line: &&str| line.contains("No space left on device") && !line.contains("continues without");
             let said = ran.stderr.lines().find(is_last).unwrap();
             assert!(said.contains(" more are needed in ") || said.contains("more is needed in "), "{said}");
@@ -111,7 +111,7 @@ fn a_full_disk_says_how_much_more_is_needed() {
     assert!(full > 0, "on no disk was anything kept");
 }
 
-/// A file whose damage shows while it is read is set aside for the runs that go on as well.
+/// A file whose damage is found while it is read is also skipped by the runs that resume.
 #[test]
 fn a_file_that_was_set_aside_stays_so_for_the_run_that_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -152,7 +152,7 @@ fn a_file_that_was_set_aside_stays_so_for_the_run_that_goes_on() {
     assert_same_bytes(&out, &done(&rest, &algorithms).out(), "without the file");
 }
 
-/// What a dry run says would be taken up.
+/// Returns what a dry run reports as restorable.
 fn said(place: &Place, more: &[&str]) -> BTreeSet<String> {
     let ran = place.run(&[&["--dry-run"], more].concat()).ends_with(0);
     let mut lines = ran.stderr.lines().filter_map(|line| line.split_once("resumed from an earlier run ("));
@@ -172,7 +172,7 @@ fn a_dry_run_says_what_would_be_taken_up_and_changes_nothing() {
     let before = files();
     let all = said(&place, &[]);
     assert!(all.contains("notes") && all.contains("near exact") && all.contains("contained"), "{all:?}");
-    // As few as a run with these options would take up.
+    // Only what a run with these options would restore.
     let some = said(&place, &["--max-candidates", "77"]);
     assert!(some.contains("model lsi") && !some.contains("near exact"), "{some:?}");
     assert!(said(&place, &["--resume=false"]).is_empty() && said(&place, &["--limit", "9"]).is_empty());

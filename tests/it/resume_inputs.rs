@@ -1,4 +1,4 @@
-//! A run that goes on knows inputs that are others by now, and loses nothing while its result gets its name.
+//! A resumed run detects inputs that have changed, and loses nothing until its result has its name.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::resume::{Place, whole};
 
 const ALGORITHMS: [&str; 6] = ["--algorithms", "exact,minhash,tf_idf", "--threads", "2", "--memory", "512MiB"];
 
-/// A run over these documents that puts everything down.
+/// Returns the command for a run over these documents that saves everything.
 fn command(docs: &Path, out: &Path) -> Command {
     let mut command = program();
     command.arg("run").arg(docs).arg("--out").arg(out).args(ALGORITHMS);
@@ -18,7 +18,7 @@ fn command(docs: &Path, out: &Path) -> Command {
     command
 }
 
-/// Starts a run, does something when it says that this stage begins, and kills it where it begins another one.
+/// Starts a run, acts when it reports that this stage begins, and kills it when another one begins.
 fn killed_after(mut command: Command, at: &str, act: impl FnOnce(), end: &str) -> Vec<String> {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let begins = |line: &str, stage: &str| line.contains("stage begins") && line.contains(&format!("\"{stage}\""));
@@ -39,7 +39,7 @@ fn killed_after(mut command: Command, at: &str, act: impl FnOnce(), end: &str) -
     lines
 }
 
-/// Another file of that name, with texts of its own.
+/// Replaces a file by another one with the same name and other texts.
 fn replace(path: &Path) {
     let other = path.with_extension("other");
     let docs: Vec<_> = made_docs(900).split_off(400);
@@ -53,7 +53,7 @@ fn taken_up(out: &Path) -> Vec<String> {
     names.iter().filter_map(|name| name.as_str().map(String::from)).collect()
 }
 
-/// Nothing that was made of the old file is taken up for the new one, and the new one is not left out for what the old one was.
+/// Nothing computed from the old file is reused for the new one, and the new one is not skipped because of the old one.
 #[test]
 fn a_file_that_is_replaced_while_it_is_read_is_read_by_the_run_that_goes_on() {
     for stage in ["save copies", "save rows exact", "save pairs exact"] {
@@ -71,7 +71,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_read_by_the_run_that_goes_on() {
     }
 }
 
-/// Who wants a file read again that an earlier run set aside is told how.
+/// The message tells how to read a file again that an earlier run skipped.
 #[test]
 fn a_file_that_was_set_aside_can_be_read_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -87,7 +87,7 @@ fn a_file_that_was_set_aside_can_be_read_again() {
     assert!(ran.stderr.contains("starts again without this file"), "{}", ran.stderr);
 }
 
-/// What stands where the result should is told at the end; then nothing is lost of what the run has put down.
+/// An obstacle at the final name is reported at the end, without losing any saved state.
 #[test]
 fn work_is_kept_until_the_result_has_its_name() {
     let whole = whole(&[]);
@@ -113,7 +113,7 @@ fn work_is_kept_until_the_result_has_its_name() {
     assert_eq!(names_in(place.folder.path()), ["out"]);
 }
 
-/// A run with another folder for work files says that it gives up what lies in the first one.
+/// A run with another folder for temporary files reports that it abandons the saved state in the first one.
 #[test]
 fn another_folder_for_work_files_gives_up_what_was_kept_and_says_so() {
     let place = Place::new();
@@ -125,7 +125,7 @@ fn another_folder_for_work_files_gives_up_what_was_kept_and_says_so() {
     assert_eq!((names_in(place.folder.path()), names_in(elsewhere.path())), (vec!["out".to_string()], vec![]));
 }
 
-/// What a model says of itself stands in the record of a run that took it up as well.
+/// The record of a resumed run names the models too.
 #[test]
 fn the_record_of_a_run_that_went_on_names_the_models() {
     let models = |place: &Place| -> Vec<(String, String)> {

@@ -1,5 +1,5 @@
-//! A file is the same one if its contents are: not if its size and time are, which copies keep, and also if its permissions, its name
-//! for a while or its place on the disk changed.
+//! A file is the same if its content is the same: size and time do not suffice, because copies keep them, and permissions, a temporary name
+//! or another place on disk do not matter.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -13,7 +13,7 @@ const ROWS: usize = 1_200;
 const OPTIONS: [&str; 8] =
     ["--algorithms", "exact,minhash,tf_idf", "--keep", "score desc", "--threads", "2", "--memory", "512MiB"];
 
-/// Two files of JSON lines, each larger than the ends by which files are told apart at a glance.
+/// Writes two JSON lines files, each larger than the ends that are compared first.
 fn corpus(folder: &Path) -> PathBuf {
     let (corpus, docs) = (folder.join("docs"), made_docs(ROWS));
     fs::create_dir(&corpus).unwrap();
@@ -36,7 +36,7 @@ fn command(docs: &Path, out: &Path) -> Command {
     command
 }
 
-/// Does something when a run says that this stage begins; the run is killed then, or goes on to its end.
+/// Acts when a run reports that this stage begins; the run is then killed, or continues to its end.
 fn at_stage(mut command: Command, stage: &str, kills: bool, act: impl FnOnce()) {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let begins = |line: &str| line.contains("stage begins") && line.contains(&format!("\"{stage}\""));
@@ -57,7 +57,7 @@ fn at_stage(mut command: Command, stage: &str, kills: bool, act: impl FnOnce()) 
     assert_eq!(ended.success(), !kills, "{lines:#?}");
 }
 
-/// Replaces bytes in the middle of a file by as many, and gives it the time that it had; under the same inode or another one.
+/// Replaces bytes in the middle of a file by as many others, and restores its time; with the same inode or another one.
 fn change(path: &Path, from: &str, to: &str, anew: bool) {
     assert_eq!(from.len(), to.len());
     let (bytes, time) = (fs::read_to_string(path).unwrap(), fs::metadata(path).unwrap().modified().unwrap());
@@ -100,7 +100,7 @@ fn what_changed_behind_size_and_time_is_not_taken_for_the_same() {
     }
 }
 
-/// A file that changed while it was still being read for the first time: the portions that hold it are of no use.
+/// A file that changed while it was still being read for the first time: its partial checkpoints are not used.
 #[test]
 fn portions_of_another_file_are_not_taken_up() {
     let folder = tempfile::tempdir().unwrap();
@@ -114,10 +114,10 @@ fn portions_of_another_file_are_not_taken_up() {
     assert_eq!(record(&out)["documents"], record(&fresh)["documents"]);
 }
 
-/// What somebody does to a file, by its name.
+/// A change to a file, with its name.
 type Act = (&'static str, fn(&Path));
 
-/// Permissions, another name for a while, a copy that was put back, another time: the contents are the same, so the work is.
+/// Permissions, a temporary name, a restored copy, another time: the content is the same, so the saved work is used.
 #[test]
 fn work_is_kept_where_the_contents_are_the_same() {
     let acts: [Act; 4] = [
@@ -152,7 +152,7 @@ fn work_is_kept_where_the_contents_are_the_same() {
     }
 }
 
-/// While a run reads: a change of permissions costs no row, a change of a text is seen.
+/// During a run, a change of permissions costs no row, and a change of a text is detected.
 #[test]
 fn a_file_that_changes_under_a_run_is_looked_at_again() {
     for stage in ["group minhash", "read candidates"] {
@@ -178,7 +178,7 @@ fn a_file_that_changes_under_a_run_is_looked_at_again() {
     assert_eq!((taken_up(&out), &record(&out)["bad_inputs"]), (0, &serde_json::json!([])));
 }
 
-/// A file that was left out for its damage is read when a whole one stands in its place, of the same size and time.
+/// A damaged file that was skipped is read after it was replaced by an intact one with the same size and time.
 #[test]
 fn a_damaged_file_that_was_put_right_takes_part() {
     let folder = tempfile::tempdir().unwrap();
@@ -203,7 +203,7 @@ fn a_damaged_file_that_was_put_right_takes_part() {
     assert_eq!(record(&out)["bad_inputs"], serde_json::json!([]));
 }
 
-/// The batch of an incremental run is known by its contents too.
+/// The batch of an incremental run is also identified by its content.
 #[test]
 fn a_batch_with_another_text_is_not_published_already() {
     let folder = tempfile::tempdir().unwrap();
@@ -217,7 +217,7 @@ fn a_batch_with_another_text_is_not_published_already() {
     night().ends_with(2).says(&["is already in the index, with other files"]);
 }
 
-/// A look at a result shows no texts that the run did not read.
+/// Inspecting a result shows no texts that the run did not read.
 #[test]
 fn a_look_knows_a_corpus_of_other_texts() {
     let folder = tempfile::tempdir().unwrap();

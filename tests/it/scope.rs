@@ -1,4 +1,4 @@
-//! `--scope within:COLUMN`: documents meet those of the same value alone.
+//! `--scope within:COLUMN`: documents are only compared with those with the same value.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::resume::Place;
 
 const SCOPE: [&str; 2] = ["--scope", "within:site"];
 
-/// A document with the value of its scope.
+/// A document with its scope value.
 type Placed = (Option<&'static str>, Doc);
 
-/// Documents of the samples in three scopes: every text twice, in one or in two of them.
+/// Returns samples in three scopes: every text twice, in one or in two of them.
 fn placed() -> Vec<Placed> {
     let sites = [Some("a"), Some("b"), None];
     let mut placed: Vec<Placed> = Vec::new();
@@ -42,7 +42,7 @@ fn write(folder: &Path, docs: &[&Placed]) {
     write_columns(&folder.join("a.parquet"), &columns, 40);
 }
 
-/// The pairs of a member with their scores, by ids.
+/// Returns the pairs of an algorithm with their scores, by ids.
 fn scored(out: &Path, label: &str) -> BTreeMap<(String, String), String> {
     let line = |pair: crate::kit::PairLine| {
         (
@@ -53,8 +53,8 @@ fn scored(out: &Path, label: &str) -> BTreeMap<(String, String), String> {
     pairs(out, label).into_iter().map(line).collect()
 }
 
-/// Of all members: no pair of two values; and the pairs are those of the runs of each value's rows alone, with the counts, the
-/// models and the planned size of the whole.
+/// For all algorithms: no pair has two values, and the pairs are those of separate runs over the rows with each value, with the counts, the
+/// models and the planned size of the complete corpus.
 #[test]
 fn pairs_are_those_of_each_value_alone() {
     let place = tempfile::tempdir().unwrap();
@@ -83,7 +83,7 @@ fn pairs_are_those_of_each_value_alone() {
         assert_eq!(scored(&at("out"), &label), alone[&label], "{label}");
         fewer += usize::from(alone[&label].len() < id_pairs(&at("open"), &label).len());
     }
-    // Without scopes nearly each member finds the copies that stand in another one.
+    // Without scopes, nearly every algorithm finds the copies in other scopes.
     assert!(fewer + 2 >= members(), "{fewer} find more where all meet");
     assert_eq!(removed_ids(&at("out")).into_iter().collect::<BTreeSet<_>>(), removed);
 }
@@ -98,7 +98,7 @@ fn threads_memory_and_a_kill_change_nothing() {
     run(&[&at("docs")], &at("one"), &[&more[..], &["--threads", "1", "--memory", "64MiB"]].concat()).ends_with(0);
     run(&[&at("docs")], &at("four"), &[&more[..], &["--threads", "4", "--memory", "1GiB"]].concat()).ends_with(0);
     assert_same_bytes(&at("one"), &at("four"), "threads and memory");
-    // Signed from words that an earlier process kept, which has noted the scopes.
+    // Signed from words that an earlier process kept, which recorded the scopes.
     let resumed = Place::new();
     let docs = at("docs");
     let command = |more: &[&str]| {
@@ -125,11 +125,11 @@ fn a_run_that_was_killed_takes_up_its_scopes() {
     place.run(&more).ends_with(0);
     assert!(place.taken_up().contains("notes") && place.taken_up().contains("words"), "{:?}", place.taken_up());
     assert_eq!(record(&place.out())["options"]["scope"], "within:id");
-    // Each row has a value of its own.
+    // Each row has a unique value.
     for label in labels(&place.out()) {
         assert!(pairs(&place.out(), &label).is_empty(), "{label}");
     }
-    // Another scope takes nothing up.
+    // With another scope, nothing is reused.
     let place = Place::new();
     place.killed_in("recall kept words", &more);
     place.run(&["--algorithms", "exact,cosine"]).ends_with(0);

@@ -1,4 +1,4 @@
-//! Scripts that are started by their names: each can be, names all packages that it takes, and finds them or says how to get them.
+//! Executable scripts: each can be started, declares all packages that it imports, and finds them or reports how to install them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,7 +12,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts")
 }
 
-/// The names of the scripts in Python, with what stands in them.
+/// Returns the names of the Python scripts, with their content.
 fn scripts() -> Vec<(String, String)> {
     let paths = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
     let python = paths.filter(|path| path.extension().is_some_and(|ending| ending == "py"));
@@ -21,14 +21,14 @@ fn scripts() -> Vec<(String, String)> {
     python.map(named).collect()
 }
 
-/// The packages that the head of a script declares, by the names that they are imported by.
+/// Returns the packages declared in the header of a script, by import name.
 fn declared(text: &str) -> BTreeSet<String> {
     let line = text.lines().find_map(|line| line.strip_prefix("# dependencies = [")).unwrap_or_default();
     let quoted = line.split('"').skip(1).step_by(2);
     quoted.map(|name| name.replace('-', "_")).collect()
 }
 
-/// What a script imports when it starts, itself and by the modules beside it, but for the standard library.
+/// Returns what a script imports at start, directly and through neighboring modules, without the standard library.
 fn imported(text: &str, all: &[(String, String)], standard: &BTreeSet<String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for line in text.lines() {
@@ -75,7 +75,7 @@ fn a_script_without_its_packages_goes_to_those_of_make_or_says_so() {
             fs::copy(&path, at("scripts").join(path.file_name().unwrap())).unwrap();
         }
     }
-    // An interpreter that finds nothing that was installed.
+    // An interpreter that finds no installed packages.
     let typed = |script: &str| {
         let mut command = Command::new("python3");
         command.args(["-I", "-S", "-c"]).current_dir(place.path());
@@ -95,7 +95,7 @@ fn a_script_without_its_packages_goes_to_those_of_make_or_says_so() {
     let python = at(".venv/bin/python");
     fs::write(&python, "#!/bin/sh\nprintf '%s|' taken over by \"$@\"\n").unwrap();
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
-    // Half of an environment is none.
+    // An incomplete environment does not count.
     typed("scripts/overlap.py").ends_with(1).says(&[shown]);
     fs::write(at(".venv/ready"), "").unwrap();
     assert_eq!(typed("scripts/overlap.py").ends_with(0).stdout, "taken|over|by|scripts/overlap.py|a b|");

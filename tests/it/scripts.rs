@@ -1,5 +1,4 @@
-//! The scripts over an output folder, each on the output of the samples: what they print and write against the tables of the
-//! run itself.
+//! The scripts for output folders, each on the output of the samples: their output compared with the tables of the run itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -86,7 +85,7 @@ fn rethreshold_above_it_gives_what_a_run_with_that_threshold_gives() {
     script("rethreshold", &[&[text(samples())], &unknown[..]].concat()).ends_with(1).says(&["no finished output"]);
 }
 
-/// Whether a figure is the expected one, or both are undefined; printed decimals are read back to the last bit but one.
+/// Returns whether a figure is the expected one, or both are undefined; printed decimals may differ in the last bit.
 fn near(told: &Value, expected: Option<f64>) -> bool {
     match (told.as_f64(), expected) {
         (Some(told), Some(expected)) => (told - expected).abs() < 1e-12,
@@ -245,7 +244,7 @@ fn the_output_of_a_comparison_has_no_removals_to_work_on() {
     assert!(refused.stderr.contains("compare, which removes nothing"), "{}", refused.stderr);
 }
 
-/// The last screen has no time and no memory in it, so it is the same every time.
+/// The last screen shows neither time nor memory, so it is always the same.
 #[test]
 fn the_recording_of_the_manual_is_one_of_this_program() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Folders that other users may write: what they prepare there is refused, and no file of this user's is overwritten or removed.
+//! Folders that other users may write: what they prepare there is refused, and none of this user's files is overwritten or removed.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -13,11 +13,11 @@ use crate::kit::{Ran, json_lines, made_docs, names_in, program, record};
 /// The user `nobody`.
 const OTHER_USER: u32 = 65534;
 
-/// The names under which a work folder holds files of its own.
+/// The file names that a work folder uses.
 const NAMES: [&str; 6] =
     ["ledger.json", "ledger.json.half", "standard-input", "00000000.guests.parquet", "words.terms", "a.0.work"];
 
-/// A folder that this user alone may write, with a corpus and a file that must stay, and in it one that everybody may write.
+/// A folder that only this user may write, with a corpus and a file that must be kept, and in it one that everybody may write.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -35,14 +35,14 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// The folder of work files for `out` below `--work shared`.
+    /// Returns the folder with temporary files for `out` below `--work shared`.
     fn below_work(&self) -> PathBuf {
         let out = self.0.path().canonicalize().unwrap().join("out");
         let hash = xxh3_64(out.as_os_str().as_encoded_bytes()) >> 24;
         self.at("shared").join(format!(".out.dupsift-work-{hash:010x}"))
     }
 
-    /// Runs the program here; each product is put down.
+    /// Runs the program here; each step is saved.
     fn typed(&self, words: &[&str]) -> Ran {
         let mut command = program();
         command.current_dir(self.0.path()).args(words);
@@ -62,14 +62,14 @@ impl Place {
         assert_eq!(fs::read_to_string(self.at("victim")).unwrap(), "mine");
     }
 
-    /// A folder in which each name of ours leads to the file that must stay.
+    /// Creates a folder in which each of our names leads to the file that must be kept.
     fn prepare(&self, folder: &Path) {
         fs::create_dir(folder).unwrap();
         NAMES.iter().for_each(|name| symlink(self.at("victim"), folder.join(name)).unwrap());
     }
 }
 
-/// Runs a command as another user; false, and said in words, where this user may not do that.
+/// Runs a command as another user; returns false, with a message, if this user may not do that.
 fn as_other_user(script: &str) -> bool {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: only root can act as a second user");
@@ -81,7 +81,7 @@ fn as_other_user(script: &str) -> bool {
     true
 }
 
-/// Has another user make a folder that everybody may write, in which names of ours lead to a file of this user's.
+/// Lets another user create a world-writable folder in which our names lead to a file of this user.
 fn prepared_by_other(place: &Place, folder: &Path) -> bool {
     let (folder, victim) = (folder.display(), place.at("victim"));
     let links = NAMES.map(|name| format!("ln -s '{}' '{folder}/{name}'", victim.display())).join("; ");
@@ -121,12 +121,12 @@ fn a_work_folder_that_another_user_prepared_is_refused() {
             assert!(!place.at(".out.dupsift-work").exists(), "{way} {words:?}");
         }
         assert_eq!(names_in(&folder).len(), NAMES.len(), "{way}: nothing of it is removed");
-        // Another name has room beside it.
+        // Another name can be used next to it.
         place.typed(&["run", "corpus.jsonl", "--out", "shared/other", "--algorithms", "exact"]).ends_with(0);
     }
 }
 
-/// The same without a second user: what others may write may be prepared, whoever made it.
+/// The same without a second user: what others may write may be prepared, whoever created it.
 #[test]
 fn a_work_folder_that_others_may_write_is_refused() {
     for mode in [0o777, 0o770, 0o702] {
@@ -146,7 +146,7 @@ fn a_work_folder_that_others_may_write_is_refused() {
     assert!(names_in(&place.at("elsewhere")).is_empty());
 }
 
-/// Links that lie in a folder of this user's, from a time when others could write there.
+/// Links in a folder of this user, from a time when others could write there.
 #[test]
 fn links_in_a_work_folder_are_not_followed() {
     let place = Place::new();
@@ -160,7 +160,7 @@ fn links_in_a_work_folder_are_not_followed() {
     place.victim_stays();
     assert_eq!(record(&place.at("out"))["documents"]["rows"], 60);
     fs::remove_dir_all(place.at("out")).unwrap();
-    // A second name of the user's file.
+    // A hard link to the user's file.
     for name in ["lock", "ledger.json.half"] {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder).unwrap();
@@ -171,14 +171,14 @@ fn links_in_a_work_folder_are_not_followed() {
         place.victim_stays();
         let _ = fs::remove_dir_all(place.at("out"));
     }
-    // A pipe is not waited for.
+    // The program does not wait for a pipe.
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
     assert!(Command::new("mkfifo").arg(folder.join("lock")).status().unwrap().success());
     place.run(&[]).ends_with(1).says(&["no regular file"]);
 }
 
-/// The work folder and the folder being made are this user's alone; the result is what the umask says.
+/// Only this user may write the work folder and the unfinished result; the final result has the rights of the umask.
 #[test]
 fn nobody_else_may_write_where_a_result_is_made() {
     let place = Place::new();
@@ -196,7 +196,7 @@ fn nobody_else_may_write_where_a_result_is_made() {
     assert!(child.wait().unwrap().success());
     let kept = |part: &str| seen.iter().filter(|(name, _)| name.contains(part)).collect::<Vec<_>>();
     assert!(!kept("-partial-").is_empty() && kept("-work").len() > kept("-partial-").len() / 2, "{seen:?}");
-    // It may be seen between two calls that make it.
+    // It may be observed between two calls that create it.
     let open = kept("-work").into_iter().filter(|(_, mode)| *mode != 0o700).count();
     assert_eq!(open, 0, "{seen:?}");
     assert_eq!(kept("-partial-")[kept("-partial-").len() / 2].1, 0o700);
@@ -229,7 +229,7 @@ fn an_index_has_the_rights_of_the_umask() {
     }
 }
 
-/// In a folder that several users share, a run that died may have moved aside a result that another of them made.
+/// In a shared folder, a killed run may have moved aside a result of another user.
 #[test]
 fn an_earlier_result_of_another_user_is_put_back() {
     let place = Place::new();
@@ -244,7 +244,7 @@ fn an_earlier_result_of_another_user_is_put_back() {
     fs::rename(place.at("out"), &aside).unwrap();
     place.run(&[]).ends_with(2).says(&["already exists"]);
     assert_eq!(record(&place.at("out"))["documents"]["rows"], 60);
-    // One that is not needed, and an unfinished one, are reported and left.
+    // One that is not needed, and an unfinished one, are reported and kept.
     let partial = place.at(".out.dupsift-partial-8");
     for folder in [&aside, &partial] {
         fs::create_dir(folder).unwrap();
@@ -257,8 +257,7 @@ fn an_earlier_result_of_another_user_is_put_back() {
     assert!(aside.is_dir() && partial.is_dir() && place.at("out").is_dir());
 }
 
-/// What has the name of an earlier result that a dead run moved aside is put back only if it is this user's, in a folder that every user
-/// may write.
+/// In a world-writable folder, an earlier result that a killed run moved aside is put back only if it belongs to this user.
 #[test]
 fn a_result_that_another_user_prepared_is_not_put_back() {
     let place = Place::new();
@@ -277,7 +276,7 @@ fn a_result_that_another_user_prepared_is_not_put_back() {
     assert!(!mine.exists(), "one of this user's is put back");
 }
 
-/// A lock file says where an earlier run had its work files: a folder there is cleared only if it is this user's alone.
+/// A lock file names the folder with an earlier run's temporary files: that folder is cleared only if it belongs to this user alone.
 #[test]
 fn a_folder_that_a_lock_names_is_not_cleared_if_others_may_write_it() {
     let place = Place::new();
@@ -293,7 +292,7 @@ fn a_folder_that_a_lock_names_is_not_cleared_if_others_may_write_it() {
     fs::write(folder.join("lock"), lock.to_string()).unwrap();
     place.run(&[]).ends_with(0);
     assert_eq!(names_in(&other), ["a.product"]);
-    // One of this user's is cleared.
+    // One of this user is cleared.
     fs::remove_dir_all(place.at("out")).unwrap();
     fs::set_permissions(&other, Permissions::from_mode(0o700)).unwrap();
     fs::create_dir(&folder).unwrap();
@@ -314,7 +313,7 @@ fn an_index_that_everybody_may_write_is_refused_and_no_link_in_one_is_followed()
     place.run(&index).ends_with(2).says(&["every user may write it", "chmod o-w"]);
     place.victim_stays();
     fs::set_permissions(place.at("seen"), Permissions::from_mode(0o755)).unwrap();
-    // What is there is no manifest: the index is damaged, and nothing is written through it.
+    // The file is not a manifest: the index is damaged, and nothing is written through it.
     let ran = place.run(&index);
     assert_ne!(ran.code, 0, "{}", ran.stdout);
     place.victim_stays();
@@ -332,7 +331,7 @@ fn an_index_that_everybody_may_write_is_refused_and_no_link_in_one_is_followed()
         assert_eq!(fs::read_to_string(place.at("home/b-00000009/diary")).unwrap(), "mine");
         fs::remove_file(place.at("seen").join(folder)).unwrap();
     }
-    // A link in the place of what is held back is damage.
+    // A link instead of the held batch is damage.
     symlink(place.at("victim"), place.at("seen/held.json")).unwrap();
     place.run(&index).ends_with(1).says(&["held.json"]);
     place.victim_stays();

@@ -1,16 +1,16 @@
-//! Equal texts are a pair of every member of the family: texts too short to be signed too, texts of white space alone never.
+//! Equal texts are a pair of every algorithm: even texts too short to be signed, but never texts of white space.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::kit::{ALL, Table, done, numbered, pairs, program, record, sample_docs, write_docs};
 
-/// Each stands twice in the corpus, one after the other.
+/// Each occurs twice in the corpus, one after the other.
 const SHORT: [&str; 8] = ["a", "你好", "...", "да", "😀", "1", "\u{300}", " x\n"];
-/// These, too.
+/// These too.
 const BLANK: [&str; 4] = [" ", "", "\u{3000}\n", "\t\r\n\u{a0}"];
 
-/// The short texts, the blank ones, then documents enough to count and to learn from.
+/// Writes the short texts, the blank ones, then enough documents to count and to learn from.
 fn write(path: &Path) {
     let twice = SHORT.iter().chain(&BLANK).flat_map(|text| [text.to_string(), text.to_string()]);
     write_docs(path, &numbered(twice.chain(sample_docs().into_iter().map(|doc| doc.text).take(300))), 100);
@@ -53,11 +53,11 @@ fn check(more: &[&str]) -> BTreeMap<String, u64> {
 #[test]
 fn equal_short_texts_are_a_pair_of_every_member_and_blank_ones_of_none() {
     let unsigned = check(&["--algorithms", ALL]);
-    // No signature for what is blank, and for most of what is short: these counts do not change for the pairs.
+    // Blank texts and most short ones have no signature: these counts do not change because of the pairs.
     let blank = 2 * BLANK.len() as u64;
     assert!(unsigned.values().all(|count| *count >= blank), "{unsigned:?}");
     assert_eq!((unsigned["exact"], unsigned["simhash"]), (blank, blank + 2 * SHORT.len() as u64));
-    // All agree on them, too, and the filter lets them pass.
+    // All algorithms agree on them, and the prefilter lets them pass.
     assert_eq!(check(&["--algorithms", ALL, "--decide", "all"]), unsigned);
     assert_eq!(
         check(&["--algorithms", ALL, "--prefilter", "--count-copies", "false", "--remove-if", "pair"])["simhash"],
@@ -95,14 +95,14 @@ fn explain_says_that_they_are_copies() {
     let one = explained(&small.out(), "0", "1", "simhash");
     assert_eq!((&one["verdict"], &one["why"]), (&"pair".into(), &"they are exact copies".into()), "{one}");
     assert!(one["unsigned"][0].is_string(), "{one}");
-    // Blank ones are no copies.
+    // Blank texts are not copies.
     let blank = (2 * SHORT.len()).to_string();
     let next = (2 * SHORT.len() + 1).to_string();
     let one = explained(&small.out(), &blank, &next, "exact");
     assert_eq!(one["verdict"], "no_signature", "{one}");
 }
 
-/// Of a large group only the pairs with the best document are written; explain knows of the others.
+/// In a large group, only the pairs with the best document are written; explain also knows the others.
 #[test]
 fn copies_of_a_large_group_are_explained_as_such() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A request to stop is heard wherever the program waits: nothing stands at the output then, and nothing is left beside it.
+//! A request to stop takes effect wherever the program waits: there is no output, and nothing is left next to it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -11,7 +11,7 @@ use flate2::write::GzEncoder;
 
 use crate::kit::{Doc, Ran, done, json_lines, made_docs, names_in, numbered, program, write_docs};
 
-/// JSON lines that take minutes to be counted, in a few megabytes: a gzip file may have many members, and here they are all one.
+/// Writes a few megabytes of JSON lines that take minutes to count: a gzip file may have many members, and here they are all the same.
 pub fn endless(path: &Path) {
     let words = "words and words ".repeat(500);
     let line = format!("{{\"text\": \"{words}\", \"html\": \"\", \"topic\": \"\"}}\n");
@@ -31,23 +31,23 @@ fn ask(child: &Child, signal: &str) {
     assert!(status.success());
 }
 
-/// The program, which hears requests to stop even where the shell that runs the tests ignores some of them.
+/// Returns the program, which receives requests to stop even if the shell that runs the tests ignores some of them.
 #[allow(unsafe_code)]
 pub fn listening() -> Command {
     let mut command = program();
     let hear = || {
         for signal in [libc::SIGHUP, libc::SIGINT, libc::SIGTERM] {
-            // SAFETY: SIG_DFL runs no code of ours in a signal handler.
+            // SAFETY: SIG_DFL runs none of our code in a signal handler.
             unsafe { libc::signal(signal, libc::SIG_DFL) };
         }
         Ok(())
     };
-    // SAFETY: what runs between fork and exec is calls of signal(2) alone, which are allowed there.
+    // SAFETY: between fork and exec only signal(2) is called, which is allowed there.
     unsafe { command.pre_exec(hear) };
     command
 }
 
-/// Asks a program to end, and fails with these words where that takes longer.
+/// Asks a program to stop, and fails with this message if that takes longer.
 #[track_caller]
 fn end(child: &mut Child, signal: &str, within: Duration, slow: &str) {
     ask(child, signal);
@@ -58,7 +58,7 @@ fn end(child: &mut Child, signal: &str, within: Duration, slow: &str) {
     }
 }
 
-/// Fails unless the program, asked to end after this time, ends long before its work would.
+/// Fails unless the program, asked to stop after this time, ends long before its work would.
 #[track_caller]
 fn ends(command: &mut Command, after: Duration) {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -88,7 +88,7 @@ fn opening_large_inputs_is_interrupted() {
     typed(&["contaminated", "a.jsonl.gz", "--out", "out", "--against", "items.jsonl", "--item-column", "question"]);
     std::fs::remove_file(folder.path().join("items.jsonl")).unwrap();
     typed(&["purify", "a.jsonl.gz", "--out", "out", "--train", "topic"]);
-    // A look at a run whose corpus has become so large since.
+    // Reading a finished run whose corpus has become this large in the meantime.
     let docs = folder.path().join("docs");
     write_docs(&docs.join("a.parquet"), &numbered(["One text.", "One text."]), 10);
     let done = done(&docs, &["--algorithms", "exact"]);
@@ -107,7 +107,7 @@ fn opening_large_inputs_is_interrupted() {
     assert_eq!(left.len(), 2, "{left:?}");
 }
 
-/// Signals that ask a process to stop, and the exit codes that shells expect of it.
+/// Signals that ask a process to stop, and the exit codes that shells expect.
 pub const SIGNALS: [(&str, i32); 3] = [("-TERM", 143), ("-INT", 130), ("-HUP", 129)];
 
 #[test]
@@ -126,7 +126,7 @@ fn each_signal_has_the_exit_code_that_shells_expect() {
     }
 }
 
-/// As `nohup` starts it.
+/// Started as by `nohup`.
 #[test]
 fn a_signal_that_the_process_was_started_to_ignore_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
@@ -142,10 +142,10 @@ fn a_signal_that_the_process_was_started_to_ignore_is_ignored() {
     Ran::of(child.wait_with_output().unwrap()).ends_with(143);
 }
 
-/// How often a stage is aimed at that may be over before the request comes.
+/// Number of attempts to hit a stage that may be over before the request arrives.
 const TRIALS: usize = 8;
 
-/// Fails unless the program, asked to end once it says that this stage begins, ends in this stage with nothing left of it.
+/// Fails unless the program, asked to stop when it reports that this stage begins, ends in this stage with nothing left of it.
 #[track_caller]
 fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
     let before = names_in(folder);
@@ -162,13 +162,13 @@ fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
             let mut rest = String::new();
             lines.read_to_string(&mut rest).map(|_| rest)
         });
-        // The promise is two seconds; others work on this machine.
+        // The limit is two seconds; other processes use this machine too.
         let slow = format!("{command:?} does not hear in {stage:?}");
         let (signal, code) = SIGNALS[trial % SIGNALS.len()];
         end(&mut child, signal, Duration::from_secs(10), &slow);
         said += &rest.join().unwrap().unwrap();
         if begun(&said).last() != Some(&stage) {
-            // It was over: what came then is no answer to the question.
+            // The stage was over, so this attempt does not count.
             let _ = std::fs::remove_dir_all(folder.join("out"));
             continue;
         }
@@ -182,13 +182,13 @@ fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
     panic!("{stage:?} is over too soon to be stopped in {words:?}");
 }
 
-/// The stages that began, as the lines of the log name them.
+/// Returns the stages that began, as named in the log.
 fn begun(said: &str) -> Vec<&str> {
     let lines = said.lines().filter(|line| line.contains("\"stage begins\""));
     lines.filter_map(|line| line.split_once("\"stage\":\"")?.1.split_once('"')).map(|(stage, _)| stage).collect()
 }
 
-/// Copies of a few texts: little to read, and a pair for each document.
+/// Writes copies of a few texts: little to read, and a pair for each document.
 fn copies(folder: &Path) {
     let texts = (0..400_000).map(|at| format!("Text number {}, and more of it that stands in many copies.", at % 12));
     std::fs::write(folder.join("copies.jsonl"), json_lines(&numbered(texts))).unwrap();
@@ -199,7 +199,7 @@ fn a_run_is_stopped_in_its_first_stages() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("docs.jsonl"), json_lines(&made_docs(60_000))).unwrap();
     let stopped_in = |stage: &str, algorithms: &str| {
-        // Saving is not asked for here: a slow machine would have something to save.
+        // Saving is turned off: a slow machine would have something to save.
         let words = ["run", "docs.jsonl", "--out", "out", "--checkpoint", "never", "--algorithms", algorithms];
         stopped_in(folder.path(), stage, &words);
     };
@@ -214,7 +214,7 @@ fn a_run_is_stopped_in_its_first_stages() {
 #[test]
 fn a_run_is_stopped_while_it_checks_pairs() {
     let folder = tempfile::tempdir().unwrap();
-    // Long texts of which each is like each.
+    // Long texts that are all similar to each other.
     let words = |at: usize| (0..12_000).map(move |word| if (word + at).is_multiple_of(19) { word * at } else { word });
     let text = |at: usize| words(at).map(|word| format!("w{word} ")).collect::<String>();
     write_docs(&folder.path().join("long.parquet"), &numbered((0..96).map(text)), 8);
@@ -243,14 +243,14 @@ fn looks_at_a_run_that_is_done_are_stopped() {
     let folder = tempfile::tempdir().unwrap();
     copies(folder.path());
     let run = ["run", "copies.jsonl", "--out", "done", "--algorithms", "exact,tf", "--no-report"];
-    // All but the first of each text are copies, of which a guard warns.
+    // All but the first document with each text are copies, of which a guard warns.
     Ran::of(program().current_dir(folder.path()).args(run).output().unwrap()).ends_with(3);
     std::fs::write(folder.path().join("truth.jsonl"), "{\"id_a\": \"d0\", \"id_b\": \"d12\"}\n").unwrap();
     let done = folder.path().join("done");
     let before = names_in(&done);
     stopped_in(folder.path(), "measure", &["evaluate", "done", "--truth", "truth.jsonl"]);
     stopped_in(folder.path(), "report", &["report", "done"]);
-    // Without the corpus no reading of documents looks at the flag.
+    // Without the corpus, no pass over documents checks the flag.
     std::fs::rename(folder.path().join("copies.jsonl"), folder.path().join("gone.jsonl")).unwrap();
     stopped_in(folder.path(), "report", &["report", "done"]);
     assert_eq!(names_in(&done), before);
@@ -280,7 +280,7 @@ fn a_stream_and_a_purification_are_stopped() {
     stopped_in(folder.path(), "search", &contaminated);
 }
 
-/// Steps that do not look at the flag are ended with the process: one document of 60 MB is one step of reading, and one of counting.
+/// Steps that do not check the flag are ended with the process: a document of 60 MB is one step of reading, and one of counting.
 #[test]
 fn one_very_long_document_does_not_keep_a_run_from_being_stopped() {
     let folder = tempfile::tempdir().unwrap();
@@ -291,10 +291,10 @@ fn one_very_long_document_does_not_keep_a_run_from_being_stopped() {
     }
 }
 
-/// What a pipe holds as a rule.
+/// The usual capacity of a pipe.
 const PIPE: usize = 1 << 16;
 
-/// No flag helps where what is printed is not read.
+/// The flag does not help if nobody reads the output.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_reader_that_does_not_read_keeps_no_process() {
@@ -315,7 +315,7 @@ fn a_reader_that_does_not_read_keeps_no_process() {
         end(&mut child, "-TERM", Duration::from_secs(10), &format!("{words:?} waits for its reader"));
         Ran::of(child.wait_with_output().unwrap()).ends_with(code)
     };
-    // The result stands, and the exit code tells of it.
+    // The result is complete, and the exit code reflects that.
     let stands = || folder.path().join("done/_SUCCESS").is_file();
     blocked(&["run", "docs.jsonl", "--out", "done", "--algorithms", "exact"], 0, &stands);
     assert_eq!(names_in(folder.path()), ["docs.jsonl", "done"]);

@@ -1,4 +1,4 @@
-//! `--source-column`: what goes of each value is told and guarded, and how many values meet in a cluster.
+//! `--source-column`: the removals of each value are reported and guarded, and the number of values in each cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,7 @@ use arrow::array::{ArrayRef, Int64Array, StringArray};
 use crate::kit::{Table, assert_same_bytes, names_in, record, run, write_columns};
 use crate::resume::Place;
 
-/// Rows of each value, of which the first are copies of one text.
+/// Writes rows for each value, the first of which are copies of the same text.
 fn corpus(folder: &Path, sources: &[(Option<&str>, usize, usize)]) {
     let (mut values, mut texts) = (Vec::new(), Vec::new());
     for (at, &(source, rows, copies)) in sources.iter().enumerate() {
@@ -35,12 +35,12 @@ fn what_goes_of_each_value_is_told_and_guarded_at_its_bound() {
         { "source": "a \"quoted\"", "rows": 40, "removed": 0 },
         { "source": "b", "rows": 20, "removed": 5 },
     ]);
-    // One with too few rows is not listed and not guarded, nor are rows without a value.
+    // A value with too few rows is neither listed nor guarded, nor are rows without a value.
     assert_eq!(record(&out)["sources"], expected);
     corpus(&docs, &[(Some("b"), 20, 7), (None, 30, 2), (Some("a \"quoted\""), 40, 1), (Some("c"), 19, 19)]);
     run(&[&docs], &out, &more).ends_with(4).says(&["6 of the 20 documents of site \"b\" are to be removed, 30.0%"]);
     assert_eq!(record(&out)["sources"], expected, "what stands has changed");
-    // The file as a whole is well.
+    // The file as a whole is within the limit.
     run(&[&docs], &out, &limits).ends_with(0);
 }
 
@@ -59,13 +59,13 @@ fn numbers_are_values_and_a_column_that_is_not_there_is_told() {
     assert!(said.stderr.contains("`source-column") && said.stderr.contains("did you mean"), "{}", said.stderr);
 }
 
-/// How many values a cluster has, counted from the tables; the same bytes with little memory and on another number of threads.
+/// The number of values in a cluster, counted from the tables; the same bytes with little memory and another number of threads.
 #[test]
 fn values_of_a_cluster_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let (docs, out, small) = (folder.path().join("docs"), folder.path().join("out"), folder.path().join("small"));
     let rows = 0..400;
-    // A text stands in one, two or three places, or in none that is named.
+    // A text occurs in one, two or three sources, or in none that is named.
     let sites: Vec<Option<&str>> =
         rows.clone().map(|row| if row % 5 == 0 { None } else { Some(["a", "b", "c"][row / 100 % 3]) }).collect();
     let texts: Vec<String> = rows.map(|row| format!("text number {}", row % (100 + row / 100 * 7))).collect();
@@ -89,7 +89,7 @@ fn values_of_a_cluster_are_counted() {
     }
 }
 
-/// Another column is noted anew, and nothing else is; one that was put down is taken up.
+/// Another column is recorded again, but nothing else; a saved one is restored.
 #[test]
 fn values_are_taken_up() {
     let more = ["--algorithms", "exact,minhash", "--guard-rows", "1", "--max-removed-share", "1"];
@@ -106,7 +106,7 @@ fn values_are_taken_up() {
     }
 }
 
-/// A value of any length stands in messages and records as a message shows it.
+/// Long values are truncated in messages and records.
 #[test]
 fn long_values_are_cut_in_what_is_told() {
     let folder = tempfile::tempdir().unwrap();

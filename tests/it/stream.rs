@@ -1,4 +1,4 @@
-//! `dupsift stream`: flags in the order of the input, the filter as what one run leaves for the next, old versions taken out.
+//! `dupsift stream`: flags in input order, the filter that one run leaves for the next, and old versions that are removed from it.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use crate::kit::{
     Ran, Table, doc_pairs, done, made_docs, names_in, numbered, program, record, sample_docs, write_docs,
 };
 
-/// Runs the verb over one file.
+/// Runs the command over one file.
 fn stream(input: &Path, out: &Path, more: &[&str]) -> Ran {
     let mut command = program();
     command.arg("stream").arg(input).arg("--out").arg(out).args([
@@ -25,7 +25,7 @@ fn flags(out: &Path) -> Vec<Option<bool>> {
     table.flags_or_null("duplicate")
 }
 
-/// Texts `from..to`, each different.
+/// Returns the texts `from..to`, all different.
 fn texts(from: usize, to: usize) -> Vec<String> {
     (from..to).map(|n| format!("Текст номер {n}, каких больше нет.")).collect()
 }
@@ -45,14 +45,14 @@ fn the_next_run_knows_what_earlier_ones_saw_and_forgets_what_it_is_told_to() {
     assert_eq!((report["duplicates"].as_u64(), report["keys"].as_u64()), (Some(10), Some(1010)));
     assert_eq!(report["unsigned"]["empty text"].as_u64(), Some(1), "{report}");
 
-    // The next night: half of it is known.
+    // The next run: half of it is known.
     write("second.parquet", texts(500, 1500));
     let filter = path("first").join("filter.bloom");
     let filter = filter.to_str().unwrap();
     stream(&path("second.parquet"), &path("second"), &["--filter", filter]).ends_with(0);
     assert!(flags(&path("second")).iter().enumerate().all(|(at, flag)| *flag == Some(at < 500)));
 
-    // Old versions are taken out: one that stood twice stays known, the others are new again.
+    // Old versions are removed: one that occurred twice is still known, the others are new again.
     write("old.parquet", texts(0, 20));
     write("third.parquet", texts(0, 30));
     let old = path("old.parquet");
@@ -62,7 +62,7 @@ fn the_next_run_knows_what_earlier_ones_saw_and_forgets_what_it_is_told_to() {
     assert_eq!(record(&path("third"))["forgotten"].as_u64(), Some(20));
 }
 
-/// A filter that has taken more keys than it was made for flags new documents by chance: a guard says so.
+/// A filter with more keys than it was made for flags new documents by chance, which a guard reports.
 #[test]
 fn a_filter_that_is_too_full_is_a_guard() {
     let folder = tempfile::tempdir().unwrap();
@@ -86,7 +86,7 @@ fn a_filter_that_is_too_full_is_a_guard() {
     assert!(report["false_positives"].as_f64().unwrap() > 0.1, "{report}");
 }
 
-/// Night after night under one name; old versions that cannot be read end the run, and leave the filter as it was.
+/// Several runs with the same name; unreadable old versions end the run, and leave the filter unchanged.
 #[test]
 fn a_stream_replaces_its_own_output_and_takes_out_all_or_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -107,7 +107,7 @@ fn a_stream_replaces_its_own_output_and_takes_out_all_or_nothing() {
     refused.says(&["`forget", "old.parquet"]);
     assert!(!path("next").exists());
 
-    // A limit is about what comes in, and rows without a text are said.
+    // The limit applies to new documents, and rows without a text are reported.
     let some: Vec<String> = texts(0, 1_990).into_iter().chain((0..10).map(|_| " ".to_string())).collect();
     write_docs(&path("some.parquet"), &numbered(some), 500);
     let (some, again) = (path("some.parquet"), path("again"));
@@ -117,7 +117,7 @@ fn a_stream_replaces_its_own_output_and_takes_out_all_or_nothing() {
     assert!(record(&again)["warnings"].to_string().contains("10 rows of `forget`"));
 }
 
-/// What cannot be read of the old versions is counted, listed and told as what cannot be read of the documents that come in.
+/// Unreadable old versions are counted, listed and reported like unreadable new documents.
 #[test]
 fn old_versions_that_cannot_be_read_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
@@ -149,7 +149,7 @@ fn old_versions_that_cannot_be_read_are_rejected() {
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
-    // The guard is asked for these, too: a filter that lost more than it should is not put in the place of another one.
+    // The guard also applies to these: a filter that lost too much does not replace another one.
     let over = [&more[..4], &["--overwrite", "--max-rejected-share", "0.4"]].concat();
     stream(&path("a.parquet"), &path("next"), &over).ends_with(4).says(&["forget: 2 of 4 rows are broken, 50.0%"]);
     let left = names_in(folder.path()).into_iter().filter(|name| name.starts_with('.')).collect::<Vec<_>>();
@@ -176,7 +176,7 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     assert!(!path("out").exists());
 }
 
-/// A text too short for a signature is known by its bytes; white space alone has no key.
+/// A text too short for a signature is identified by its bytes; white space alone has no key.
 #[test]
 fn copies_of_texts_without_a_signature_came_before() {
     let folder = tempfile::tempdir().unwrap();
@@ -189,7 +189,7 @@ fn copies_of_texts_without_a_signature_came_before() {
     let report = record(&path("out"));
     assert_eq!((report["signed"].as_u64(), report["keys"].as_u64()), (Some(5), Some(5)), "{report}");
     assert_eq!(report["unsigned"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum::<u64>(), 2);
-    // They can be taken out again.
+    // They can be removed again.
     let filter = path("out").join("filter.bloom");
     write_docs(&path("old.parquet"), &numbered(["нет", "нет"]), 100);
     let more =
@@ -199,8 +199,8 @@ fn copies_of_texts_without_a_signature_came_before() {
     assert_eq!(flags(&path("next"))[3..5], [Some(false), Some(true)]);
 }
 
-/// Every document that a run calls a pair of an earlier one by a band is flagged; one that is flagged without such a pair is so by the
-/// chance of the filter.
+/// Every document that a run calls a pair with an earlier one because of a band is flagged; any other flagged document is a false positive
+/// of the filter.
 #[test]
 fn whoever_meets_an_earlier_document_in_a_band_is_flagged() {
     let folder = tempfile::tempdir().unwrap();
@@ -223,9 +223,9 @@ fn whoever_meets_an_earlier_document_in_a_band_is_flagged() {
         let by_chance = came.iter().zip(&flags).filter(|(came, flag)| !**came && **flag == Some(true)).count();
         let of_pairs = came.iter().filter(|came| **came).count();
         assert!(of_pairs > 100 && missed == 0, "{name}: {missed} of {of_pairs} are not flagged");
-        // The filter is a tenth full.
+        // The filter is one tenth full.
         assert!(by_chance * 500 < docs.len(), "{name}: {by_chance} of {} by chance", docs.len());
-        // The two halves one after the other give the same flags.
+        // The two halves in sequence give the same flags.
         let middle = docs.len() / 2;
         for (half, docs) in [("1", &docs[..middle]), ("2", &docs[middle..])] {
             write_docs(&path(&format!("{name}-{half}.parquet")), docs, 500);
@@ -239,10 +239,10 @@ fn whoever_meets_an_earlier_document_in_a_band_is_flagged() {
         stream(&two.with_extension("parquet"), &two, &more).ends_with(0);
         assert!(flags_of(&one).chain(flags_of(&two)).eq(flags.into_iter()), "{name}");
         if name != "samples" {
-            // A band that came more than 15 times is known for ever.
+            // A band that occurred more than 15 times is never forgotten.
             continue;
         }
-        // What is forgotten is new again.
+        // Forgotten documents are new again.
         let input = one.with_extension("parquet");
         let forget = [&more[..], &["--forget", input.to_str().unwrap(), "--overwrite"]].concat();
         stream(&input, &two, &forget).ends_with(0);

@@ -1,5 +1,4 @@
-//! Members that read columns beside the text, from the command line to the tables: the column named, missing, empty here
-//! and there.
+//! Algorithms that read columns besides the text, from the command line to the tables: the column is named, missing, or partly empty.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +7,7 @@ use arrow::array::{ArrayRef, StringArray};
 
 use crate::kit::{PairLine, Ran, done, pairs, program, record, write_columns};
 
-/// Two sentences of three have the same words beside their marks in all of them; the third differs in all but the first two.
+/// Two of three sentences have the same words except for punctuation in all of them; the third differs in all but the first two.
 const TEXTS: [&str; 5] = [
     "Кот спит дома, пёс лает. Снег идёт давно, дождь прошёл. Конец истории, все спят.",
     "Кот спит дома, пёс лает. Снег идёт давно, дождь прошёл. Конец  истории, все спят.",
@@ -45,7 +44,7 @@ fn write_rows(path: &Path, title: Option<&str>, texts: &[&str], titles: &[Option
     write_columns(path, &columns, 2);
 }
 
-/// The pairs with their scores, and the counts of documents without a signature.
+/// Returns the pairs with their scores, and the counts of documents without a signature.
 fn found(input: &Path, algorithm: &str, more: &[&str]) -> (Vec<(i64, i64, f32, String)>, String) {
     let done = done(input, &[&["--algorithms", &format!("{algorithm},as=x")], more].concat());
     let line = |pair: PairLine| (pair.doc_a, pair.doc_b, pair.similarity, pair.matched_by);
@@ -72,7 +71,7 @@ fn titles_from_a_column_of_any_name_or_from_none() {
     let line = |a, b, similarity, matched: &str| (a, b, similarity, matched.to_string());
     let marks = |path: &Path, typed: &str, more: &[&str]| found(path, &format!("sentence_marks:{typed}"), more);
 
-    // Equal in all three parts; with equal titles also those that differ in the last one.
+    // Equal in all three parts; with equal titles, also those that differ in the last one.
     let parts_alone = (vec![line(0, 1, 1.0, "parts")], "{}".to_string());
     let expected = vec![line(0, 1, 3.0 / 4.5, "parts"), line(0, 2, 3.5 / 4.5, "title_and_parts")];
     let expected = (expected, "{}".to_string());
@@ -82,7 +81,7 @@ fn titles_from_a_column_of_any_name_or_from_none() {
     assert_eq!(marks(&without, "letters=false", &[]), parts_alone);
     let stripped = marks(&usual, "strip_suffix=true", &[]).0;
     assert_eq!(stripped.iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>(), [(0, 1), (0, 2), (1, 2)]);
-    // Where nothing is reached without a title.
+    // If nothing reaches the threshold without a title.
     assert_eq!(marks(&without, "threshold=3.5", &[]), (vec![], r#"{"no column":5}"#.to_string()));
     assert_eq!(marks(&usual, "threshold=3.5", &[]).1, r#"{"no title":1}"#);
 
@@ -90,7 +89,7 @@ fn titles_from_a_column_of_any_name_or_from_none() {
         let (pairs, unsigned) = found(path, &format!("core_words:{typed}"), &[]);
         (pairs.into_iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>(), unsigned)
     };
-    // The first two are the same but for a space and the name of the site.
+    // The first two are the same except for a space and the name of the site.
     let sites = at("sites.parquet");
     let texts = [&TEXTS[..], &["Карта без пары.", "Игра без пары.", "Река без пары.", "Сад без пары."]].concat();
     write_rows(&sites, Some("title"), &texts, &SITES);
@@ -101,7 +100,7 @@ fn titles_from_a_column_of_any_name_or_from_none() {
     assert_eq!(core(&without, "fallback=body"), (vec![(0, 1)], "{}".to_string()));
 }
 
-/// Copies of a text under other titles are no copies where a title is read.
+/// Copies of a text with other titles are not copies if a title is read.
 #[test]
 fn copies_are_those_of_text_and_title() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,7 +124,7 @@ fn several_columns_are_one_text_for_every_verb() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     write(&folder.path().join("docs/a.parquet"), Some("title"));
-    // The same rows as lines, which may leave out what is null, and as one column of that whole name.
+    // The same rows as JSON lines, which may leave out nulls, and as one column with the full name.
     let line =
         |(text, title): (&&str, &Option<&str>)| serde_json::json!({"text": text, "title": title}).to_string() + "\n";
     let lines: String = TEXTS.iter().zip(&TITLES).map(line).collect();

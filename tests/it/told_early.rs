@@ -1,4 +1,5 @@
-//! Wrong usage that needs no data is told before an input is opened: the inputs here are not even there, and no message says so.
+//! Wrong usage that can be detected without data is reported before an input is opened: the inputs here do not exist, and no message
+//! mentions that.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -67,7 +68,7 @@ fn a_work_folder_that_cannot_be_is_told_before_the_inputs_are_opened() {
         told(verb, &["--out", &out, "--work", &wrok], &["`work", "does not exist", "mkdir -p"]);
         told(verb, &["--out", &out, "--work", &file], &["`work", "is a file"]);
     }
-    // A look at a run that is done.
+    // Inspecting a finished run.
     let done = done(&corpus(folder.path()), &["--algorithms", "exact"]);
     std::fs::remove_dir_all(folder.path().join("docs")).unwrap();
     let truth = at("truth.jsonl");
@@ -91,7 +92,7 @@ fn a_column_that_no_file_has_is_told_before_a_large_file_beside_it_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let docs = corpus(folder.path());
     endless(&docs.join("m.jsonl.gz"));
-    // Whichever of them comes first.
+    // Whichever of them is first.
     std::fs::copy(docs.join("a.parquet"), docs.join("z.parquet")).unwrap();
     let pages = ["purify", "docs", "--html-column", "text"];
     let lines: &[(&[&str], &str)] = &[
@@ -110,7 +111,7 @@ fn a_column_that_no_file_has_is_told_before_a_large_file_beside_it_is_read() {
         let mut command = program();
         command.current_dir(folder.path()).args(line).args(["--no-progress", "--out"]);
         let child = command.arg(&out).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        // To count its lines takes minutes.
+        // Counting its lines takes minutes.
         let (id, (done, ended)) = (child.id(), std::sync::mpsc::channel());
         let waiting = std::thread::spawn(move || done.send(child.wait_with_output().unwrap()));
         let Ok(output) = ended.recv_timeout(std::time::Duration::from_secs(60)) else {
@@ -164,7 +165,7 @@ fn results_that_a_verb_goes_on_from_are_looked_at_before_the_inputs_are_opened()
     told("stream", &[&out[..], &["--filter", &filter]].concat(), &["it holds keys of tf", "expected those of exact"]);
     told("purify", &[&out[..], &["--stats", &at("run")]].concat(), &["has no word statistics"]);
     told("purify", &[&out[..], &["--model", &at("model"), "--stem"]].concat(), &["was trained with ", "train again"]);
-    // Each says what it is where another one is expected.
+    // Each message names what was found instead of the expected output.
     for (name, verb) in [("stream", "stream"), ("pages", "purify"), ("model", "purify --train")] {
         let says = format!("{} is an output of dupsift {verb}; expected the output folder of dupsift run", at(name));
         told("purify", &[&out[..], &["--stats", &at(name)]].concat(), &[&says]);

@@ -1,12 +1,12 @@
-//! Transcripts of the command line: `tests/cmd/*.trycmd` say what is typed and what comes.
+//! Transcripts of the command line: `tests/cmd/*.trycmd` have the commands and their expected output.
 //!
-//! `TRYCMD=overwrite` writes what came into them; read the difference before it is kept.
+//! `TRYCMD=overwrite` updates them; review the difference before you commit it.
 
 #[test]
 fn the_command_line_answers_as_written() {
     let cases = trycmd::TestCases::new();
     cases.register_bin("dupsift", std::path::Path::new(env!("CARGO_BIN_EXE_dupsift")));
-    // Nothing that the terminal of a developer says may show.
+    // The environment of the developer's terminal must not matter.
     cases.env("NO_COLOR", "1").env("RUST_LOG", "").env("COLUMNS", "100");
     cases.case("tests/cmd/*.trycmd").case("tests/cmd/*.toml");
 }

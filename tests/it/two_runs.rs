@@ -1,4 +1,5 @@
-//! One run at a time on an output: the second is told, and what a killed one left is cleared away, or removed by hand.
+//! One run at a time on an output: a second one is refused, and the remains of a killed one are cleaned up automatically, or removed by
+//! hand.
 
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -7,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::kit::{Ran, assert_same_bytes, json_lines, made_docs, names_in, numbered, program, run};
 use crate::signals::listening;
 
-/// A folder with a corpus that takes a while, and with one that takes none.
+/// Returns a folder with a large corpus and a small one.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("long.jsonl"), json_lines(&made_docs(60_000))).unwrap();
@@ -17,14 +18,14 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// A run on `out` that is at work.
+/// Starts a run on `out` and waits until it is working.
 fn at_work(folder: &Path, more: &[&str]) -> Child {
     let mut command = listening();
     command.current_dir(folder).args(["run", "long.jsonl", "--out", "out", "--threads", "2", "--memory", "512MiB"]);
     command.args(["--algorithms", "all"]).args(more);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let begun = Instant::now();
-    // The folder of the outputs is made first, that of the work files after it.
+    // The parent folder of the output is created first, then that of the temporary files.
     let made = |folder: &Path, start: &str| names_in(folder).iter().any(|name| name.starts_with(start));
     let work = if more.contains(&"--work") { folder.join("work") } else { folder.to_owned() };
     while !made(folder, ".out.dupsift-partial-") || !made(&work, ".out.dupsift-work") {
@@ -46,7 +47,7 @@ fn a_second_run_on_an_output_is_told_at_the_start() {
     let who = format!("out: process {}", first.id());
     let told = |words: &[&str]| {
         let ran = typed(folder.path(), words).ends_with(2).says(&["another run is writing ", &who]);
-        // Before a line of the plan is said.
+        // Before any line of the plan is printed.
         assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
         assert_eq!(names_in(folder.path()), before, "{words:?}");
     };
@@ -56,7 +57,7 @@ fn a_second_run_on_an_output_is_told_at_the_start() {
     told(&["stream", "short.jsonl", "--out", "out"]);
     told(&["purify", "short.jsonl", "--out", "out", "--html-column", "text"]);
     told(&["clean", "out"]);
-    // Beside it there is room.
+    // Another output next to it can be used.
     typed(folder.path(), &["run", "short.jsonl", "--out", "out2", "--algorithms", "exact", "--work", "work"])
         .ends_with(0);
     first.kill().unwrap();
@@ -75,7 +76,7 @@ fn what_a_killed_run_left_is_cleared_away_by_the_next() {
         killed.wait().unwrap();
         let left = names_in(folder.path());
         assert!(left.contains(&".out.dupsift-work".to_owned()), "{left:?}");
-        // Without --work, too, it is found.
+        // It is also found without --work.
         run(&[&out("short.jsonl")], &out("out"), &["--algorithms", "exact"]).ends_with(0);
         assert_same_bytes(&out("alone"), &out("out"), "after a killed run");
         std::fs::remove_dir_all(out("out")).unwrap();

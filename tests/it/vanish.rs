@@ -1,5 +1,5 @@
-//! A corpus that changes under a run: the list of its files is made once. What is gone is set aside and named; what comes does
-//! not join, and a note tells of it.
+//! A corpus that changes during a run: the list of its files is made once. A file that disappears is skipped and named; a new file is not
+//! read, and a note reports it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,7 +18,7 @@ use crate::kit::{Ran, Table, assert_same_bytes, done, made_docs, program, record
 
 const NAMES: [&str; 4] = ["a.parquet", "b.parquet", "c.parquet", "d.parquet"];
 
-/// Four files of so many documents each.
+/// Writes four files with this many documents each.
 fn corpus(folder: &Path, rows: usize) -> PathBuf {
     let docs = folder.join("docs");
     let made = made_docs(4 * rows);
@@ -28,7 +28,7 @@ fn corpus(folder: &Path, rows: usize) -> PathBuf {
     docs
 }
 
-/// The options of a plain run, as the command line makes them.
+/// Returns the options of a plain run, as from the command line.
 fn options(docs: &Path, out: &Path) -> RunOptions {
     let typed = ["dupsift", "run", &docs.display().to_string(), "--out", &out.display().to_string()].map(String::from);
     let limits = ["--threads", "2", "--memory", "512MiB"].map(String::from);
@@ -108,7 +108,7 @@ fn a_file_that_is_gone_while_another_comes_is_still_named() {
     assert!(record["warnings"].to_string().contains("1 file came"), "{}", record["warnings"]);
 }
 
-/// The last reading of a run comes when its tables stand already: they are written again.
+/// The last pass of a run is after its tables are written: they are written again.
 #[test]
 fn what_shows_its_damage_after_the_tables_is_set_aside_all_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -128,7 +128,7 @@ fn what_shows_its_damage_after_the_tables_is_set_aside_all_the_same() {
     assert_eq!((bad_inputs(&record), record["inputs"].as_array().unwrap().len()), (vec!["c.parquet".into()], 3));
 }
 
-/// Each verb, while a file is removed at some moment: all four files take part, or three do and the fourth is named.
+/// Each command, while a file is removed at some moment: either all four files take part, or three do and the fourth is named.
 #[test]
 fn no_moment_of_removal_is_silent_in_any_verb() {
     let folder = tempfile::tempdir().unwrap();
@@ -156,7 +156,7 @@ fn no_moment_of_removal_is_silent_in_any_verb() {
             let record = record(&out);
             let rows = record["rows"].as_u64().or(record["documents"]["rows"].as_u64()).unwrap();
             let known = (ran.code, rows, bad_inputs(&record).concat());
-            // Before the list was made there was no such file.
+            // The file was removed before the list was made.
             let fine = [(0, 4_000, ""), (3, 3_000, "c.parquet"), (0, 3_000, "")]
                 .map(|(code, rows, bad)| (code, rows, bad.to_string()));
             assert!(fine.contains(&known), "{verb:?} {moment:?}: {known:?}\n{}", ran.stderr);

@@ -1,4 +1,4 @@
-//! Web archives that another program wrote, `warcio`: every row with the bytes that it reads itself.
+//! Web archives written by another program, `warcio`: every row has the bytes that `warcio` itself reads.
 
 use std::collections::BTreeMap;
 
@@ -59,7 +59,7 @@ fn archives_of_warcio_are_read_as_warcio_reads_them() {
     assert_eq!(rows["pages.warc"].iter().filter(|row| row["why"].is_string()).count(), 2);
 }
 
-/// A row that holds no page without the bytes that it holds, any other without the reason.
+/// Leaves out the content of a row that is not a page, and the reason of any other row.
 fn only_why(mut row: Value) -> Value {
     let gone = if row["why"].is_null() { "why" } else { "page" };
     row.as_object_mut().unwrap().remove(gone);

@@ -1,4 +1,4 @@
-//! What spreads work over machines, as the driver sees it: steps, and blocks that lie there.
+//! The interface to whatever distributes work over machines: steps, and blocks stored there.
 
 use std::path::Path;
 
@@ -9,92 +9,93 @@ use super::opened::Layout;
 use super::spool::Block;
 use dupsift_core::error::Result;
 
-/// What is done with each document.
+/// Describes what a pass does with each document.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Pass {
-    /// Rows are noted.
+    /// Whether rows are recorded.
     pub notes: bool,
-    /// Documents are counted.
+    /// Whether documents are counted.
     pub counts: bool,
-    /// The frequencies of words are known.
+    /// Whether word frequencies are known.
     pub after_count: bool,
-    /// The places in the recipe of the algorithms that sign.
+    /// The positions in the recipe of the algorithms that sign.
     pub signs: Vec<usize>,
-    /// The places of those whose checks take evidence of the documents that stand in candidates; then nothing else is done.
+    /// The positions of the algorithms whose verification needs evidence from documents in candidates; nothing else is done then.
     pub evidence: Vec<usize>,
-    /// What the documents say that have places is recorded; then nothing else is done.
+    /// Whether contents are recorded for documents in candidates; nothing else is done then.
     pub contents: bool,
-    /// Those who learn take notes; then nothing else is done.
+    /// Whether learning algorithms take notes; nothing else is done then.
     pub learns: bool,
 }
 
-/// Blocks that lie somewhere in the cluster.
+/// Identifies blocks stored in the cluster.
 pub type Frame = u64;
 
-/// What a task does.
+/// Describes what a task does.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Step {
     /// A pass over its documents.
     Map(Pass),
-    /// A sum of the rows of its buckets.
+    /// Sums the rows in its buckets.
     Sum,
-    /// Rows of one key become classes, or pairs that met.
+    /// Groups rows with the same key into classes or matching pairs.
     Group,
-    /// The same of second-round rows.
+    /// Does the same for second-round rows.
     Probes,
-    /// Pairs that met several times become one.
+    /// Merges pairs that matched several times.
     Merge,
-    /// Candidates and evidence go to the buckets of their components.
+    /// Sends candidates and evidence to the buckets of their components.
     Spread,
-    /// Candidates are checked.
+    /// Verifies candidates.
     Judge,
 }
 
 impl Step {
-    /// Whether all rows of a bucket have to be in one task.
+    /// Returns whether all rows in a bucket have to be in one task.
     pub fn brings_together(&self) -> bool {
         !matches!(self, Step::Map(_) | Step::Spread)
     }
 }
 
-/// What spreads work over machines.
+/// Distributes work over machines.
 pub trait Cluster {
-    /// What it is called in the record.
+    /// Returns its name for the record.
     fn name(&self) -> &str;
 
-    /// Bytes of text of one task, about, and buckets that rows are spread over.
+    /// Returns the approximate bytes of text per task, and the number of buckets for rows.
     ///
     /// # Errors
-    /// Those of the cluster, as of all steps.
+    /// Returns an error from the cluster, like all steps.
     fn sizes(&self) -> Result<(u64, u32)>;
 
-    /// What all processes have to know, before the first step.
+    /// Distributes what all processes have to know, before the first step.
     ///
     /// # Errors
-    /// As [`Cluster::sizes`].
+    /// Returns the errors of [`Cluster::sizes`].
     fn begin(&self, layout: &Layout) -> Result<()>;
 
-    /// Does a step for each of so many tasks; `known` is a file that all of them need.
+    /// Runs a step for each of `tasks` tasks; `known` is a file that all of them need.
     ///
     /// # Errors
-    /// As [`Cluster::sizes`].
+    /// Returns the errors of [`Cluster::sizes`].
     fn map(&self, step: &Step, tasks: usize, known: Option<&Path>) -> Result<Frame>;
 
-    /// Does a step for blocks of these kinds, all blocks of a bucket in one task; where they lie if the step does not need that.
+    /// Runs a step on blocks of these kinds. All blocks of a bucket are in one task, unless the step does not need that; then blocks stay
+    /// where they are.
     ///
     /// # Errors
-    /// As [`Cluster::sizes`].
+    /// Returns the errors of [`Cluster::sizes`].
     fn reduce(&self, step: &Step, of: &[(Frame, Vec<Kind>)], known: Option<&Path>) -> Result<Frame>;
 
-    /// Hands on the blocks of these kinds, in any order.
+    /// Passes the blocks of these kinds to `each`, in any order.
     ///
     /// # Errors
-    /// As [`Cluster::sizes`], and what `each` returns.
+    /// Returns the errors of [`Cluster::sizes`], or an error from `each`.
     fn collect(&self, of: Frame, kinds: &[Kind], each: &mut dyn FnMut(Block) -> Result<()>) -> Result<()>;
 
-    /// The blocks are not needed any more.
+    /// Releases blocks that are not needed anymore.
     ///
     /// # Errors
-    /// As [`Cluster::sizes`].
+    /// Returns the errors of [`Cluster::sizes`].
     fn forget(&self, frame: Frame) -> Result<()>;
 }

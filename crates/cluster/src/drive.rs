@@ -1,4 +1,4 @@
-//! The order of steps: what the cluster does, then what the local driver makes of it.
+//! The order of steps: first on the cluster, then on the local driver.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -29,10 +29,10 @@ use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::session::Session;
 
-/// Runs the whole job, its passes on the cluster.
+/// Runs the complete job, with its passes on the cluster.
 ///
 /// # Errors
-/// As [`dupsift_engine::job::run()`]; what a cluster does not do; what went wrong there.
+/// Returns the errors of [`dupsift_engine::job::run()`], an error if the job cannot run on a cluster, or an error from the cluster.
 pub fn run(
     options: &RunOptions,
     inputs: Inputs,
@@ -47,7 +47,7 @@ pub fn run(
     })
 }
 
-/// A run whose passes are done by a cluster; the rest of it takes up what these have saved.
+/// Adapts a run whose passes are done by a cluster; the rest of the run resumes from their saved state.
 struct OnCluster<'c> {
     cluster: &'c (dyn Cluster + Sync),
     finish: &'c Finish<'c>,
@@ -66,7 +66,7 @@ impl Variant for OnCluster<'_> {
 }
 
 impl Driver<'_> {
-    /// All steps; what a driver before this one has put down is not made again.
+    /// Runs all steps, except those that an earlier driver has saved.
     fn steps(&self) -> Result<()> {
         let (task_bytes, buckets) = self.cluster.sizes()?;
         let mut missing = Vec::new();
@@ -85,7 +85,7 @@ impl Driver<'_> {
         let folder = std::env::current_dir().map_err(Error::io("look up", Path::new("the current folder")))?;
         self.cluster.begin(&Layout { corpus: corpus(self.session.source), folder, task_bytes, buckets })?;
         let (now, later): (Vec<usize>, Vec<usize>) = missing.iter().partition(|&&at| self.plan.signs_first(at));
-        // Who needs no counts signs in the first pass, unless surplus copies are known by a later one.
+        // Algorithms that need no counts sign in the first pass, unless extra copies are only known after a later pass.
         let copies_first = self.plan.copies_first;
         let first = Pass {
             notes: true,
@@ -100,7 +100,7 @@ impl Driver<'_> {
         if !missing.is_empty() { self.sign_and_relate(signed, later, &missing) } else { Ok(()) }
     }
 
-    /// The first pass, with all that its rows are summed to.
+    /// Runs the first pass, and sums its rows.
     fn first(&self, pass: Pass) -> Result<Signed> {
         let session = self.session;
         let running = session.engine.clock.stage("first pass on the cluster");
@@ -125,7 +125,7 @@ impl Driver<'_> {
         Ok(Signed { frame, tallies, members })
     }
 
-    /// The pass that counts, where copies had to be known for it.
+    /// Runs the counting pass, if copies have to be known for it.
     fn second(&self, pass: Pass) -> Result<Signed> {
         let session = self.session;
         let running = session.engine.clock.stage("count on the cluster");
@@ -146,7 +146,7 @@ impl Driver<'_> {
         Ok(Signed { frame, tallies, members })
     }
 
-    /// The pass in which those sign who had to wait, then what comes of all rows.
+    /// Runs the pass for algorithms that have to sign later, then processes all rows.
     fn sign_and_relate(&self, mut signed: Vec<Signed>, later: Vec<usize>, missing: &[usize]) -> Result<()> {
         let session = self.session;
         let counts = self.saved.restore::<Counts>(|keys| &keys.counts)?;
@@ -172,7 +172,7 @@ impl Driver<'_> {
         self.relate(signed, &bound, relate::Corpus { copies: &copies, stats: &stats, models: &models })
     }
 
-    /// What the algorithms that learn make of their notes.
+    /// Returns the models of the learning algorithms.
     fn learn(&self, corpus: &Corpus<'_>, (stats, copies): (&CorpusStats, &Classes)) -> Result<Vec<Vec<u64>>> {
         let (mut models, mut learners) = (vec![Vec::new(); self.plan.signs.len()], Vec::new());
         for (at, learner) in self.session.options.recipe.learners(corpus)? {

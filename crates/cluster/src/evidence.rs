@@ -1,4 +1,4 @@
-//! What checks need of the documents that stand in candidates, and what documents in pairs say: a reading of these documents alone.
+//! Another pass over selected documents only: evidence from documents in candidates, and contents of documents in pairs.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,17 +17,17 @@ use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// A row of evidence: the document, and its numbers.
+/// Writes a row of evidence: the document and its numbers.
 pub fn row(doc: u64, numbers: &[u64], to: &mut Vec<u8>) {
     to.clear();
     to.extend_from_slice(&doc.to_le_bytes());
     put(bytemuck::cast_slice(numbers), to);
 }
 
-/// Takes the evidence of one task, for the buckets of its documents.
+/// Collects the evidence in one task, for the buckets of its documents.
 ///
 /// # Errors
-/// Damaged files, a full disk.
+/// Returns an error if files are damaged or the disk is full.
 pub fn evidence(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
     let machine = Machine::new(&opened.options)?;
     let engine = machine.engine(dir);

@@ -1,4 +1,4 @@
-//! What comes back from a cluster, put together to what the local driver knows.
+//! Combines the results of a cluster into the state of the local driver.
 
 use super::cluster::{Cluster, Frame};
 use super::kind::{Kind, What};
@@ -20,7 +20,7 @@ use dupsift_engine::reading::parts::Bytes;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Writer};
 
-/// What all tasks of a pass counted.
+/// The counts of all tasks in a pass.
 pub type Tallies = Vec<Tally>;
 
 fn tallies(bytes: &[u8], to: &mut Tallies) -> Result<()> {
@@ -31,13 +31,13 @@ fn tallies(bytes: &[u8], to: &mut Tallies) -> Result<()> {
     Ok(())
 }
 
-/// What the first pass noted of all rows; `repeated` says how many ids stood before.
+/// Combines what the first pass recorded for all rows. The number of repeated ids is added later.
 ///
 /// # Errors
-/// Rows that no task has read, or that two have.
+/// Returns an error if no task, or more than one, has read a row.
 pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Result<(Taken, Tallies)> {
-    // What tasks counted comes by itself: it has their times, so a task that is done again gives out other bytes there, and blocks that
-    // were collected with it would be dealt otherwise from then on.
+    // The counts of tasks are collected separately. They contain times, so a repeated task returns other bytes, and blocks that were
+    // collected together with them would be distributed in another way.
     let (intake, all) = (Intake::new(session, false)?, counted(cluster, frame)?);
     let kinds = [What::Notes, What::Rejected].map(Kind::of);
     let noted = AtomicBits::new(session.engine.dir, "noted", session.documents() as usize)?;
@@ -67,20 +67,20 @@ pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Resu
     Ok((intake.finish(took)?, all))
 }
 
-/// What the tasks of a later pass counted.
+/// Returns the counts of the tasks in a later pass.
 ///
 /// # Errors
-/// Those of the cluster.
+/// Returns an error from the cluster.
 pub fn counted(cluster: &dyn Cluster, frame: Frame) -> Result<Tallies> {
     let mut all = Tallies::new();
     cluster.collect(frame, &[Kind::of(What::Tally)], &mut |block| tallies(&block.rows, &mut all))?;
     Ok(all)
 }
 
-/// What was summed: how many ids stood before, the classes of copies, the words and the features with their counts.
+/// Returns the sums: how many ids are repeated, the classes of copies, and the words and features with their counts.
 ///
 /// # Errors
-/// Those of the cluster, a full disk.
+/// Returns an error from the cluster, or an error if the disk is full.
 pub fn sums(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Result<(u64, Classes, [TermTable; 2])> {
     let link = Link::new(session);
     let equal = link.shuffle(session, "equal-texts", session.documents() / 4)?;
@@ -131,13 +131,13 @@ fn table(engine: &Engine<'_>, name: &str, terms: Shuffle) -> Result<TermTable> {
     writer.finish()
 }
 
-/// The statistics of the corpus.
+/// Returns the statistics of the corpus.
 pub fn statistics(session: &Session<'_>, tallies: &Tallies, [words, features]: [TermTable; 2]) -> CorpusStats {
     let counted = Totals::of_all(tallies.iter().map(|tally| tally.counted));
     Counting::summed(session, counted, words, features)
 }
 
-/// What the record says of an algorithm that has signed, from what all tasks said.
+/// Returns the report of an algorithm that has signed, combined from all tasks.
 pub fn report(at: usize, bound: &Bound<'_>, tallies: &[Tally]) -> AlgorithmReport {
     let reports = tallies.iter().flat_map(|tally| &tally.reports).filter(|(place, _)| *place == at);
     let sum = reports.map(|(_, report)| report.clone()).reduce(|mut sum, one| {

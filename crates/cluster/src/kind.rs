@@ -1,11 +1,11 @@
-//! What the rows of a block are: a code and, where rows are of one algorithm, its place in the recipe.
+//! The kind of the rows in a block: a code and, for rows of one algorithm, its position in the recipe.
 
-/// What rows are.
+/// States what rows contain.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum What {
-    /// What is noted of documents that follow each other.
+    /// Notes on consecutive documents.
     Notes,
-    /// Rows that cannot be used.
+    /// Rejected rows.
     Rejected,
     /// Counts of a task.
     Tally,
@@ -21,9 +21,9 @@ pub enum What {
     Rows,
     /// Evidence that an algorithm takes while it signs.
     Evidence,
-    /// Sketches of documents.
+    /// Evidence that an algorithm collects while it signs.
     Sketches,
-    /// Documents of a class of exact copies.
+    /// Sketches of documents.
     Links,
     /// Words with their counts.
     WordTerms,
@@ -31,28 +31,28 @@ pub enum What {
     FeatureTerms,
     /// Second-round rows of an algorithm.
     Probes,
-    /// Pairs that met, as often as they did.
+    /// Matching pairs, with repeats.
     Pairs,
-    /// Comparisons made, and left out.
+    /// Numbers of comparisons made and left out.
     Compared,
-    /// Pairs that met, each once.
+    /// Matching pairs, each once.
     Candidates,
-    /// Pairs that passed the check.
+    /// Pairs that passed verification.
     Judged,
-    /// Candidates that the check left undecided.
+    /// Candidates that verification left undecided.
     Undecided,
-    /// What an algorithm that learns notes of documents.
+    /// Notes on documents for a learning algorithm.
     Learnt,
-    /// What documents in pairs say.
+    /// Contents of documents in pairs.
     Contents,
 }
 
-/// What rows are, and of which algorithm.
+/// States what rows contain, and which algorithm they belong to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Kind {
-    /// What they are.
+    /// What the rows contain.
     pub what: What,
-    /// The place of the algorithm in the recipe; 0 where they are of none.
+    /// The position of the algorithm in the recipe; 0 for rows of no algorithm.
     pub member: u16,
 }
 
@@ -81,22 +81,22 @@ const ALL: [What; 21] = [
 ];
 
 impl Kind {
-    /// Of no algorithm.
+    /// Returns a kind for no algorithm.
     pub fn of(what: What) -> Kind {
         Kind { what, member: 0 }
     }
 
-    /// Of the algorithm at that place of the recipe.
+    /// Returns a kind for the algorithm at that position in the recipe.
     pub fn member(what: What, at: usize) -> Kind {
         Kind { what, member: at as u16 }
     }
 
-    /// As a number.
+    /// Encodes the kind as a number.
     pub fn code(self) -> i32 {
         (self.what as i32) << 16 | i32::from(self.member)
     }
 
-    /// From its number.
+    /// Decodes the kind from its number.
     pub fn of_code(code: i32) -> Option<Kind> {
         let what = usize::try_from(code >> 16).ok().and_then(|at| ALL.get(at))?;
         Some(Kind { what: *what, member: (code & 0xffff) as u16 })

@@ -1,5 +1,5 @@
-//! What tasks need to know of the whole corpus before they read: copies, statistics, models. The driver writes one file of it; each
-//! process takes it up once.
+//! What tasks need to know of the complete corpus before they read: copies, statistics, models. The driver writes it to one file, which
+//! each process loads once.
 //!
 //! ```text
 //! length of the head, head (JSON)      then rows: links of copies, terms of words, terms of features, models, places
@@ -29,27 +29,27 @@ const PLACE: usize = 12;
 /// Rows that are read at a time.
 const ROWS: usize = 4096;
 
-/// What is known of the corpus.
+/// Holds what is known of the corpus.
 pub struct Known {
-    /// The exact copies, where they are known.
+    /// The exact copies, if they are known.
     pub copies: Option<Classes>,
-    /// The statistics; those of no document where nothing was counted.
+    /// The statistics; empty if nothing was counted.
     pub stats: CorpusStats,
-    /// By algorithm: what it has learnt, or nothing.
+    /// The model of each algorithm; empty for algorithms that do not learn.
     pub models: Vec<Vec<u64>>,
     places: Option<AtomicCells<u32>>,
 }
 
-/// What is written of the corpus.
+/// Holds what is written of the corpus.
 #[derive(Clone, Copy)]
 pub struct Facts<'f> {
-    /// The exact copies, where they are known.
+    /// The exact copies, if they are known.
     pub copies: Option<&'f Classes>,
     /// The statistics.
     pub stats: &'f CorpusStats,
-    /// By algorithm: what it has learnt, or nothing.
+    /// The model of each algorithm; empty for algorithms that do not learn.
     pub models: &'f [Vec<u64>],
-    /// Of documents that stand in candidates: the bucket of their component, plus one; 0 of all others.
+    /// For documents in candidates: the bucket of their component, plus one; 0 for all others.
     pub places: Option<&'f AtomicCells<u32>>,
 }
 
@@ -66,7 +66,7 @@ struct Head {
     places: u64,
 }
 
-/// A term with its counts as a row.
+/// Encodes a term with its counts as a row.
 pub fn term_row((term, df, cf): (u64, u64, u64)) -> [u8; TERM] {
     let mut row = [0; TERM];
     row[..8].copy_from_slice(&term.to_be_bytes());
@@ -75,7 +75,7 @@ pub fn term_row((term, df, cf): (u64, u64, u64)) -> [u8; TERM] {
     row
 }
 
-/// The term of a row, with its counts.
+/// Decodes the term and the counts in a row.
 pub fn term_of(row: &[u8]) -> (u64, u64, u64) {
     (number(&row[..8]), number(&row[8..16]), number(&row[16..TERM]))
 }
@@ -83,7 +83,7 @@ pub fn term_of(row: &[u8]) -> (u64, u64, u64) {
 /// Writes what tasks need to know.
 ///
 /// # Errors
-/// A full disk.
+/// Returns an error if the disk is full.
 pub fn write(path: &Path, session: &Session<'_>, facts: Facts<'_>) -> Result<()> {
     let Facts { copies, stats, models, places } = facts;
     let failed = || Error::io("write the work file", path);
@@ -121,22 +121,22 @@ pub fn write(path: &Path, session: &Session<'_>, facts: Facts<'_>) -> Result<()>
     file.flush().map_err(failed())
 }
 
-/// Documents with their places, where they have one.
+/// Returns the documents that have a place, with their places.
 fn placed(places: Option<&AtomicCells<u32>>) -> impl Iterator<Item = (u64, u32)> + '_ {
     let all = places.into_iter().flat_map(|places| (0..places.len()).map(|doc| (doc as u64, places.load(doc))));
     all.filter(|(_, place)| *place > 0)
 }
 
-/// Rows of a file, one after the other.
+/// Reads the rows of a file in sequence.
 struct RowsOf<'f> {
     file: BufReader<File>,
     path: &'f Path,
-    /// Bytes that are left: no list is made for more.
+    /// Remaining bytes, which limit the size of any list.
     left: u64,
 }
 
 impl RowsOf<'_> {
-    /// Checks that so many values of a width are there; returns how many.
+    /// Checks that this many values with this width remain, and returns their number.
     fn has(&self, values: u64, width: usize) -> Result<usize> {
         match values.checked_mul(width as u64) {
             Some(bytes) if bytes <= self.left => Ok(values as usize),
@@ -165,21 +165,21 @@ impl RowsOf<'_> {
 }
 
 impl Known {
-    /// Nothing.
+    /// Returns the state in which nothing is known.
     pub fn none() -> Known {
         Known { copies: None, stats: CorpusStats::none(), models: Vec::new(), places: None }
     }
 
-    /// The bucket of the component of a document; none where it stands in no candidate that is to be checked.
+    /// Returns the bucket of the component of a document; `None` if it is in no candidate that has to be verified.
     pub fn place(&self, doc: u64) -> Option<u32> {
         let places = self.places.as_ref().filter(|places| (doc as usize) < places.len())?;
         places.load(doc as usize).checked_sub(1)
     }
 
-    /// Takes up what `write` wrote, with work files in that folder.
+    /// Loads the file from `write`, with temporary files in that folder.
     ///
     /// # Errors
-    /// A file that cannot be read, a full disk.
+    /// Returns an error if the file cannot be read or the disk is full.
     pub fn read(path: &Path, opened: &Opened, dir: &Path) -> Result<Known> {
         let machine = Machine::new(&opened.options)?;
         let engine = machine.engine(dir);

@@ -1,4 +1,4 @@
-//! Notes of those who learn: taken in tasks, learnt from on the driver.
+//! Notes for learning algorithms: taken in tasks, and learned from on the driver.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -16,10 +16,10 @@ use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::parts::{Bytes, put};
 use dupsift_engine::session::Session;
 
-/// Takes the notes of one task.
+/// Takes the notes in one task.
 ///
 /// # Errors
-/// Damaged files, a full disk.
+/// Returns an error if files are damaged or the disk is full.
 pub fn learn(opened: &Opened, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
     let machine = Machine::new(&opened.options)?;
     let engine = machine.engine(dir);
@@ -46,10 +46,10 @@ pub fn learn(opened: &Opened, known: &Known, task: usize, dir: &Path) -> Result<
     spool.into_inner().map_err(|_| Error::Internal("a task broke off".into()))?.finish()
 }
 
-/// What the learners make of the notes of all tasks, by their places in the recipe.
+/// Returns the models that the learners build from the notes of all tasks, with their positions in the recipe.
 ///
 /// # Errors
-/// Those of the cluster, a full disk.
+/// Returns an error from the cluster, or an error if the disk is full.
 pub fn models(
     session: &Session<'_>,
     cluster: &dyn Cluster,

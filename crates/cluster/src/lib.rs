@@ -1,21 +1,21 @@
-//! A run whose passes over documents are spread over machines by something else, such as Apache Spark.
+//! A run whose passes over documents are distributed over machines by another system, such as Apache Spark.
 //!
-//! The unit is a block: rows of one kind and one bucket, as bytes. What spreads the work ([`Cluster`]) moves blocks and knows
-//! nothing of what is in them. A task does, with the same code, what the local driver does in a reading ([`map()`]), or with the rows of
-//! a partition ([`reduce()`]). What comes of it are products as an earlier process would have put them down, and the local driver takes
-//! them up and goes on from there: so tables, record and page are those of any run.
+//! The unit is a block: rows with the same kind and bucket, as bytes. The system that distributes the work ([`Cluster`]) moves blocks
+//! without interpreting them. With the same code as the local driver, a task makes a pass ([`map()`]) or processes the rows of a partition
+//! ([`reduce()`]). The result is the state that an earlier process would have saved, and the local driver resumes from it. So tables,
+//! record and page are those of any run.
 //!
 //! ```text
-//! cluster   first pass   notes, hashes of ids and texts, partial counts, rows of who needs no counts
-//! cluster   sum          ids that stand twice, classes of copies, counts of terms
-//! cluster   notes        of those who learn; the driver learns from them
-//! cluster   sign         rows of who had to wait, by copies, counts and models that each process takes up once
-//! cluster   group        links of classes, second-round rows, pairs that met; then each pair once
-//! cluster   verify       candidates and evidence, in the buckets of their components; then what documents in pairs say
-//! driver    all else     rules over all pairs, survivors, clusters, tables
+//! cluster   first pass   notes, hashes of ids and texts, partial counts, rows of algorithms that need no counts
+//! cluster   sum          repeated ids, classes of copies, counts of terms
+//! cluster   notes        for learning algorithms; the driver builds their models
+//! cluster   sign         rows of the other algorithms, with copies, counts and models that each process loads once
+//! cluster   group        links of classes, second-round rows, matching pairs; then each pair once
+//! cluster   verify       candidates and evidence, in the buckets of their components; then the contents of documents in pairs
+//! driver    the rest     rules over all pairs, survivors, clusters, tables
 //! ```
 
-// Tests write files into folders of their own, and compute with the library of the platform.
+// Tests write files into folders of their own, and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod cluster;

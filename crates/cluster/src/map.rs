@@ -1,4 +1,4 @@
-//! A pass over the documents of one task: what the local driver does in a reading, with the rows given out as blocks.
+//! A pass over the documents in one task, with the code of the local driver; the rows are emitted as blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -31,32 +31,32 @@ use dupsift_engine::reading::parts::put;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::Sorted;
 
-/// What a task counted; sums over tasks are those of the corpus.
+/// Holds the counts of a task; their sums over tasks are those of the corpus.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Tally {
-    /// What was recorded of rows.
+    /// What was recorded for rows.
     pub took: Took,
     /// Rows without a text.
     pub rejected: u64,
-    /// Hashes of what was read of files, by their places.
+    /// Hashes of the file contents that were read, by file position.
     pub contents: BTreeMap<usize, Sum>,
-    /// What the values of the columns of `--keep` are.
+    /// The types of values in the columns of `--keep`.
     pub keep: Vec<ColumnTally>,
-    /// What was counted for the statistics.
+    /// Totals for the statistics.
     pub counted: Totals,
-    /// Han characters that went through the dictionary.
+    /// Han characters that were segmented with the dictionary.
     pub segmented: u64,
-    /// Of algorithms that signed, by their places.
+    /// Reports of algorithms that signed, with their positions.
     pub reports: Vec<(usize, AlgorithmReport)>,
 }
 
-/// Documents whose notes go together.
+/// Documents whose notes are emitted together.
 const NOTED: u64 = 4096;
 
 /// Makes a pass over one task.
 ///
 /// # Errors
-/// Damaged files, a full disk; with `strict` the first bad row.
+/// Returns an error if files are damaged or the disk is full; with `strict`, an error for the first bad row.
 pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
     if pass.contents || !pass.evidence.is_empty() {
         return evidence(opened, pass, known, task, dir);
@@ -111,7 +111,7 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
     out.spool.finish()
 }
 
-/// What a task gives out.
+/// Collects the output of a task.
 struct Out<'o> {
     session: &'o Session<'o>,
     layout: &'o Layout,
@@ -119,7 +119,7 @@ struct Out<'o> {
 }
 
 impl Out<'_> {
-    /// The documents of the task, in stretches.
+    /// Returns the documents of the task, in ranges.
     fn documents(&self) -> impl Iterator<Item = std::ops::Range<u64>> + use<> {
         let most = self.session.documents();
         let splits: Vec<_> = self.session.part.iter().flatten().map(|split| (split.first_doc, split.rows)).collect();
@@ -149,12 +149,12 @@ impl Out<'_> {
         taken.hashes.map_or(Ok(()), |hashes| self.rows(&hashes, Kind::of(What::Copies)))
     }
 
-    /// Rows by the buckets of their groups.
+    /// Emits rows by the buckets of their groups.
     fn rows(&mut self, sorted: &Sorted, kind: Kind) -> Result<()> {
         self.rows_and(sorted, kind, |_, _| ())
     }
 
-    /// The same; `look` sees the rows of each group.
+    /// Does the same and calls `look` with the rows of each group.
     fn rows_and(&mut self, sorted: &Sorted, kind: Kind, mut look: impl FnMut(u32, &[u8])) -> Result<()> {
         let (width, group_width) = sorted.widths();
         for partition in 0..sorted.partitions() {
@@ -170,7 +170,7 @@ impl Out<'_> {
         Ok(())
     }
 
-    /// The rows of an algorithm, and what stands beside them; says what the record will say of it.
+    /// Emits the rows of an algorithm with its evidence and sketches, and returns its report.
     fn signed(&mut self, at: usize, bound: Bound<'_>, signed: SignedRows) -> Result<AlgorithmReport> {
         let words = bound.scheme.sketch_words;
         let text_bytes = self.session.part.iter().flatten().map(|split| split.text_bytes).sum();
@@ -196,7 +196,7 @@ impl Out<'_> {
                 meets.extend(docs.map(|doc| (bucket, doc)));
             }
         })?;
-        // A document's sketch goes to each bucket that has a row of it, once.
+        // A document's sketch is sent once to each bucket that has one of its rows.
         let mut sketch = vec![0; words];
         for (bucket, doc) in meets {
             let Some(sketches) = &now.sketches else { break };

@@ -1,4 +1,4 @@
-//! The corpus as one process of a cluster has it open: the same files as the driver, cut into the same tasks.
+//! The corpus as opened by one process of a cluster: the same files as on the driver, cut into the same tasks.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -16,31 +16,31 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Split, absolute};
 use dupsift_text::Pipeline;
 
-/// What the driver tells all processes.
+/// Holds what the driver sends to all processes.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Layout {
-    /// A hash of the files as the driver has them.
+    /// A hash of the files on the driver.
     pub corpus: String,
-    /// The folder of the driver: inputs that are relative paths begin there in all processes.
+    /// The working folder of the driver: all processes resolve relative input paths from there.
     pub folder: PathBuf,
-    /// Bytes of text of one task, about.
+    /// Approximate bytes of text per task.
     pub task_bytes: u64,
-    /// Buckets that rows are spread over.
+    /// Number of buckets for rows.
     pub buckets: u32,
 }
 
 impl Layout {
-    /// The bucket of rows with this group.
+    /// Returns the bucket of rows with this group.
     pub fn bucket(&self, group: &[u8]) -> u32 {
         (hash64(group) % u64::from(self.buckets.max(1))) as u32
     }
 }
 
-/// The corpus, opened.
+/// Holds the opened corpus.
 pub struct Opened {
-    /// What was asked.
+    /// The options of the run.
     pub options: RunOptions,
-    /// What the driver said.
+    /// The layout from the driver.
     pub layout: Layout,
     /// The files.
     pub source: Source,
@@ -49,10 +49,10 @@ pub struct Opened {
 }
 
 impl Opened {
-    /// Opens the files of the options; none of them is read.
+    /// Opens the input files in the options without reading them.
     ///
     /// # Errors
-    /// Inputs that are not there, or not the ones that the driver has.
+    /// Returns an error if inputs are missing or differ from those on the driver.
     pub fn open(options: RunOptions, layout: Layout) -> Result<Opened> {
         let options = RunOptions { folder: layout.folder.clone(), ..options };
         let Inputs { source, .. } = look(&options, &AtomicBool::new(false))?;
@@ -73,7 +73,7 @@ impl Opened {
     /// Returns the session of one task, which reads its part of the corpus.
     ///
     /// # Errors
-    /// There is no such task.
+    /// Returns an error if there is no such task.
     pub fn task<'o>(&'o self, engine: &'o Engine<'o>, task: usize) -> Result<Session<'o>> {
         let no = || Error::Internal(format!("there is no task {task}, of {}", self.tasks.len()));
         let part = self.tasks.get(task).ok_or_else(no)?;
@@ -86,7 +86,7 @@ impl Opened {
     }
 }
 
-/// The pieces of each task: the same in all processes.
+/// Returns the pieces of each task, which are the same in all processes.
 pub fn tasks(source: &Source, documents: u64, bytes: u64) -> Vec<Vec<Split>> {
     let (mut tasks, mut filled): (Vec<Vec<Split>>, u64) = (Vec::new(), u64::MAX);
     for split in source.splits(bytes.max(1) as usize) {
@@ -105,7 +105,7 @@ pub fn tasks(source: &Source, documents: u64, bytes: u64) -> Vec<Vec<Split>> {
     tasks
 }
 
-/// A hash of what all processes have to see alike.
+/// Returns a hash of what has to be equal in all processes.
 pub fn corpus(source: &Source) -> String {
     let lines = source.files.iter().map(|file| {
         let (label, path) = (&file.label, absolute(&file.path));
@@ -115,7 +115,7 @@ pub fn corpus(source: &Source) -> String {
     format!("{:032x}", hash128(lines.as_bytes()))
 }
 
-/// What a task runs on.
+/// Holds the resources of a task.
 pub struct Machine {
     resources: Resources,
     progress: Progress,
@@ -123,16 +123,16 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// One thread, and the memory of the options.
+    /// Reserves one thread and the memory in the options.
     ///
     /// # Errors
-    /// Too little memory.
+    /// Returns an error if there is too little memory.
     pub fn new(options: &RunOptions) -> Result<Machine> {
         let resources = Resources::new(options.memory, 1)?;
         Ok(Machine { resources, progress: Progress::hidden(), cancel: AtomicBool::new(false) })
     }
 
-    /// The engine, with work files in that folder. A damaged file ends the task.
+    /// Returns the engine, with temporary files in that folder. A damaged file ends the task.
     pub fn engine<'e>(&'e self, dir: &'e Path) -> Engine<'e> {
         self.resources.engine(false, true, dir, &self.progress, &self.cancel)
     }

@@ -1,4 +1,4 @@
-//! Steps over the rows of some buckets, by what the local driver does with a partition.
+//! Steps over the rows of some buckets, with the code that the local driver uses for a partition.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,10 +26,10 @@ use dupsift_engine::reading::parts::Bytes;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
 
-/// Does a step for blocks.
+/// Does a step on blocks.
 ///
 /// # Errors
-/// What `blocks` returns, a full disk.
+/// Returns an error from `blocks`, or an error if the disk is full.
 pub fn reduce(opened: &Opened, step: &Step, known: &Known, blocks: Source<'_>, dir: &Path) -> Result<Blocks> {
     if let Step::Sum = step {
         return sum(opened, blocks, dir);
@@ -51,7 +51,7 @@ pub fn reduce(opened: &Opened, step: &Step, known: &Known, blocks: Source<'_>, d
     task.spool.finish()
 }
 
-/// What a step works with.
+/// Holds the state of a step.
 struct Task<'t> {
     session: &'t Session<'t>,
     layout: &'t Layout,
@@ -64,7 +64,7 @@ struct Task<'t> {
 type Gathered = BTreeMap<usize, Sorted>;
 
 impl Task<'_> {
-    /// Rows of `what` by algorithm, in shuffles that `make` makes; `other` takes all other blocks.
+    /// Collects rows of kind `what` by algorithm, in shuffles created by `make`; `other` gets all other blocks.
     fn gather(
         &self,
         blocks: Source<'_>,
@@ -92,7 +92,7 @@ impl Task<'_> {
         finished.map(|(at, shuffle)| Ok((at, shuffle.finish()?))).collect()
     }
 
-    /// Rows that were signed: links, second-round rows, pairs that met.
+    /// Groups signature rows into links, second-round rows and matching pairs.
     fn group(&mut self, blocks: Source<'_>) -> Result<()> {
         let documents = self.session.documents();
         let mut sketches: BTreeMap<usize, SketchFile> = BTreeMap::new();
@@ -152,7 +152,7 @@ impl Task<'_> {
         self.met(at, met)
     }
 
-    /// Second-round rows: pairs that met. They are of representatives already.
+    /// Groups second-round rows into matching pairs, which already refer to representatives.
     fn probes(&mut self, blocks: Source<'_>) -> Result<()> {
         let documents = self.session.documents();
         let layout = |bound: &Bound<'_>| bound.probe_layout(documents).unwrap_or_else(|| bound.layout(documents));
@@ -179,7 +179,7 @@ impl Task<'_> {
         self.spool.push(Kind::member(What::Compared, at), 0, &counts)
     }
 
-    /// Pairs that met several times.
+    /// Merges pairs that matched several times.
     fn merge(&mut self, blocks: Source<'_>) -> Result<()> {
         let layout = PairLayout::new(self.session.documents());
         let pairs = |bound: &Bound<'_>| occurrences(self.session, bound);
@@ -195,7 +195,7 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// Candidates and evidence, to the buckets of their components.
+    /// Sends candidates and evidence to the buckets of their components.
     fn spread(&mut self, blocks: Source<'_>) -> Result<()> {
         let layout = PairLayout::new(self.session.documents());
         while let Some(Block { kind, rows, .. }) = blocks()? {
@@ -219,7 +219,7 @@ impl Task<'_> {
         Ok(())
     }
 
-    /// Candidates, by the evidence of their documents.
+    /// Verifies candidates with the evidence of their documents.
     fn judge(&mut self, blocks: Source<'_>) -> Result<()> {
         let (engine, documents_of_all) = (self.session.engine, self.session.documents());
         let layout = PairLayout::new(documents_of_all);
@@ -263,7 +263,7 @@ impl Task<'_> {
         self.known.copies.as_ref().ok_or_else(|| Error::Internal("a step without the copies".into()))
     }
 
-    /// Rows by the buckets of their groups.
+    /// Sends rows to the buckets of their groups.
     fn send(&mut self, sorted: &Sorted, kind: Kind) -> Result<()> {
         let (width, group_width) = sorted.widths();
         let (layout, spool) = (self.layout, &mut self.spool);

@@ -1,4 +1,4 @@
-//! What a run on a cluster does not do, said before it begins.
+//! Rejects options that a run on a cluster does not support, before it begins.
 
 use bytesize::ByteSize;
 
@@ -11,18 +11,18 @@ use dupsift_core::number::{counted, thousands};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 
-/// The most documents that are compared all with all.
+/// The maximum number of documents that are compared all with all.
 pub const MOST_COMPARED: u64 = 20_000;
 
-/// Comparisons of so many documents, all with all.
+/// Returns the number of comparisons of all documents with all.
 pub fn all_with_all_of(documents: u64) -> f64 {
     documents as f64 * documents.saturating_sub(1) as f64 / 2.0
 }
 
-/// Checks the options, and the inputs.
+/// Checks the options and the inputs.
 ///
 /// # Errors
-/// [`Error::Usage`] with the way out.
+/// Returns [`Error::Usage`] with a suggestion.
 pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     let given = [
         (options.index.is_some(), "index"),
@@ -52,7 +52,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     all_with_all(&options.recipe, options.limit.map_or(documents, |limit| limit.min(documents)))
 }
 
-/// Joins of all with all, said with what they take: no number of machines makes n^2 / 2 cheap.
+/// Rejects joins of all documents with all, and states their cost: no number of machines makes n^2 / 2 cheap.
 fn all_with_all(recipe: &Recipe, documents: u64) -> Result<()> {
     if documents <= MOST_COMPARED {
         return Ok(());

@@ -1,4 +1,4 @@
-//! From the rows that lie in the cluster to the pairs of each algorithm: grouped, merged and checked there, put together here.
+//! From the rows in the cluster to the pairs of each algorithm: grouped, merged and verified there, combined here.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -27,28 +27,28 @@ use dupsift_engine::job::saved::{Pairs, Rows, Said};
 use dupsift_engine::reading::parts::Bytes;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Shuffle, Writer};
 
-/// What a pass has signed: blocks in the cluster, what the tasks counted, and the places of the algorithms.
+/// Describes the output of a signing pass: blocks in the cluster, the counts of tasks, and the positions of the algorithms.
 pub struct Signed {
     /// The blocks.
     pub frame: Frame,
     /// The counts.
     pub tallies: Tallies,
-    /// The places.
+    /// The positions of the algorithms.
     pub members: Vec<usize>,
 }
 
-/// What is known of the corpus.
+/// Holds what is known of the corpus.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
     /// The exact copies.
     pub copies: &'c Classes,
     /// The statistics.
     pub stats: &'c CorpusStats,
-    /// By algorithm: what it has learnt, or nothing.
+    /// The model of each algorithm; empty for algorithms that do not learn.
     pub models: &'c [Vec<u64>],
 }
 
-/// What came of each algorithm while its pairs are put together.
+/// Collects the pairs of one algorithm.
 struct Put<'p> {
     at: usize,
     bound: &'p Bound<'p>,
@@ -61,7 +61,7 @@ struct Put<'p> {
 }
 
 impl Driver<'_> {
-    /// Groups, merges and checks what was signed; puts the pairs of each algorithm down.
+    /// Groups, merges and verifies the signatures, and saves the pairs of each algorithm.
     pub fn relate(&self, signed: Vec<Signed>, bound: &[(usize, Bound<'_>)], corpus: Corpus<'_>) -> Result<()> {
         let running = self.session.engine.clock.stage("group on the cluster");
         let facts = Facts { copies: Some(corpus.copies), stats: corpus.stats, models: corpus.models, places: None };
@@ -105,7 +105,7 @@ impl Driver<'_> {
         self.contents(&alike.bits, facts)
     }
 
-    /// What the documents say that stand in pairs with others than their copies, where that will be asked.
+    /// Records the contents of documents that are in pairs with others than their copies, if they will be needed.
     fn contents(&self, alike: &AtomicBits, facts: Facts<'_>) -> Result<()> {
         if !asks_contents(self.session) || alike.count() == 0 {
             return Ok(());
@@ -151,7 +151,7 @@ impl Driver<'_> {
         bound.iter().map(put).collect()
     }
 
-    /// Links of the classes, and what comparing has cost.
+    /// Collects the links of the classes, and the cost of comparing.
     fn links(&self, frame: Frame, puts: &mut [Put<'_>], bound: &[(usize, Bound<'_>)], alike: &Alike<'_>) -> Result<()> {
         let layout = LinkLayout::new(self.session.documents());
         let kinds = [all(bound, What::Links), all(bound, What::Compared)].concat();
@@ -185,7 +185,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Pairs that met, each once. Those that nothing checks are pairs; of the others' documents comes the bucket of their component.
+    /// Collects matching pairs, each once. Without verification, they are pairs; otherwise, returns the bucket of the component of each
+    /// document.
     fn candidates(&self, frame: Frame, puts: &mut [Put<'_>], alike: &Alike<'_>) -> Result<Option<AtomicCells<u32>>> {
         let (documents, layout) = (self.session.documents(), PairLayout::new(self.session.documents()));
         let checked: BTreeMap<u16, bool> =
@@ -231,7 +232,7 @@ impl Driver<'_> {
         Ok(Some(places))
     }
 
-    /// Checks candidates, by evidence that was taken while signing or is read now.
+    /// Verifies candidates, with evidence that was collected while signing or is read in another pass.
     fn judge(
         &self,
         known: &Path,
@@ -298,7 +299,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// The pairs of one algorithm as a product; where they are told by evidence, that too.
+    /// Saves the pairs of one algorithm, with evidence if their relations need it.
     fn put(&self, put: Put<'_>, tallies: &Tallies, corpus: Corpus<'_>) -> Result<()> {
         let Put { at, bound, equal, joined, pairs, evidence, numbers, comparisons } = put;
         let session = self.session;
@@ -322,7 +323,7 @@ impl Driver<'_> {
     }
 }
 
-/// The documents that stand in pairs with others than their copies, each class of copies by its first.
+/// Collects the documents that are in pairs with others than their copies, one per class of copies.
 struct Alike<'a> {
     copies: &'a Classes,
     bits: AtomicBits,
@@ -337,7 +338,7 @@ impl Alike<'_> {
         }
     }
 
-    /// Notes pairs, and hands them on.
+    /// Marks the documents of pairs, and passes the pairs on.
     fn push(&self, layout: PairLayout, pairs: &[u8], to: &mut Writer<'_>) -> Result<()> {
         pairs.chunks_exact(layout.width()).try_for_each(|row| {
             let pair = layout.decode(row);
@@ -347,7 +348,7 @@ impl Alike<'_> {
     }
 }
 
-/// Takes the evidence of documents.
+/// Stores the evidence of documents.
 fn take(taking: &Taking, bytes: &[u8]) -> Result<()> {
     let mut bytes = Bytes(bytes);
     while !bytes.0.is_empty() {

@@ -1,8 +1,8 @@
-//! Joins whose comparisons the words of the corpus decide: how many there would be, by a sample that the driver signs and compares
-//! once terms are counted, before the cluster signs anything.
+//! Joins whose number of comparisons depends on the words in the corpus: the number is estimated from a sample that the driver signs and
+//! compares after terms are counted, before the cluster signs anything.
 //!
 //! ```text
-//! comparisons of the corpus = those of the sample * N (N - 1) / (n (n - 1))       N, n: documents, surplus copies left out
+//! comparisons in the corpus = those in the sample * N (N - 1) / (n (n - 1))       N, n: documents without extra copies
 //! ```
 
 use std::sync::Arc;
@@ -25,16 +25,16 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Split, Want};
 use dupsift_files::tables::{Cell, Documents};
 
-/// Documents of a sample, about.
+/// Approximate number of documents in a sample.
 const SAMPLE: u64 = 4096;
-/// They are read from so many pieces of the files at most, which lie at equal distances.
+/// Maximum number of equally spaced pieces of the files that they are read from.
 const PIECES: usize = 64;
-/// Bytes of text of a piece, about.
+/// Approximate bytes of text in a piece.
 const PIECE_BYTES: usize = 8 << 20;
-/// Which documents they are.
+/// Seed of the sample.
 const SEED: u64 = 0x5a;
 
-/// Documents that stand for all.
+/// Holds the documents in the sample.
 struct Sample {
     pieces: Vec<Split>,
     docs: Arc<[u64]>,
@@ -53,7 +53,7 @@ impl Sample {
         Sample { pieces, docs }
     }
 
-    /// What so many comparisons of the sample are in a corpus of so many documents.
+    /// Scales the comparisons in the sample to a corpus with this many documents.
     fn scaled(&self, comparisons: u64, documents: u64) -> f64 {
         let pairs = |documents: u64| documents as f64 * documents.saturating_sub(1) as f64;
         let own = pairs(self.docs.len() as u64);
@@ -62,10 +62,10 @@ impl Sample {
 }
 
 impl Driver<'_> {
-    /// Refuses an algorithm that would compare a document with more others, on the average, than a join of all with all may here.
+    /// Rejects an algorithm that would compare a document with more others, on average, than the limit for joins of all documents with all.
     ///
     /// # Errors
-    /// [`Error::Usage`] with the comparisons and the way out; damaged files, a full disk.
+    /// Returns [`Error::Usage`] with the comparisons and a suggestion, or an error if files are damaged or the disk is full.
     pub fn check_sampled(&self, stats: &CorpusStats, copies: &Classes, missing: &[usize]) -> Result<()> {
         let reader = self.session;
         if reader.documents() <= MOST_COMPARED {
@@ -99,7 +99,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Comparisons that each algorithm makes of the sample.
+    /// Returns the number of comparisons that each algorithm makes in the sample.
     fn comparisons(
         &self,
         sample: &Sample,

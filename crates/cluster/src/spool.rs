@@ -1,5 +1,5 @@
-//! What a task gives out: rows gathered to blocks by kind and bucket, in a work file until they are asked for, so that memory does
-//! not grow with them.
+//! The output of a task: rows are collected into blocks by kind and bucket, and kept in a temporary file until they are read, so that
+//! memory does not grow with them.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,39 +10,39 @@ use super::kind::Kind;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::reading::parts::Bytes;
 
-/// A block is sent off at this size.
+/// A block is written at this size.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Many rows of a key come so much at a time, so that no block is much larger than it should be.
+/// Rows with the same key are split into parts of this size, so that no block is much too large.
 const PART_BYTES: usize = 64 << 10;
-/// All blocks are at this size of all together.
+/// All blocks are written when they reach this size together.
 const HELD_BYTES: usize = 32 << 20;
 const WRITE: &str = "write the work file";
 const READ: &str = "read the work file";
 
-/// Rows of one kind and one bucket.
+/// Holds rows with the same kind and bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What the rows are.
+    /// The kind of the rows.
     pub kind: Kind,
-    /// With which others they go.
+    /// The bucket, whose rows belong together.
     pub bucket: u32,
-    /// Whole rows, one after the other.
+    /// Complete rows, one after the other.
     pub rows: Vec<u8>,
 }
 
 impl Block {
-    /// Bytes before the rows where a block is one string of bytes: its kind and its bucket.
+    /// Bytes before the rows in a serialized block: its kind and its bucket.
     pub const HEAD: usize = 8;
 
-    /// What stands before the rows.
+    /// Returns the bytes before the rows.
     pub fn head(&self) -> [u8; Block::HEAD] {
         head(self.kind, self.bucket)
     }
 
-    /// From one string of bytes.
+    /// Parses a serialized block.
     ///
     /// # Errors
-    /// Bytes that no process of this version gives out.
+    /// Returns an error if the bytes were not written by this version.
     pub fn of_bytes(bytes: &[u8]) -> Result<Block> {
         let mut bytes = Bytes(bytes);
         let (kind, bucket) = (kind(bytes.short()?.cast_signed())?, bytes.short()?);
@@ -57,7 +57,7 @@ fn head(kind: Kind, bucket: u32) -> [u8; Block::HEAD] {
     head
 }
 
-/// Gathers rows.
+/// Collects rows into blocks.
 pub struct Spool {
     file: BufWriter<File>,
     dir: PathBuf,
@@ -66,19 +66,19 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// An empty one, with a work file in that folder.
+    /// Creates an empty spool with a temporary file in that folder.
     ///
     /// # Errors
-    /// A folder in which nothing can be made.
+    /// Returns an error if no file can be created there.
     pub fn new(dir: &Path) -> Result<Spool> {
         let file = tempfile::tempfile_in(dir).map_err(Error::io(WRITE, dir))?;
         Ok(Spool { file: BufWriter::new(file), dir: dir.into(), waiting: BTreeMap::new(), held: 0 })
     }
 
-    /// Takes rows.
+    /// Adds rows.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn push(&mut self, kind: Kind, bucket: u32, rows: &[u8]) -> Result<()> {
         let waiting = self.waiting.entry((kind, bucket)).or_default();
         waiting.extend_from_slice(rows);
@@ -91,10 +91,10 @@ impl Spool {
         if self.held >= HELD_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Takes many rows of that width, in blocks of the usual size: an executor has to hold a block in the memory of its JVM.
+    /// Adds many rows of that width, in blocks of the usual size, because an executor holds each block in the memory of its JVM.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn push_all(&mut self, kind: Kind, bucket: u32, rows: &[u8], width: usize) -> Result<()> {
         rows.chunks((PART_BYTES / width).max(1) * width).try_for_each(|rows| self.push(kind, bucket, rows))
     }
@@ -116,10 +116,10 @@ impl Spool {
         written.map_err(Error::io(WRITE, &self.dir))
     }
 
-    /// All rows are there.
+    /// Finishes the spool after all rows.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn finish(mut self) -> Result<Blocks> {
         self.flush()?;
         let failed = || Error::io(WRITE, &self.dir);
@@ -129,17 +129,17 @@ impl Spool {
     }
 }
 
-/// Blocks of a finished task, one after the other.
+/// Reads the blocks of a finished task in sequence.
 pub struct Blocks {
     file: BufReader<File>,
     dir: PathBuf,
 }
 
 impl Blocks {
-    /// The next block; none after the last.
+    /// Returns the next block; `None` after the last one.
     ///
     /// # Errors
-    /// A work file that cannot be read.
+    /// Returns an error if the temporary file cannot be read.
     pub fn take(&mut self) -> Result<Option<Block>> {
         let mut length = [0; 8];
         match self.file.read_exact(&mut length) {

@@ -1,4 +1,4 @@
-//! Rows of a bucket together, of what the first pass gives out: ids that stand twice, classes of copies, counts of terms.
+//! Sums the rows in a bucket that the first pass emits: repeated ids, classes of copies, counts of terms.
 
 use std::path::Path;
 
@@ -15,7 +15,7 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::read::intake::count_repeated;
 use dupsift_spill::shuffle::{Shuffle, Sorted};
 
-/// What is summed: width of a row, and of its group.
+/// The kinds of rows that are summed, each with the width of a row and of its group.
 pub const SUMMED: [(What, usize, usize); 4] = [
     (What::Ids, 8, 8),
     (What::Copies, copies::ROW, copies::GROUP),
@@ -23,13 +23,13 @@ pub const SUMMED: [(What, usize, usize); 4] = [
     (What::Features, COUNT_WIDTH, COUNT_GROUP),
 ];
 
-/// Takes blocks until there are none.
+/// Returns blocks until there are none.
 pub type Source<'s> = &'s mut dyn FnMut() -> Result<Option<Block>>;
 
 /// Sums the blocks of some buckets.
 ///
 /// # Errors
-/// What `blocks` returns, a full disk.
+/// Returns an error from `blocks`, or an error if the disk is full.
 pub fn sum(opened: &Opened, blocks: Source<'_>, dir: &Path) -> Result<Blocks> {
     let machine = Machine::new(&opened.options)?;
     let engine = machine.engine(dir);

@@ -1,4 +1,4 @@
-//! Whether the answer of an item is beside a span.
+//! Whether the answer of an item is near a span.
 
 use std::ops::Range;
 
@@ -6,12 +6,12 @@ use dupsift_text::Token;
 
 use crate::items::{Item, Items};
 
-/// Tokens before and after a span among which an answer is looked for.
+/// Number of tokens before and after a span that are searched for an answer.
 pub const ANSWER_WITHIN: usize = 200;
 
 impl Items {
-    /// Returns whether the answer of an item is before or after a span of the text, not farther than [`ANSWER_WITHIN`] tokens; `None` if
-    /// the item has no answer.
+    /// Returns whether the answer of an item is within [`ANSWER_WITHIN`] tokens before or after a span of the text; `None` if the item has
+    /// no answer.
     pub fn has_answer(&self, item: Item, text: &[Token], span: Range<usize>) -> Option<bool> {
         let answer = self.answer(item);
         if answer.is_empty() {

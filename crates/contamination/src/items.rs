@@ -1,34 +1,34 @@
-//! The evaluation set in memory: items as numbers of tokens, and their n-grams in one list sorted by hash.
+//! The evaluation set in memory: items as token numbers, and their n-grams in one list sorted by hash.
 
 use dupsift_core::hash::mix64;
 use dupsift_text::Token;
 
-/// Tokens of an n-gram, unless asked otherwise.
+/// Default number of tokens in an n-gram.
 pub const NGRAM: u32 = 5;
 
-/// An item of fewer tokens is too short: a phrase of four words says little about where it comes from.
+/// An item with fewer tokens is too short: a phrase of four words says little about its origin.
 pub const LEAST_TOKENS: usize = 5;
 
 /// The factor of the rolling hash of an n-gram, the same as for shingles.
 const R: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// No token of any item.
+/// The number of a token that is in no item.
 pub(crate) const NO_TOKEN: u32 = u32::MAX;
 
-/// Bits of the filter for each n-gram.
+/// Filter bits per n-gram.
 const FILTER_BITS: usize = 16;
 
 /// The number of an item, in the order in which items were added.
 pub type Item = u32;
 
-/// An n-gram of an item.
+/// Describes an n-gram in an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Gram {
-    /// The hash, by which n-grams are sorted.
+    /// The hash, which n-grams are sorted by.
     pub hash: u64,
     /// The item.
     pub item: Item,
-    /// The token of the item at which it begins.
+    /// The token of the item at which the n-gram begins.
     pub at: u32,
 }
 
@@ -36,16 +36,16 @@ pub(crate) struct Gram {
 #[derive(Debug)]
 pub struct Builder {
     ngram: usize,
-    /// The hashes of the tokens of all items, one item after the other.
+    /// The token hashes of all items, one item after the other.
     tokens: Vec<u64>,
-    /// Where the tokens of each item end.
+    /// The end of each item in `tokens`.
     ends: Vec<usize>,
     answers: Vec<u64>,
     answer_ends: Vec<usize>,
 }
 
 impl Builder {
-    /// Returns a collection without items, for n-grams of so many tokens.
+    /// Returns a collection without items, for n-grams of this many tokens.
     pub fn new(ngram: u32) -> Builder {
         let ngram = ngram.max(1) as usize;
         Builder { ngram, tokens: Vec::new(), ends: Vec::new(), answers: Vec::new(), answer_ends: Vec::new() }
@@ -59,21 +59,20 @@ impl Builder {
         self.answer_ends.push(self.answers.len());
     }
 
-    /// Returns the bytes that the items of this collection take while they are searched for on so many threads, at most, and while they
-    /// are made ready.
+    /// Returns the maximum memory of these items, in bytes, while they are built and searched on this many threads.
     pub fn bytes(&self, threads: usize) -> u64 {
         let item = Builder::bytes_of(0, 0, threads) * self.ends.len() as u64;
         item + Builder::bytes_of(self.tokens.len(), self.answers.len(), threads)
     }
 
-    /// Returns the bytes that an item of so many tokens, and an answer of so many, takes while it is searched for on so many threads, at
-    /// most: hashes and numbers of tokens, n-grams with their buckets and bits, the vocabulary with a count for each thread.
+    /// Returns the maximum memory, in bytes, of an item and its answer with these numbers of tokens, searched on this many threads: token
+    /// hashes and numbers, n-grams with their buckets and bits, and the vocabulary with a count per thread.
     pub fn bytes_of(tokens: usize, answer: usize, threads: usize) -> u64 {
         let a_token = 8 + 4 + 16 + 8 + 4 + 2 * 32 + 8 * threads;
         (tokens * a_token + answer * 8 + 16) as u64
     }
 
-    /// Makes the items ready to be searched for.
+    /// Builds the search structure.
     pub fn build(self) -> Items {
         let Builder { ngram, tokens: hashes, ends, answers, answer_ends } = self;
         let vocabulary = Vocabulary::new(&hashes);
@@ -96,31 +95,31 @@ impl Builder {
     }
 }
 
-/// The items of an evaluation set.
+/// Holds the items of an evaluation set.
 #[derive(Debug)]
 pub struct Items {
     ngram: usize,
     vocabulary: Vocabulary,
-    /// The numbers of the tokens of all items, one item after the other.
+    /// The token numbers of all items, one item after the other.
     tokens: Vec<u32>,
     ends: Vec<usize>,
     answers: Vec<u64>,
     answer_ends: Vec<usize>,
-    /// How many tokens n-grams have: `ngram`, and for each shorter item all of its tokens.
+    /// The lengths of n-grams in tokens: `ngram`, and for each shorter item all of its tokens.
     lengths: Vec<Length>,
-    /// All n-grams by hash.
+    /// All n-grams, sorted by hash.
     grams: Vec<Gram>,
-    /// Where n-grams begin whose hashes begin with these bits; one more for the end.
+    /// The first n-gram whose hash begins with these bits; one more entry for the end.
     buckets: Vec<u32>,
     shift: u32,
     /// Two bits for each hash.
     filter: Vec<u64>,
 }
 
-/// A length of n-grams.
+/// Describes a length of n-grams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Length {
-    /// Tokens.
+    /// Number of tokens.
     tokens: usize,
     /// `R` to this power.
     power: u64,
@@ -150,7 +149,7 @@ impl Items {
             self.grams.extend(windows.map(gram));
         }
         self.grams.sort_unstable();
-        // About one n-gram a bucket.
+        // About one n-gram per bucket.
         let bits = (self.grams.len().max(2) as u64).ilog2();
         self.shift = 64 - bits;
         self.buckets = vec![0; (1 << bits) + 1];
@@ -168,7 +167,7 @@ impl Items {
         }
     }
 
-    /// Returns the number of items, too short ones among them.
+    /// Returns the number of items, including too short ones.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -178,12 +177,12 @@ impl Items {
         self.ends.is_empty()
     }
 
-    /// Returns the tokens of an n-gram.
+    /// Returns the number of tokens in an n-gram.
     pub fn ngram(&self) -> usize {
         self.ngram
     }
 
-    /// Returns how many different tokens the items have.
+    /// Returns how many distinct tokens the items have.
     pub fn vocabulary(&self) -> usize {
         self.vocabulary.count as usize
     }
@@ -192,7 +191,7 @@ impl Items {
         item.checked_sub(1).map_or(0, |before| self.ends[before as usize])
     }
 
-    /// Returns the numbers of an item's tokens.
+    /// Returns the token numbers of an item.
     pub(crate) fn tokens(&self, item: Item) -> &[u32] {
         &self.tokens[self.start(item)..self.ends[item as usize]]
     }
@@ -217,24 +216,24 @@ impl Items {
         if self.is_too_short(item) { 0 } else { self.token_count(item).min(self.ngram) }
     }
 
-    /// Returns the hashes of the tokens of an item's answer.
+    /// Returns the token hashes of an item's answer.
     pub(crate) fn answer(&self, item: Item) -> &[u64] {
         let start = item.checked_sub(1).map_or(0, |before| self.answer_ends[before as usize]);
         &self.answers[start..self.answer_ends[item as usize]]
     }
 
-    /// Returns the number of a token; [`NO_TOKEN`] if no item has it.
+    /// Returns the number of a token; [`NO_TOKEN`] if it is in no item.
     #[inline]
     pub(crate) fn number(&self, hash: u64) -> u32 {
         self.vocabulary.number(hash)
     }
 
-    /// Returns the tokens of the shortest n-grams.
+    /// Returns the number of tokens in the shortest n-grams.
     pub(crate) fn least_gram(&self) -> usize {
         self.lengths.first().map_or(usize::MAX, |length| length.tokens)
     }
 
-    /// Returns whether an n-gram may have this hash: one in two hundred others passes.
+    /// Returns whether an n-gram may have this hash; the false-positive rate is about one in two hundred.
     #[inline]
     fn may_have(&self, hash: u64) -> bool {
         let (word, bits) = place_in(self.filter.len(), hash);
@@ -252,20 +251,20 @@ impl Items {
     }
 }
 
-/// Returns the word and two bits of a filter for a hash: by its lower half, as buckets are by its upper bits.
+/// Returns the word and two bits of a filter for a hash. They use its lower half, because buckets use its upper bits.
 #[inline]
 fn place_in(words: usize, hash: u64) -> (usize, u64) {
     ((hash as usize >> 12) & (words - 1), 1 << (hash % 64) | 1 << ((hash >> 6) % 64))
 }
 
-/// Returns the hash of an n-gram from its polynomial; n-grams of several lengths have their own.
+/// Returns the hash of an n-gram from its polynomial; it depends on the length of the n-gram.
 #[inline]
 fn mix(polynomial: u64, tokens: usize) -> u64 {
     mix64(polynomial ^ tokens as u64)
 }
 
-/// Calls `each` with the place of each window of a run of tokens, the length of its n-grams, and those n-grams of items that it is.
-/// `sums` is memory for the caller to keep.
+/// Calls `each` with the position of each window in a run of tokens that is an n-gram of items, and with these n-grams. `sums` is a buffer
+/// that the caller reuses.
 #[inline]
 pub(crate) fn windows<'i>(
     items: &'i Items,
@@ -295,10 +294,10 @@ pub(crate) fn windows<'i>(
     }
 }
 
-/// Numbers for the tokens of all items, the most frequent ones first, by hash. An open table that is at most half full.
+/// Maps token hashes of all items to numbers, most frequent first. An open-addressing table that is at most half full.
 #[derive(Debug)]
 struct Vocabulary {
-    /// The upper half of the hash, and the number: one token in four billion others is taken for one of the items, which n-grams never are.
+    /// The upper half of the hash, and the number. One in four billion other tokens is mistaken for one in an item; n-grams never are.
     slots: Vec<(u32, u32)>,
     count: u32,
 }
@@ -309,7 +308,7 @@ impl Vocabulary {
         sorted.sort_unstable();
         let mut distinct: Vec<(usize, u64)> =
             sorted.chunk_by(|a, b| a == b).map(|same| (same.len(), same[0])).collect();
-        // What is frequent is close together in memory.
+        // Frequent tokens are close together in memory.
         distinct.sort_unstable_by_key(|&(count, hash)| (std::cmp::Reverse(count), hash));
         let mut slots = vec![(0, NO_TOKEN); (2 * distinct.len() + 2).next_power_of_two()];
         let mask = slots.len() - 1;
@@ -323,7 +322,7 @@ impl Vocabulary {
         Vocabulary { slots, count: distinct.len() as u32 }
     }
 
-    /// Returns the number of a token; [`NO_TOKEN`] if no item has it.
+    /// Returns the number of a token; [`NO_TOKEN`] if it is in no item.
     #[inline]
     fn number(&self, hash: u64) -> u32 {
         let mask = self.slots.len() - 1;
@@ -338,7 +337,7 @@ impl Vocabulary {
     }
 }
 
-/// Returns the hashes of tokens, as [`Builder::push`] takes them.
+/// Returns the token hashes for [`Builder::push`].
 pub fn hashes(tokens: &[Token]) -> Vec<u64> {
     tokens.iter().map(|token| token.hash).collect()
 }

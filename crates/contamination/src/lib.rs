@@ -1,4 +1,4 @@
-//! Which items of an evaluation set does a text contain?
+//! Finds the items of an evaluation set that a text contains.
 //!
 //! ```text
 //! items --Builder--> Items, n-grams sorted by hash

@@ -1,12 +1,12 @@
-//! Where places of the normalized text are in the raw one.
+//! Maps places in the normalized text to the raw text.
 //!
-//! Normalization neither moves nor joins anything over white space or plain characters (ASCII, Cyrillic, Han and common marks). So a place
-//! is known by the number of bytes before it, white space left out. A stretch of other characters is normalized alone; a place in it is
-//! moved outwards to its border.
+//! Normalization never moves or joins anything across white space or plain characters (ASCII, Cyrillic, Han and common marks). So a place
+//! is identified by the number of bytes before it, without white space. A stretch of other characters is normalized separately; a place
+//! within it is moved outward to its border.
 
 use dupsift_text::normal::visible_length;
 
-/// A place of the normalized text.
+/// Marks a place in the normalized text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// The first byte of a token.
@@ -21,17 +21,17 @@ impl Bound {
         at
     }
 
-    /// Returns by what places ascend: the end of a token is before the start of the next.
+    /// Returns the sort key of a place: the end of a token precedes the start of the next.
     pub fn key(self) -> (usize, bool) {
         (self.at(), matches!(self, Bound::Start(_)))
     }
 }
 
-/// Returns the bytes of the raw text at which these places are, in their order. They ascend by [`Bound::key`].
+/// Returns the byte offsets of these places in the raw text, in order. Places must ascend by [`Bound::key`].
 pub fn raw_places(raw: &str, normal: &str, bounds: &[Bound]) -> Vec<usize> {
     let mut places = Vec::with_capacity(bounds.len());
     let mut pieces = Pieces { raw, at: 0 };
-    // The piece at hand, and the visible bytes before it.
+    // The current piece, and the visible bytes before it.
     let (mut piece, mut before) = (pieces.next(), 0);
     let (mut at, mut visible) = (0, 0);
     for &bound in bounds {
@@ -54,16 +54,16 @@ pub fn raw_places(raw: &str, normal: &str, bounds: &[Bound]) -> Vec<usize> {
     places
 }
 
-/// A plain character, or a stretch of others with the plain character before them.
+/// Holds a plain character, or a stretch of others with the plain character before them.
 #[derive(Debug)]
 struct Piece {
     start: usize,
     end: usize,
-    /// The bytes that it has in the normalized text, spaces left out.
+    /// Its bytes in the normalized text, without spaces.
     visible: usize,
 }
 
-/// The pieces of a raw text, in order; white space is in none.
+/// Iterates over the pieces of a raw text, in order; white space is in no piece.
 struct Pieces<'t> {
     raw: &'t str,
     at: usize,
@@ -89,7 +89,7 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// Returns the bytes of a character that becomes one character, whatever is beside it; `None` for any other.
+/// Returns the bytes of a character that is normalized to one character, whatever its neighbors are; `None` for any other.
 fn plain(c: char) -> Option<usize> {
     match c {
         '\0'..='\x7F' | '\u{FF01}'..='\u{FF5E}' => Some(1),
@@ -106,7 +106,7 @@ mod tests {
     use dupsift_text::{Pipeline, TextOptions};
     use proptest::prelude::*;
 
-    /// The raw text of each token.
+    /// Returns each token with its raw text.
     fn of(raw: &str) -> Vec<(String, String)> {
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
         let document = pipeline.analyse(raw);

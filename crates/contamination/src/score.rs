@@ -1,15 +1,15 @@
-//! How much of an item a span covers, weighed by how rare its tokens are.
+//! How much of an item a span covers, weighted by the rarity of its tokens.
 
 use dupsift_core::float::ln;
 
 use crate::items::{Item, Items};
 
-/// The weight of each token, by its number: ln((N + 1) / (df + 1)) + 1, where df of N texts have it.
+/// Holds the weight of each token by its number: ln((N + 1) / (df + 1)) + 1, where df of N texts contain it.
 #[derive(Debug)]
 pub struct Weights(Vec<f64>);
 
 impl Weights {
-    /// Returns the weights from document frequencies over so many texts.
+    /// Returns the weights for document frequencies over this many texts.
     pub fn new(texts: u64, frequencies: &[u64]) -> Weights {
         let all = texts as f64 + 1.0;
         Weights(frequencies.iter().map(|&count| ln(all / (count as f64 + 1.0)) + 1.0).collect())

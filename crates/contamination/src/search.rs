@@ -1,4 +1,4 @@
-//! Spans of a text in which n-grams of an item are close together.
+//! Finds spans of a text in which n-grams of an item are close together.
 
 use std::ops::Range;
 
@@ -6,22 +6,22 @@ use dupsift_text::Token;
 
 use crate::items::{Gram, Item, Items, NO_TOKEN, windows};
 
-/// A stretch of a text with n-grams of one item.
+/// Describes a stretch of a text with n-grams of one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The item.
     pub item: Item,
-    /// The first token of the text.
+    /// The first token in the text.
     pub start: u32,
     /// The token after the last.
     pub end: u32,
-    /// How many of the item's n-grams are in it.
+    /// Number of the item's n-grams in it.
     pub grams: u32,
-    /// The tokens of the item that these n-grams cover: a bit each, lowest first.
+    /// The tokens of the item that these n-grams cover: one bit each, lowest first.
     pub covered: Vec<u64>,
 }
 
-/// A place of the text with an n-gram that items have.
+/// Marks a place in the text with an n-gram that items have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     /// The hash of the n-gram.
@@ -29,7 +29,7 @@ struct Place {
     start: u32,
 }
 
-/// Places of one n-gram so close to each other that every item with this n-gram has them in one span.
+/// Holds places of one n-gram that are so close that every item with this n-gram has them in one span.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     /// The first token of the first place.
@@ -38,20 +38,20 @@ struct Run {
     last: u32,
 }
 
-/// An n-gram of the text that an item has.
+/// Holds an n-gram in the text that an item has.
 #[derive(Clone, Debug)]
 struct Part<'i> {
     item: Item,
-    /// Where the item has it, once or more often.
+    /// Its places in the item.
     grams: &'i [Gram],
-    /// Where the text has it: these runs.
+    /// Its runs in the text.
     runs: Range<u32>,
 }
 
-/// A span that covers a smaller share of an item's tokens, one in so many, is none: whatever their weights, it says little.
+/// A span must cover at least one in this many of an item's tokens; otherwise it means little, whatever their weights.
 pub const LEAST_SHARE: usize = 3;
 
-/// Searches texts for items, and counts in how many of them each token occurs. Each thread has one.
+/// Searches texts for items, and counts how many texts contain each token. Each thread has its own.
 #[derive(Debug)]
 pub struct Search<'i> {
     items: &'i Items,
@@ -64,8 +64,8 @@ pub struct Search<'i> {
     joins: Joins<'i>,
 }
 
-/// Joins the places of a text to spans. A common n-gram that a text repeats costs its items plus its places, not their product: it is
-/// listed once for each item, and its places are joined to runs before any item is looked at.
+/// Joins the places in a text into spans. A common n-gram that a text repeats costs its items plus its places, not their product: it is
+/// listed once for each item, and its places are joined into runs before items are processed.
 #[derive(Debug, Default)]
 struct Joins<'i> {
     runs: Vec<Run>,
@@ -73,12 +73,12 @@ struct Joins<'i> {
     /// The runs of one item, each with the number of its part.
     pieces: Vec<(Run, usize)>,
     begins: Vec<u32>,
-    /// How many runs were looked at for each item, over all items.
+    /// Total number of runs processed for all items.
     joined: usize,
 }
 
 impl<'i> Search<'i> {
-    /// Returns a search that has seen no text.
+    /// Returns a search without any texts.
     pub fn new(items: &'i Items) -> Search<'i> {
         Search {
             items,
@@ -91,11 +91,11 @@ impl<'i> Search<'i> {
         }
     }
 
-    /// Returns the spans of a text by item, in order.
+    /// Returns the spans in a text by item, in order.
     pub fn spans(&mut self, tokens: &[Token]) -> Vec<Span> {
         let Search { items, seen, texts, numbers, sums, places, joins } = self;
         *texts += 1;
-        // Short loops, each of which waits for memory many times at once.
+        // Short loops, so that many memory accesses overlap.
         numbers.clear();
         numbers.extend(tokens.iter().map(|token| items.number(token.hash)));
         for &number in numbers.iter() {
@@ -107,7 +107,7 @@ impl<'i> Search<'i> {
         }
         places.clear();
         let (least, mut from) = (items.least_gram(), 0);
-        // No n-gram of an item has a token that no item has.
+        // An n-gram of an item only has tokens of items.
         for run in numbers.split(|&number| number == NO_TOKEN) {
             if run.len() >= least {
                 windows(items, &tokens[from..from + run.len()], sums, |start, grams| {
@@ -124,14 +124,14 @@ impl<'i> Search<'i> {
         joins.spans(items)
     }
 
-    /// Returns how many texts were searched, and how many of them have each token.
+    /// Returns how many texts were searched, and how many of them contain each token.
     pub fn frequencies(self) -> (u64, Vec<u32>) {
         (self.texts.into(), self.seen.into_iter().map(|(_, count)| count).collect())
     }
 }
 
 impl<'i> Joins<'i> {
-    /// Lists the runs of each n-gram, and the n-grams of each item. Places are sorted.
+    /// Lists the runs of each n-gram, and the n-grams of each item. Places must be sorted.
     fn list(&mut self, items: &'i Items, places: &[Place]) {
         self.runs.clear();
         self.parts.clear();
@@ -157,7 +157,7 @@ impl<'i> Joins<'i> {
         for parts in parts.chunk_by(|one, next| one.item == next.item) {
             let item = parts[0].item;
             let (tokens, length, reach) = (items.token_count(item), items.gram_tokens(item) as u32, reach(items, item));
-            // No span covers more than all n-grams together: an opening that long items share ends here.
+            // No span covers more than all n-grams together, so an opening that long items share is dropped here.
             list_begins(parts, begins);
             if (covered_tokens(begins, length) as usize) * LEAST_SHARE < tokens {
                 continue;
@@ -179,7 +179,7 @@ impl<'i> Joins<'i> {
                 let count = rest.iter().map(|(run, _)| run).map(is_close).take_while(|&close| close).count();
                 let (span, behind) = rest.split_at_mut(count);
                 rest = behind;
-                // An n-gram counts once, however many runs it has in the span.
+                // An n-gram counts once, however many of its runs are in the span.
                 span.sort_unstable_by_key(|&(_, number)| number);
                 let distinct = span.chunk_by(|one, next| one.1 == next.1).map(|runs| &parts[runs[0].1]);
                 list_begins(distinct, begins);
@@ -193,24 +193,24 @@ impl<'i> Joins<'i> {
     }
 }
 
-/// Returns how far the next n-gram of a span may begin after the one before it.
+/// Returns the maximum distance from one n-gram in a span to the start of the next.
 fn reach(items: &Items, item: Item) -> u32 {
     (items.gram_tokens(item) + 2 * items.ngram()) as u32
 }
 
-/// Lists where an item has these n-grams, in order. Each part has other places of the item.
+/// Lists the places of these n-grams in an item, in order. Each part has different places.
 fn list_begins<'p, 'i: 'p>(parts: impl IntoIterator<Item = &'p Part<'i>>, begins: &mut Vec<u32>) {
     begins.clear();
     begins.extend(parts.into_iter().flat_map(|part| part.grams.iter().map(|gram| gram.at)));
     begins.sort_unstable();
 }
 
-/// Returns how many tokens n-grams of this length cover that begin at these tokens.
+/// Returns how many tokens are covered by n-grams of this length at these places.
 fn covered_tokens(begins: &[u32], length: u32) -> u32 {
     begins.windows(2).map(|pair| length.min(pair[1] - pair[0])).sum::<u32>() + length
 }
 
-/// Returns the tokens that these n-grams cover, of so many: a bit each, lowest first.
+/// Returns which of the item's tokens these n-grams cover: one bit each, lowest first.
 fn covered_bits(begins: &[u32], length: u32, tokens: usize) -> Vec<u64> {
     let mut covered = vec![0u64; tokens.div_ceil(64)];
     let mut from = 0;
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!((texts, counts[number("a")], counts[number("b")], counts[number("c")]), (3, 2, 1, 0));
     }
 
-    /// Returns the spans, and the places, n-grams of items and runs that were listed for them.
+    /// Returns the spans, and the numbers of places, of listed n-grams and of processed runs.
     fn work(items: &[String], text: &str) -> (Vec<Span>, [usize; 3]) {
         let mut builder = Builder::new(5);
         items.iter().for_each(|item| builder.push(&crate::items::hashes(&tokens(item)), &[]));
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(spans.len(), 500);
         assert!(spans.iter().all(|span| (span.start, span.end, span.grams) == (0, 9000, 5)));
         assert_eq!(costs, [5000, 5 * 500, 5 * 500]);
-        // Far apart, the openings would be spans of their own, but they are too small a part of a long item.
+        // Far apart, the openings would be separate spans, but they are too small a part of a long item.
         let long: Vec<String> = (0..500).map(|number| item(number, 20)).collect();
         let apart = format!("{opening}{}", "x ".repeat(20)).repeat(1000);
         let (spans, costs) = work(&long, &apart);

@@ -1,4 +1,4 @@
-//! A later night that is looked at again: its tables name documents of earlier nights, whose ids and texts the index has.
+//! Reads an incremental run again: its tables name documents in earlier batches, whose ids and texts are in the index.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ use dupsift_files::tables::read_as;
 use dupsift_index::{BATCHES, Index, IndexReport, Manifest, read_rows};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// A later night, and the index that it was matched against.
+/// Holds an incremental run and the index that it was matched against.
 pub struct Again<'a> {
     index: Index,
     manifest: Manifest,
@@ -28,10 +28,10 @@ pub struct Again<'a> {
 }
 
 impl<'a> Again<'a> {
-    /// Of the record of a night, and where its index stands; it is not locked, for what a look reads never changes.
+    /// Opens the index at `dir` for the record of a batch. It is not locked, because the files that are read never change.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the index is not there, or is another one by now.
+    /// Returns [`Error::Usage`] if the index does not exist, or is not the one that the batch was matched against.
     pub fn open(night: &'a IndexReport, dir: &Path) -> Result<Again<'a>> {
         let Some(index) = Index::look(dir, state)? else {
             return Err(match night.generation == night.read_generation {
@@ -55,19 +55,19 @@ impl<'a> Again<'a> {
         Ok(Again { index, manifest, night })
     }
 
-    /// The counts and models that the night was signed by.
+    /// Reads the statistics and models that the batch was signed with.
     ///
     /// # Errors
-    /// A damaged index.
+    /// Returns an error if the index is damaged.
     pub fn statistics(&self, session: &Session<'_>) -> Result<Frozen> {
         self.index.check_statistics()?;
         Frozen::read(session, self.index.dir())
     }
 
-    /// The documents before the night that have this id, ascending.
+    /// Returns the documents before the batch that have this id, ascending.
     ///
     /// # Errors
-    /// A damaged index.
+    /// Returns an error if the index is damaged.
     pub fn with_id(&self, engine: &Engine<'_>, id: &str) -> Result<Vec<u64>> {
         let mut found = Vec::new();
         each_id(&self.index, &self.manifest, &mut |doc, known| {
@@ -79,15 +79,15 @@ impl<'a> Again<'a> {
         Ok(found)
     }
 
-    /// Whether a document was to be forgotten since: its text is not to be seen any more.
+    /// Returns whether a document was forgotten after the run, so that its text must not be shown.
     pub fn is_forgotten(&self, doc: u64) -> bool {
         self.manifest.is_forgotten(IndexDoc(doc))
     }
 
-    /// The ids of documents before the night, given in ascending order; of those that the index has.
+    /// Returns the ids of these documents before the batch, given in ascending order, if the index has them.
     ///
     /// # Errors
-    /// A damaged index.
+    /// Returns an error if the index is damaged.
     pub fn ids(&self, docs: &[u64]) -> Result<BTreeMap<u64, String>> {
         let mut found = BTreeMap::new();
         for batch in &self.manifest.batches {
@@ -113,7 +113,7 @@ impl<'a> Again<'a> {
         Ok(found)
     }
 
-    /// The night that a document came in, and its row there.
+    /// Returns the output of the batch that contains a document, and its row there.
     pub fn place(&self, doc: u64) -> (String, u64) {
         let at = self.manifest.batches.partition_point(|batch| batch.first_doc <= doc);
         match at.checked_sub(1).map(|at| &self.manifest.batches[at]) {
@@ -122,10 +122,10 @@ impl<'a> Again<'a> {
         }
     }
 
-    /// Does work on the corpus of the night, with these documents of the index before it, as the run had them.
+    /// Does work on the corpus of the batch, with these indexed documents before it, as in the run.
     ///
     /// # Errors
-    /// What `work` returns; a damaged index; a full disk.
+    /// Returns an error from `work`, or an error if the index is damaged or the disk is full.
     pub fn joined<T>(
         &self,
         session: &Session<'_>,

@@ -1,4 +1,4 @@
-//! What a night adds to the index: its new texts with ids and fates, and the keys that later nights meet them by.
+//! Adds a batch to the index: its new texts with ids and fates, and the keys by which later batches match them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,32 +32,32 @@ use dupsift_index::{
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 use dupsift_text::Field;
 
-/// Bytes of texts that are encoded at once.
+/// Bytes of texts that are encoded together.
 const AT_ONCE: usize = 4 << 20;
 
-/// What is known of a night when its tables stand.
+/// Holds what is known of a batch after its tables are written.
 pub struct Night<'n> {
-    /// By label: what its documents meet others by.
+    /// The keys by which its documents match others, by label.
     pub keys: Vec<(String, Keys)>,
-    /// The hashes of its texts, likewise.
+    /// The hashes of its texts, as keys.
     pub copy_keys: Option<Keys>,
-    /// What was noted of its pairs and first lines.
+    /// The pairs and first lines that were recorded.
     pub noted: Vec<Noted>,
     /// The exact copies.
     pub copies: &'n Arc<Classes>,
-    /// What is removed.
+    /// The removed documents.
     pub decided: Option<&'n Decided>,
-    /// Kinds of ids.
+    /// The types of the ids.
     pub ids: &'n IdsSeen,
-    /// A hash of what was read of its files.
+    /// A hash of the content of its files.
     pub contents: String,
 }
 
-/// Writes what a night adds, under names that nothing knows yet; gives the generation that would have it. A night that adds nothing
-/// leaves the index as it is.
+/// Writes what a batch adds, in unfinished folders, and returns the generation that includes it. A batch that adds nothing leaves the index
+/// as it is.
 ///
 /// # Errors
-/// A full disk.
+/// Returns an error if the disk is full.
 pub fn append(
     session: &Session<'_>,
     job: &Job<'_>,
@@ -70,7 +70,7 @@ pub fn append(
         return Ok(next);
     }
     let running = session.engine.clock.stage("append to the index");
-    // A batch that is made again does not get the number that it had.
+    // A recomputed batch gets a new generation number.
     let newest = Generations::newest(job.index.dir())?.0.map_or(0, |manifest| manifest.generation);
     let read_generation = next.generation;
     next.generation = newest + 1;
@@ -107,7 +107,7 @@ pub fn append(
         inputs: job.batch.inputs.clone(),
         stamps: job.batch.stamps.clone(),
         contents: night.contents,
-        // The same before there is something and afterwards.
+        // The path is the same before and after the output exists.
         out: real_path(&job.options.out).unwrap_or_else(|_| absolute(&job.options.out)),
         read_generation,
         generation: next.generation,
@@ -121,8 +121,8 @@ pub fn append(
     Ok(next)
 }
 
-/// Forgets the documents of a batch again that is made again: its rows have the numbers that they had. With other options the index may
-/// know a text by another of its copies, so all copies of a forgotten document are forgotten.
+/// Forgets documents of a recomputed batch again: its rows have the same numbers. With other options, the index may store a text with
+/// another of its copies, so all copies of a forgotten document are forgotten.
 fn forget_again(
     job: &Job<'_>,
     next: &mut Manifest,
@@ -150,16 +150,16 @@ fn forget_again(
     Ok(())
 }
 
-/// A value that no other publication has, on any machine.
+/// Returns a value that no other publication has, on any machine.
 fn publication() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    // The address of a new allocation differs from process to process where two clocks agree.
+    // If two clocks agree, the address of a new allocation differs from process to process.
     let (process, place) = (std::process::id(), Box::new(0u8));
     let host = sysinfo::System::host_name().unwrap_or_default();
     format!("{:032x}", hash128(format!("{since:?} {process} {:p} {host}", &raw const *place).as_bytes()))
 }
 
-/// What documents meet others by, and the words that rule most of them out.
+/// Writes the keys by which documents match others, and the sketch words that rule most of these out.
 fn write_keys(
     engine: &Engine<'_>,
     dir: &Path,
@@ -178,10 +178,11 @@ fn write_keys(
     Ok(written)
 }
 
-/// Writes down what the next generation will be, and names its folders; the output is complete, but has no name yet.
+/// Saves the next generation as an intent, and gives its folders their final names. The output is complete, but does not have its final
+/// name yet.
 ///
 /// # Errors
-/// A full disk.
+/// Returns an error if the disk is full.
 pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
     place(index, stage.path(), next)
 }
@@ -189,13 +190,13 @@ pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
 /// Does the same for a batch whose result a guard holds back in `folder`, so that it can be accepted.
 ///
 /// # Errors
-/// A full disk.
+/// Returns an error if the disk is full.
 pub fn hold(index: &Index, folder: &Path, mut next: Manifest) -> Result<()> {
     place(index, folder, &mut next)?;
     index.hold(&next)
 }
 
-/// Gives the folders their names; those of the statistics are copied out of the first result.
+/// Gives the folders their final names. The statistics are copied from the first result.
 fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
     let is_first = !index.folder(STATISTICS, &next.statistics).exists();
     if is_first {
@@ -205,7 +206,7 @@ fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
         safe_fs::write(&dir.join(SUCCESS), b"").map_err(Error::io("write", &dir))?;
         next.statistics_files = seal_below(&dir)?;
     }
-    // This batch takes the place of one that is held back.
+    // This batch replaces one that is held back.
     index.hold_none()?;
     index.intend(next)?;
     stop_at("intent");
@@ -239,7 +240,7 @@ fn copy_below(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The documents of the night: a file for each piece of the corpus, a row for each number.
+/// Writes the documents of the batch: a file for each piece of the corpus, a row for each document number.
 fn write_parts(
     session: &Session<'_>,
     dir: &Path,
@@ -284,13 +285,13 @@ fn write_parts(
     written.into_iter().map(part).collect()
 }
 
-/// What became of the documents of a batch.
+/// Holds the fates of the documents in a batch.
 struct Fates<'f> {
-    /// For each document of the batch the number in the index of the kept one that it is removed in favor of, plus one; 0 if it is kept.
+    /// For each document in the batch: the index number of the kept one that it is removed in favor of, plus one; 0 if it is kept.
     kept: AtomicCells<u64>,
-    /// The documents by which the index knows texts.
+    /// The documents that the index stores texts with.
     known: KnownBy<'f>,
-    /// The same as bits.
+    /// The same documents as bits.
     chosen: Arc<AtomicBits>,
 }
 
@@ -312,7 +313,7 @@ fn fates<'f>(session: &Session<'_>, night: &Night<'f>) -> Result<Fates<'f>> {
     Ok(Fates { kept: kept_for, known, chosen: Arc::new(chosen) })
 }
 
-/// A file of documents while it is written.
+/// Writes a document file.
 struct Rewriting<'p> {
     writer: PartWriter,
     schema: SchemaRef,
@@ -330,8 +331,8 @@ struct Rewriting<'p> {
 }
 
 impl<'p> Rewriting<'p> {
-    /// Of a piece of a file. A column that the file does not have is in the new one neither: a value that is missing is another
-    /// thing than a column that is.
+    /// Creates the file for a piece of an input file. Columns that the input lacks are left out, because a missing value is not the same as
+    /// a missing column.
     fn new(session: &Session<'_>, path: &Path, id: IdType, piece: &'p Split) -> Result<Rewriting<'p>> {
         let has = |field: &&Field| {
             session.source.files[piece.file].others.contains(&session.options.field_columns[**field as usize])
@@ -396,7 +397,7 @@ impl<'p> Rewriting<'p> {
         Ok(())
     }
 
-    /// Rows of documents that are not stored, up to this one.
+    /// Writes rows for documents that are not stored, up to this one.
     fn fill(&mut self, doc: u64) -> Result<()> {
         while self.next < doc {
             match self.id {
@@ -429,7 +430,7 @@ impl<'p> Rewriting<'p> {
         self.writer.write(&batch.map_err(Error::table("write documents of the index"))?)
     }
 
-    /// Ends the file: it has a row for each number of the piece.
+    /// Finishes the file, with a row for each number in the piece.
     fn end(mut self, session: &Session<'_>) -> Result<u64> {
         self.fill((self.piece.first_doc + self.piece.rows).min(session.documents()))?;
         self.flush()?;

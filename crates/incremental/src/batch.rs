@@ -1,4 +1,4 @@
-//! The name of a night: given once to one set of files, so that a night that comes again is known.
+//! Batch names. A name belongs to one set of files, so that a batch that is run again is recognized.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,21 +14,21 @@ use dupsift_engine::options::RunOptions;
 use dupsift_files::io::InputFile;
 use dupsift_index::{Batch, Index, Manifest, stop_at};
 
-/// A night by its name and its files.
+/// Identifies a batch by its name and its files.
 pub struct Named {
-    /// What the user calls it.
+    /// The name that the user chose.
     pub name: String,
-    /// A hash of the files: names, sizes, ends and rows.
+    /// A hash of the input files: names, sizes, ends and rows.
     pub inputs: String,
-    /// A hash of what the file system says of them.
+    /// A hash of the file system metadata of the input files.
     pub stamps: String,
 }
 
 impl Named {
-    /// By the option, or else the last part of the output's path.
+    /// Takes the name from the option, or else from the last part of the output path.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a name that cannot be one; files that cannot be read.
+    /// Returns [`Error::Usage`] if the name is invalid, or an error if a file cannot be read.
     pub fn new(options: &RunOptions, files: &[InputFile]) -> Result<Named> {
         let last = || options.out.file_name().map(|name| name.to_string_lossy().into_owned());
         let name = options.batch.clone().or_else(last).unwrap_or_default();
@@ -46,24 +46,24 @@ impl Named {
     }
 }
 
-/// What is to be done with a batch.
+/// States what has to be done with a batch.
 pub enum Begun {
-    /// It is published as it is asked for; this is its record.
+    /// The batch is already published with the same options; holds its record.
     Published(Box<RunReport>),
-    /// It is new, or made again.
+    /// The batch is new, or is recomputed.
     Run(Option<MadeAgain>),
 }
 
-/// What is known of a batch that is made again.
+/// Describes the earlier result of a batch that is recomputed.
 pub struct MadeAgain {
     /// The rows that it had.
     pub rows: u64,
-    /// The ranges of its documents that were forgotten, and stay so.
+    /// The ranges of its forgotten documents, which stay forgotten.
     pub forgotten: Vec<[u64; 2]>,
 }
 
-/// Options that do not change what a result says: resources, guards, which only decide whether it is published, and what is compared by
-/// the index itself.
+/// Options that do not change a result: resources, guards, which only decide whether it is published, and options that the index compares
+/// itself.
 const FREE: [&str; 22] = [
     "accept",
     "batch",
@@ -89,13 +89,13 @@ const FREE: [&str; 22] = [
     "work",
 ];
 
-/// Looks whether a batch of that name is in the index. If it is published as it is asked for, its record is returned; if it is to be
-/// made again, `manifest` becomes what the index was before it. `contents` reads the files and returns a hash of what they hold; it is
-/// called only if the file system says that they may be others.
+/// Checks whether the index already has a batch with this name. Returns its record if it is published with the same options. If the batch
+/// is to be recomputed, `manifest` becomes the index before that batch. `contents` reads the files and returns a hash of their content; it
+/// is called only if the file system metadata differs.
 ///
 /// # Errors
-/// [`Error::Usage`] if another batch has the name, if it was made with other options, if batches came after it, or if its place has the
-/// result of another run.
+/// Returns [`Error::Usage`] if another batch has the same name, if it was run with other options, if later batches follow it, or if the
+/// output folder holds the result of another run.
 pub fn begin(
     manifest: &mut Option<Manifest>,
     dir: &Path,
@@ -114,7 +114,7 @@ pub fn begin(
         )));
     }
     let later = now.batches.get(at + 1);
-    // Also where the index and its outputs were moved.
+    // This also holds if the index and its outputs were moved.
     let is_there = is_output_of(batch, &options.out)?;
     if is_there && !options.overwrite {
         let record = record(&options.out)?;
@@ -167,7 +167,7 @@ pub fn begin(
     Ok(Begun::Run(Some(again)))
 }
 
-/// How a run that is asked for differs from one that was recorded, in what its result says.
+/// Returns the differences between the requested run and a recorded one that affect the result.
 fn other_options(report: &RunReport, manifest: &Manifest, options: &RunOptions) -> Result<Vec<String>> {
     let asked = dupsift_engine::options::record(options);
     let names: BTreeSet<&String> = asked.keys().chain(report.options.keys()).collect();
@@ -183,13 +183,13 @@ fn other_options(report: &RunReport, manifest: &Manifest, options: &RunOptions) 
         .map(|name| format!("{name} {} there, {} here", shown(report.options.get(name)), shown(asked.get(name))))
         .collect();
     if differences.is_empty() {
-        // Files of words are compared by what they hold.
+        // Word lists are compared by content.
         differences = manifest.differences(&lines(options)?);
     }
     Ok(differences)
 }
 
-/// The index as it was before its last night, under the number that it has now.
+/// Returns the index as it was before its last batch, with the current generation number.
 fn without_last(manifest: &Manifest) -> Result<Manifest> {
     let mut before = manifest.clone();
     let Some(Batch { first_doc, texts, name, .. }) = before.batches.pop() else { return Ok(before) };
@@ -199,15 +199,15 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
         return Err(Error::usage(format!("{name} cannot be recomputed: its rows were merged with others")));
     }
     before.rows.retain(|rows| rows.end_doc <= first_doc);
-    // Those of the batch are forgotten again when it has been made again.
+    // Documents of the batch are forgotten again after it is recomputed.
     before.forgotten = before.forgotten_in(0, first_doc);
     Ok(before)
 }
 
-/// Publishes a result that a guard held back in `held`, and in the index the night that it is: `publish` gives the result its name.
+/// Publishes a result that a guard held back in `held`, and adds its batch to the index. `publish` renames the result.
 ///
 /// # Errors
-/// [`Error::Usage`] where the index is another one than that which the night was matched against; what `publish` returns.
+/// Returns [`Error::Usage`] if the index differs from the one that the batch was matched against, or an error from `publish`.
 pub fn accept(
     of: &IndexReport,
     report: &RunReport,
@@ -215,7 +215,7 @@ pub fn accept(
     publish: &mut dyn FnMut() -> Result<PathBuf>,
 ) -> Result<PathBuf> {
     if of.generation == of.read_generation {
-        // It was matched against a reference, to which nothing is added.
+        // The batch was matched against a reference, to which nothing is added.
         return publish();
     }
     let dir = &place_of(of, report, held);

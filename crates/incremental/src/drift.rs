@@ -1,13 +1,13 @@
-//! Drift: under counts of another time more and more documents meet without being alike. What a night costs tells it: candidates a
-//! document, against those of the nights before.
+//! Detects drift: with outdated statistics, more and more documents share keys without being similar. It shows in the number of candidate
+//! pairs per document, compared with that of earlier batches.
 //!
-//! A document of a later night has more others that it can meet, and candidates grow no faster than these are more. So what is expected
-//! of a night is what an earlier one had, as many times as there are more documents to meet; of several the median. A small first night
-//! does not make all later ones suspicious, and one night of another kind stands out.
+//! A document in a later batch can match more other documents, and the number of candidates grows no faster than that. So the expected
+//! value is that of an earlier batch, multiplied by the growth in documents that can match; with several earlier batches, the median. A
+//! small first batch does not make all later ones suspicious, and a single unusual batch stands out.
 //!
 //! ```text
-//! night 1: 1,000 documents meet 500 others each, 0.2 candidates a document      night 2: 2,000 meet 1,000 + 1,000 others
-//! expected: 0.2 x 2,000 / 500 = 0.8                                             told from 3.2 on
+//! batch 1: 1,000 documents can match 500 others each, 0.2 candidates per document      batch 2: 2,000 can match 1,000 + 1,000 others
+//! expected: 0.2 x 2,000 / 500 = 0.8                                                     reported from 3.2 on
 //! ```
 
 use dupsift_algorithms::stage::guard::{Fired, candidates};
@@ -15,19 +15,19 @@ use dupsift_core::number::{counted, thousands};
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_index::{Batch, Manifest};
 
-/// So many times the candidates a document are worth a warning.
+/// Warn at this many times the expected candidates per document.
 const FACTOR: f64 = 4.0;
-/// Fewer candidates say nothing.
+/// Fewer candidates than this are not significant.
 const LEAST: u64 = 1_000;
-/// So many times the documents of the first night are worth another one.
+/// Suggest a new index when it has this many times the documents of the first batch.
 const GROWN: u64 = 8;
 
-/// So many nights before are looked at, those with an eighth of tonight's documents at the least.
+/// The number of earlier batches to compare with. Batches with less than an eighth of this batch's documents are left out.
 const NIGHTS: usize = 7;
 const EIGHTH: u64 = 8;
 
-/// Notes what the night cost, and warns where it is much more than was to be expected; gives the guards that fired, which are for more than
-/// `factor` times as many candidates.
+/// Records the candidates of the batch, and warns if there are many more than expected. Returns the guards that fired because there are
+/// more than `factor` times as many.
 pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, factor: u64) -> Vec<Fired> {
     let mut fired = Vec::new();
     let Some(night) = manifest.batches.last_mut().filter(|_| appends) else { return fired };
@@ -53,17 +53,17 @@ pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, fac
     fired
 }
 
-/// Candidates a document.
+/// Returns the candidates per document.
 fn rate(night: &Batch, label: &str) -> f64 {
     night.candidates.get(label).copied().unwrap_or_default() as f64 / night.used.max(1) as f64
 }
 
-/// How many others a document of the night can meet: all of the index, and half of the night.
+/// Returns how many others a document in the batch can match: all in the index, and half of the batch.
 fn others(night: &Batch) -> f64 {
     night.first_doc as f64 + night.used.max(1) as f64 / 2.0
 }
 
-/// What is to be expected of tonight; none where nothing came before.
+/// Returns the expected candidates per document; `None` if there is no earlier batch.
 fn expected(earlier: &[Batch], tonight: &Batch, label: &str) -> Option<f64> {
     let is_large = |night: &&Batch| night.used * EIGHTH >= tonight.used && night.candidates.contains_key(label);
     let mut nights: Vec<&Batch> = earlier.iter().rev().filter(is_large).take(NIGHTS).collect();
@@ -92,13 +92,13 @@ mod tests {
         assert_eq!(expected(&[], &first, "cosine"), None);
         let second = night(1_000, 2_000, 0);
         assert_eq!(expected(std::slice::from_ref(&first), &second, "cosine"), Some(0.8));
-        // Nights of much the same size: the median of the seven before, of which one was of another kind and one had three documents.
+        // Batches of about the same size: the median of the last seven, one of which is unusual and one of which has three documents.
         let mut nights: Vec<Batch> = (0..9).map(|at| night(1_000_000 + 10 * at, 1_000, 2_000)).collect();
         nights[4] = night(1_000_040, 1_000, 900_000);
         nights.push(night(1_000_095, 3, 0));
         let found = expected(&nights, &night(1_000_100, 1_000, 0), "cosine").expect("some");
         assert!((found - 2.0).abs() < 0.001, "{found}");
-        // After a night without candidates one in a thousand documents is taken.
+        // After a batch without candidates, one candidate in a thousand documents is assumed.
         assert_eq!(expected(&[night(0, 1_000, 0)], &night(0, 1_000, 5), "cosine"), Some(0.001));
     }
 }

@@ -1,8 +1,8 @@
-//! What earlier nights found, where a run is matched against an index: the pairs of the guests, and who has a first line. A rule that
-//! looks at all pairs of a document asks for both, and this night's are noted for the next one.
+//! Results of earlier batches for a run against an index: the pairs of indexed documents, and the documents that have a given first line.
+//! Rules that consider all pairs of a document need both, and this batch's results are stored for the next one.
 //!
 //! ```text
-//! +pairs-LABEL.run   document | partner | similarity     both ways, as they were judged, before any rule took one out
+//! +pairs-LABEL.run   document | partner | similarity     in both directions, before any rule excludes a pair
 //! +lines.run         hash of a first line | document
 //! ```
 
@@ -25,22 +25,22 @@ use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{Records, Sorted};
 use dupsift_text::Heading;
 
-/// Bytes of a document in a row of a pair.
+/// Bytes of a document number in a row of a pair.
 const DOC: usize = 8;
-/// The name of the rows of first lines.
+/// The name of the rows with first lines.
 const LINES: &str = "+lines";
 
-/// What an index knows of pairs and first lines, and what this night adds.
+/// Reads the pairs and first lines in an index, and collects those of this batch.
 pub struct Kept<'e> {
     index: &'e Index,
     numbered: Numbered,
     noted: Mutex<Vec<Noted>>,
-    /// Bytes of the index's rows that were read.
+    /// Bytes of index rows that were read.
     pub scanned: AtomicU64,
 }
 
 impl<'e> Kept<'e> {
-    /// Of an index, for a night that is numbered so.
+    /// Prepares for an index and a batch with this numbering.
     pub fn new(index: &'e Index, numbered: Numbered) -> Kept<'e> {
         Kept { index, numbered, noted: Mutex::default(), scanned: AtomicU64::new(0) }
     }
@@ -72,7 +72,7 @@ impl<'e> Kept<'e> {
         self.index.manifest.as_ref().is_some_and(|manifest| manifest.is_forgotten(doc))
     }
 
-    /// Hands on the rows of runs that have a group of these records, which are a partition of so many.
+    /// Passes on the rows of runs that share a group with these records, which are one of `partitions` partitions.
     fn meet(
         &self,
         runs: &[Run],
@@ -183,7 +183,7 @@ impl Earlier for Kept<'_> {
     }
 }
 
-/// The name of the rows of an algorithm's pairs.
+/// Returns the name of the rows with an algorithm's pairs.
 fn pairs_of(label: &str) -> String {
     format!("+pairs-{label}")
 }

@@ -1,27 +1,27 @@
-//! A night, its index, and names that the files of an index have.
+//! The job of an incremental run, and file names in an index.
 
 use super::batch::{MadeAgain, Named};
 use dupsift_engine::job::run::Finish;
 use dupsift_engine::options::RunOptions;
 use dupsift_index::Index;
 
-/// The name of the rows of exact copies; no algorithm can be called so.
+/// The name of the rows for exact copies; no algorithm can have it.
 pub const COPIES: &str = "+copies";
 
-/// A night that is to be matched.
+/// Describes a batch to be matched.
 pub struct Job<'j> {
-    /// The index, and what it consists of before the night.
+    /// The index before the batch.
     pub index: &'j Index,
-    /// What was asked.
+    /// The options of the run.
     pub options: &'j RunOptions,
-    /// The documents that table schemes are chosen by.
+    /// The number of documents that LSH table schemes are chosen for.
     pub documents_planned: u64,
-    /// The night.
+    /// The batch.
     pub batch: Named,
-    /// What the batch was before, if it is made again.
+    /// The earlier result, if the batch is recomputed.
     pub again: Option<MadeAgain>,
-    /// Whether the night becomes a part of the index.
+    /// Whether the batch is added to the index.
     pub appends: bool,
-    /// What is made of the result.
+    /// Finishes the result.
     pub finish: &'j Finish<'j>,
 }

@@ -1,5 +1,5 @@
-//! A night meets the index: whose keys are those of the night is found by a scan of the index's rows, and these documents become guests:
-//! their texts are copied out of the index, and read as documents that stand before the night.
+//! Joins a batch with the index. One scan of the index's rows finds the documents that share a key with the batch. Their texts are copied
+//! out of the index and read as documents before the batch.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -30,22 +30,22 @@ use dupsift_index::{BATCHES, COPY_HASH, Index, KEPT_DOC, Manifest, Part, PartWri
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Mapped};
 use dupsift_text::Analysis;
 
-/// What a night needs of an index, and what came of it.
+/// Selects and reads the indexed documents that a batch is compared with.
 pub struct Joining<'i> {
     index: &'i Index,
     options: &'i RunOptions,
-    /// How its documents are numbered.
+    /// The numbering of the documents.
     pub numbered: Numbered,
     met: OnceLock<Met>,
-    /// Guests for which there was no room.
+    /// Indexed documents for which there was no room.
     pub beyond: AtomicU64,
-    /// Bytes of the index's rows that were read.
+    /// Bytes of index rows that were read.
     pub scanned: AtomicU64,
-    /// Bytes of its files of documents that were read.
+    /// Bytes of the index's document files that were read.
     pub looked_up: AtomicU64,
 }
 
-/// The guests, while they are read.
+/// Holds the indexed documents that take part while they are read.
 struct Met {
     source: Source,
     first: u64,
@@ -54,14 +54,14 @@ struct Met {
     hashes: [AtomicCells<u64>; 2],
 }
 
-/// A part with the rows of it that are asked for, and the guest that the first of them is.
+/// Selects the rows of a part that are needed, with the positions of these documents among all that take part.
 struct Wanted<'p> {
     path: PathBuf,
     part: &'p Part,
     guests: std::ops::Range<usize>,
 }
 
-/// All become guests.
+/// Marks all documents found.
 struct All<'m>(&'m AtomicBits);
 
 impl Shared for All<'_> {
@@ -76,7 +76,7 @@ impl Shared for All<'_> {
 }
 
 impl<'i> Joining<'i> {
-    /// Of a night whose documents are numbered so.
+    /// Prepares to join a batch with this numbering.
     pub fn new(index: &'i Index, options: &'i RunOptions, numbered: Numbered) -> Joining<'i> {
         Joining {
             index,
@@ -89,10 +89,10 @@ impl<'i> Joining<'i> {
         }
     }
 
-    /// Makes guests of these documents, as a night that met them does.
+    /// Reads these indexed documents, as if a batch had matched them.
     ///
     /// # Errors
-    /// A damaged index; a full disk.
+    /// Returns an error if the index is damaged or the disk is full.
     pub fn look_up(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<()> {
         if met.count() > 0 {
             let met = self.copy_out(engine, manifest, met)?;
@@ -101,7 +101,7 @@ impl<'i> Joining<'i> {
         Ok(())
     }
 
-    /// Hands on these documents, each with the kept one that it was removed in favor of.
+    /// Passes on these documents, each with the kept one that it was removed in favor of.
     fn each_kept(
         &self,
         engine: &Engine<'_>,
@@ -137,11 +137,11 @@ impl<'i> Joining<'i> {
         Ok(())
     }
 
-    /// Returns the documents that take part of those that have a key of the batch, and of those that have a text of it.
+    /// Returns the indexed documents that take part: those that share a key with the batch, and those that have one of its texts.
     ///
-    /// A document that was removed in favor of a forgotten one takes no part: no kept document has its text, so a new document like it
-    /// has to be kept. The kept document of a removed one takes part as well: a copy of the removed one is removed in favor of it, and
-    /// with `--chain remove` every document that the removed one connects.
+    /// A document that was removed in favor of a forgotten one takes no part: no kept document has its text, so a new document like it has
+    /// to be kept. The kept document of a removed one takes part as well: copies of the removed one are removed in favor of it, and with
+    /// `--chain remove` so is every document that the removed one connects.
     fn taking_part(
         &self,
         engine: &Engine<'_>,
@@ -172,7 +172,7 @@ impl<'i> Joining<'i> {
         Ok(taking)
     }
 
-    /// The parts that hold these documents.
+    /// Returns the parts that contain these documents.
     fn wanted<'m>(&self, manifest: &'m Manifest, numbers: &[u64]) -> Vec<Wanted<'m>> {
         let mut wanted = Vec::new();
         for batch in &manifest.batches {
@@ -188,7 +188,7 @@ impl<'i> Joining<'i> {
         wanted
     }
 
-    /// Copies the texts of these documents out of the index, into files as the night's may be.
+    /// Copies the texts of these documents out of the index, into files like the input files of a batch.
     fn copy_out(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<Met> {
         let running = engine.clock.stage("look up guests");
         let numbers = numbers(engine, met)?;
@@ -246,7 +246,7 @@ impl<'i> Joining<'i> {
         }
     }
 
-    /// The columns by the names that those of the night have.
+    /// Renames the columns to the input column names of the batch.
     fn as_input(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         let options = self.options;
         let mut names = vec![("id".to_owned(), &options.id_column), (TEXT.to_owned(), &options.text_column)];
@@ -266,10 +266,10 @@ impl<'i> Joining<'i> {
         RecordBatch::try_new(schema, columns).map_err(Error::table("copy documents of the index"))
     }
 
-    /// The guests of the night, and their files where there are some.
+    /// Returns the indexed documents that take part, and their files if there are any.
     ///
     /// # Errors
-    /// No space on disk.
+    /// Returns an error if the disk is full.
     pub fn guests(&mut self, engine: &Engine<'_>) -> Result<(Option<Source>, Guests)> {
         let Numbered { base, next_doc, .. } = self.numbered;
         let Some(Met { source, numbers, fates, .. }) = self.met.take() else {
@@ -338,13 +338,13 @@ impl Meeting for Joining<'_> {
 }
 
 impl Wanted<'_> {
-    /// The rows of the part.
+    /// Returns the row numbers within the part.
     fn rows(&self, numbers: &[u64]) -> Vec<u64> {
         numbers[self.guests.clone()].iter().map(|number| number - self.part.first_doc).collect()
     }
 }
 
-/// The numbers of the bits that are set, ascending.
+/// Returns the positions of the bits that are set, ascending.
 fn numbers(engine: &Engine<'_>, met: &AtomicBits) -> Result<Mapped<u64>> {
     let mut numbers: Mapped<u64> = Mapped::new(engine.dir, "guest-numbers", met.count() as usize)?;
     numbers.iter_mut().zip(met.iter()).for_each(|(number, doc)| *number = doc as u64);
@@ -357,7 +357,7 @@ fn kept_docs(batch: &RecordBatch) -> impl Iterator<Item = Option<i64>> {
         .map(move |row| column.as_ref().filter(|column| column.is_valid(row)).map(|column| column.value(row)))
 }
 
-/// Notes what is known of guests from `guest` on.
+/// Stores the fates and copy hashes of indexed documents, starting at position `guest`.
 fn note(batch: &RecordBatch, guest: usize, fates: &AtomicCells<u64>, hashes: &[AtomicCells<u64>; 2]) {
     for (row, kept) in kept_docs(batch).enumerate() {
         fates.store(guest + row, kept.map_or(0, |kept| kept as u64 + 1));

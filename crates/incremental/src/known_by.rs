@@ -1,5 +1,5 @@
-//! The documents by which the index knows the texts of a batch: of equal texts the one that is kept, so that what is removed later in
-//! favor of a text names a kept document. If all of them are removed, it is the first.
+//! Chooses the document that the index stores each text of a batch with. Among equal texts it is the kept one, so that documents that are
+//! removed later in favor of the text name a kept document. If all of them are removed, it is the first.
 
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
@@ -10,31 +10,31 @@ use dupsift_engine::matching::meeting::Numbered;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Sorted};
 
-/// Rows that an earlier stage noted for the index, and where they name documents.
+/// Holds rows that an earlier stage recorded for the index, and the positions of document numbers in them.
 pub struct Noted {
     /// The name of their file.
     pub name: String,
     /// The rows.
     pub rows: Sorted,
-    /// Where a row has the numbers of documents, big-endian.
+    /// The byte ranges with document numbers (big-endian) in a row.
     pub docs: Vec<std::ops::Range<usize>>,
 }
 
-/// Names the document of each text. Signatures, pairs and lines have the first document of each text, and get its name when they are
-/// written.
+/// Maps each text to its document in the index. Signatures, pairs and lines refer to the first document with each text, and are mapped when
+/// they are written.
 pub struct KnownBy<'k> {
     copies: &'k Classes,
     base: u64,
-    /// For each document of the batch that is the first with its text: another one that the index knows instead, plus one; else 0. `None`
-    /// if there is no such document.
+    /// For each document in the batch that is the first with its text: another one that the index uses instead, plus one; else 0. `None` if
+    /// there is no such document.
     others: Option<AtomicCells<u64>>,
 }
 
 impl<'k> KnownBy<'k> {
-    /// Chooses among the documents of the batch; `removed` has those that are removed.
+    /// Chooses among the documents in the batch; `removed` marks the removed ones.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn new(session: &Session<'_>, copies: &'k Classes, removed: &AtomicBits) -> Result<KnownBy<'k>> {
         let mut known = KnownBy { copies, base: session.base, others: None };
         for class in copies.of(session.base..session.documents()) {
@@ -53,7 +53,7 @@ impl<'k> KnownBy<'k> {
         Ok(known)
     }
 
-    /// Returns the document that the index knows the text of `doc` by. `None` if `doc` is not the first with its text.
+    /// Returns the document that the index stores the text of `doc` with. `None` if `doc` is not the first with its text.
     pub fn of(&self, doc: u64) -> Option<u64> {
         if self.copies.is_alone(doc) {
             return Some(doc);
@@ -65,15 +65,15 @@ impl<'k> KnownBy<'k> {
         other.and_then(|(own, others)| others.load(own as usize).checked_sub(1)).or(Some(doc))
     }
 
-    /// Whether the index knows a text of the batch by this document.
+    /// Returns whether the index stores a text of the batch with this document.
     pub fn has(&self, doc: u64) -> bool {
         doc >= self.base && self.of(self.copies.representative(doc)) == Some(doc)
     }
 
-    /// Returns noted rows with the documents by which the index knows their texts.
+    /// Replaces the documents in recorded rows with those that the index stores their texts with.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn rename(&self, engine: &Engine<'_>, noted: Noted, numbered: Numbered) -> Result<Sorted> {
         let Noted { name, rows, docs } = noted;
         if self.others.is_none() {
@@ -102,7 +102,7 @@ impl<'k> KnownBy<'k> {
         renamed.finish()
     }
 
-    /// Replaces the big-endian number of a document of the batch by that of the document that the index knows its text by.
+    /// Replaces the big-endian number of a batch document with the number of the document that the index stores its text with.
     pub fn rename_in(&self, bytes: &mut [u8], numbered: Numbered) {
         let before = IndexDoc(number(bytes));
         if before < numbered.next_doc {

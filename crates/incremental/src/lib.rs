@@ -1,18 +1,18 @@
-//! `run`, and with `--index` a run over a night against everything already seen, and what it adds to the index.
+//! `run`, and `run --index`: an incremental run matches a batch against all indexed documents and adds it to the index.
 //!
 //! ```text
-//! first reading   the night signs; its keys are those of its rows
-//! meet            a scan of the index's rows: who has a key of the night becomes a guest, unless what the index keeps of both
-//!                 says that they are no pair
-//! guests          their texts are copied out of the index and read as documents that stand before the night
-//! all else        as in any run, but that two guests are no pair, and what became of a guest is known
-//! append          texts, keys and fates of the night, each text once, by the document that is kept
+//! first pass      signatures of the batch; their keys are looked up
+//! match           a scan of the index's rows: a document that shares a key with the batch takes part, unless the sketch words
+//!                 in the index show that the two are no pair
+//! read            texts of these indexed documents are copied out of the index and read as documents before the batch
+//! everything else as in any run, except that two indexed documents are no pair, and the fate of an indexed document is fixed
+//! append          texts, keys and fates of the batch, each text once, with the kept document
 //! publish         folders, intent, output, manifest, in this order
 //! ```
 //!
-//! The first such run makes the index: it counts and learns, and its signatures are those under frozen counts too (`frozen`).
+//! The first such run creates the index: it computes the statistics, and its signatures are the same as with frozen statistics (`frozen`).
 
-// Tests write files into folders of their own, and compute with the library of the platform.
+// Tests write files into folders of their own, and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod again;
@@ -53,7 +53,8 @@ use dupsift_engine::reading::inputs::Inputs;
 /// Runs against the index in a folder, and adds the batch to it.
 ///
 /// # Errors
-/// As [`run`](dupsift_engine::job::run()); an index of another recipe; a name that another batch has.
+/// Returns the errors of [`run`](dupsift_engine::job::run()), or an error if the index has another recipe or another batch has the same
+/// name.
 pub fn with_index(
     options: &RunOptions,
     inputs: Inputs,
@@ -66,10 +67,10 @@ pub fn with_index(
     matched(options, inputs, progress, cancel, finish, (dir, true))
 }
 
-/// Runs against a reference, which stays as it is.
+/// Runs against a reference, which is not changed.
 ///
 /// # Errors
-/// As [`with_index`]; a reference that cannot be read.
+/// Returns the errors of [`with_index`], or an error if the reference cannot be read.
 pub fn with_reference(
     options: &RunOptions,
     inputs: Inputs,

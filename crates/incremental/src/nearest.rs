@@ -1,16 +1,16 @@
-//! Indexed documents that share a key with many documents take part only if they are near one of the batch.
+//! Indexed documents that share a key with many documents take part only if they are near a document in the batch.
 //!
-//! A run compares the rows of a large key in proportion to their number ([`Pairs::compare_nearest`](dupsift_core::row::Pairs)): each with
-//! its nearest, and with the first documents of all. So of a template that the index has ten thousand times, a batch with one more page
-//! of it needs a few pages, and not all.
+//! A run limits the comparisons for a large key in proportion to its rows ([`Pairs::compare_nearest`](dupsift_core::row::Pairs)): each row
+//! is compared with its nearest rows, and with the first documents overall. So if the index has ten thousand pages from a template, a batch
+//! with one more page from it needs only a few of them.
 //!
 //! ```text
 //! rows of one key, in order; i: indexed, b: batch, with 2 nearest and 1 first
 //! i i i i i b i i i      taking part:  i . . i i b i i .
 //! ```
 //!
-//! The rows that take part are fewer than those of the index and the batch together, so each row of the batch is compared with at least
-//! the rows that one run over all documents would compare it with.
+//! Fewer rows take part than the index and the batch have together, so each row of the batch is compared with at least the rows that one
+//! run over all documents would compare it with.
 
 use super::rule_out::Windows;
 use super::scan::Scan;
@@ -20,10 +20,10 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{RowLayout, Window, firsts, reach};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// Notes the documents of the index that are near a document of the batch in `met`.
+/// Marks the indexed documents that are near a document in the batch in `met`.
 ///
 /// # Errors
-/// Damaged files; a full disk.
+/// Returns an error if files are damaged or the disk is full.
 pub fn meet(scan: &Scan<'_>, bound: &Bound<'_>, keys: &Sorted, met: &AtomicBits) -> Result<()> {
     let (engine, layout) = (scan.engine, scan.numbered.rows(bound));
     let sharing = AtomicBits::new(engine.dir, "sharing-a-key", met.len())?;
@@ -48,12 +48,12 @@ pub fn meet(scan: &Scan<'_>, bound: &Bound<'_>, keys: &Sorted, met: &AtomicBits)
     Ok(())
 }
 
-/// Calls `each` with the indexed documents of a window that take part.
+/// Calls `each` with the indexed documents in a window that take part.
 fn window(layout: RowLayout, rows: &[u8], next_doc: IndexDoc, mut each: impl FnMut(IndexDoc)) {
     let window = Window::new(layout, rows);
     let doc = |at: usize| Some(IndexDoc(window.row(at).doc)).filter(|&doc| doc < next_doc);
     let reach = reach(window.len() as u64) as usize;
-    // Rows up to here are noted.
+    // Rows before this one are already noted.
     let mut noted = 0;
     for at in (0..window.len()).filter(|&at| doc(at).is_none()) {
         let near = at.saturating_sub(reach).max(noted)..window.len().min(at + reach + 1);
@@ -71,7 +71,7 @@ mod tests {
     use dupsift_core::row::{FIRST, Row, RowShape, WHOLE};
     use std::collections::BTreeSet;
 
-    /// The documents that take part, of a window in which these documents follow one another; the batch begins with 10,000.
+    /// Returns the documents that take part in a window with these documents in this order; the batch begins at 10,000.
     fn taking_part(docs: &[u64]) -> BTreeSet<u64> {
         let layout = RowLayout::new(RowShape { ordered: true, ..RowShape::KEY64 }, 1 << 20);
         let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! One night: it is read, meets the index, is judged as any corpus, and becomes a part of the index.
+//! One incremental run: reads a batch, matches it with the index, judges it as any corpus, and adds it to the index.
 
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
@@ -36,10 +36,10 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Stage, absolute};
 use dupsift_index::{Index, Manifest, NightMet, STATISTICS, check_rights, stop_at};
 
-/// Numbers that are left for guests at first: so many times the rows of the night, and at least so many.
+/// Numbers reserved for indexed documents at first: the first factor times the rows of the batch, and at least the second number.
 const RESERVED: (u64, u64) = (4, 1 << 16);
 
-/// A run against the index in a folder, which `appends` to it or leaves it as it is.
+/// Runs against the index in a folder, and appends to it if `appends`.
 pub fn matched(
     options: &RunOptions,
     inputs: Inputs,
@@ -50,7 +50,7 @@ pub fn matched(
 ) -> Result<RunReport> {
     let named = batch::Named::new(options, &inputs.source.files)?;
     let known = OnceCell::new();
-    // They are read once at most: that may take as long as the run.
+    // The files are read at most once, because that may take as long as the run.
     let contents = || match known.get() {
         Some(contents) => Ok(Option::clone(contents)),
         None => {
@@ -65,7 +65,7 @@ pub fn matched(
     let looked = Index::look(dir, state)?;
     let (mut index, again) = match (appends, looked) {
         (true, looked) => {
-            // What is to be refused is refused before anything is made or cleared up.
+            // Refuse invalid runs before anything is created or cleaned up.
             let seen = looked.and_then(|index| index.manifest.clone());
             let mut manifest = seen.clone();
             let mut begun = batch::begin(&mut manifest, dir, options, &named, &contents)?;
@@ -76,7 +76,7 @@ pub fn matched(
             if index.manifest == seen {
                 index.manifest = manifest;
             } else {
-                // Another run has changed it meanwhile.
+                // Another run changed the index in the meantime.
                 begun = batch::begin(&mut index.manifest, dir, options, &named, &contents)?;
             }
             match begun {
@@ -117,7 +117,7 @@ pub fn matched(
     Ok(report)
 }
 
-/// Reads the files of a night and hashes what they hold; `None` if one of them cannot be read.
+/// Reads the files of a batch and returns a hash of their content; `None` if one of them cannot be read.
 fn contents(options: &RunOptions, inputs: &Inputs, progress: &Progress, cancel: &AtomicBool) -> Result<Option<String>> {
     match work_again(options, &inputs.source, progress, cancel, saved_inputs::hash_all) {
         Ok(sums) => Ok(Some(saved_inputs::line(&inputs.source, &sums))),
@@ -126,7 +126,7 @@ fn contents(options: &RunOptions, inputs: &Inputs, progress: &Progress, cancel: 
     }
 }
 
-/// One attempt over the files that are complete; again with more room before the batch if more indexed documents join it than expected.
+/// Runs once over the complete files. Repeats with more room before the batch if more indexed documents join it than expected.
 fn attempt(
     session: &Session<'_>,
     stage: &Stage,
@@ -169,16 +169,16 @@ fn attempt(
     }
 }
 
-/// A run that is matched against an index.
+/// Adapts a run to be matched against an index.
 struct Matching<'m> {
     job: &'m Job<'m>,
     joining: Joining<'m>,
     earlier: Kept<'m>,
-    /// By label: the keys by which documents of the batch are matched.
+    /// The keys by which documents in the batch are matched, by label.
     keys: Vec<(String, Keys)>,
     /// The keys of exact copies.
     copy_keys: Option<Keys>,
-    /// The generation of the index that has the batch.
+    /// The index generation that includes the batch.
     next: Option<Manifest>,
 }
 
@@ -203,7 +203,7 @@ impl Variant for Matching<'_> {
         Ok(Some((source, guests)))
     }
 
-    /// Notes which texts of the index came again, and which documents are preferred.
+    /// Marks the indexed texts that the batch repeats, and sets which documents are preferred.
     fn joined(&mut self, session: &Session<'_>, taken: &mut Taken, copies: &Classes) {
         let (Some(guests), Some(manifest)) = (&session.guests, &self.job.index.manifest) else { return };
         for class in copies.of(0..session.base).filter(|class| class.iter().any(|doc| doc >= session.base)) {
@@ -217,7 +217,7 @@ impl Variant for Matching<'_> {
         Some(&self.earlier)
     }
 
-    /// The index has the statistics, and so has the output of the run that made it.
+    /// Statistics are already in the index and in the output of the run that created it.
     fn writes_statistics(&self) -> bool {
         self.job.index.manifest.is_none()
     }
@@ -237,7 +237,7 @@ impl Variant for Matching<'_> {
     }
 }
 
-/// By what the documents of each algorithm meet others.
+/// Takes the keys by which the documents match others, for each algorithm.
 fn take_keys(members: &mut [Member<'_, Step>]) -> Vec<(String, Keys)> {
     let keys = members.iter_mut().map(|member| match &mut member.now {
         Step::Rows(signed) => Some((member.bound.label.clone(), *signed.keys.take()?)),
@@ -246,7 +246,7 @@ fn take_keys(members: &mut [Member<'_, Step>]) -> Vec<(String, Keys)> {
     keys.flatten().collect()
 }
 
-/// Says in the record what the night was to the index, and what that took: what was added has cost something too.
+/// Records in the report how the batch was matched and added to the index, including the cost of adding it.
 fn record(
     session: &Session<'_>,
     stage: &Stage,
@@ -265,7 +265,7 @@ fn record(
     Ok(())
 }
 
-/// A note on documents of a batch that is made again.
+/// Returns a note on forgotten documents in a recomputed batch.
 fn stay_forgotten(forgotten: &[[u64; 2]]) -> Option<String> {
     let count: u64 = forgotten.iter().map(|[from, to]| to - from).sum();
     (count > 0).then(|| {
@@ -304,7 +304,8 @@ fn of_night(
     }
 }
 
-/// The earlier nights that guests came in. A reference that is no index has none that a user would know.
+/// Returns the earlier batches that indexed documents came from. `None` for a reference that is not an index, whose batches mean nothing to
+/// the user.
 fn nights_met(manifest: Option<&Manifest>, session: &Session<'_>) -> Option<Vec<NightMet>> {
     let guests = session.guests.as_ref()?;
     let met = manifest?.batches.iter().map(|batch| {

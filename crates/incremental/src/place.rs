@@ -1,4 +1,4 @@
-//! Where the index of a night stands today, and whether what stands there is that index.
+//! Finds the index of a batch after it was moved, and checks that it is that index.
 
 use std::path::{Path, PathBuf};
 
@@ -6,14 +6,14 @@ use super::published::state;
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_index::{Index, IndexReport, Manifest};
 
-/// Whether an index has what the night was matched against.
+/// Returns whether an index has everything that the batch was matched against.
 pub fn is_same(manifest: &Manifest, night: &IndexReport) -> bool {
     let is_known = night.identity.is_empty() || night.identity == manifest.identity(night.first_doc);
     is_known && manifest.next_doc >= night.first_doc
 }
 
-/// Returns where the index of a night stands, whose result is in `dir`: the first place of it that has what the night was matched
-/// against, else one that is there.
+/// Returns the folder of the index of a batch whose result is in `dir`: the first possible place with everything that the batch was matched
+/// against, or else the first one that exists.
 pub fn place_of(night: &IndexReport, report: &RunReport, dir: &Path) -> PathBuf {
     let places = report.places(&night.folder, dir);
     let is_it = |dir: &&PathBuf| {

@@ -1,4 +1,4 @@
-//! Whether a folder is the output of a batch: not whether something stands there, but whether it is that publication.
+//! Checks whether a folder is the output of a batch: not only that the folder exists, but that it holds that publication.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -9,11 +9,11 @@ use dupsift_engine::job::run_report::RunReport;
 use dupsift_files::io::SUCCESS;
 use dupsift_index::{Batch, State};
 
-/// Whether the output of a batch stands where its run put it. A batch counts as lost only if the folder in which its output would stand
-/// is there: where a disk is not mounted, nothing can be seen of it.
+/// Returns whether the output of a batch is where its run wrote it. A batch counts as lost only if the parent folder of its output exists:
+/// on a disk that is not mounted, the output cannot be seen.
 ///
 /// # Errors
-/// As [`is_output_of`]; a folder above the output that is not there.
+/// Returns the errors of [`is_output_of`], or an error if the parent folder does not exist.
 pub fn state(batch: &Batch) -> Result<State> {
     if is_output_of(batch, &batch.out)? {
         return Ok(State::Published);
@@ -31,10 +31,10 @@ pub fn state(batch: &Batch) -> Result<State> {
     Ok(State::Lost)
 }
 
-/// Whether a file is there; a link is followed.
+/// Returns whether a file exists, following symbolic links.
 ///
 /// # Errors
-/// Anything but its absence: what cannot be looked at may be there.
+/// Returns any error other than that the file does not exist: a file that cannot be accessed may exist.
 fn is_there(path: &Path) -> Result<bool> {
     match path.metadata() {
         Ok(there) => Ok(there.is_file()),
@@ -43,10 +43,10 @@ fn is_there(path: &Path) -> Result<bool> {
     }
 }
 
-/// Whether a folder is the output of that publication of a batch.
+/// Returns whether a folder is the output of that publication of a batch.
 ///
 /// # Errors
-/// A record that cannot be looked at, or is there and cannot be read: then nobody can tell.
+/// Returns an error if a record cannot be accessed or read: then the answer is unknown.
 pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
     let path = out.join("run.json");
     if !is_there(&path)? || !is_there(&out.join(SUCCESS))? {
@@ -61,7 +61,7 @@ pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
         ))
     };
     let json = safe_fs::read(&path, MOST_JSON).map_err(|error| unknown(&error))?;
-    // Other verbs write other records.
+    // Other commands write other records.
     let record: serde_json::Value = serde_json::from_slice(&json).map_err(|error| unknown(&error))?;
     let publication = record["index"]["publication"].as_str().unwrap_or_default();
     Ok(!publication.is_empty() && publication == batch.publication)
@@ -70,7 +70,7 @@ pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
 /// Reads the record of an output.
 ///
 /// # Errors
-/// A record that is not there, or is none of a run.
+/// Returns an error if there is no record, or if it is not the record of a run.
 pub fn record(out: &Path) -> Result<RunReport> {
     let path = out.join("run.json");
     let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
@@ -90,7 +90,7 @@ mod tests {
         // A disk that is not mounted.
         let unmounted = told("mnt/disk/out").unwrap_err();
         assert!(unmounted.contains("mnt/disk is not there") && unmounted.contains("mkdir -p"), "{unmounted}");
-        // A file in place of the folder; a link that leads to itself.
+        // A file instead of the folder; a link to itself.
         std::fs::write(folder.path().join("file"), "").unwrap();
         assert_eq!(told("file"), Ok(State::Lost));
         std::os::unix::fs::symlink(folder.path().join("loop"), folder.path().join("loop")).unwrap();

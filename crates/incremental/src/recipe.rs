@@ -1,4 +1,4 @@
-//! What an index was made with, and whether this run is of the same kind.
+//! The recipe of an index, and whether a run matches it.
 
 use std::path::Path;
 
@@ -10,14 +10,14 @@ use dupsift_engine::reading::inputs::Inputs;
 use dupsift_index::{Line, Manifest};
 use dupsift_text::Pipeline;
 
-/// The number of documents that a new index is made for unless the user says so: at least so many, and so many times those of the first
-/// batch.
+/// The default number of documents that a new index is planned for: at least the first number, and at least the second number times the
+/// documents in the first batch.
 pub const PLANNED: (u64, u64) = (100_000_000, 100);
 
-/// Checks that a run like this can be matched against an index.
+/// Checks that a run with these options can be matched against an index.
 ///
 /// # Errors
-/// [`Error::Usage`] with what cannot.
+/// Returns [`Error::Usage`] with the option that prevents it.
 pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     let refused = |what: String| Err(Error::wrong("index", what));
     if options.prefilter {
@@ -48,10 +48,10 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     Ok(())
 }
 
-/// Compares the recipe of the run with that of the index; gives the number of documents that table schemes are chosen by.
+/// Compares the recipe of the run with that of the index. Returns the number of documents that LSH table schemes are chosen for.
 ///
 /// # Errors
-/// [`Error::Usage`] with each line that differs.
+/// Returns [`Error::Usage`] with each line that differs.
 pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, rows: u64) -> Result<u64> {
     let default = PLANNED.0.max(rows.saturating_mul(PLANNED.1));
     let Some(manifest) = manifest else { return Ok(options.planned_documents.unwrap_or(default)) };
@@ -73,10 +73,10 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
     )))
 }
 
-/// What signatures and pairs depend on, a line each.
+/// Returns what signatures and pairs depend on, one line each.
 ///
 /// # Errors
-/// Words that cannot be cut so.
+/// Returns an error if the word segmentation cannot be set up.
 pub fn lines(options: &RunOptions) -> Result<Vec<Line>> {
     let line = |name: &str, value: String| Line { name: name.to_owned(), value };
     let recipe = &options.recipe;
@@ -91,7 +91,7 @@ mod tests {
     use super::*;
     use dupsift_engine::options::{OPTIONS, Settings, Verb, resolve};
 
-    /// An index whose signatures are of an earlier program, which made those of one algorithm otherwise.
+    /// An index from an earlier version of the program, in which one algorithm had another revision.
     #[test]
     fn another_revision_is_refused_by_its_line() {
         let mut settings = Settings::default();

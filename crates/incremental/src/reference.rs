@@ -1,5 +1,5 @@
-//! `--reference`: documents that a corpus is matched against, and that never go: an index, an earlier output, or plain files, such as
-//! those of a benchmark. Of what is no index one is made for the time of the run.
+//! `--reference`: documents that a corpus is matched against and that are never removed. They are in an index, an earlier output, or plain
+//! files, such as those of a benchmark. For anything but an index, a temporary one is built for the run.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -22,22 +22,22 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{MadeFolders, Stage, Unfinished, WORK};
 use dupsift_index::Index;
 
-/// A reference as an index.
+/// Provides a reference as an index.
 pub struct Reference {
     dir: PathBuf,
-    /// The index that was made for the run, which is removed with it.
+    /// The temporary index, which is removed after the run.
     made: Option<Unfinished>,
-    /// What was read to make it. A reference that is an index was read when it was made.
+    /// What was read to build the index. `None` if the reference is an index itself.
     read: Option<OtherInput>,
-    /// The folders above it that were not there. Dropped last: they are removed if nothing stands in them.
+    /// Parent folders that were created. Dropped last: they are removed if they are empty.
     _above: Option<MadeFolders>,
 }
 
 impl Reference {
-    /// The index in a folder, or one of the files there.
+    /// Opens the index in a folder, or builds one from the files there.
     ///
     /// # Errors
-    /// Files that are not there, or cannot be read.
+    /// Returns an error if files are missing or cannot be read.
     pub fn open(
         options: &RunOptions,
         inputs: &Inputs,
@@ -89,23 +89,23 @@ impl Reference {
         Ok(Reference { dir, made: Some(made), read: Some(read), _above: Some(above) })
     }
 
-    /// Returns what was read of the reference, with what could not be read. `None` if it is an index, which was read when it was made.
+    /// Returns what was read from the reference, with what could not be read. `None` if it is an index, which was read when it was built.
     pub fn read(&self) -> Option<OtherInput> {
         self.read.clone()
     }
 
-    /// The statistics that are asked for, where those of the reference are not these already.
+    /// Returns the requested statistics, unless the temporary index already uses them.
     pub fn stats(&self, options: &RunOptions) -> Option<PathBuf> {
         options.stats.clone().filter(|_| self.made.is_none())
     }
 
-    /// Where it is.
+    /// Returns the folder of the index.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 }
 
-/// The inputs of an earlier output, or what is there itself.
+/// Returns the inputs of an earlier output, or the path itself.
 fn files_of(reference: &Path) -> Result<Vec<String>> {
     let path = reference.join("run.json");
     if !path.is_file() {

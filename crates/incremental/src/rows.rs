@@ -1,4 +1,4 @@
-//! What an index has of documents beside their texts: the rows that they meet others by, and a few words of each.
+//! What an index stores for documents besides their texts: the rows by which they match others, and a few sketch words each.
 
 use std::path::Path;
 
@@ -12,21 +12,22 @@ use dupsift_engine::matching::meeting::Numbered;
 use dupsift_spill::shuffle::run::RunWriter;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// Bytes of the number of a document before its words.
+/// Bytes of the document number before its words.
 pub const DOC: usize = 8;
 
-/// Documents whose words a thread takes at once.
+/// Documents whose words a thread processes at a time.
 const STRETCH: u64 = 10_000;
 
-/// The name of the file of words of an algorithm.
+/// Returns the name of the file with the sketch words of an algorithm.
 pub fn sketches_of(label: &str) -> String {
     format!("+sketches-{label}")
 }
 
-/// The rows of stored documents, as a run. They have the first document of each text, and are written with the one that the index knows.
+/// Writes the rows of stored documents as a run and returns their number. The rows have the first document of each text, and are written
+/// with the document that the index uses.
 ///
 /// # Errors
-/// A full disk.
+/// Returns an error if the disk is full.
 pub fn write_rows(
     engine: &Engine<'_>,
     dir: &Path,
@@ -64,10 +65,10 @@ pub fn write_rows(
     write_run(engine, dir, label, kept.finish()?, true)
 }
 
-/// Rows as a run of that name, with a filter or without; gives how many there are.
+/// Writes rows as a run with that name, with or without a filter, and returns their number.
 ///
 /// # Errors
-/// A full disk.
+/// Returns an error if the disk is full.
 pub fn write_run(engine: &Engine<'_>, dir: &Path, label: &str, rows: Sorted, filtered: bool) -> Result<u64> {
     let (width, group_width) = rows.widths();
     let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();
@@ -87,10 +88,10 @@ pub fn write_run(engine: &Engine<'_>, dir: &Path, label: &str, rows: Sorted, fil
     Ok(counts.iter().sum())
 }
 
-/// The words of stored documents, as a run: a number, the words.
+/// Writes the sketch words of stored documents as a run: a number, then the words.
 ///
 /// # Errors
-/// A full disk.
+/// Returns an error if the disk is full.
 pub fn write_sketches(
     engine: &Engine<'_>,
     dir: &Path,

@@ -1,11 +1,11 @@
-//! Old documents that have a key of the night, and yet can be in no pair with it, are no guests: a few words that the index keeps of
-//! each document say so before its text is looked up.
+//! Rules out indexed documents that share a key with the batch but cannot be in a pair with it: a few sketch words that the index keeps for
+//! each document decide this before its text is read.
 //!
 //! ```text
-//! scan     rows of the index with a key of the night, beside the rows of the night that have it: a window
-//! words    those of the old documents in windows, read in order
-//! judge    an old document is a guest where it may be a pair with one of the night in a window, and in windows in which the pairs of
-//!          some documents depend on which others are there
+//! scan     index rows that share a key with the batch, together with the batch's rows for that key: a window
+//! words    sketch words of the indexed documents in windows, read in order
+//! judge    an indexed document takes part if it may be in a pair with a batch document in a window, and always in windows where
+//!          the pairs of some documents depend on which others are present
 //! ```
 
 use std::sync::atomic::AtomicU64;
@@ -22,34 +22,34 @@ use dupsift_index::ROWS;
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{AtomicBits, Ranks, Records, Sorted, Writer};
 
-/// A run of more bytes than these is read in slices, which threads share.
+/// A run with more bytes than this is read in slices that threads share.
 const LARGE_RUN: u64 = 4 << 20;
 const SLICES: usize = 16;
-/// So many documents of the night are held in memory while the old ones of a window are judged by them.
+/// This many batch documents are held in memory while the indexed ones in a window are compared with them.
 const AT_ONCE: usize = 1024;
 
-/// The meeting of one algorithm.
+/// Rules out indexed documents for one algorithm.
 pub struct RulingOut<'r> {
-    /// The index.
+    /// The scan of the index.
     pub scan: &'r Scan<'r>,
     /// The algorithm.
     pub bound: &'r Bound<'r>,
-    /// The words of the night's documents, by their place in it.
+    /// The sketch words of the batch's documents, by position in the batch.
     pub sketches: &'r SketchFile,
-    /// So many comparisons of a window are made.
+    /// The limit for comparisons in a window.
     pub max_candidates: u64,
 }
 
 impl RulingOut<'_> {
-    /// Notes the documents of the index that may be in a pair with one of the night.
+    /// Marks in `met` the indexed documents that may be in a pair with a batch document.
     ///
     /// # Errors
-    /// What is there is damaged; a full disk.
+    /// Returns an error if the index is damaged or the disk is full.
     pub fn meet(&self, keys: &Sorted, met: &AtomicBits) -> Result<()> {
         let (engine, label) = (self.scan.engine, &self.bound.label);
         let sharing = AtomicBits::new(engine.dir, "sharing-a-key", met.len())?;
         let (width, group_width) = keys.widths();
-        // How many rows the index has of the keys is not known before; of more than these, partitions are sorted on disk.
+        // The number of index rows with these keys is not known in advance; if there are more, partitions are sorted on disk.
         let windows = engine.shuffle(&format!("{label}-windows"), width, group_width, 2 * keys.rows())?;
         self.scan.rows(label, keys, || Windows::new(&sharing, windows.writer()))?;
         let windows = windows.finish()?;
@@ -70,7 +70,7 @@ impl RulingOut<'_> {
         Ok(())
     }
 
-    /// The words of these documents of the index, by rank.
+    /// Returns the sketch words of these indexed documents, by rank.
     fn words_of(&self, ranks: &Ranks) -> Result<SketchFile> {
         let (engine, words) = (self.scan.engine, self.bound.scheme.index_words);
         let name = sketches_of(&self.bound.label);
@@ -117,16 +117,16 @@ impl RulingOut<'_> {
     }
 }
 
-/// The rows of keys that night and index both have.
+/// Collects the rows of keys that both the batch and the index have.
 pub struct Windows<'w> {
     sharing: &'w AtomicBits,
     windows: Writer<'w>,
-    /// Of each group of the partition, up to the last one that the index has: whether it has it. Each folder of rows may name it.
+    /// For each group in the partition, up to the last one found in the index: whether the index has it. Each folder of rows may name it.
     shared: Vec<bool>,
 }
 
 impl<'w> Windows<'w> {
-    /// Returns what a thread takes rows with: it notes the indexed documents in `sharing`, and writes the rows.
+    /// Returns the state of a thread that processes rows: it marks the indexed documents in `sharing` and writes the rows.
     pub fn new(sharing: &'w AtomicBits, windows: Writer<'w>) -> Windows<'w> {
         Windows { sharing, windows, shared: Vec::new() }
     }
@@ -154,7 +154,7 @@ impl Shared for Windows<'_> {
     }
 }
 
-/// What one thread judges windows with.
+/// Holds the state of a thread that judges windows.
 struct Judging<'j, 'r> {
     ruling: &'j RulingOut<'r>,
     ranks: &'j Ranks,
@@ -165,14 +165,14 @@ struct Judging<'j, 'r> {
 }
 
 impl Judging<'_, '_> {
-    /// Notes the guests of a window.
+    /// Marks the indexed documents in a window that take part.
     fn window(&mut self, rows: &[u8]) -> Result<()> {
         let RulingOut { scan, bound, sketches, max_candidates } = *self.ruling;
         let layout = self.ruling.layout();
         let (next_doc, count) = (scan.numbered.next_doc, (rows.len() / layout.width()) as u64);
         let docs = || rows.chunks_exact(layout.width()).map(|row| IndexDoc(layout.decode(row).doc));
         let key = rows.get(..layout.width()).map_or(0, |row| layout.decode(row).key);
-        // Where comparisons are left out, which these are depends on all rows.
+        // If the number of comparisons is limited, which ones are made depends on all rows.
         let all = count * (count - 1) / 2 <= max_candidates;
         if !all || !bound.judges_each(key, count) {
             docs().filter(|&doc| doc < next_doc).for_each(|doc| _ = self.met.set(doc.as_usize()));

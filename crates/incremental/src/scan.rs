@@ -1,4 +1,4 @@
-//! The rows of an index that have a key of the night: gone through once, partition by partition.
+//! One scan over the rows of an index that share a key with the batch, partition by partition.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -11,48 +11,48 @@ use dupsift_index::{Groups, Index, Manifest, ROWS, meet};
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{Records, Sorted};
 
-/// What one thread does with the documents of the index that have a key of the night.
+/// Processes the indexed documents that share a key with the batch, on one thread.
 pub trait Shared: Send {
-    /// A row, whose key is the group of that number.
+    /// Processes a row whose key is the group with that number.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     fn row(&mut self, group: usize, doc: IndexDoc, row: &[u8]) -> Result<()>;
 
-    /// All groups of a partition have been, which are those of these rows of the night.
+    /// Ends a partition after all its groups; `_night` holds the batch's rows in it.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     fn partition(&mut self, _night: &Records) -> Result<()> {
         Ok(())
     }
 
-    /// There are no more.
+    /// Ends the scan.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     fn end(self) -> Result<()>;
 }
 
-/// What is gone through.
+/// Describes the scan.
 pub struct Scan<'s> {
-    /// What it works with.
+    /// The engine of the run.
     pub engine: &'s Engine<'s>,
     /// The index.
     pub index: &'s Index,
-    /// What it consists of.
+    /// The content of the index.
     pub manifest: &'s Manifest,
-    /// How the documents of the night are numbered.
+    /// The numbering of the batch's documents.
     pub numbered: Numbered,
-    /// Bytes that were read.
+    /// Counts the bytes read.
     pub scanned: &'s AtomicU64,
 }
 
 impl Scan<'_> {
-    /// Goes through the rows of that name that have a group of these keys.
+    /// Scans the rows with that label that have a group among these keys.
     ///
     /// # Errors
-    /// What is there is damaged; a full disk.
+    /// Returns an error if the index is damaged or the disk is full.
     pub fn rows<T: Shared>(&self, label: &str, keys: &Sorted, begin: impl Fn() -> T + Sync) -> Result<()> {
         let (engine, manifest) = (self.engine, self.manifest);
         let (width, group_width) = keys.widths();
@@ -83,10 +83,10 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// The files of that name of all folders.
+    /// Opens the run with that name in each folder.
     ///
     /// # Errors
-    /// One of them is damaged.
+    /// Returns an error if one of them is damaged.
     pub fn runs(&self, name: &str, widths: (usize, usize)) -> Result<Vec<Run>> {
         let open = |folder: &str| {
             let path = self.index.folder(ROWS, folder).join(format!("{name}.run"));

@@ -1,5 +1,4 @@
-//! What is done with an index between nights: a look at it, a check of its files, fewer and larger files of rows, and documents that are
-//! to be forgotten.
+//! Index maintenance between runs: information, verification, merging of row files, and forgetting documents.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -20,22 +19,22 @@ pub use dupsift_index::Restored;
 use dupsift_index::{BATCHES, COPY_HASH, Index, Manifest, ROWS, Rows, read_rows, seal};
 use dupsift_spill::shuffle::run::Run;
 
-/// So many files of rows of about one size become one.
+/// This many row files of similar size are merged into one.
 const TOGETHER: usize = 8;
-/// More folders than this are merged, also where their sizes are uneven.
+/// If there are more folders than this, they are merged even if their sizes are uneven.
 const MANY: usize = 20;
 
-/// Opens an index that stands, for changes.
+/// Opens an existing index for changes.
 ///
 /// # Errors
-/// [`Error::Usage`] where none stands in the folder; as [`Index::open`].
+/// Returns [`Error::Usage`] if the folder contains no index, or the errors of [`Index::open`].
 fn open(dir: &Path) -> Result<Index> {
     look(dir)?;
     let index = Index::open(dir, state)?;
     if index.manifest.is_some() { Ok(index) } else { Err(no_index(dir)) }
 }
 
-/// Opens an index that stands, with all its generations, and changes nothing.
+/// Opens an existing index with all its generations, without changing anything.
 fn look(dir: &Path) -> Result<Index> {
     Index::look_at_all(dir, state)?.ok_or_else(|| no_index(dir))
 }
@@ -44,20 +43,20 @@ fn no_index(dir: &Path) -> Error {
     Error::usage(format!("{} is not an index; expected a folder that a run used as `index`", dir.display()))
 }
 
-/// An index, and what it takes.
+/// Describes an index and its size.
 pub struct Held {
-    /// What it consists of.
+    /// The newest generation.
     pub manifest: Manifest,
     /// Bytes of rows.
     pub rows_bytes: u64,
-    /// Bytes of files of documents.
+    /// Bytes of document files.
     pub text_bytes: u64,
 }
 
-/// What an index holds.
+/// Returns the content and size of an index.
 ///
 /// # Errors
-/// [`Error::Usage`] if no index stands in the folder; [`Error::DamagedIndex`].
+/// Returns [`Error::Usage`] if the folder contains no index, or [`Error::DamagedIndex`].
 pub fn info(dir: &Path) -> Result<Held> {
     let manifest = look(dir)?.manifest.clone().unwrap_or_default();
     let rows_bytes = manifest.rows.iter().flat_map(|rows| &rows.files).map(|file| file.bytes).sum();
@@ -65,19 +64,19 @@ pub fn info(dir: &Path) -> Result<Held> {
     Ok(Held { manifest, rows_bytes, text_bytes })
 }
 
-/// Compares all files with what was written; gives how many there are and their bytes. Nothing is changed.
+/// Compares all files with their recorded checksums, and returns the number of files and their bytes. Nothing is changed.
 ///
 /// # Errors
-/// As [`info`]; [`Error::Damaged`] with the first that is another one.
+/// Returns the errors of [`info`], or [`Error::Damaged`] with the first file that differs.
 pub fn verify(dir: &Path, cancel: &AtomicBool) -> Result<(u64, u64)> {
     let go_on = || if cancel.load(Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
     look(dir)?.verify(&go_on)
 }
 
-/// Merges files of rows of about one size, eight by eight; gives how many folders there were and are. Texts are never written anew.
+/// Merges row files of similar size, eight at a time. Returns the number of folders before and after. Texts are never rewritten.
 ///
 /// # Errors
-/// A full disk; a damaged file.
+/// Returns an error if the disk is full or a file is damaged.
 pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> Result<(usize, usize)> {
     let mut index = open(dir)?;
     let resources = Resources::new(memory, threads)?;
@@ -92,7 +91,7 @@ pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> 
         let merged = merge(&engine, &index, &next, at)?;
         let name = merged.folder.clone();
         next.rows.splice(at..at + TOGETHER, [merged]);
-        // What is held back was matched against the generation before, and cannot be accepted any more.
+        // A held batch was matched against the previous generation and can no longer be accepted.
         index.hold_none()?;
         index.intend(&next)?;
         index.place(ROWS, &name)?;
@@ -101,9 +100,9 @@ pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> 
     Ok((before, index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len())))
 }
 
-/// The place of the first of eight neighbours of about one size: the largest has no more than twice the mean. So a row is written anew
-/// when its folder becomes four times as large at the least. Where sizes go up and down, and folders become many, the smallest
-/// neighbours are merged. The last night stays by itself, for it may be made again.
+/// Returns the position of the first of eight neighbors of similar size: the largest has at most twice the mean. So a row is rewritten only
+/// when its folder becomes at least four times as large. If sizes vary and there are many folders, the smallest neighbors are merged. The
+/// last batch is never merged, because it may be recomputed.
 fn mergeable(manifest: &Manifest) -> Option<usize> {
     let older = &manifest.rows[..manifest.rows.len().saturating_sub(1)];
     mergeable_of(&older.iter().map(|rows| rows.files.iter().map(|file| file.bytes).sum()).collect::<Vec<u64>>())
@@ -153,11 +152,11 @@ fn merge(engine: &Engine<'_>, index: &Index, next: &Manifest, at: usize) -> Resu
     Ok(Rows { folder: name, first_doc: old[0].first_doc, end_doc: old[TOGETHER - 1].end_doc, files })
 }
 
-/// Which documents are to be forgotten.
+/// Selects the documents to forget.
 pub enum Forget {
-    /// Those with these ids.
+    /// The documents with these ids.
     Ids(BTreeSet<String>),
-    /// Those of a night.
+    /// The documents in a batch.
     Batch(String),
 }
 
@@ -165,7 +164,7 @@ pub enum Forget {
 /// documents are forgotten.
 ///
 /// # Errors
-/// [`Error::Usage`] for a night or an id that is not there.
+/// Returns [`Error::Usage`] if the batch or an id does not exist.
 pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
     let mut index = open(dir)?;
     let Some(mut next) = index.manifest.clone() else { return Ok(0) };
@@ -199,15 +198,15 @@ pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
 /// Makes an earlier generation the newest one.
 ///
 /// # Errors
-/// As [`restore`](dupsift_index::restore).
+/// Returns the errors of [`restore`](dupsift_index::restore).
 pub fn restore(dir: &Path, generation: u64) -> Result<Restored> {
     dupsift_index::restore(dir, generation, state)
 }
 
-/// Hands on each document by which the index knows a text, with its id.
+/// Passes each document that the index stores a text with to `each`, with its id.
 ///
 /// # Errors
-/// A damaged file; what `each` returns.
+/// Returns an error if a file is damaged, or an error from `each`.
 pub(super) fn each_id(index: &Index, manifest: &Manifest, each: &mut dyn FnMut(u64, &str) -> Result<()>) -> Result<()> {
     for night in &manifest.batches {
         for part in &night.parts {
@@ -231,7 +230,7 @@ pub(super) fn each_id(index: &Index, manifest: &Manifest, each: &mut dyn FnMut(u
     Ok(())
 }
 
-/// The numbers of the documents with these ids, as ranges.
+/// Returns the numbers of the documents with these ids, as ranges.
 fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> Result<Vec<[u64; 2]>> {
     let (mut found, mut left) = (Vec::new(), ids.clone());
     each_id(index, manifest, &mut |doc, id| {
@@ -255,7 +254,8 @@ fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> R
 mod tests {
     use super::*;
 
-    /// Merges after each night, as `compact` does; gives what was written anew, and how many folders there were at most.
+    /// Merges after each batch, as `compact` does. Returns the rewritten bytes as a multiple of the total, and the maximum number of
+    /// folders.
     fn nights(sizes: impl Iterator<Item = u64>) -> (f64, usize) {
         let (mut folders, mut anew, mut most): (Vec<u64>, u64, usize) = (Vec::new(), 0, 0);
         for size in sizes {
@@ -276,7 +276,7 @@ mod tests {
         assert!(anew <= 1.0 && most <= 12, "{anew} {most}");
         let (anew, most) = nights((0..365).map(|_| 100));
         assert!(anew <= 3.0 && most <= MANY, "{anew} {most}");
-        // Nights of very different sizes, some nearly empty.
+        // Batches of very different sizes, some nearly empty.
         let size = |night: u64| {
             [1_000, 10, 30, 1, 700, 2, 90, 5, 3, 300][(dupsift_core::hash::splitmix64(3, night) % 10) as usize]
         };

@@ -1,4 +1,4 @@
-//! Folders and files of an index: made durable before anything names them.
+//! Folders and files of an index, made durable before anything names them.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
@@ -10,27 +10,27 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::Hash128;
 use dupsift_core::safe_fs::{self, sync_folder};
 
-/// The folder of documents.
+/// The folder for documents.
 pub const BATCHES: &str = "batches";
-/// The folder of rows.
+/// The folder for rows.
 pub const ROWS: &str = "rows";
-/// The folder of statistics and models.
+/// The folder for statistics and models.
 pub const STATISTICS: &str = "statistics";
 /// All folders of an index.
 pub const FOLDERS: [&str; 3] = [BATCHES, ROWS, STATISTICS];
 
-/// A file with all that tells it from another one.
+/// Identifies a file by its name, size and checksum.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Named {
-    /// Its name in its folder.
+    /// File name within its folder.
     pub name: String,
-    /// Its size.
+    /// Size in bytes.
     pub bytes: u64,
-    /// XXH3-128 over it, in hexadecimal.
+    /// XXH3-128 of the bytes, in hexadecimal.
     pub xxh3: String,
 }
 
-/// Whether a folder of that kind may have that name: a letter and a number, as in `b-00000031`.
+/// Returns whether a folder of that kind may have that name: a letter and a number, as in `b-00000031`.
 pub fn is_folder(kind: &str, name: &str) -> bool {
     let letter = match kind {
         BATCHES => "b",
@@ -42,7 +42,7 @@ pub fn is_folder(kind: &str, name: &str) -> bool {
     number.is_some_and(|number| (1..=20).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The names in a folder; none where it is not there.
+/// Returns the names in a folder; empty if the folder does not exist.
 pub fn names(dir: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -53,13 +53,13 @@ pub fn names(dir: &Path) -> Result<Vec<String>> {
     entries.map(name).collect::<std::io::Result<_>>().map_err(Error::reading("list the folder", dir))
 }
 
-/// What stands around the name of a file while it is written.
+/// Prefix and suffix of a file name while the file is written.
 const UNFINISHED: (&str, &str) = (".", ".unfinished");
 
-/// Writes a file that is complete or not there, under its name in the folder, and makes both durable.
+/// Writes a file atomically under its name in the folder, and makes both durable.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// Returns [`Error::Io`].
 pub fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     let (path, unfinished) = (dir.join(name), dir.join(format!("{}{name}{}", UNFINISHED.0, UNFINISHED.1)));
     safe_fs::write_durably(&unfinished, bytes)?;
@@ -67,12 +67,12 @@ pub fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     sync_folder(dir)
 }
 
-/// Returns the name that a file would have got whose writer died; `None` for any other name.
+/// Returns the final name of a file whose writer died; `None` for any other name.
 pub fn unfinished(name: &str) -> Option<&str> {
     name.strip_prefix(UNFINISHED.0)?.strip_suffix(UNFINISHED.1)
 }
 
-/// Makes all files of a folder durable, and says what tells each from others; in order of the names.
+/// Makes all files in a folder durable, and returns their names, sizes and checksums, sorted by name.
 pub fn seal(dir: &Path) -> Result<Vec<Named>> {
     let mut files = names(dir)?;
     files.sort_unstable();
@@ -86,8 +86,7 @@ pub fn seal(dir: &Path) -> Result<Vec<Named>> {
     Ok(files)
 }
 
-/// Makes all files and folders below a folder durable, and says what tells each file from others; by their paths below the folder, in
-/// order.
+/// Makes all files and folders below a folder durable, and returns the relative paths, sizes and checksums of the files, sorted by path.
 pub fn seal_below(dir: &Path) -> Result<Vec<Named>> {
     let mut files = Vec::new();
     for name in names(dir)? {
@@ -105,10 +104,10 @@ pub fn seal_below(dir: &Path) -> Result<Vec<Named>> {
     Ok(files)
 }
 
-/// Compares a file with what was written.
+/// Compares a file with its recorded size and checksum.
 ///
 /// # Errors
-/// [`Error::Damaged`] with what differs.
+/// Returns [`Error::Damaged`] with what differs.
 pub fn check(dir: &Path, known: &Named) -> Result<()> {
     let path = dir.join(&known.name);
     let damaged = |why: String| Error::Damaged { path: path.clone(), why };

@@ -2,13 +2,13 @@
 //!
 //! ```text
 //! manifest-00000031.json   a generation; the highest one counts, the last KEPT are kept
-//! intent-00000032.json     the generation that a run is about to make: it counts if its output stands
-//! held.json                the generation that a result would make that a guard holds back
-//! generation.json          the number of the highest manifest, so that one that is missing is noticed
+//! intent-00000032.json     the generation that a run is about to publish: it counts if its output is complete
+//! held.json                the generation of a result that a guard holds back
+//! generation.json          the number of the highest manifest, so that a missing one is noticed
 //! ```
 //!
-//! Each file is complete or not there. So one that cannot be read, or is missing, was damaged after it was written: nothing is removed
-//! from such an index, and no earlier generation takes its place unless that is asked for (`restore`).
+//! Each file is either complete or missing. So a file that cannot be read, or is missing, was damaged after it was written: nothing is
+//! removed from such an index, and an earlier generation replaces it only on request (`restore`).
 
 use std::fs;
 use std::path::Path;
@@ -21,9 +21,9 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::safe_fs::{self, MOST_JSON, sync_folder};
 
-/// Generations that are kept.
+/// Number of generations that are kept.
 pub const KEPT: usize = 8;
-/// No index has so many; a larger number in the name of a file is no generation.
+/// Upper bound for generation numbers; a file name with a larger number is not a generation.
 const MOST: u64 = 1 << 48;
 
 const PREFIX: &str = "manifest-";
@@ -32,7 +32,7 @@ const HELD: &str = "held.json";
 const RECORDED: &str = "generation.json";
 const ENDING: &str = ".json";
 
-/// How often a folder is listed again whose files another process renames meanwhile.
+/// How often a folder is listed again because another process renames its files.
 const ATTEMPTS: usize = 20;
 
 #[derive(Serialize, Deserialize)]
@@ -41,7 +41,7 @@ struct Signed {
     xxh3: String,
 }
 
-/// What a manifest of any format says of itself.
+/// Reads the format number from a manifest of any format.
 #[derive(Deserialize)]
 struct AnyFormat {
     manifest: FormatOnly,
@@ -54,42 +54,42 @@ struct FormatOnly {
     dupsift: String,
 }
 
-/// The number of the highest manifest, as it was recorded.
+/// Holds the recorded number of the highest manifest.
 #[derive(Serialize, Deserialize)]
 struct Recorded {
     generation: u64,
     xxh3: String,
 }
 
-/// All that an index folder says of its generations.
+/// Holds all generations in an index folder.
 #[derive(Debug, Default)]
 pub struct Generations {
     /// The manifests, ascending.
     pub manifests: Vec<Manifest>,
-    /// What a run was about to publish.
+    /// The generation that a run was about to publish.
     pub intended: Option<Manifest>,
-    /// What a guard holds back, whichever generation it follows.
+    /// The generation that a guard holds back, whichever one it follows.
     pub held: Option<Manifest>,
 }
 
-/// The files in an index folder that hold generations.
+/// Lists the generation files in an index folder.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
-    /// The number that was recorded; `None` if none was.
+    /// The recorded number; `None` if none is recorded.
     recorded: Option<u64>,
-    /// The numbers of manifests, ascending.
+    /// The numbers of the manifests, ascending.
     pub manifests: Vec<u64>,
-    /// The numbers of intents, ascending.
+    /// The numbers of the intents, ascending.
     pub intents: Vec<u64>,
-    /// Whether there is a generation that is held back.
+    /// Whether a generation is held back.
     pub held: bool,
 }
 
 impl Generations {
-    /// Reads all generations of an index folder; an empty folder and one that is not there have none.
+    /// Reads all generations in an index folder; an empty or missing folder has none.
     ///
     /// # Errors
-    /// [`Error::DamagedIndex`] if one of them is missing or cannot be read; [`Error::Usage`] if one is of another format.
+    /// Returns [`Error::DamagedIndex`] if one of them is missing or cannot be read, and [`Error::Usage`] if one has another format.
     pub fn read(dir: &Path) -> Result<Generations> {
         settled(|| {
             let listed = Listed::of(dir)?;
@@ -108,10 +108,10 @@ impl Generations {
         })
     }
 
-    /// Reads the newest generation and what a run was about to publish: all that a look needs.
+    /// Reads the newest generation and the one that a run was about to publish: all that a reader needs.
     ///
     /// # Errors
-    /// As [`Generations::read`], of these two.
+    /// Returns the errors of [`Generations::read`], for these two.
     pub fn newest(dir: &Path) -> Result<(Option<Manifest>, Option<Manifest>)> {
         settled(|| {
             let listed = Listed::of(dir)?;
@@ -119,7 +119,7 @@ impl Generations {
         })
     }
 
-    /// The number of the newest generation; 0 if there is none.
+    /// Returns the number of the newest generation; 0 if there is none.
     pub fn number(&self) -> u64 {
         self.manifests.last().map_or(0, |newest| newest.generation)
     }
@@ -127,7 +127,7 @@ impl Generations {
 
 impl Listed {
     pub(super) fn of(dir: &Path) -> Result<Listed> {
-        // Before the names: a writer records a number when its manifest has its name.
+        // Read before the names: a writer records a number only after its manifest has its name.
         let recorded = recorded(dir)?;
         let mut listed = Listed { recorded, ..Listed::default() };
         for name in names(dir)? {
@@ -140,7 +140,7 @@ impl Listed {
         Ok(listed)
     }
 
-    /// Returns the newest generation, which must be the one that was recorded.
+    /// Returns the newest generation, which must be the recorded one.
     fn newest(&self, dir: &Path) -> Result<Option<Manifest>> {
         let newest = self.manifests.last().copied();
         if let Some(recorded) = self.recorded.filter(|&recorded| recorded > newest.unwrap_or_default()) {
@@ -155,19 +155,19 @@ impl Listed {
     }
 }
 
-/// Whether a folder is an index: it has a manifest, or had one.
+/// Returns whether a folder is an index: it has a manifest, or had one.
 ///
 /// # Errors
-/// [`Error::Io`].
+/// Returns [`Error::Io`].
 pub(super) fn is_index(dir: &Path) -> Result<bool> {
     if recorded(dir)?.is_some() {
         return Ok(true);
     }
-    // Other folders may be large, and are not listed.
+    // Other folders may be large, so they are not listed.
     Ok(dir.join(BATCHES).is_dir() && !Listed::of(dir)?.manifests.is_empty())
 }
 
-/// Whether a file of that name in an index folder is one of this module.
+/// Returns whether this module writes a file with that name in an index folder.
 pub(super) fn is_ours(name: &str) -> bool {
     let is_file = |name: &str| {
         [HELD, RECORDED].contains(&name) || number(name, PREFIX).is_some() || number(name, INTENT).is_some()
@@ -175,17 +175,17 @@ pub(super) fn is_ours(name: &str) -> bool {
     is_file(name) || unfinished(name).is_some_and(is_file)
 }
 
-/// Writes down what the next generation will be, and makes that durable.
+/// Saves the next generation as an intent and makes it durable.
 pub(super) fn intend(dir: &Path, next: &Manifest) -> Result<()> {
     write_durably(dir, &intent_name(next.generation), &encode(next)?)
 }
 
-/// Writes a generation under its name, in place of another one of that number, and makes it durable.
+/// Writes a generation under its name, replaces an existing one, and makes it durable.
 pub(super) fn write(dir: &Path, manifest: &Manifest) -> Result<()> {
     write_durably(dir, &manifest_name(manifest.generation), &encode(manifest)?)
 }
 
-/// Makes what was intended the newest generation. When its file has its name, it is: what fails then is a warning.
+/// Makes the intended generation the newest one. It is the newest one as soon as its file has its name; a later failure is only a warning.
 pub(super) fn come_true(dir: &Path, next: &Manifest) -> Result<()> {
     let from = dir.join(intent_name(next.generation));
     fs::rename(&from, dir.join(manifest_name(next.generation))).map_err(Error::io("rename", &from))?;
@@ -199,19 +199,19 @@ pub(super) fn come_true(dir: &Path, next: &Manifest) -> Result<()> {
     Ok(())
 }
 
-/// Makes what was intended the generation that is held back, in place of an earlier one.
+/// Makes the intended generation the held one and replaces an earlier one.
 pub(super) fn hold(dir: &Path, next: &Manifest) -> Result<()> {
     rename(dir, &intent_name(next.generation), HELD)
 }
 
-/// Writes down the number of the newest generation.
+/// Records the number of the newest generation.
 pub(super) fn record(dir: &Path, generation: u64) -> Result<()> {
     let recorded = Recorded { generation, xxh3: checksum_of(generation) };
     write_durably(dir, RECORDED, &serde_json::to_vec(&recorded).map_err(Error::table("write the generation"))?)
 }
 
-/// Removes these manifests, these intents and, if `held`, what is held back: in this order, and the oldest manifest first, so that
-/// those that stay follow each other whenever the process ends.
+/// Removes these manifests, these intents and, if `held`, the held generation, in this order and with the oldest manifest first. So the
+/// remaining ones form a sequence without gaps whenever the process ends.
 pub(super) fn remove(dir: &Path, manifests: &[u64], intents: &[u64], held: bool) -> Result<()> {
     let files = manifests.iter().map(|&number| manifest_name(number));
     let files = files.chain(intents.iter().map(|&number| intent_name(number))).chain(held.then(|| HELD.to_owned()));
@@ -233,12 +233,12 @@ pub(super) fn remove_unfinished(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Reads the intent of that number, whatever the others are.
+/// Reads the intent with that number, whatever the others are.
 pub(super) fn read_intent(dir: &Path, number: u64) -> Result<Manifest> {
     one(dir, &Listed::default(), &intent_name(number), Some(number))
 }
 
-/// Returns the numbers of the manifests that can be read, ascending.
+/// Returns the manifests that can be read, ascending.
 pub(super) fn readable(dir: &Path, listed: &Listed) -> Vec<Manifest> {
     let read = |&number: &u64| decode(dir, &manifest_name(number), Some(number)).ok()?.ok();
     listed.manifests.iter().filter_map(read).collect()
@@ -258,7 +258,7 @@ fn intent_name(generation: u64) -> String {
     format!("{INTENT}{generation:08}{ENDING}")
 }
 
-/// The number in the name of a manifest or an intent, which has no other spelling.
+/// Returns the number in the name of a manifest or an intent, which has only one spelling.
 fn number(name: &str, prefix: &str) -> Option<u64> {
     let number = name.strip_prefix(prefix)?.strip_suffix(ENDING)?.parse().ok()?;
     (number < MOST && name == format!("{prefix}{number:08}{ENDING}")).then_some(number)
@@ -268,7 +268,7 @@ fn checksum_of(generation: u64) -> String {
     format!("{:032x}", hash128(&generation.to_le_bytes()))
 }
 
-/// The number that was recorded; `None` for an index that has published nothing, and for folders of other things.
+/// Returns the recorded number; `None` for an index that has published nothing, and for other folders.
 fn recorded(dir: &Path) -> Result<Option<u64>> {
     let path = dir.join(RECORDED);
     let bytes = match safe_fs::read(&path, MOST_JSON) {
@@ -276,12 +276,12 @@ fn recorded(dir: &Path) -> Result<Option<u64>> {
         Err(_) if !path.is_file() => return Ok(None),
         Err(error) => return Err(Error::reading("read", &path)(error)),
     };
-    // It only serves to notice what is missing: damaged, it says nothing.
+    // The number only serves to notice a missing file, so a damaged one is ignored.
     let recorded = serde_json::from_slice::<Recorded>(&bytes).ok();
     Ok(recorded.filter(|it| it.xxh3 == checksum_of(it.generation)).map(|it| it.generation))
 }
 
-/// Does work again as long as a file is gone that was listed before, for a writer renames files.
+/// Repeats the work while a file that was listed has disappeared, because writers rename files.
 fn settled<T>(work: impl Fn() -> Result<T>) -> Result<T> {
     let mut attempt = 0;
     loop {
@@ -322,7 +322,7 @@ fn checksum(manifest: &Manifest) -> Result<String> {
     Ok(format!("{:032x}", hash128(&plain)))
 }
 
-/// Reads a file with a manifest; the inner error says what is wrong with its bytes.
+/// Reads a manifest file; the inner error states what is wrong with its bytes.
 fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Result<Manifest, String>> {
     let path = dir.join(name);
     let bytes = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
@@ -394,7 +394,7 @@ mod tests {
         assert_eq!(Generations::read(&empty.path().join("none")).unwrap().number(), 0);
     }
 
-    /// Whatever bit is turned, wherever a file ends: it is named, and no other generation is taken for it.
+    /// Whatever bit is flipped and wherever the file is truncated, the file is named and no other generation replaces it.
     #[test]
     fn a_generation_that_cannot_be_read_is_named() {
         let folder = made(5);
@@ -405,7 +405,7 @@ mod tests {
             torn[bit / 8] ^= 1 << (bit % 8);
             fs::write(&path, &torn).unwrap();
             let newest = Generations::newest(folder.path());
-            // White space says nothing, and the case of a letter in a number's exponent neither.
+            // White space and the case of an exponent letter carry no meaning.
             if let Ok((Some(found), _)) = &newest {
                 assert_eq!(found, &manifest(5), "bit {bit}");
                 continue;
@@ -425,7 +425,7 @@ mod tests {
         fs::copy(folder.path().join("manifest-00000004.json"), &path).unwrap();
         assert!(said(folder.path()).contains("it holds generation 4"));
         fs::write(&path, &whole).unwrap();
-        // An older one, which a look does not need.
+        // An older generation, which a reader does not need.
         fs::write(folder.path().join("manifest-00000002.json"), "{").unwrap();
         assert!(said(folder.path()).contains("manifest-00000002.json cannot be read"));
         assert!(Generations::newest(folder.path()).is_ok());
@@ -456,7 +456,7 @@ mod tests {
         come_true(folder.path(), &later).unwrap();
         let says = format!("is of format {}; expected {FORMAT}", FORMAT + 1);
         assert!(said(folder.path()).contains(&says));
-        // Fields that this version does not know.
+        // Fields that are unknown to this version.
         let path = folder.path().join("manifest-00000001.json");
         fs::write(&path, r#"{"manifest": {"format": 3, "dupsift": "0.0.9"}, "xxh3": ""}"#).unwrap();
         assert!(said(folder.path()).contains("is of format 3"));

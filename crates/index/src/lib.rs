@@ -1,20 +1,20 @@
-//! An index of everything already seen: documents, their texts and their rows, and a manifest that says which of them there are.
+//! An index of all documents seen so far: their texts, their rows, and a manifest that lists them.
 //!
 //! ```text
 //! INDEX/
 //!   lock
-//!   manifest-00000031.json           one a generation; the highest one counts
-//!   generation.json                  its number, so that a manifest that is missing is noticed
-//!   statistics/s-.../                the output that signatures are made by: run.json, stats/
-//!   batches/b-.../part-00000.parquet the documents of a night: ids and texts, one row a number, null where the text came before
+//!   manifest-00000031.json           one per generation; the highest one counts
+//!   generation.json                  its number, so that a missing manifest is noticed
+//!   statistics/s-.../                the output that signatures are computed with: run.json, stats/
+//!   batches/b-.../part-00000.parquet the documents of a batch: ids and texts, one row per number, null if the text is stored earlier
 //!                 part-00000.sums    checksums of its blocks
-//!   rows/r-.../LABEL.run             by what documents meet: a key, a document
+//!   rows/r-.../LABEL.run             keys by which documents match: a key, a document
 //! ```
 //!
-//! Each text is there once, by the document that is kept of those with it, or else by the first of them. Files never change: a night adds a folder of documents and one of
-//! rows, and a generation that names them.
+//! Each text is stored once: with the kept document among its exact copies, or else with the first of them. Files never change: an
+//! incremental run adds a folder of documents, a folder of rows, and a generation that names them.
 
-// Tests write files into folders of their own, and compute with the library of the platform.
+// Tests write files into folders of their own, and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod folder;

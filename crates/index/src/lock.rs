@@ -1,4 +1,4 @@
-//! Locks of an index: one writer at a time, and no file is removed while somebody reads.
+//! Index locks: one writer at a time, and no file is removed while another process reads.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -7,38 +7,38 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;
 use dupsift_files::io::{Locking, MadeFolders, is_at, locking};
 
-/// The name of the lock file of a writer.
+/// The name of the writer's lock file.
 pub(super) const LOCK: &str = "lock";
 
-/// Holds the lock of a writer.
+/// Holds a writer's lock.
 #[derive(Debug)]
 pub(super) struct Lock {
     pub path: PathBuf,
     _file: File,
-    /// Whether the lock file was made for it, and folders above it.
+    /// The folders that were created, if the lock file is new; `None` if it existed.
     pub made: Option<MadeFolders>,
 }
 
-/// Lets no writer remove a file as long as the value lives; `None` if the file system has no such locks, where only the number of
-/// generations that are kept protects a reader. For that the folder is opened, and nothing is written.
+/// Keeps writers from removing files while the value lives. Returns `None` if the file system does not support locks; then only the kept
+/// generations protect a reader. The folder is opened for this, and nothing is written.
 pub(super) fn hold_files(dir: &Path) -> Option<File> {
     let folder = File::open(dir).ok()?;
     folder.lock_shared().is_ok().then_some(folder)
 }
 
-/// Lets no reader begin as long as the value lives; `None` if there is one.
+/// Keeps readers from starting while the value lives; `None` if there is a reader.
 pub(super) fn no_reader(dir: &Path) -> Option<Option<File>> {
     let Ok(folder) = File::open(dir) else { return Some(None) };
     match folder.try_lock() {
         Ok(()) => Some(Some(folder)),
         Err(TryLockError::WouldBlock) => None,
-        // A file system without locks.
+        // The file system does not support locks.
         Err(TryLockError::Error(_)) => Some(None),
     }
 }
 
 impl Lock {
-    /// Locks the folder, which is made if it is not there; another process that holds it is waited for.
+    /// Locks the folder and creates it if it is missing. Waits while another process holds the lock.
     pub(super) fn take(dir: &Path) -> Result<Lock> {
         let path = dir.join(LOCK);
         loop {
@@ -46,12 +46,12 @@ impl Lock {
             let is_new = path.symlink_metadata().is_err();
             let file = safe_fs::open_or_create(&path).map_err(Error::io("open", &path))?;
             let asked = locking(file.try_lock()).map_err(Error::io("lock", &path))?;
-            // On a file system without locks every run counts as the only one.
+            // On a file system without locks, every run counts as the only one.
             if asked == Locking::Held {
                 tracing::warn!("another run is using the index {}; waiting for it", dir.display());
                 file.lock().map_err(Error::io("lock", &path))?;
             }
-            // Who made an index in vain removes the file.
+            // A process that created an index but published nothing removes the file.
             if is_at(&file, &path) {
                 return Ok(Lock { path, _file: file, made: is_new.then_some(above) });
             }

@@ -1,6 +1,6 @@
-//! The manifest: what an index consists of, one file a generation, with a checksum over all that it says.
+//! The manifest: the content of an index, one file per generation, with a checksum over all of it.
 //!
-//! A generation is complete or not there: its file gets its name by one rename, and what it names was made durable before
+//! A generation is either complete or missing: one rename gives its file the final name, and everything that it names is durable before
 //! (see [`Generations`](super::Generations)).
 
 use std::collections::BTreeMap;
@@ -13,71 +13,71 @@ use dupsift_core::doc::IndexDoc;
 use dupsift_core::hash::hash128;
 use dupsift_files::io::is_plain;
 
-/// Version of the files of an index. 2: words of documents with the rows; 3: fences in runs; 4: batches name their publication, and the
-/// blocks of files of documents have checksums.
+/// Version of the index files. 2: words of documents with the rows; 3: fences in runs; 4: batches name their publication, and the blocks of
+/// document files have checksums.
 pub const FORMAT: u32 = 4;
 
-/// No generation is as high, and no index has as many bytes.
+/// Upper bound for generation numbers and for the bytes of an index.
 const MOST: u64 = 1 << 60;
 
-/// All that an index consists of.
+/// Describes the content of an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// [`FORMAT`].
     pub format: u32,
-    /// Counted up with every change.
+    /// Increases by one with every change.
     pub generation: u64,
     /// Version of the program that wrote it.
     pub dupsift: String,
-    /// What signatures depend on, a line each: another index with other lines cannot be met.
+    /// What signatures depend on, one line each: a batch can only be matched if its lines are the same.
     pub recipe: Vec<Line>,
-    /// The number of documents that table schemes are chosen by.
+    /// The number of documents that LSH table schemes are chosen for.
     pub documents_planned: u64,
-    /// The folder of the statistics and models, below `statistics/`.
+    /// The folder with the statistics and models, below `statistics/`.
     pub statistics: String,
-    /// Its files; manifests of earlier versions do not name them.
+    /// The files in it; manifests of earlier versions do not name them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statistics_files: Vec<Named>,
     /// The number of the next document.
     pub next_doc: u64,
-    /// Different texts.
+    /// Distinct texts.
     pub texts: u64,
-    /// The nights, in their order.
+    /// The batches, in order.
     pub batches: Vec<Batch>,
-    /// The rows, each folder those of a range of documents, in their order.
+    /// The rows, one folder per range of documents, in order.
     pub rows: Vec<Rows>,
-    /// Documents that are to be met no more: ranges of numbers, ascending, apart from each other.
+    /// Documents that must no longer be matched: ranges of numbers, ascending and disjoint.
     pub forgotten: Vec<[u64; 2]>,
 }
 
-/// A line of the recipe.
+/// Holds a line of the recipe.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Line {
-    /// What it is about: the label of an algorithm, `text`.
+    /// The subject: the label of an algorithm, or `text`.
     pub name: String,
-    /// Values with commas between.
+    /// The values, separated by commas.
     pub value: String,
 }
 
-/// A night.
+/// Describes a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
-    /// What the user calls it.
+    /// The name that the user chose.
     pub name: String,
     /// Its folder, below `batches/`.
     pub folder: String,
     /// The number of its first document.
     pub first_doc: u64,
-    /// Its rows, rejected ones and copies too: so many numbers it has.
+    /// Its rows, including rejected ones and copies: this many numbers belong to it.
     pub rows: u64,
-    /// Texts that it brought.
+    /// Texts that it added.
     pub texts: u64,
     /// A hash of its input files: their names, sizes, ends and rows.
     pub inputs: String,
-    /// A hash of what the file system said of them.
+    /// A hash of the file system metadata of the input files.
     #[serde(default)]
     pub stamps: String,
-    /// A hash of what was read of them, which tells where that differs.
+    /// A hash of the content that was read, used if the metadata differs.
     #[serde(default)]
     pub contents: String,
     /// The output of its run.
@@ -88,45 +88,45 @@ pub struct Batch {
     pub generation: u64,
     /// Identifies this publication of the batch: its output has the same value in its record, and no other output does.
     pub publication: String,
-    /// Exact copies of earlier documents in it.
+    /// Exact copies of indexed documents in it.
     pub seen: u64,
-    /// Its documents with a text.
+    /// Its documents that have a text.
     pub used: u64,
-    /// By algorithm: candidates.
+    /// Candidate pairs per algorithm.
     pub candidates: BTreeMap<String, u64>,
-    /// Its parts, in order of the documents.
+    /// Its parts, in document order.
     pub parts: Vec<Part>,
 }
 
-/// A file of documents.
+/// Describes a document file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Part {
     /// The file.
     pub file: Named,
     /// The checksums of its blocks.
     pub sums: Named,
-    /// The number of its first document; the others follow, one a row.
+    /// The number of its first document; the others follow, one per row.
     pub first_doc: u64,
     /// Its rows.
     pub rows: u64,
 }
 
-/// Rows of signatures.
+/// Describes a folder of signature rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rows {
     /// The folder, below `rows/`.
     pub folder: String,
-    /// The number of the first document of which rows may be here.
+    /// The number of the first document that may have rows here.
     pub first_doc: u64,
-    /// The number behind the last one.
+    /// The number after the last one.
     pub end_doc: u64,
-    /// The files, one an algorithm.
+    /// The files, one per algorithm.
     pub files: Vec<Named>,
 }
 
 impl Manifest {
-    /// What no manifest says: a name that is not of the form that this program gives, so that it may lead out of the index; numbers that
-    /// contradict each other.
+    /// Returns why a manifest cannot be valid: a name that this program would not give and that could lead outside the index, or numbers
+    /// that contradict each other.
     pub(super) fn fault(&self) -> Option<String> {
         let folders = self.batches.iter().map(|batch| (BATCHES, &batch.folder));
         let folders = folders.chain(self.rows.iter().map(|rows| (ROWS, &rows.folder)));
@@ -177,7 +177,7 @@ impl Manifest {
             .then(|| "ranges of documents in it are turned around, or end behind its last one".to_owned())
     }
 
-    /// Forgets ranges of documents.
+    /// Marks ranges of documents as forgotten.
     pub fn forget(&mut self, more: Vec<[u64; 2]>) {
         self.forgotten.extend(more);
         self.forgotten.sort_unstable();
@@ -191,8 +191,8 @@ impl Manifest {
         self.forgotten = apart;
     }
 
-    /// A hash of all that an index has before a document, which no other index has: of the statistics, whose record says when they were
-    /// made, and of the nights.
+    /// Returns a hash of everything that an index holds before a document, which is unique to the index: its statistics, whose record has
+    /// the time when they were made, and its batches.
     pub fn identity(&self, before: u64) -> String {
         let files = self.statistics_files.iter().map(|file| format!("{} {}\n", file.name, file.xxh3));
         let nights = self.batches.iter().filter(|batch| batch.first_doc < before);
@@ -201,14 +201,14 @@ impl Manifest {
         format!("{:032x}", hash128(files.chain(nights).collect::<String>().as_bytes()))
     }
 
-    /// The folders that hold its files: the folder of their kind, and the name.
+    /// Returns the folders with its files: the kind of each folder and its name.
     pub fn folders(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let statistics = Some(&*self.statistics).filter(|name| !name.is_empty()).map(|name| (STATISTICS, name));
         let batches = self.batches.iter().map(|batch| (BATCHES, &*batch.folder));
         statistics.into_iter().chain(batches).chain(self.rows.iter().map(|rows| (ROWS, &*rows.folder)))
     }
 
-    /// Its files: the folder of their kind, the name of their own folder, and the file.
+    /// Returns its files: the kind of folder, the folder's name, and the file.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &str, &Named)> {
         let documents = self.batches.iter().flat_map(|batch| {
             let files = batch.parts.iter().flat_map(|part| [&part.file, &part.sums]);
@@ -225,18 +225,18 @@ impl Manifest {
         next > 0 && doc.0 < self.forgotten[next - 1][1]
     }
 
-    /// The ranges of forgotten documents from a number on, before another one.
+    /// Returns the ranges of forgotten documents from number `from` up to, but not including, `to`.
     pub fn forgotten_in(&self, from: u64, to: u64) -> Vec<[u64; 2]> {
         let within = self.forgotten.iter().map(|range| [range[0].max(from), range[1].min(to)]);
         within.filter(|range| range[0] < range[1]).collect()
     }
 
-    /// How many numbers are forgotten.
+    /// Returns how many documents are forgotten.
     pub fn forgotten(&self) -> u64 {
         self.forgotten.iter().map(|[from, to]| to - from).sum()
     }
 
-    /// How the recipe of this index differs from another one, a line each.
+    /// Returns how the recipe of this index differs from another one, one line each.
     pub fn differences(&self, here: &[Line]) -> Vec<String> {
         let find =
             |lines: &[Line], name: &str| lines.iter().find(|line| line.name == name).map(|line| line.value.clone());
@@ -254,7 +254,7 @@ impl Manifest {
     }
 }
 
-/// The values that differ, of lists with commas between them.
+/// Returns the values that differ between two comma-separated lists.
 fn differing(name: &str, there: &str, here: &str) -> Option<String> {
     let (theirs, ours): (Vec<&str>, Vec<&str>) = (there.split(',').collect(), here.split(',').collect());
     let only = |of: &[&str], other: &[&str]| -> String {
@@ -296,7 +296,7 @@ mod tests {
         assert!(index.differences(&there).is_empty());
     }
 
-    /// An index with a batch, rows and statistics, as runs make it.
+    /// Returns an index with a batch, rows and statistics, as runs write it.
     fn made() -> Manifest {
         let file = |name: &str| Named { name: name.into(), bytes: 3, xxh3: "0".into() };
         let parts =
@@ -316,7 +316,7 @@ mod tests {
         }
     }
 
-    /// The way through the file system: what is intended, held back or named with the right checksum.
+    /// Returns whether a manifest can be read from disk when it is intended, held back, or published with the right checksum.
     fn reads(manifest: &Manifest) -> [bool; 3] {
         let read = |publish: fn(&Path, &Manifest) -> dupsift_core::error::Result<()>,
                     is_there: fn(&Generations) -> bool| {
@@ -353,7 +353,7 @@ mod tests {
             ("a table", |manifest, name| manifest.statistics_files[0].name = format!("stats/../../{name}")),
         ];
         for (what, change) in changes {
-            // An index has no statistics until it has its first batch.
+            // An index has no statistics before its first batch.
             for name in names.into_iter().filter(|name| what != "statistics" || !name.is_empty()) {
                 let mut other = made();
                 change(&mut other, name.to_owned());

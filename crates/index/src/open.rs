@@ -1,4 +1,4 @@
-//! An open index: a writer holds it alone and first clears up after one that died, a reader looks at it and changes nothing.
+//! An open index. A writer locks it and first cleans up after a writer that died. A reader changes nothing.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,45 +12,45 @@ use super::sweep::came_true;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, private, sync_folder};
 
-/// What the names of folders begin with that are not finished.
+/// Prefix of the names of unfinished folders.
 pub(super) const PARTIAL: &str = ".partial-";
 
-/// An index that this process holds until the value is dropped, or looks at.
+/// Holds an index that is open for writing, locked until the value is dropped, or for reading.
 #[derive(Debug)]
 pub struct Index {
     dir: PathBuf,
-    /// What it consists of; none for one that is still to be made.
+    /// The newest generation; `None` for an index that has none yet.
     pub manifest: Option<Manifest>,
-    /// Held by a writer, who is alone.
+    /// The writer's exclusive lock.
     lock: Option<Lock>,
-    /// Held by a reader: as long as there is one, no writer removes a file.
+    /// The reader's shared lock: while it is held, no writer removes a file.
     _reading: Option<File>,
 }
 
-/// Whether the output of a batch stands.
+/// States whether the output of a batch is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// Its output stands.
+    /// The output is complete.
     Published,
-    /// Its output does not.
+    /// The output is missing or incomplete.
     Lost,
 }
 
 impl Index {
-    /// Opens an index for changes, or an empty folder, or makes one; another process that holds it is waited for. What a process that
-    /// died has begun to publish is finished if its output stands, by `published`, and removed otherwise. A folder that is made for a
-    /// new index is removed again when the value is dropped and nothing was published.
+    /// Opens an index for changes and creates it if the folder is missing or empty. Waits while another process holds the lock. If a
+    /// process died while it was publishing, its changes are completed if `published` finds its output, and removed otherwise. A folder
+    /// that was created for a new index is removed on drop if nothing was published.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a folder of other things; [`Error::DamagedIndex`]; [`Error::Io`]; what `published` returns. Then the
-    /// folder is as it was.
+    /// Returns [`Error::Usage`] if the folder contains other files, [`Error::DamagedIndex`], [`Error::Io`], or an error from `published`.
+    /// The folder is then unchanged.
     pub fn open(dir: &Path, published: impl Fn(&Batch) -> Result<State>) -> Result<Index> {
         let mut index = Index::locked(dir)?;
         index.manifest = index.recover(published)?;
         Ok(index)
     }
 
-    /// Locks the folder, which is made if it is not there; nothing in it is read.
+    /// Locks the folder and creates it if it is missing, without reading anything in it.
     pub(super) fn locked(dir: &Path) -> Result<Index> {
         check_ours(dir)?;
         check_rights(dir)?;
@@ -58,12 +58,12 @@ impl Index {
         Ok(Index { dir: dir.to_path_buf(), manifest: None, lock: Some(lock), _reading: None })
     }
 
-    /// Opens an index for a look: nothing is locked, cleared up or written. A batch may be added meanwhile: files never change, and those
-    /// of this generation are not removed before the value is dropped. A batch that a process was publishing when it died counts if its
-    /// output stands. Returns `None` if no index stands there.
+    /// Opens an index for reading: nothing is locked, cleaned up or written. A batch may be added meanwhile: files never change, and the
+    /// files of this generation are not removed before the value is dropped. A batch that a process was publishing when it died counts if
+    /// its output is complete. Returns `None` if the folder contains no index.
     ///
     /// # Errors
-    /// [`Error::DamagedIndex`] if the newest generation cannot be read; what `published` returns.
+    /// Returns [`Error::DamagedIndex`] if the newest generation cannot be read, or an error from `published`.
     pub fn look(dir: &Path, published: impl Fn(&Batch) -> Result<State>) -> Result<Option<Index>> {
         if !dir.is_dir() {
             return Ok(None);
@@ -80,29 +80,29 @@ impl Index {
         }))
     }
 
-    /// As [`Index::look`], with a look at every generation.
+    /// Opens an index for reading, like [`Index::look`], and checks every generation.
     ///
     /// # Errors
-    /// As [`Index::look`], for any generation, intent or held batch.
+    /// Returns the same errors as [`Index::look`], for any generation, intent or held batch.
     pub fn look_at_all(dir: &Path, published: impl Fn(&Batch) -> Result<State>) -> Result<Option<Index>> {
         let index = Index::look(dir, published)?;
         Generations::read(dir).map(|_| index)
     }
 
-    /// The folder.
+    /// Returns the folder of the index.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The place of a folder in it.
+    /// Returns the path of a folder in the index.
     pub fn folder(&self, kind: &str, name: &str) -> PathBuf {
         self.dir.join(kind).join(name)
     }
 
-    /// A folder that is to become one of the index, empty.
+    /// Creates an empty, unfinished folder that will become a folder of the index.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn begin(&self, kind: &str, name: &str) -> Result<PathBuf> {
         let path = self.unfinished(kind, name);
         if path.exists() {
@@ -114,16 +114,16 @@ impl Index {
         Ok(path)
     }
 
-    /// The place of a folder that was begun and has no name yet.
+    /// Returns the path of an unfinished folder.
     pub fn unfinished(&self, kind: &str, name: &str) -> PathBuf {
         self.dir.join(kind).join(format!("{PARTIAL}{name}"))
     }
 
-    /// Gives a folder its name, all files in it being durable. A generation that names it was intended before: so whatever has a name is
-    /// named by some generation.
+    /// Renames an unfinished folder to its final name. All its files must be durable, and the intent of a generation that names it must be
+    /// saved: so every folder with a final name is named by some generation.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn place(&self, kind: &str, name: &str) -> Result<()> {
         let (from, to) = (self.unfinished(kind, name), self.folder(kind, name));
         safe_fs::share(&from).map_err(Error::io("open to readers", &from))?;
@@ -131,23 +131,23 @@ impl Index {
         sync_folder(&self.dir.join(kind))
     }
 
-    /// Writes down what the next generation will be, and makes that durable.
+    /// Saves the next generation as an intent and makes it durable.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn intend(&self, next: &Manifest) -> Result<()> {
         generations::intend(&self.dir, next)
     }
 
-    /// Makes a generation the newest one, whose intent was written down, and removes what no generation names any more.
+    /// Makes a generation with a saved intent the newest one, and removes files that no generation names.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn publish(&mut self, next: Manifest) -> Result<()> {
         generations::come_true(&self.dir, &next)?;
         stop_at("manifest");
         self.manifest = Some(next);
-        // From here on the generation counts: what remains to be done is done by the next writer, too.
+        // The generation counts from here on; the next writer also does whatever remains to be done.
         if let Err(error) = self.sweep() {
             tracing::warn!(
                 "the index {} is complete, but files that it no longer needs could not be removed: {error}; the next run tries again",
@@ -158,51 +158,51 @@ impl Index {
         Ok(())
     }
 
-    /// Keeps what a night would add that a guard holds back, whose intent was written down, so that it can be accepted.
+    /// Keeps a batch that a guard holds back, so that it can be accepted. Its intent must be saved.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn hold(&self, next: &Manifest) -> Result<()> {
         generations::hold(&self.dir, next)?;
         self.sweep()
     }
 
-    /// The night that is held back, if this index is still the one that it was matched against.
+    /// Returns the batch that is held back, if the index is still the generation that it was matched against.
     ///
     /// # Errors
-    /// As [`Generations::read`].
+    /// Returns the errors of [`Generations::read`].
     pub fn held(&self) -> Result<Option<Manifest>> {
         let known = Generations::read(&self.dir)?;
         let number = known.number();
         Ok(known.held.filter(|held| held.generation == number + 1))
     }
 
-    /// Forgets what is held back: another night takes its place.
+    /// Discards the batch that is held back, because another one replaces it.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn hold_none(&self) -> Result<()> {
         if let Some(held) = Generations::read(&self.dir)?.held {
-            // First what only it names: a folder that no generation names is nobody's.
+            // First remove what only the held batch names: a folder that no generation names has no owner.
             self.sweep_but(Some(held.generation))?;
         }
         Ok(())
     }
 
-    /// Compares the statistics and models with what was written.
+    /// Compares the statistics and models with their recorded checksums.
     ///
     /// # Errors
-    /// [`Error::Damaged`] with the first file that is another one.
+    /// Returns [`Error::Damaged`] with the first file that differs.
     pub fn check_statistics(&self) -> Result<()> {
         let Some(manifest) = &self.manifest else { return Ok(()) };
         let folder = self.folder(STATISTICS, &manifest.statistics);
         manifest.statistics_files.iter().try_for_each(|file| check(&folder, file))
     }
 
-    /// Checks that the files that a generation names are there, by their sizes.
+    /// Checks that the files that a generation names exist and have the recorded sizes.
     ///
     /// # Errors
-    /// [`Error::DamagedIndex`] with the first that is not.
+    /// Returns [`Error::DamagedIndex`] with the first file that does not.
     pub fn check_there(&self, manifest: &Manifest) -> Result<()> {
         let is_missing = |(kind, folder, file): &(&str, &str, &Named)| {
             let path = self.folder(kind, folder).join(&file.name);
@@ -217,10 +217,10 @@ impl Index {
         })
     }
 
-    /// Compares every file that the newest generation names with what was written; gives how many there are and their bytes.
+    /// Compares every file that the newest generation names with its recorded checksum. Returns the number of files and their bytes.
     ///
     /// # Errors
-    /// [`Error::Damaged`] with the first that is another one.
+    /// Returns [`Error::Damaged`] with the first file that differs.
     pub fn verify(&self, go_on: &dyn Fn() -> Result<()>) -> Result<(u64, u64)> {
         let (mut files, mut bytes) = (0, 0);
         let Some(manifest) = &self.manifest else { return Ok((0, 0)) };
@@ -237,7 +237,7 @@ impl Index {
 impl Drop for Index {
     fn drop(&mut self) {
         let Some(lock) = &self.lock else { return };
-        // Nothing can be done about a failure here; the next writer clears up.
+        // A failure here cannot be handled; the next writer cleans up.
         let _ = self.remove_unfinished_folders();
         if lock.made.is_none()
             || names(&self.dir).map_or(true, |names| names.iter().any(|name| generations::is_ours(name)))
@@ -251,17 +251,17 @@ impl Drop for Index {
     }
 }
 
-/// Ends the process at a step of publication if the environment asks for that, as a kill would: for tests.
+/// Aborts the process at a step of publication, as a kill would, if an environment variable asks for it. Used by tests.
 pub fn stop_at(step: &str) {
     if std::env::var_os("DUPSIFT_STOP_AT").is_some_and(|asked| asked == step) {
         std::process::abort();
     }
 }
 
-/// The statistics of the index in a folder; none where none stands there.
+/// Returns the statistics folder of an index; `None` if the folder contains no index.
 ///
 /// # Errors
-/// [`Error::DamagedIndex`] if its newest generation cannot be read.
+/// Returns [`Error::DamagedIndex`] if the newest generation cannot be read.
 pub fn statistics_in(dir: &Path) -> Result<Option<PathBuf>> {
     if !dir.is_dir() {
         return Ok(None);

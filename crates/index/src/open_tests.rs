@@ -34,7 +34,7 @@ fn nothing(_: &Batch) -> Result<State> {
     Ok(State::Lost)
 }
 
-/// Publishes generations from this one to that one.
+/// Publishes this range of generations.
 fn made(dir: &Path, generations: std::ops::RangeInclusive<u64>) -> Index {
     let mut index = Index::open(dir, nothing).unwrap();
     for generation in generations {
@@ -72,7 +72,7 @@ fn an_intent_whose_output_stands_comes_true_and_another_one_goes() {
         assert_eq!(batches(folder.path()), (1..=expected).map(|n| format!("b-{n}")).collect::<Vec<_>>());
         assert!(names(folder.path()).unwrap().iter().all(|name| !name.starts_with("intent")));
     }
-    // It cannot be told: nothing is removed.
+    // It is unknown whether the output is complete: nothing is removed.
     let folder = tempfile::tempdir().unwrap();
     let index = made(folder.path(), 1..=1);
     index.intend(&night(2)).unwrap();
@@ -101,7 +101,7 @@ fn nothing_is_removed_while_a_generation_cannot_be_read() {
 #[test]
 fn files_stay_as_long_as_a_reader_has_them() {
     let folder = tempfile::tempdir().unwrap();
-    // Batches of later generations do not have those of earlier ones.
+    // Batches of later generations do not include those of earlier ones.
     let lone = |generation: u64| Manifest {
         batches: night(generation).batches.split_off(generation as usize - 1),
         ..night(generation)
@@ -168,7 +168,7 @@ fn a_new_index_to_which_nothing_was_added_leaves_nothing() {
     assert!(names(&dir).unwrap().is_empty());
     drop(made(&dir, 1..=1));
     assert!(dir.join(LOCK).exists() && batches(&dir) == ["b-1"]);
-    // A look makes no folder, and locks nothing.
+    // A reader creates no folder and locks nothing.
     assert!(Index::look(&place.path().join("none"), nothing).unwrap().is_none());
     assert!(!place.path().join("none").exists());
 }

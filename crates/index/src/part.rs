@@ -1,7 +1,7 @@
-//! A file of documents: one row a number, in order, so that a document is found by its number alone. Null where the text of a
-//! document came before, and where it has none.
+//! A document file: one row per document number, in order, so that the number alone locates a document. The text is null if it is stored
+//! with an earlier document, or if the document has none.
 //!
-//! Texts lie in small pages, each of which can be read by itself: who asks for a few documents reads little more than these.
+//! Texts are stored in small pages that can be read separately, so a lookup of a few documents reads little more than these.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -23,21 +23,22 @@ use super::sums::{Checked, Summing};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, private};
 
-/// The column of texts.
+/// The column with texts.
 pub const TEXT: &str = "text";
-/// The column of 128-bit hashes of all that the algorithms read.
+/// The column with 128-bit hashes of everything that the algorithms read.
 pub const COPY_HASH: &str = "copy_hash";
-/// The column of the documents that others were removed for.
+/// The column with the documents that others were removed in favor of.
 pub const KEPT_DOC: &str = "kept_doc";
 
-/// Bytes of a page.
+/// Bytes in a page.
 const PAGE: usize = 8 << 10;
-/// Rows that are encoded before the size of a page is looked at.
+/// Rows that are encoded before the page size is checked.
 const AT_ONCE: usize = 2;
-/// Rows of a row group.
+/// Rows in a row group.
 const GROUP_ROWS: usize = 1 << 17;
 
-/// The schema: the id as it is written, the text, `fields` as texts, the hash, and the document that this one was removed for.
+/// Returns the schema: the id as written in the input, the text, `fields` as texts, the hash, and the document that this one was removed in
+/// favor of.
 pub fn part_schema(id: DataType, fields: &[String]) -> SchemaRef {
     let mut columns = vec![Field::new("id", id, true), Field::new(TEXT, DataType::Utf8, true)];
     columns.extend(fields.iter().map(|name| Field::new(field_column(name), DataType::Utf8, true)));
@@ -46,25 +47,25 @@ pub fn part_schema(id: DataType, fields: &[String]) -> SchemaRef {
     Arc::new(Schema::new(columns))
 }
 
-/// What the column of a field is called.
+/// Returns the column name of a field.
 pub fn field_column(name: &str) -> String {
     format!("field_{name}")
 }
 
-/// Writes such a file.
+/// Writes a document file.
 pub struct PartWriter {
     path: PathBuf,
     writer: ArrowWriter<Summing>,
     rows: u64,
-    /// Whether the checksums of its blocks are written beside it.
+    /// Whether the checksums of its blocks are written next to it.
     is_kept: bool,
 }
 
 impl PartWriter {
-    /// A new file.
+    /// Creates a new file.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn create(path: &Path, schema: SchemaRef) -> Result<PartWriter> {
         let file = safe_fs::create_new(path).map_err(Error::io("create", path))?;
         let zstd = Compression::ZSTD(ZstdLevel::try_new(3).unwrap_or_default());
@@ -72,10 +73,10 @@ impl PartWriter {
         PartWriter::with(file, path, schema, small.set_compression(zstd), true)
     }
 
-    /// A new file in a work folder that is read once, as a whole, and goes then; it takes the place of one of that name.
+    /// Creates a temporary file that is read once, completely, and then removed. It replaces a file with the same name.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn create_passing(path: &Path, schema: SchemaRef) -> Result<PartWriter> {
         let file = private::create(path).map_err(Error::io("create", path))?;
         PartWriter::with(file, path, schema, WriterProperties::builder(), false)
@@ -91,7 +92,7 @@ impl PartWriter {
         let file = Summing::new(file);
         let properties = properties
             .set_dictionary_enabled(false)
-            // Documents are found by their numbers: the least and largest value of each page would be read for nothing.
+            // Documents are found by number, so the minimum and maximum of each page would never be used.
             .set_statistics_enabled(EnabledStatistics::None)
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_created_by("dupsift index 1".to_owned())
@@ -104,16 +105,16 @@ impl PartWriter {
     /// Appends rows.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.rows += batch.num_rows() as u64;
         self.writer.write(batch).map_err(|error| failed(&self.path, error))
     }
 
-    /// Ends the file; returns its rows.
+    /// Finishes the file and returns its number of rows.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn close(self) -> Result<u64> {
         let file = self.writer.into_inner().map_err(|error| failed(&self.path, error))?;
         if self.is_kept {
@@ -123,11 +124,11 @@ impl PartWriter {
     }
 }
 
-/// Reads rows of a file, ascending, or all of them; all columns or some. `each` gets them batch by batch. Returns how many bytes of the
-/// file were read. Each of these was compared with its checksum before it was decoded.
+/// Reads some rows of a file, ascending, or all of them, with some or all columns, and passes them to `each` in batches. Returns how many
+/// bytes of the file were read. Every byte is compared with its checksum before it is decoded.
 ///
 /// # Errors
-/// [`Error::Damaged`] if the file is not what was written; what `each` returns.
+/// Returns [`Error::Damaged`] if the file was changed after it was written, or an error from `each`.
 pub fn read_rows(
     path: &Path,
     rows: Option<&[u64]>,
@@ -147,7 +148,7 @@ pub fn read_rows(
         }
         None => builder,
     };
-    // Where rows lie near each other, all pages would be read and unpacked, and the others left out afterwards.
+    // For rows that lie close together, the alternative would read and decompress all pages and filter afterwards.
     let builder = builder.with_row_selection_policy(RowSelectionPolicy::Selectors);
     let builder = match rows {
         Some(rows) => builder.with_row_selection(selection(rows)),

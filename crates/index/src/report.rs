@@ -1,46 +1,46 @@
-//! What the record of a run says of the index that it was matched against.
+//! The index report in the record of an incremental run.
 
 use serde::{Deserialize, Serialize};
 
-/// A night and the index that it was matched against.
+/// Describes a batch and the index that it was matched against.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct IndexReport {
-    /// Where it stands.
+    /// The index folder.
     pub folder: String,
-    /// A hash of what it had before the night, by which a look knows that it is the same index. Empty in earlier records.
+    /// A hash of the index content before the run, by which a reader knows that it is the same index. Empty in earlier records.
     #[serde(default)]
     pub identity: String,
-    /// The name of the night.
+    /// The name of the batch.
     pub batch: String,
-    /// Identifies this publication of the batch, by which the index knows its output; empty if nothing was added.
+    /// Identifies this publication of the batch, by which the index recognizes its output; empty if nothing was added.
     #[serde(default)]
     pub publication: String,
-    /// The generation that has this night.
+    /// The generation that contains this batch.
     pub generation: u64,
-    /// The one that it was matched against; 0 for none.
+    /// The generation that the batch was matched against; 0 for none.
     pub read_generation: u64,
-    /// The number of the first row of the night: `doc` in all tables counts on from night to night.
+    /// The number of the batch's first row: `doc` is numbered continuously over all batches in all tables.
     pub first_doc: u64,
-    /// Documents of the index that take part.
+    /// Indexed documents that take part.
     pub guests: u64,
-    /// The nights that these came in, in their order.
+    /// The batches that contain these documents, in order.
     #[serde(default)]
     pub nights: Vec<NightMet>,
-    /// New texts of the night.
+    /// New texts in the batch.
     pub texts: u64,
-    /// Exact copies of earlier documents that are removed.
+    /// Exact copies of indexed documents, which are removed.
     pub seen: u64,
-    /// Bytes of rows of the index that were read.
+    /// Bytes of index rows that were read.
     pub bytes_scanned: u64,
-    /// Bytes of its files of documents that were read for guests.
+    /// Bytes of the index's document files that were read for indexed documents.
     #[serde(default)]
     pub bytes_looked_up: u64,
 }
 
-/// An earlier night that a night has met.
+/// Describes an earlier batch that the batch matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct NightMet {
-    /// What the user calls it.
+    /// The batch name that the user chose.
     pub name: String,
     /// The number of its first row.
     pub first_doc: u64,

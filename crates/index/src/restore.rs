@@ -1,4 +1,4 @@
-//! The way back from an index that is damaged: an earlier generation becomes the newest one, because somebody asked for it.
+//! Restores a damaged index on request: an earlier generation becomes the newest one.
 
 use std::path::Path;
 
@@ -9,23 +9,23 @@ use super::open::{Index, State, stop_at};
 use super::sweep::warn_of_lost;
 use dupsift_core::error::{Error, Result};
 
-/// What came of it.
+/// Reports the result of restoring.
 #[derive(Debug)]
 pub struct Restored {
-    /// The generation that counts now.
+    /// The newest generation after restoring.
     pub manifest: Manifest,
-    /// The names of batches that other readable generations had, and this one does not have.
+    /// The batches that other readable generations had and this one lacks.
     pub left_out: Vec<String>,
-    /// Whether a later generation could not be read, so that nobody knows what it had.
+    /// Whether a later generation could not be read, so that its content is unknown.
     pub unknown: bool,
 }
 
-/// Makes a generation the newest one. All later generations, those that do not lead up to it without a gap, intents and what is held
-/// back are removed, with the files that only they name. Documents that a readable later generation forgot stay forgotten.
+/// Makes a generation the newest one. Removes all later generations, generations that do not lead up to it without a gap, intents and the
+/// held batch, with the files that only these name. Documents that a readable later generation forgot stay forgotten.
 ///
 /// # Errors
-/// [`Error::Usage`] if that generation cannot be read or a file of it is missing, or another process reads the index; then nothing is
-/// changed.
+/// Returns [`Error::Usage`] if that generation cannot be read, if one of its files is missing, or if another process reads the index.
+/// Nothing is changed then.
 pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result<State>) -> Result<Restored> {
     if !generations::is_index(dir)? {
         return Err(Error::usage(format!("{} is no index", dir.display())));
@@ -46,7 +46,7 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
     let Some(_alone) = no_reader(dir) else {
         return Err(Error::usage(format!("another process is reading {}; try again when it has ended", dir.display())));
     };
-    // Those that lead up to it, each of which can be read.
+    // The readable generations that lead up to it without a gap.
     let mut first = at;
     while first > 0 && readable[first - 1].generation + 1 == readable[first].generation {
         first -= 1;
@@ -58,8 +58,8 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
     let manifest = forget_again(manifest, later);
     let above: Vec<u64> = gone.iter().copied().filter(|&n| n > manifest.generation).rev().collect();
     let below: Vec<u64> = gone.iter().copied().filter(|&n| n < generation).collect();
-    // Which documents are forgotten is durable before the generations that say so are removed, the highest one first: whenever the
-    // process ends, the same call finds all of it again.
+    // The forgotten documents are made durable before the generations that record them are removed, highest first. Whenever the process
+    // ends, the same call finds all of them again.
     let mut kept = kept.to_vec();
     if manifest.generation != generation {
         generations::write(dir, &manifest)?;
@@ -84,7 +84,7 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
     Ok(Restored { manifest, left_out, unknown })
 }
 
-/// Finishes what a process that died was publishing, if that can be read and its output stands.
+/// Completes the publication of a process that died, if its intent can be read and its output is complete.
 fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<State>) -> Result<()> {
     let Some(&number) = listed.intents.last() else { return Ok(()) };
     let follows = listed.manifests.last().map_or(0, |newest| *newest) + 1 == number;
@@ -97,8 +97,8 @@ fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<Stat
     }
 }
 
-/// Returns the generation that follows, which forgets what later generations have forgotten of documents that are the same ones there;
-/// the manifest itself if that is nothing.
+/// Returns the following generation, which also forgets what later generations forgot in batches that both have; returns the manifest
+/// unchanged if there is nothing to forget.
 fn forget_again(manifest: Manifest, later: &[Manifest]) -> Manifest {
     let mut next = manifest.clone();
     for one in later {
@@ -147,7 +147,7 @@ mod tests {
         Ok(State::Lost)
     }
 
-    /// An index of five batches, the last generation of which forgets documents.
+    /// Returns an index with five batches, whose last generation forgets documents.
     fn made() -> tempfile::TempDir {
         let folder = tempfile::tempdir().unwrap();
         let mut index = Index::open(folder.path(), lost).unwrap();
@@ -181,7 +181,7 @@ mod tests {
         fs::write(manifest_of(folder.path(), 5), "{").unwrap();
         assert!(Index::open(folder.path(), lost).is_err());
         let restored = restore(folder.path(), 4, lost).unwrap();
-        // What generation 6 forgot of the batches that are left stays forgotten.
+        // Documents that generation 6 forgot in the remaining batches stay forgotten.
         assert_eq!((restored.manifest.generation, &restored.manifest.forgotten[..]), (5, &[[3, 5], [38, 40]][..]));
         assert_eq!((restored.left_out, restored.unknown), (vec!["n5".to_owned()], true));
         let index = Index::open(folder.path(), lost).unwrap();

@@ -1,4 +1,4 @@
-//! Checks before a folder is written as an index: it holds nothing else, and not all users may write to it.
+//! Checks before a folder is written as an index: it contains nothing else, and not every user may write to it.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::lock::LOCK;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;
 
-/// Checks that a folder holds nothing but an index.
+/// Checks that a folder contains nothing but an index.
 pub(super) fn check_ours(dir: &Path) -> Result<()> {
     let is_ours = |name: &String| name == LOCK || FOLDERS.contains(&name.as_str()) || generations::is_ours(name);
     match names(dir)?.into_iter().find(|name| !is_ours(name)) {
@@ -23,10 +23,10 @@ pub(super) fn check_ours(dir: &Path) -> Result<()> {
     }
 }
 
-/// Checks that an index may be written: not everybody may write in it, and its folders are folders, not links to others.
+/// Checks that an index may be written: it is not writable by everyone, and its folders are not symbolic links.
 ///
 /// # Errors
-/// [`Error::Usage`] if it may not.
+/// Returns [`Error::Usage`] if it may not be written.
 pub fn check_rights(dir: &Path) -> Result<()> {
     if !dir.is_dir() {
         return Ok(());

@@ -1,18 +1,18 @@
-//! Where a night and the index meet: two sequences in one order of groups, each gone through once.
+//! Matches a batch with the index: two sequences in the same group order, each read once.
 
 use std::ops::Range;
 
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::run::{Run, bucket_of};
 
-/// From so many rows for each group that is looked for, the filter is asked first: it is a byte a row.
+/// If there are at least this many rows for each group in the search, the filter is used first; it takes one byte per row.
 const ROWS_A_GROUP: u64 = 32;
 
-/// The groups of some buckets, in the order in which a [`Run`] has them.
+/// Holds the groups of some buckets, in the order of a [`Run`].
 #[derive(Debug, Default)]
 pub struct Groups<'g>(Vec<Group<'g>>);
 
-/// A group, and where it stood among those that were given.
+/// Holds a group and its position in the input.
 #[derive(Clone, Copy, Debug)]
 struct Group<'g> {
     place: (usize, &'g [u8]),
@@ -20,22 +20,22 @@ struct Group<'g> {
 }
 
 impl<'g> Groups<'g> {
-    /// Of groups in byte order, each once.
+    /// Sorts groups, which are given in byte order without repeats.
     pub fn new(groups: impl Iterator<Item = &'g [u8]>) -> Groups<'g> {
         let groups = groups.enumerate().map(|(number, group)| Group { place: (bucket_of(group), group), number });
         let mut groups: Vec<Group<'_>> = groups.collect();
-        // Stable: within a bucket they stay in byte order.
+        // The sort is stable: groups within a bucket stay in byte order.
         groups.sort_by_key(|group| group.place.0);
         Groups(groups)
     }
 }
 
-/// Hands on the rows of a run whose group is among these, of these buckets, with the number of the group; gives the bytes that were
-/// read. Pieces that can have none of the groups are not read; where there are few groups for many rows, most rows of a piece are
-/// not looked at (galloping: Bentley and Yao 1976).
+/// Passes the rows of a run whose group is among these, in these buckets, to `each`, with the number of the group. Returns the bytes read.
+/// Pieces that cannot contain a group are not read. If there are few groups for many rows, most rows of a piece are skipped (galloping:
+/// Bentley and Yao 1976).
 ///
 /// # Errors
-/// [`dupsift_core::error::Error::Damaged`] where a piece of the run is not what was written; what `each` returns.
+/// Returns [`dupsift_core::error::Error::Damaged`] if a piece of the run was changed after it was written, or an error from `each`.
 pub fn meet(
     run: &Run,
     buckets: Range<usize>,
@@ -43,7 +43,7 @@ pub fn meet(
     mut each: impl FnMut(usize, &[u8]) -> Result<()>,
 ) -> Result<u64> {
     let (width, group_width) = (run.width(), run.group_width());
-    // Where there are more groups, most pieces hold one that is there.
+    // With more groups, most pieces contain one of them.
     let by_filter = groups.len() as u64 <= run.rows_of(buckets.clone()) / ROWS_A_GROUP;
     let (mut reader, mut at) = (run.read(buckets), 0);
     while let Some(&Group { place: (bucket, group), .. }) = groups.get(at) {
@@ -66,7 +66,7 @@ pub fn meet(
                 next += 1;
             }
             if next == rows {
-                // The group may go on in the next block.
+                // The group may continue in the next block.
                 break;
             }
             at += 1;
@@ -75,7 +75,8 @@ pub fn meet(
     Ok(reader.bytes())
 }
 
-/// The first of the numbers from `low` to `high` for which `is` says yes, as it does for all behind it: looked for near `low` first.
+/// Returns the first number from `low` to `high` for which `is` is true, searching near `low` first. `is` must also be true for all later
+/// numbers.
 fn first(low: usize, high: usize, is: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high, mut step) = (low, high, 1);
     while low < high {

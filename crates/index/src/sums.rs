@@ -1,17 +1,17 @@
-//! Checksums of the blocks of a file, in a file of their own beside it: `part-000000.parquet` and `part-000000.sums`.
+//! Checksums of the blocks of a file, in a separate file next to it: `part-000000.parquet` and `part-000000.sums`.
 //!
-//! The parquet crate (60.1) writes no checksums of pages, and one would not cover headers, footers and page indexes. So no byte of a
-//! document file is handed to a decoder before the block in which it lies was compared with its checksum. A reader that asks for a few
-//! documents reads a few blocks, and 4 bytes for each.
+//! The parquet crate (60.1) writes no page checksums, and these would not cover headers, footers and page indexes. So no byte of a document
+//! file reaches a decoder before its block is compared with its checksum. A reader that needs a few documents reads a few blocks, and 4
+//! bytes for each.
 //!
 //! ```text
 //! offset
 //!      0   8        "dupsums1"
 //!      8   8        bytes of the file
 //!     16   4        CRC-32 of the bytes before
-//!     20            for each 1,024 blocks of 4 KiB of the file, or as many as are left:
-//!          4 each     CRC-32 of the number of the block (8 bytes) and its bytes
-//!          4          CRC-32 of the number of the first of these blocks (8 bytes) and the checksums before
+//!     20            for each 1,024 blocks of 4 KiB of the file (the last group may be shorter):
+//!          4 each     CRC-32 of the block number (8 bytes) and the block's bytes
+//!          4          CRC-32 of the number of the group's first block (8 bytes) and the checksums before
 //! ```
 //!
 //! Numbers are little-endian.
@@ -34,12 +34,12 @@ use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Una
 const MAGIC: [u8; 8] = *b"dupsums1";
 /// Bytes before the first checksum.
 const HEAD: usize = size_of::<Head>();
-/// Bytes of a block.
+/// Bytes in a block.
 const BLOCK: usize = 4 << 10;
-/// Blocks whose checksums are read at once.
+/// Blocks whose checksums are read together.
 const TOGETHER: u64 = 1 << 10;
 
-/// What stands before the first checksum.
+/// Holds the header before the first checksum.
 #[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 struct Head {
@@ -62,12 +62,12 @@ impl Head {
     }
 }
 
-/// Returns where the checksums of a file lie.
+/// Returns the path of the checksums of a file.
 pub fn sums_of(path: &Path) -> PathBuf {
     path.with_extension("sums")
 }
 
-/// The checksum of the part of something with that number, before its first byte.
+/// Returns the checksum of a numbered block or group, before its first byte.
 fn begun(number: u64) -> crc32fast::Hasher {
     let mut checksum = crc32fast::Hasher::new();
     checksum.update(&number.to_le_bytes());
@@ -80,26 +80,26 @@ fn checksum(number: u64, bytes: &[u8]) -> u32 {
     checksum.finalize()
 }
 
-/// A file that is written from its first byte to its last, with the checksums of its blocks.
+/// Writes a file sequentially and computes the checksums of its blocks.
 pub struct Summing {
     file: File,
     sums: Vec<u32>,
-    /// The block at hand, and how many bytes it has.
+    /// The checksum of the current block, and the bytes in it so far.
     block: crc32fast::Hasher,
     filled: usize,
     bytes: u64,
 }
 
 impl Summing {
-    /// Returns an empty file.
+    /// Returns a writer for an empty file.
     pub fn new(file: File) -> Summing {
         Summing { file, sums: Vec::new(), block: begun(0), filled: 0, bytes: 0 }
     }
 
-    /// Writes the checksums beside the file, which is at that path and whole.
+    /// Writes the checksums next to the complete file at that path.
     ///
     /// # Errors
-    /// [`Error::Io`].
+    /// Returns [`Error::Io`].
     pub fn write_sums(mut self, path: &Path) -> Result<()> {
         if self.filled > 0 {
             self.end_block();
@@ -145,7 +145,7 @@ impl Write for Summing {
     }
 }
 
-/// A file whose bytes are compared with the checksums beside it before they are given out. It counts the bytes that were read.
+/// Reads a file and compares its bytes with the checksums next to it before it returns them. Counts the bytes read.
 #[derive(Clone)]
 pub struct Checked(Arc<Inner>);
 
@@ -155,7 +155,7 @@ struct Inner {
     sums_path: PathBuf,
     bytes: u64,
     read: AtomicU64,
-    /// The checksums that were read last, and the first block that they are of.
+    /// The first block of the checksums that were read last, and these checksums.
     held: Mutex<(u64, Arc<[u32]>)>,
 }
 
@@ -163,7 +163,7 @@ impl Checked {
     /// Opens a file with its checksums.
     ///
     /// # Errors
-    /// [`Error::Damaged`], with the path of the file that is not what was written; [`Error::Io`].
+    /// Returns [`Error::Damaged`] with the path of the damaged file, or [`Error::Io`].
     pub fn open(path: &Path) -> Result<Checked> {
         let sums_path = sums_of(path);
         let (file, sums) = (open(path)?, open(&sums_path)?);
@@ -207,7 +207,7 @@ fn open(path: &Path) -> Result<File> {
 }
 
 impl Inner {
-    /// The checksum of a block.
+    /// Returns the checksum of a block.
     fn sum(&self, block: u64) -> io::Result<u32> {
         let first = block - block % TOGETHER;
         let mut held = self.held.lock().unwrap_or_else(PoisonError::into_inner);
@@ -226,7 +226,7 @@ impl Inner {
         Ok(held.1[(block - first) as usize])
     }
 
-    /// The bytes of these blocks, as far as the file goes.
+    /// Returns the bytes of these blocks, up to the end of the file.
     fn blocks(&self, blocks: std::ops::Range<u64>) -> io::Result<Vec<u8>> {
         let begin = blocks.start * BLOCK as u64;
         let mut bytes = vec![0; ((blocks.end * BLOCK as u64).min(self.bytes) - begin) as usize];
@@ -269,11 +269,11 @@ impl ChunkReader for Checked {
     }
 }
 
-/// The bytes of such a file in their order, a block at a time.
+/// Reads the bytes of a checked file in order, one block at a time.
 pub struct CheckedRead {
     of: Checked,
     at: u64,
-    /// The block at hand.
+    /// The number and the bytes of the current block.
     block: (u64, Vec<u8>),
 }
 
@@ -354,7 +354,7 @@ mod tests {
             assert!(all(&path).is_err());
             std::fs::write(path_of, &whole).unwrap();
         }
-        // What is not read is not looked at.
+        // Blocks that are not read are not checked.
         let mut flipped = bytes.clone();
         flipped[0] ^= 1;
         std::fs::write(&path, &flipped).unwrap();

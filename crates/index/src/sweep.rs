@@ -1,4 +1,4 @@
-//! Recovery after a process that died, and removal of old generations.
+//! Recovery after a process died, and removal of old generations.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,8 +12,8 @@ use super::open::{Index, PARTIAL, State};
 use dupsift_core::error::{Error, Result};
 
 impl Index {
-    /// Finishes what a process that died had begun to publish, if its output stands, and removes all else that it left; returns the newest
-    /// generation.
+    /// Completes a publication that a process had begun before it died, if its output is complete, and removes everything else that it
+    /// left. Returns the newest generation.
     pub(super) fn recover(&self, published: impl Fn(&Batch) -> Result<State>) -> Result<Option<Manifest>> {
         let mut known = Generations::read(self.dir())?;
         let number = known.number();
@@ -32,29 +32,29 @@ impl Index {
         Ok(known.manifests.pop())
     }
 
-    /// Removes what a process that died left, generations beyond the last ones, and the folders that only these name. Nothing is removed
-    /// if a generation cannot be read, and no folder as long as another process reads the index.
+    /// Removes what a dead process left, all but the last generations, and the folders that only these name. Nothing is removed if a
+    /// generation cannot be read, and no folder is removed while another process reads the index.
     ///
     /// # Errors
-    /// As [`Generations::read`]; [`Error::Io`].
+    /// Returns the errors of [`Generations::read`], or [`Error::Io`].
     pub fn sweep(&self) -> Result<()> {
         self.sweep_but(None)?;
         self.remove_unfinished()
     }
 
-    /// Removes files and folders that have no name yet.
+    /// Removes unfinished files and folders.
     fn remove_unfinished(&self) -> Result<()> {
         generations::remove_unfinished(self.dir())?;
         self.remove_unfinished_folders()
     }
 
-    /// Removes generations beyond the last ones, intents that came to nothing and what is held back, if it is of this generation or
-    /// follows another one than the newest; and the folders that only these name. What has no name yet may be this process's own.
+    /// Removes old generations, abandoned intents, and the held batch if it belongs to generation `held_goes` or no longer follows the
+    /// newest one; and the folders that only these name. Unfinished folders are kept, because they may belong to this process.
     pub(super) fn sweep_but(&self, held_goes: Option<u64>) -> Result<()> {
         self.sweep_known(&mut Generations::read(self.dir())?, held_goes)
     }
 
-    /// Does the same with what is known of the generations, and leaves there what stays.
+    /// Does the same for generations that were already read, and leaves the kept ones in `known`.
     fn sweep_known(&self, known: &mut Generations, held_goes: Option<u64>) -> Result<()> {
         let next = known.number() + 1;
         let (held, given_up) = match known.held.take() {
@@ -62,7 +62,7 @@ impl Index {
             other => (None, other),
         };
         let split = known.manifests.len().saturating_sub(KEPT);
-        // What was never published is read by nobody; an earlier generation may be.
+        // Nobody reads what was never published, but a reader may use an earlier generation.
         let alone = if split > 0 { no_reader(self.dir()) } else { None };
         let (old, kept) = known.manifests.split_at(if alone.is_some() { split } else { 0 });
         let needed: BTreeSet<(&str, &str)> = kept.iter().chain(&held).flat_map(Manifest::folders).collect();
@@ -80,7 +80,7 @@ impl Index {
         Ok(())
     }
 
-    /// Warns of folders that no generation names: nothing of this program leaves any, so they are not removed.
+    /// Warns of folders that no generation names. This program never leaves any, so they are not removed.
     fn warn_of_strangers(&self, known: &Generations) -> Result<()> {
         let named: BTreeSet<(&str, &str)> =
             known.manifests.iter().chain(&known.held).flat_map(Manifest::folders).collect();
@@ -93,7 +93,7 @@ impl Index {
         Ok(())
     }
 
-    /// Removes folders that have no name yet.
+    /// Removes unfinished folders.
     pub(super) fn remove_unfinished_folders(&self) -> Result<()> {
         for kind in FOLDERS {
             let folder = self.dir().join(kind);
@@ -107,7 +107,7 @@ impl Index {
         Ok(())
     }
 
-    /// Removes every folder that none of these generations names: for an index whose other generations are given up.
+    /// Removes every folder that none of these generations names, after the other generations were given up.
     pub(super) fn keep_only(&self, kept: &[Manifest]) -> Result<()> {
         let needed: BTreeSet<(&str, &str)> = kept.iter().flat_map(Manifest::folders).collect();
         for kind in FOLDERS {
@@ -122,7 +122,7 @@ impl Index {
     }
 }
 
-/// Returns what was intended if it follows the newest generation, adds a batch, and that one's output stands.
+/// Returns the intended generation if it follows the newest one, adds a batch, and the output of that batch is complete.
 pub(super) fn came_true(
     intended: Option<Manifest>,
     newest: u64,
@@ -133,8 +133,8 @@ pub(super) fn came_true(
     Ok((published(batch)? == State::Published).then_some(intended))
 }
 
-/// Returns the batch that was intended to be added to the newest generation. `None` for another change of the index, which has no output
-/// by which it could be known to be done.
+/// Returns the batch that an intent adds to the newest generation. Returns `None` for any other change to the index, which has no output
+/// that could show that it was completed.
 pub(super) fn added(intended: &Manifest, newest: u64) -> Option<&Batch> {
     let follows = intended.generation == newest + 1;
     intended.batches.last().filter(|batch| follows && batch.generation == intended.generation)

@@ -6,29 +6,29 @@
 
 use std::ops::Range;
 
-/// The most bytes that are hashed for an anchor.
+/// Maximum number of bytes that are hashed for an anchor.
 const MOST_BYTES: usize = 24;
 /// The factor of the rolling hash.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// An anchor, and the windows that choose it.
+/// Holds an anchor, and the windows that choose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {
     /// The hash of its bytes.
     pub hash: u64,
-    /// The byte at which it begins.
+    /// Its first byte.
     place: u32,
-    /// The byte at which the first window begins that chooses it.
+    /// The start of the first window that chooses it.
     first: u32,
-    /// The byte at which the last one begins.
+    /// The start of the last window that chooses it.
     last: u32,
 }
 
 impl Anchor {
-    /// Bytes of an anchor as it is saved.
+    /// Bytes of a saved anchor.
     pub const SAVED: usize = 16;
 
-    /// Returns the bytes that [`Anchor::read`] reads.
+    /// Encodes an anchor for [`Anchor::read`].
     pub fn saved(&self) -> [u8; Anchor::SAVED] {
         let mut saved = [0; Anchor::SAVED];
         saved[..8].copy_from_slice(&self.hash.to_le_bytes());
@@ -37,7 +37,7 @@ impl Anchor {
         saved
     }
 
-    /// Reads an anchor that was saved. Its place is not saved: it matters only while anchors are chosen.
+    /// Reads a saved anchor. Its place is not saved, because it only matters while anchors are chosen.
     pub fn read(saved: &[u8; Anchor::SAVED]) -> Anchor {
         let [hash @ .., _, _, _, _, _, _, _, _] = *saved;
         let [_, _, _, _, _, _, _, _, a, b, c, d, e, f, g, h] = *saved;
@@ -46,19 +46,19 @@ impl Anchor {
     }
 }
 
-/// How anchors are chosen for runs of some length.
+/// Chooses anchors for runs of some length.
 #[derive(Clone, Copy, Debug)]
 pub struct Winnow {
-    /// Characters of a run.
+    /// Characters in a run.
     length: usize,
-    /// Bytes of an anchor.
+    /// Bytes in an anchor.
     bytes: usize,
-    /// Hashes of a window.
+    /// Hashes in a window.
     window: usize,
 }
 
 impl Winnow {
-    /// Returns how anchors are chosen for runs of that many characters. A window has about `window` hashes: fewer make more anchors and
+    /// Chooses anchors for runs of `length` characters, with about `window` hashes in a window. A smaller window gives more anchors and
     /// fewer candidates that turn out to be unique. The repeats that are found do not depend on it.
     pub fn new(length: u32, window: usize) -> Winnow {
         let length = length as usize;
@@ -66,22 +66,22 @@ impl Winnow {
         Winnow { length, bytes, window: window.clamp(1, length - bytes + 1) }
     }
 
-    /// Returns the characters of a run.
+    /// Returns the number of characters in a run.
     pub fn length(&self) -> u32 {
         self.length as u32
     }
 
-    /// Returns about how many anchors so many bytes of text have.
+    /// Returns the approximate number of anchors in this many bytes of text.
     pub fn anchors_of(&self, bytes: u64) -> u64 {
         (bytes as f64 * 2.0 / (self.window as f64 + 1.0)).ceil() as u64
     }
 
-    /// Bytes that a window sees.
+    /// Returns the number of bytes in a window.
     fn seen(&self) -> usize {
         self.window + self.bytes - 1
     }
 
-    /// Writes the anchors of a folded text to `out`, in order. `ring` is memory for the thread to keep.
+    /// Writes the anchors of a folded text to `out`, in order. `ring` is a buffer that the thread reuses.
     pub fn anchors(&self, text: &str, ring: &mut Vec<u64>, out: &mut Vec<Anchor>) {
         out.clear();
         let text = text.as_bytes();
@@ -92,18 +92,18 @@ impl Winnow {
         let mask = window.next_power_of_two() - 1;
         ring.clear();
         ring.resize(mask + 1, 0);
-        // The factor that a byte has when it leaves.
+        // The factor of the byte that leaves the window.
         let leaving = (0..bytes).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
         let mut hash =
             text[..bytes].iter().fold(0u64, |hash, &byte| hash.wrapping_mul(FACTOR).wrapping_add(byte.into()));
         let (mut least, mut least_at) = (hash, 0);
         ring[0] = hash;
-        // The anchor that the last window chose, and the first window that did.
+        // The anchor that the last window chose, and whether a window has chosen one yet.
         let (mut chosen, mut since) = (Anchor { hash, place: 0, first: 0, last: 0 }, window == 1);
         let changes = text.iter().zip(&text[bytes..]);
         let changes = changes.map(|(&gone, &new)| u64::from(new).wrapping_sub(u64::from(gone).wrapping_mul(leaving)));
         for (at, change) in (1..).zip(changes) {
-            // High bits of the sum depend on all of its bytes, so it is ordered as it is.
+            // High bits of the sum depend on all of its bytes, so it needs no mixing before it is compared.
             hash = hash.wrapping_mul(FACTOR).wrapping_add(change);
             ring[at & mask] = hash;
             if hash <= least {
@@ -131,7 +131,7 @@ impl Winnow {
         }
     }
 
-    /// Returns whether a folded text of so many bytes may have runs that recur: whether [`Winnow::stretches`] may find a stretch.
+    /// Returns whether a folded text of this many bytes may contain recurring runs: whether [`Winnow::stretches`] may find a stretch.
     pub fn may_recur(&self, bytes: usize, anchors: impl Iterator<Item = Anchor>, recurs: impl Fn(u64) -> bool) -> bool {
         let mut from = 0;
         for anchor in anchors.filter(|anchor| !recurs(anchor.hash)) {
@@ -178,7 +178,7 @@ mod tests {
         out
     }
 
-    /// By the definition: each window, its least hash, the rightmost of equal ones.
+    /// Computes anchors by definition: for each window its smallest hash, the rightmost of equal ones.
     fn slow(winnow: Winnow, text: &str) -> Vec<(u64, usize, usize)> {
         let mut out: Vec<(u64, usize, usize)> = Vec::new();
         let mut last = usize::MAX;
@@ -213,7 +213,7 @@ mod tests {
             }
         }
 
-        /// A run that occurs in two texts is in a stretch of both, whatever stands around it.
+        /// A run that occurs in two texts is in a stretch of both, whatever surrounds it.
         #[test]
         fn no_run_is_lost(run in "[abc中é]{20}", parts in proptest::collection::vec("[abcd中]{0,40}", 4), window in 1..30usize) {
             let winnow = Winnow::new(20, window);

@@ -1,11 +1,11 @@
-//! Where a cut may begin or end: between words, each Han character being one, and never within a character as a reader sees it.
+//! Where a cut may begin or end: between words, where each Han character is a word, and never within a grapheme cluster.
 
 use dupsift_text::is_han;
 use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
 const CLUSTERS: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegmenter::new();
 
-/// Characters before a place that are looked at: more than a letter with its marks has, or a joined emoji.
+/// Number of characters before a place that are inspected: more than in a letter with its marks, or in a joined emoji.
 const LOOKED_AT: usize = 24;
 
 /// Returns whether a place in a text is between two words.
@@ -25,7 +25,7 @@ pub fn is_border(text: &str, at: usize) -> bool {
         if from + cluster < at {
             start = cluster;
         } else if from + cluster == at {
-            // The letter that marks before the place belong to.
+            // The letter that the marks before the place belong to.
             let letter = near[start..].chars().next().unwrap_or(before);
             return !joins(letter, after, near[..start].chars().next_back(), text[to..].chars().next());
         }
@@ -33,7 +33,7 @@ pub fn is_border(text: &str, at: usize) -> bool {
     false
 }
 
-/// Returns whether two neighboring characters belong to one word; the others stand before and after them.
+/// Returns whether two neighboring characters belong to the same word; `first` and `last` are the characters before and after them.
 fn joins(before: char, after: char, first: Option<char>, last: Option<char>) -> bool {
     let letter = |c: char| (c.is_alphanumeric() || c == '_') && !is_han(c);
     let inner = |c: char| matches!(c, '\'' | '’');

@@ -6,19 +6,19 @@ use dupsift_core::error::{Error, Result};
 
 /// The shortest run of `runs:L`. Shorter ones are words and stock phrases.
 pub const LEAST_RUN: u32 = 20;
-/// The longest run of `runs:L`, and the most sentences of `sentences:N`.
+/// Upper bound for the length in `runs:L` and the sentences in `sentences:N`.
 const MOST: u32 = 1_000_000;
 
-/// What counts as a passage.
+/// States what counts as a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// A line.
     Lines,
-    /// A paragraph: what stands between blank lines.
+    /// A paragraph: text between blank lines.
     Paragraphs,
-    /// So many consecutive sentences, starting at each sentence.
+    /// This many consecutive sentences, starting at each sentence.
     Sentences(u32),
-    /// So many consecutive characters, starting at each character.
+    /// This many consecutive characters, starting at each character.
     Runs(u32),
 }
 
@@ -49,7 +49,7 @@ impl Cut {
         cut.map(Some).ok_or_else(expected)
     }
 
-    /// Returns how many positions (units or characters) one passage has at least.
+    /// Returns the minimum number of positions (units or characters) in a passage.
     pub fn length(self) -> u32 {
         match self {
             Cut::Lines | Cut::Paragraphs => 1,
@@ -58,7 +58,7 @@ impl Cut {
         }
     }
 
-    /// Returns the least number of characters of a unit that can be a repeat, unless you say another.
+    /// Returns the default minimum number of characters in a unit that can be a repeat.
     pub fn least_chars(self) -> u32 {
         match self {
             Cut::Lines => 15,
@@ -67,7 +67,7 @@ impl Cut {
         }
     }
 
-    /// Returns whether passages are made of units and not of characters.
+    /// Returns whether passages consist of units rather than characters.
     pub fn has_units(self) -> bool {
         !matches!(self, Cut::Runs(_))
     }
@@ -84,7 +84,7 @@ impl fmt::Display for Cut {
     }
 }
 
-/// Where a run that is cut may begin and end.
+/// States where a run that is cut may begin and end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CutAt {
     /// Between words.
@@ -95,11 +95,11 @@ pub enum CutAt {
 }
 
 impl CutAt {
-    /// The values, each with what it means.
+    /// The values with their descriptions.
     pub const ALL: &'static [(&'static str, &'static str)] =
         &[("word", "Cuts begin and end between words"), ("sentence", "Cuts begin and end between sentences")];
 
-    /// Returns the value of that name; words for any other.
+    /// Returns the value with that name; words for any other name.
     pub fn of(name: &str) -> CutAt {
         if name == CutAt::Sentence.name() { CutAt::Sentence } else { CutAt::Word }
     }

@@ -1,6 +1,6 @@
 //! A text without the places that are cut.
 
-/// Returns the text without these places, which are in order, in bytes. A cut inside the text leaves a line feed if there is none before it.
+/// Returns the text without these byte ranges, which must be in order. A cut inside the text leaves a line feed if there is none before it.
 pub fn cut_out(text: &str, cuts: impl IntoIterator<Item = (usize, usize)>) -> String {
     let (mut out, mut kept, mut joins) = (String::with_capacity(text.len()), 0, false);
     let mut push = |out: &mut String, part: &str| {

@@ -1,11 +1,11 @@
-//! A text with each run of white space as one space, and the way back from its bytes to those of the text.
+//! A text in which each run of white space becomes one space, with a mapping of its bytes to those in the original text.
 
-/// A folded text. All lengths and positions of runs are those of this text.
+/// Holds a folded text. All lengths and positions of runs refer to this text.
 #[derive(Debug, Default)]
 pub struct Folded {
     /// The folded text.
     pub text: String,
-    /// Where places shift: from this byte of the folded text on, places differ from those of the text by the same number. Ascending.
+    /// The shifts, ascending: from byte `folded` on, places differ from those in the original text by a constant.
     shifts: Vec<Shift>,
 }
 
@@ -15,7 +15,7 @@ struct Shift {
     original: usize,
 }
 
-/// What a byte may begin: 0 for nothing that is folded, 1 for white space of ASCII but the space, 2 for the space, 3 for perhaps other
+/// What a byte may begin: 0 for nothing that is folded, 1 for ASCII white space except the space, 2 for the space, 3 for possible other
 /// white space.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
@@ -41,7 +41,7 @@ impl Folded {
         folded
     }
 
-    /// Folds another text in the memory of this one.
+    /// Folds another text and reuses the memory.
     pub fn fold(&mut self, text: &str) {
         self.text.clear();
         self.shifts.clear();
@@ -75,7 +75,8 @@ impl Folded {
         self.text.push_str(&text[copied..]);
     }
 
-    /// Returns the byte of the text that a byte of the folded text comes from; the end of a run of white space for the byte after its space.
+    /// Returns the byte in the original text that a byte in the folded text comes from. For the byte after a space, this is the end of the
+    /// run of white space.
     pub fn original(&self, folded: usize) -> usize {
         match self.shifts.partition_point(|shift| shift.folded <= folded).checked_sub(1) {
             None => folded,
@@ -83,7 +84,7 @@ impl Folded {
         }
     }
 
-    /// Returns the byte of the folded text at which a byte of the text is; for one within a run of white space, the byte after its space.
+    /// Returns the byte in the folded text for a byte in the original text. Within a run of white space, this is the byte after its space.
     pub fn folded(&self, original: usize) -> usize {
         match self.shifts.partition_point(|shift| shift.original <= original).checked_sub(1) {
             None => self.before(original, 0),
@@ -94,25 +95,25 @@ impl Folded {
         }
     }
 
-    /// A place that lies beyond the next shift is within its white space.
+    /// Limits a place to the next shift: a place beyond it is within white space.
     fn before(&self, folded: usize, next: usize) -> usize {
         self.shifts.get(next).map_or(folded, |shift| folded.min(shift.folded))
     }
 }
 
-/// Returns the bytes of the white space at a place.
+/// Returns the number of white-space bytes at a place.
 pub(crate) fn white_at(text: &str, at: usize) -> usize {
     text[at..].chars().take_while(|c| c.is_whitespace()).map(char::len_utf8).sum()
 }
 
-/// Returns where the white space begins that ends at a place.
+/// Returns the start of the white space that ends at a place.
 pub(crate) fn white_before(text: &str, at: usize) -> usize {
     at - text[..at].chars().rev().take_while(|c| c.is_whitespace()).map(char::len_utf8).sum::<usize>()
 }
 
 /// Returns the number of characters.
 pub(crate) fn chars(text: &str) -> usize {
-    // Bytes that continue a character do not count; this loop becomes vector code.
+    // Continuation bytes do not count; this loop is vectorized.
     text.as_bytes().iter().filter(|&&byte| byte as i8 >= -0x40).count()
 }
 
@@ -143,7 +144,7 @@ mod tests {
             assert_eq!((folded.original(at), folded.folded(original)), (original, at), "{part}");
         }
         assert_eq!(folded.original(folded.text.len()), text.len());
-        // Within white space: behind its space.
+        // Within white space: the byte after its space.
         assert_eq!(folded.folded(text.find("b").expect("a part") - 1), folded.text.find('b').expect("a part"));
     }
 

@@ -1,12 +1,12 @@
-//! The normal form of a unit, by which units compare: lower case, NFKC, single spaces, without invisible characters.
+//! The normal form of a unit, which units are compared by: lower case, NFKC, single spaces, without invisible characters.
 //!
-//! It is the form of `dupsift_text::normal::normal_word`. Most units hold nothing but ASCII, basic Cyrillic, Han and common marks; of these
-//! the form is a copy with small changes. A test compares both ways.
+//! It equals `dupsift_text::normal::normal_word`. Most units contain only ASCII, basic Cyrillic, Han and common marks; for these, the
+//! normal form is a copy with small changes. A test compares both methods.
 
 use dupsift_core::hash::hash128;
 use dupsift_text::normal::{Letters, normal_word};
 
-/// Returns the hash of the normal form of a unit. `out` is memory for the thread to keep.
+/// Returns the hash of the normal form of a unit. `out` is a buffer that the thread reuses.
 pub fn hash(unit: &str, letters: Letters, out: &mut Vec<u8>) -> u128 {
     out.clear();
     if write_plain(unit, letters, out) {
@@ -19,7 +19,7 @@ pub fn hash(unit: &str, letters: Letters, out: &mut Vec<u8>) -> u128 {
     }
 }
 
-/// Returns whether a text has at least so many characters, with each run of white space as one.
+/// Returns whether a text has at least this many characters; each run of white space counts as one.
 pub fn has_chars(text: &str, least: u32) -> bool {
     let (mut count, mut after_space) = (0, false);
     for c in text.chars() {
@@ -33,7 +33,7 @@ pub fn has_chars(text: &str, least: u32) -> bool {
     least == 0
 }
 
-/// Writes the normal form of a unit of plain characters; `false` if it has another one.
+/// Writes the normal form of a unit of plain characters; returns `false` if it contains others.
 fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
     let bytes = unit.as_bytes();
     out.reserve(bytes.len() + 16);

@@ -1,4 +1,4 @@
-//! Which passages of a text occur elsewhere?
+//! Finds the passages of a text that occur elsewhere.
 //!
 //! ```text
 //! text --units--> lines, paragraphs, N sentences --form--> hash

@@ -1,4 +1,4 @@
-//! Passages by their definition, compared with those of the fast way over all steps.
+//! Passages by definition, compared with the result of the fast method over all steps.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,9 +12,9 @@ use crate::{
 
 const LEAST: u32 = 3;
 
-/// The steps of the engine over texts in memory, which are in the order of preference.
+/// Runs the steps of the engine over texts in memory, which are in the order of preference.
 fn fast(texts: &[String], rule: Rule, cut_at: CutAt, window: usize) -> Vec<Vec<Passage>> {
-    // Hash, document, position, character of the text.
+    // Hash, document, position, character in the text.
     let mut rows: Vec<(u128, u64, u32, u32)> = Vec::new();
     match rule.cut {
         Cut::Runs(length) => {
@@ -81,10 +81,11 @@ fn cut(texts: &[String], found: &[Vec<Passage>]) -> Vec<String> {
     texts.iter().zip(found).map(|(text, found)| cut_out(text, places(found))).collect()
 }
 
-/// Of each character of a folded text: whether it is in a repeat, and the first document, first place and copies of a repeat that begins there.
+/// For each character in a folded text: whether it is in a repeat, and the first document, first place and copies of a repeat that begins
+/// there.
 type Repeated = (Vec<bool>, Vec<Option<(usize, usize, usize)>>);
 
-/// The characters of the folded texts that lie in a repeat, and the copies of the runs that begin there: all substrings are compared.
+/// Returns the characters of the folded texts that are in a repeat, and the copies of the runs that begin there. Compares all substrings.
 fn repeated(folded: &[Vec<char>], length: usize, rule: Rule) -> Vec<Repeated> {
     let starts = |text: &Vec<char>| if text.len() < length { 0 } else { text.len() + 1 - length };
     let all: Vec<(usize, usize)> =
@@ -105,7 +106,7 @@ fn repeated(folded: &[Vec<char>], length: usize, rule: Rule) -> Vec<Repeated> {
     out
 }
 
-/// Start and end in the folded text, copies, first document and the character of its folded text, of each passage.
+/// Start and end in the folded text, copies, first document and the character in its folded text, for each passage.
 type Known = (usize, usize, u32, u64, usize);
 
 fn slow(texts: &[String], length: usize, rule: Rule) -> Vec<Vec<Known>> {
@@ -146,7 +147,7 @@ fn slow(texts: &[String], length: usize, rule: Rule) -> Vec<Vec<Known>> {
     all.iter().zip(folded.iter().zip(&characters)).map(of).collect()
 }
 
-/// The same of what the fast way found, and that its places are the right ones in the texts.
+/// Converts the result of the fast method, and checks that its places are correct in the texts.
 fn known(texts: &[String], found: &[Vec<Passage>]) -> Vec<Vec<Known>> {
     let folded: Vec<Folded> = texts.iter().map(|text| Folded::new(text)).collect();
     let of = |(doc, found): (usize, &Vec<Passage>)| {
@@ -184,7 +185,7 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
     proptest::collection::vec(text, 1..5)
 }
 
-/// Runs shorter than those that can be asked for, so that short texts have many.
+/// Runs shorter than the options allow, so that short texts have many.
 fn rules() -> impl Strategy<Value = (usize, u64, bool, usize)> {
     (4..12usize, 2..4u64, proptest::bool::weighted(0.2), 1..6usize)
 }
@@ -199,7 +200,7 @@ proptest! {
         prop_assert_eq!(known(&texts, &found), slow(&texts, length, rule));
     }
 
-    /// Cutting again in the order of the first run, with no run across a join, cuts nothing.
+    /// Cutting again, in the order of the first run and with no run across a join, cuts nothing.
     #[test]
     fn what_was_cut_has_nothing_to_cut(texts in texts(), (length, copies, _, window) in rules(), sentence in any::<bool>()) {
         let rule = Rule { cut: Cut::Runs(length as u32), copies, cuts_first: false };
@@ -217,7 +218,7 @@ proptest! {
         prop_assert!(fast(&kept, rule, cut_at, window).iter().all(Vec::is_empty), "{:?}", kept);
     }
 
-    /// From each cut character the way over first copies ends at a kept character.
+    /// From each cut character, the chain of first copies ends at a kept character.
     #[test]
     fn a_cut_leads_to_a_kept_character(texts in texts(), (length, copies, _, window) in rules()) {
         let rule = Rule { cut: Cut::Runs(length as u32), copies, cuts_first: false };
@@ -244,7 +245,7 @@ proptest! {
         let cut_as = if paragraphs { Cut::Paragraphs } else { Cut::Lines };
         let rule = Rule { cut: cut_as, copies, cuts_first: false };
         let once = cut(&texts, &fast(&texts, rule, CutAt::Word, 1));
-        // In any order of the texts: cuts may change which of them is preferred.
+        // In any order of the texts, because cuts may change which of them is preferred.
         let mut turned = once.clone();
         turned.reverse();
         for texts in [once, turned] {
@@ -252,7 +253,7 @@ proptest! {
         }
     }
 
-    /// A unit stays if it is no repeat: the units that are left are the others, in order.
+    /// A unit is kept if it is not a repeat: the remaining units are the others, in order.
     #[test]
     fn the_other_units_stay(texts in texts(), paragraphs in any::<bool>()) {
         let cut_as = if paragraphs { Cut::Paragraphs } else { Cut::Lines };
@@ -294,7 +295,7 @@ fn passages_are_cut_at_all_borders() {
         assert!(found[0].is_empty());
         assert_eq!(cut(&texts, &found)[1], left);
     }
-    // Twice in the only text: the second one goes.
+    // Twice in the only text: the second one is cut.
     let twice = [format!("a {boiler} b {boiler} c")];
     assert_eq!(cut(&twice, &fast(&twice, rule, CutAt::Word, 8)), [format!("a {boiler} b\nc")]);
 }
@@ -318,7 +319,7 @@ fn templates_are_what_occurs_most_often() {
         let all = templates(text, cut, repeats);
         all.into_iter().map(|one| (text[one.bytes].trim().to_owned(), one.copies)).collect::<Vec<_>>()
     };
-    // Runs of 20: those of the text that two have are at 49 to 92, with the end of the one that four have.
+    // Runs of 20 characters: those of the text with two copies are at 49 to 92, with the end of the one with four copies.
     let repeats = [
         Repeat { position: 8, count: 28, first_doc: 0, first_start: 8, copies: 4 },
         Repeat { position: 36, count: 44, first_doc: 0, first_start: 36, copies: 2 },

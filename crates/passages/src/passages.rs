@@ -1,4 +1,4 @@
-//! From repeats to the places of a text that are cut.
+//! Converts repeats to the places in a text that are cut.
 
 use std::ops::Range;
 
@@ -8,34 +8,34 @@ use crate::fold::{Folded, chars, white_at, white_before};
 use crate::repeat::Repeat;
 use crate::unit::{Unit, units};
 
-/// A place that is cut.
+/// Describes a place that is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The character of the text at which it begins.
+    /// The first character in the text.
     pub start: u32,
-    /// The character at which it ends.
+    /// The character after its end.
     pub end: u32,
-    /// The byte at which it begins.
+    /// The first byte in the text.
     pub start_byte: u32,
-    /// The byte at which it ends.
+    /// The byte after its end.
     pub end_byte: u32,
     /// The largest number of occurrences of a unit or run in it.
     pub copies: u32,
     /// The document with the first copy of its first unit or run.
     pub first_doc: u64,
-    /// The character of that document at which this copy begins.
+    /// The first character of that copy in its document.
     pub first_start: u32,
 }
 
-/// A stretch before the white space around it is looked at.
+/// Holds a stretch before the white space around it is added.
 struct Found {
     place: Unit,
     copies: u32,
     first: (u64, u32),
 }
 
-/// Returns the places of a text that are cut, in order, for the repeats in it, in order. Each document with a first copy of something that is
-/// cut is given to `first`.
+/// Returns the places in a text that are cut, in order, for the repeats in it, which must be in order. Calls `first` with each document
+/// that has a first copy of something that is cut.
 pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut first: impl FnMut(u64)) -> Vec<Passage> {
     if repeats.is_empty() {
         return Vec::new();
@@ -47,7 +47,7 @@ pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut fir
     with_white_space(text, &found)
 }
 
-/// A part of a text that occurs elsewhere as a whole.
+/// Describes a part of a text that also occurs elsewhere as a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     /// Its bytes in the text.
@@ -58,8 +58,8 @@ pub struct Template {
     pub first_doc: u64,
 }
 
-/// Returns the parts of a text that occur as a whole as often as is said, for the repeats in it, in order: of overlapping parts those with
-/// the most copies. A place that is cut may consist of several.
+/// Returns the parts of a text that occur elsewhere as a unit, for the repeats in it, which must be in order. Among overlapping parts, only
+/// those with the most copies are returned. A place that is cut may consist of several parts.
 pub fn templates(text: &str, cut: Cut, repeats: &[Repeat]) -> Vec<Template> {
     let length = u64::from(cut.length());
     let overlaps = |one: &Repeat, next: &Repeat| u64::from(next.position) <= covered(one, length).1;
@@ -100,7 +100,7 @@ pub fn templates(text: &str, cut: Cut, repeats: &[Repeat]) -> Vec<Template> {
     found
 }
 
-/// Finds the bytes of characters.
+/// Converts character positions to byte positions.
 struct Walk<'t> {
     text: &'t str,
     character: u64,
@@ -112,7 +112,7 @@ impl<'t> Walk<'t> {
         Walk { text, character: 0, byte: 0 }
     }
 
-    /// Returns the byte at which a character begins: quick if that is near the last one that was asked for.
+    /// Returns the first byte of a character. Fast if the character is near the previous one.
     fn byte_of(&mut self, wanted: u64) -> usize {
         let bytes = |chars: &mut dyn Iterator<Item = char>, count: u64| {
             chars.take(count as usize).map(char::len_utf8).sum::<usize>()
@@ -203,7 +203,7 @@ fn of_runs(text: &str, length: u32, cut_at: CutAt, repeats: &[Repeat], first: &m
         let overlapping =
             || repeats.iter().filter(|repeat| covered(repeat, length).1 > start && u64::from(repeat.position) < end);
         overlapping().for_each(|repeat| first(repeat.first_doc));
-        // Runs that are inside what is left.
+        // Runs inside the remaining part.
         let inside = |repeat: &Repeat| {
             let begin = u64::from(repeat.position);
             let from = begin.max(start);
@@ -226,7 +226,7 @@ fn of_runs(text: &str, length: u32, cut_at: CutAt, repeats: &[Repeat], first: &m
     found
 }
 
-/// Returns the end in the text of a place in the folded text that does not end in white space.
+/// Returns the position in the text for the end of a place in the folded text that does not end in white space.
 fn ended(folded: &Folded, text: &str, end: usize) -> usize {
     let last = folded.text[..end].chars().next_back().map_or(0, char::len_utf8);
     let place = folded.original(end - last) + last;
@@ -234,7 +234,7 @@ fn ended(folded: &Folded, text: &str, end: usize) -> usize {
     place
 }
 
-/// Moves both ends inwards to the borders of words, and off white space; `None` if nothing is left.
+/// Moves both ends inward to word borders, and off white space; `None` if nothing is left.
 fn to_words(text: &str, place: Range<usize>) -> Option<Range<usize>> {
     let begins = |&at: &usize| text.is_char_boundary(at) && !text[at..].starts_with(' ') && is_border(text, at);
     let ends = |&at: &usize| text.is_char_boundary(at) && !text[..at].ends_with(' ') && is_border(text, at);
@@ -243,15 +243,15 @@ fn to_words(text: &str, place: Range<usize>) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-/// Moves both ends inwards to the borders of sentences, which are in order.
+/// Moves both ends inward to sentence borders; the sentences must be in order.
 fn to_sentences(sentences: &[(usize, usize)], place: Range<usize>) -> Option<Range<usize>> {
     let start = sentences.get(sentences.partition_point(|one| one.0 < place.start))?.0;
     let end = sentences[..sentences.partition_point(|one| one.1 <= place.end)].last()?.1;
     (start < end).then_some(start..end)
 }
 
-/// Adds white space to the places that are cut: what follows up to the next line or word, and what is before them in their line; at an end
-/// of the text all of it.
+/// Adds white space to the places that are cut: what follows up to the next line or word, and what precedes them in their line; at either
+/// end of the text, all of it.
 fn with_white_space(text: &str, found: &[Found]) -> Vec<Passage> {
     let line_end = |at: usize| matches!(text.as_bytes()[at], b'\n' | b'\r');
     let mut places: Vec<Unit> = Vec::with_capacity(found.len());
@@ -263,7 +263,7 @@ fn with_white_space(text: &str, found: &[Found]) -> Vec<Passage> {
         };
         places.push(Unit { start: place.start, end });
     }
-    // From the last one on: is all behind it cut?
+    // Backward from the last one: is everything after it cut?
     let (mut next, mut at_end) = (text.len(), true);
     for number in (0..places.len()).rev() {
         let before = number.checked_sub(1).map_or(0, |before| places[before].end);

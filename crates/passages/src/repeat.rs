@@ -1,8 +1,8 @@
-//! Which occurrences of a unit or run are repeats.
+//! Decides which occurrences of a unit or run are repeats.
 
 use crate::cut::Cut;
 
-/// The rule of a corpus.
+/// Holds the rule for a corpus.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// What is cut.
@@ -14,11 +14,11 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// Calls `each` with the numbers of the occurrences that are cut, of one unit or run whose `count` occurrences are in order; `at` gives
-    /// the place of a document in the order of preference, and the position in it.
+    /// Calls `each` with the numbers of the occurrences that are cut, for one unit or run whose `count` occurrences are in order. `at`
+    /// returns the rank of an occurrence's document in the order of preference, and the position in it.
     ///
     /// # Errors
-    /// What `each` returns.
+    /// Returns an error from `each`.
     pub fn repeats<E>(
         &self,
         count: usize,
@@ -29,13 +29,13 @@ impl Rule {
             return Ok(());
         }
         let (first_doc, first) = at(0);
-        // Lines and paragraphs that a document repeats itself are its own; sentences and runs must not overlap.
+        // Lines and paragraphs that a document itself repeats are kept; sentences and runs must not overlap.
         let distance = (!matches!(self.cut, Cut::Lines | Cut::Paragraphs)).then(|| u64::from(self.cut.length()));
         let is_repeat = |number: usize| {
             let (doc, position) = at(number);
             doc != first_doc || distance.is_some_and(|distance| u64::from(position) >= u64::from(first) + distance)
         };
-        // Those of the first document come first, and the last of them is the farthest.
+        // Occurrences in the first document come first, and the last of them is the farthest.
         if !is_repeat(count - 1) {
             return Ok(());
         }
@@ -43,18 +43,18 @@ impl Rule {
     }
 }
 
-/// Consecutive runs, or one unit, that are cut: their first copies are consecutive too, and have equally many occurrences.
+/// Describes consecutive runs, or one unit, that are cut: their first copies are also consecutive, and have the same number of occurrences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat {
-    /// The number of the first unit, or of the first character of the folded text.
+    /// The number of the first unit, or of the first character in the folded text.
     pub position: u32,
-    /// How many runs there are; each begins one position behind the one before.
+    /// The number of runs; each begins one position after the previous one.
     pub count: u32,
     /// The document with the first copy.
     pub first_doc: u64,
-    /// The character of that document at which the first copy of the first run begins.
+    /// The first character of the first copy of the first run in that document.
     pub first_start: u32,
-    /// How many occurrences each of them has.
+    /// The number of occurrences of each of them.
     pub copies: u32,
 }
 
@@ -91,7 +91,7 @@ mod tests {
             assert!(repeats(rule(cut, 3, false), &two).is_empty());
             assert!(repeats(rule(cut, 2, true), &two[..1]).is_empty());
         }
-        // Within one document runs and sentences repeat once they do not overlap; lines do not repeat.
+        // Within one document, runs and sentences are repeats if they do not overlap; lines are not.
         let one = [(3, 0), (3, 1), (3, 19), (3, 20), (3, 21)];
         assert_eq!(repeats(rule(Cut::Runs(20), 2, false), &one), [3, 4]);
         assert_eq!(repeats(rule(Cut::Sentences(19), 2, false), &one), [2, 3, 4]);

@@ -1,7 +1,7 @@
-//! Runs of L characters, hashed one after the other by rolling hashes.
+//! Runs of L characters, hashed in sequence by rolling hashes.
 //!
-//! A hash is a pair of polynomials over the characters, modulo the prime 2^61 - 1, with two fixed bases: two different runs of one length
-//! have the same pair with a probability of about (L / 2^61)^2.
+//! A hash is a pair of polynomials over the characters, modulo the prime 2^61 - 1, with two fixed bases: two different runs of the same
+//! length have the same pair with a probability of about (L / 2^61)^2.
 
 use std::ops::Range;
 
@@ -10,12 +10,12 @@ use dupsift_core::hash::mix64;
 const PRIME: u64 = (1 << 61) - 1;
 const BASES: [u64; 2] = [0x1A2B_9F3C_6D5E_8071, 0x0C61_7E95_38D4_AB2F];
 
-/// A run.
+/// Describes a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// The byte of the folded text at which it begins.
+    /// Its first byte in the folded text.
     pub start: usize,
-    /// The number of its first character, counted from that of the stretch.
+    /// The number of its first character, counted from the start of the stretch.
     pub number: u32,
     /// The hash of its characters.
     pub hash: u128,
@@ -26,7 +26,7 @@ fn times(a: u64, b: u64) -> u64 {
     reduced((product as u64 & PRIME) + (product >> 61) as u64)
 }
 
-/// Of a number below twice the prime.
+/// Reduces a number below twice the prime.
 fn reduced(sum: u64) -> u64 {
     if sum >= PRIME { sum - PRIME } else { sum }
 }
@@ -34,7 +34,7 @@ fn reduced(sum: u64) -> u64 {
 /// Calls `each` with all runs of `length` characters in a stretch of a folded text, in order.
 ///
 /// # Errors
-/// What `each` returns.
+/// Returns an error from `each`.
 pub fn runs<E>(
     text: &str,
     stretch: Range<usize>,
@@ -53,7 +53,7 @@ pub fn runs<E>(
         }
     }
     for (number, (at, gone)) in part.char_indices().enumerate() {
-        // The polynomials leave the first bits of both halves nearly unmixed.
+        // The polynomials hardly mix the first bits of both halves.
         let [one, other] = hashes;
         let hash = u128::from(mix64(one)) << 64 | u128::from(mix64(other ^ BASES[0]));
         each(Run { start: stretch.start + at, number: number as u32, hash })?;

@@ -1,4 +1,4 @@
-//! Units of a text: lines, paragraphs, sentences. White space around a unit is not a part of it.
+//! Units of a text: lines, paragraphs, sentences. White space around a unit is not part of it.
 
 use dupsift_text::{normal::Letters, piece_end};
 use memchr::memchr2_iter;
@@ -7,16 +7,16 @@ use crate::cut::Cut;
 use crate::fold::{white_at, white_before};
 use crate::form;
 
-/// A place in a text, in bytes: its first and last characters are not white space.
+/// Describes a place in a text, in bytes: its first and last characters are not white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// Where it begins.
+    /// The first byte.
     pub start: usize,
-    /// Where it ends.
+    /// The byte after the last.
     pub end: usize,
 }
 
-/// Calls `each` with the lines, paragraphs or sentences of a text, in order; blank ones are none. Texts that are cut in runs have no units.
+/// Calls `each` with the lines, paragraphs or sentences of a text, in order, except blank ones. For runs, there are no units.
 pub fn units(text: &str, cut: Cut, each: &mut dyn FnMut(Unit)) {
     let mut take = |from: usize, to: usize| {
         let start = from + white_at(&text[..to], from);
@@ -55,18 +55,18 @@ pub fn units(text: &str, cut: Cut, each: &mut dyn FnMut(Unit)) {
     }
 }
 
-/// Returns whether the white space at the start of a text has two line ends.
+/// Returns whether the white space at the start of a text contains two line breaks.
 fn is_blank_line(text: &str) -> bool {
     let (mut ends, mut after_return) = (0, false);
     for c in text.chars().take_while(|c| c.is_whitespace()) {
-        // A carriage return and a line feed are one line end.
+        // A carriage return and a line feed are one line break.
         ends += u32::from(c == '\r' || (c == '\n' && !after_return));
         after_return = c == '\r';
     }
     ends >= 2
 }
 
-/// What is kept from one text to the next.
+/// Holds buffers that are reused for the next text.
 #[derive(Debug, Default)]
 pub struct Scratch {
     units: Vec<Unit>,
@@ -74,8 +74,8 @@ pub struct Scratch {
     form: Vec<u8>,
 }
 
-/// Calls `each` with the number of each unit that is long enough to be a repeat, the byte at which it begins, and its hash. With
-/// sentences, a unit is the sentence of that number and those that follow it.
+/// Calls `each` with the number, the first byte and the hash of each unit that is long enough to be a repeat. For `sentences:N`, a unit is
+/// the sentence with that number and the following ones.
 pub fn hashes(
     text: &str,
     cut: Cut,

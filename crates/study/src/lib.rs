@@ -1,8 +1,8 @@
 //! Comparison, evaluation and explanation of finished runs.
 //!
-//! A part of dupsift; ARCHITECTURE.md of the repository says how the parts fit together.
+//! Part of dupsift; see ARCHITECTURE.md in the repository for how the crates fit together.
 
-// Tests write files into folders of their own, and compute with the library of the platform.
+// Tests write files into folders of their own, and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod purify;

@@ -1,4 +1,4 @@
-//! The heat map of agreement: which share of one algorithm's pairs another one finds.
+//! The heat map of agreement: the share of one algorithm's pairs that another one finds.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use crate::report::{counted, thousands};
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{Agreement, Review};
 
-/// Row A, column B.
+/// Returns the section with row A, column B.
 pub fn section(report: &RunReport, review: &Review) -> Markup {
     let labels: Vec<&str> =
         report.algorithms.iter().map(|one| one.label.as_str()).take(review.agreement.0.len()).collect();
@@ -26,7 +26,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
     }
 }
 
-/// A matrix of shares as a table whose cells have the more colour the larger the share.
+/// Returns a matrix of shares as a table whose cells have more color for a larger share.
 pub fn heat(
     labels: &[&str],
     agreement: &Agreement,
@@ -54,7 +54,7 @@ pub fn heat(
 
 fn cell(share: Option<f64>, pairs: u64) -> Markup {
     match share {
-        // At most six tenths of the colour: the number has to stay legible on it.
+        // At most 60% color, so that the number is legible.
         Some(share) => html! {
             td style={ "background:rgba(var(--heat)," (format!("{:.2}", share * 0.6)) ")" } title={ (thousands(pairs)) " pairs in \
                 common" } {
@@ -65,7 +65,7 @@ fn cell(share: Option<f64>, pairs: u64) -> Markup {
     }
 }
 
-/// Whole percents, of which 0 and 100 say that it is none and all.
+/// Formats whole percents; only exact values are shown as 0 and 100.
 fn percent(share: f64) -> String {
     match 100.0 * share {
         all if all >= 100.0 => "100".into(),

@@ -1,4 +1,4 @@
-//! The table of algorithms, and the documents that had no signature.
+//! The table of algorithms, and the documents without a signature.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::text::{plain, seconds};
 use crate::report::thousands;
 use dupsift_engine::job::RunReport;
 
-/// One row an algorithm.
+/// Returns a table with one row per algorithm.
 pub fn section(report: &RunReport) -> Markup {
     let header = [
         "algorithm",
@@ -69,7 +69,7 @@ pub fn section(report: &RunReport) -> Markup {
     }
 }
 
-/// One row a reason.
+/// Returns a table with one row per reason.
 pub fn unsigned(report: &RunReport) -> Markup {
     let reasons: BTreeSet<&str> =
         report.algorithms.iter().flat_map(|one| one.unsigned.keys().map(String::as_str)).collect();

@@ -1,4 +1,4 @@
-//! The bar on top of the page: what became of the corpus, by documents and by bytes.
+//! The bar at the top of the page: the fate of the corpus, by documents and by bytes.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! The run before (`--previous`) beside this one.
+//! The previous run (`--previous`) compared with this one.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use super::text::{percent, plain};
 use crate::report::thousands;
 use dupsift_engine::job::RunReport;
 
-/// One row a figure; none where there is no run before.
+/// Returns a table with one row per figure; `None` if there is no previous run.
 pub fn section(report: &RunReport, before: Option<&RunReport>) -> Option<Markup> {
     let before = before?;
     let removed = |run: &RunReport| run.removal.as_ref().map_or(0, |removal| removal.removed);

@@ -1,7 +1,7 @@
-//! What the charts share: placeholder colours, axes, and the frame that makes a drawing a part of the page.
+//! Shared parts of charts: placeholder colors, axes, and the frame that embeds a drawing in the page.
 //!
-//! Drawings are SVG with a fixed coordinate system that the page scales to the width of a card. Colours are placeholders,
-//! one a role; the style sheet gives each its colour in light and in dark.
+//! Drawings are SVG with a fixed coordinate system that the page scales to the width of a card. Colors are placeholders, one per role; the
+//! style sheet defines each for light and dark mode.
 
 use maud::{Markup, PreEscaped, html};
 use plotters::coord::Shift;
@@ -11,48 +11,47 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::text::plain;
 use dupsift_core::error::{Error, Result};
 
-/// Text that says something.
+/// Text.
 pub const INK: RGBColor = RGBColor(1, 1, 1);
 /// Axes and their labels.
 pub const MUTED: RGBColor = RGBColor(2, 2, 2);
-/// Lines of the grid.
+/// Grid lines.
 pub const GRID: RGBColor = RGBColor(3, 3, 3);
-/// The first thing that a chart shows.
+/// The first data series.
 pub const FIRST: RGBColor = RGBColor(4, 4, 4);
-/// The second one.
+/// The second data series.
 pub const SECOND: RGBColor = RGBColor(5, 5, 5);
 
-/// A drawing area of the size that was asked for.
+/// A drawing area.
 pub type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
-/// What drawing may end with.
+/// The result of drawing.
 pub type Drawn = std::result::Result<(), DrawingAreaErrorKind<std::io::Error>>;
 
-/// Units of a small chart, of which many stand side by side.
+/// The size of a small chart, several of which are side by side.
 pub const SMALL: (u32, u32) = (480, 230);
-/// Units of a chart that has a row to itself.
+/// The size of a chart in a row of its own.
 pub const LARGE: (u32, u32) = (1080, 560);
 
-/// The size of letters in a chart of that width: alike on the page.
+/// Returns the font size in a chart of that width, so that letters look equally large on the page.
 pub fn letters(size: (u32, u32)) -> i32 {
     if size.0 > SMALL.0 { 24 } else { 19 }
 }
 
-/// Labels of axes.
+/// Returns the style of axis labels.
 pub fn label_style<'a>(size: (u32, u32)) -> TextStyle<'a> {
     ("sans-serif", letters(size)).into_font().color(&MUTED)
 }
 
-/// A text at a place, beginning or ending there.
+/// Returns the style of a text that begins or ends at a place.
 pub fn words<'a>(size: (u32, u32), at_end: bool) -> TextStyle<'a> {
     let place = Pos::new(if at_end { HPos::Right } else { HPos::Left }, VPos::Center);
     ("sans-serif", letters(size)).into_font().color(&INK).pos(place)
 }
 
-/// Draws, and gives the drawing a name and a description for those who do not see it. `name` must be the only one of its
-/// kind on the page.
+/// Draws a figure, with a title and a description for accessibility. `name` must be unique on the page.
 ///
 /// # Errors
-/// [`Error::Table`] if the drawing fails.
+/// Returns [`Error::Table`] if the drawing fails.
 pub fn figure(
     name: &str,
     title: &str,
@@ -65,7 +64,7 @@ pub fn figure(
     let drawn = draw(&area).and_then(|()| area.present());
     drop(area);
     drawn.map_err(Error::table("draw a chart"))?;
-    // The library's own opening says a width in pixels and names a space of names, which a page needs neither of.
+    // The library's opening tag has a width in pixels and a namespace, which the page does not need.
     let inner = svg.split_once('>').map_or("", |(_, rest)| rest);
     let inner = inner.trim_end().strip_suffix("</svg>").unwrap_or(inner);
     Ok(html! {
@@ -77,7 +76,7 @@ pub fn figure(
     })
 }
 
-/// A count in the space of a label: `950`, `1.2k`, `3M`.
+/// Formats a count in the space of a label: `950`, `1.2k`, `3M`.
 pub fn short(count: f64) -> String {
     let scaled = |value: f64, unit: &str| {
         let tenths = (value * 10.0).round() as u64;
@@ -93,12 +92,12 @@ pub fn short(count: f64) -> String {
     }
 }
 
-/// The top of a logarithmic axis of counts, so that the largest has some air above it.
+/// Returns the top of a logarithmic axis of counts, with some space above the largest.
 pub fn top(most: u64) -> f64 {
     (most.max(1) as f64 * 2.0).max(12.0)
 }
 
-/// Where bars on a logarithmic axis stand: low enough that one of height 1 is seen.
+/// The base of bars on a logarithmic axis: low enough that a bar of height 1 is visible.
 pub const FLOOR: f64 = 0.6;
 
 #[cfg(test)]

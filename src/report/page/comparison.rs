@@ -1,4 +1,4 @@
-//! What `compare` found: recall and precision against the pool, combinations, the exact join.
+//! The result of `compare`: recall and precision against the pool, combinations, the exact join.
 
 use maud::{Markup, html};
 
@@ -9,12 +9,12 @@ use crate::report::comparison::{NARROW, RECALL, REMOVAL, bias, contestants, name
 use crate::report::{counted, thousands};
 use dupsift_study::study::{Agreement, ComparisonReport, Figure};
 
-/// The recommendation, first of all.
+/// Returns the recommendation, which comes first.
 pub fn lead(comparison: &ComparisonReport) -> Markup {
     html! { p.lead { strong { (sentence(&plain(&verdict(comparison)))) } } }
 }
 
-/// The whole section.
+/// Returns the complete section.
 pub fn section(comparison: &ComparisonReport) -> Markup {
     let judge = &comparison.judge;
     let (labels, agreement) = agreement(comparison);
@@ -50,7 +50,7 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
     }
 }
 
-/// The labels in the order of the tables, and the pairs in common in that order; none where the record has none.
+/// Returns the labels in table order, and the common pairs in that order; empty if the record has none.
 fn agreement(comparison: &ComparisonReport) -> (Vec<&str>, Agreement) {
     let labels: Vec<&str> = comparison.shown().iter().map(|one| one.label.as_str()).collect();
     let place = |label: &&str| comparison.algorithms.iter().position(|one| one.label == *label);
@@ -63,7 +63,7 @@ fn agreement(comparison: &ComparisonReport) -> (Vec<&str>, Agreement) {
     (labels, Agreement(rows.unwrap_or_default()))
 }
 
-/// A remark as a sentence.
+/// Formats a remark as a sentence.
 fn sentence(remark: &str) -> String {
     let mut letters = remark.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).chain(['.']).collect())
@@ -146,12 +146,12 @@ fn known(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_string(), share)
 }
 
-/// `.874`, with the interval where there is one.
+/// Formats a share as `.874`, with the interval if there is one.
 fn estimate(estimate: &Figure) -> String {
     interval(estimate, NARROW, share)
 }
 
-/// The same of a count.
+/// Formats a count in the same way.
 fn whole(estimate: &Figure) -> String {
     interval(estimate, NARROW * estimate.value.unwrap_or(0.0), |count: f64| thousands(count.round() as u64))
 }

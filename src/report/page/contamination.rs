@@ -1,4 +1,4 @@
-//! The page of a search for contamination: evaluation sets, the items with the highest scores in their documents, public items.
+//! The page of a contamination search: evaluation sets, the items with the highest scores in their documents, public items.
 
 use maud::{Markup, html};
 
@@ -124,7 +124,7 @@ fn example(one: &ExampleReport) -> Markup {
     }
 }
 
-/// A text with these places marked, in bytes.
+/// Returns a text in which these byte ranges are marked.
 fn marked(text: &str, places: &[[u32; 2]]) -> Markup {
     let mut parts = Vec::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! What each stage cost.
+//! The cost of each stage.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use super::text::{bytes, plain, seconds};
 use crate::report::thousands;
 use dupsift_engine::engine::StageReport;
 
-/// One row a stage.
+/// Returns a table with one row per stage.
 pub fn section(stages: &[StageReport]) -> Markup {
     let header = ["stage", "seconds", "CPU", "rows in", "rows out", "to work files", "memory at the peak"];
     html! {

@@ -1,4 +1,4 @@
-//! The top of the page: what became of the documents, and what a reader must know.
+//! The top of the page: the result of the run, and important remarks.
 
 use maud::{Markup, html};
 
@@ -10,15 +10,15 @@ use crate::report::{counted, rejections, thousands};
 use dupsift_engine::job::{Guarded, PartsReport, RunReport};
 use dupsift_study::study::ComparisonReport;
 
-/// Remarks that are all shown at once; of more, those that are no warnings unfold.
+/// Up to this many remarks are all shown at once; otherwise, those that are not warnings are folded.
 const AT_ONCE: usize = 8;
 
-/// The first line.
+/// Returns the title.
 pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> String {
     let documents = counted(report.documents.used, "document");
     match &report.removal {
         Some(removal) => format!("{} of {documents} removed", thousands(removal.removed)),
-        // Presets that are compared share the algorithms that ran.
+        // Several presets may share the algorithms that ran.
         None => {
             let algorithms = || counted(report.algorithms.len() as u64, "algorithm");
             format!("{documents}, {} compared", comparison.map_or_else(algorithms, contestants))
@@ -26,7 +26,7 @@ pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> Strin
     }
 }
 
-/// What decided.
+/// Returns the rules that decided.
 pub fn subtitle(report: &RunReport) -> String {
     let Some(removal) = &report.removal else { return "A comparison removes nothing.".into() };
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
@@ -39,7 +39,7 @@ pub fn subtitle(report: &RunReport) -> String {
     )
 }
 
-/// What the rule of removal means, as `contained:GRAMS:NUMBERS` or `pair` name it.
+/// Describes a removal rule in words, given as `contained:GRAMS:NUMBERS` or `pair`.
 fn in_words(rule: &str) -> String {
     let share = |text: &str| text.parse::<f64>().ok().map(|share| (1000.0 * share).round() / 10.0);
     let mut bounds = rule.strip_prefix("contained:").into_iter().flat_map(|bounds| bounds.split(':')).map(share);
@@ -54,7 +54,7 @@ fn in_words(rule: &str) -> String {
     }
 }
 
-/// The counts: what could go first.
+/// Returns the counts, removals first.
 pub fn facts(report: &RunReport) -> Markup {
     let documents = &report.documents;
     let rate = documents.text_bytes as f64 / 1e6 / report.seconds.max(1e-3);
@@ -91,7 +91,7 @@ pub fn facts(report: &RunReport) -> Markup {
     }
 }
 
-/// What goes, in documents, characters and bytes, and what stays beside a partner.
+/// Returns what is removed, in documents, characters and bytes, and what is similar but kept.
 fn removal_facts(report: &RunReport) -> Vec<(&'static str, String, String)> {
     let Some(removal) = &report.removal else { return Vec::new() };
     let used = report.documents.used;
@@ -107,7 +107,7 @@ fn removal_facts(report: &RunReport) -> Vec<(&'static str, String, String)> {
     facts
 }
 
-/// Guards, warnings, and everything that was skipped: the remarks of the summary.
+/// Returns guards, warnings, and everything that was skipped: the remarks of the summary.
 pub fn notes(report: &RunReport) -> Markup {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
     let mut remarks = remarks(report);

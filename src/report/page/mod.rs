@@ -1,8 +1,8 @@
-//! `report.html`: a finished run as one page that needs no network; it is whole without its script, which sorts tables.
+//! `report.html`: a finished run as one page that needs no network. It is complete without its script, which sorts tables.
 //!
-//! One part a section; each takes the record and the [`Review`] and gives its markup. Templates escape what they are given;
-//! what comes from a corpus goes through [`text::plain`] besides, so that no control character reaches the page. Charts
-//! are drawn in placeholder colours, which the style sheet turns into those of light and dark.
+//! There is one module per section; each takes the record and the [`Review`] and returns its markup. Templates escape their arguments; text
+//! from a corpus also passes through [`text::plain`], so that no control character reaches the page. Charts are drawn in placeholder
+//! colors, which the style sheet maps to those of light and dark mode.
 
 mod agreement;
 mod algorithms;
@@ -39,22 +39,21 @@ use dupsift_study::study::Review;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The only script: it sorts and filters tables, and walks through the removals.
+/// The only script: it sorts and filters tables, and steps through the removals.
 const SCRIPT: &str = include_str!("sort.js");
 
-/// What a browser must find in the page's script (SHA-256), so that it runs this one and none that a corpus wrote.
+/// SHA-256 of the script: the browser runs only this script, and none from a corpus.
 const SCRIPT_HASH: &str = "sha256-hlYZYUGPcq2q/Dfi/8GIo7RiDO6Dk+DPZ+8F0W1gZ1Q=";
 
-/// What stands before and behind the remarks, which change when a result is accepted. All that comes from a corpus is escaped, so
-/// these stand nowhere else.
+/// Markers around the remarks, which change when a result is accepted. Text from a corpus is escaped, so the markers occur nowhere else.
 const NOTES: (&str, &str) = ("<!--remarks-->", "<!--/remarks-->");
 
-/// A section of the page.
+/// Holds a section of the page.
 struct Section {
-    /// What links name it by.
+    /// The anchor for links.
     anchor: &'static str,
     title: &'static str,
-    /// Whether it is for who looks closer: then it unfolds.
+    /// Whether the section is folded, because it has details.
     folded: bool,
     body: Markup,
 }
@@ -74,10 +73,10 @@ impl Section {
     }
 }
 
-/// The page of a run.
+/// Returns the page of a run.
 ///
 /// # Errors
-/// A chart that cannot be drawn.
+/// Returns an error if a chart cannot be drawn.
 pub fn page(report: &RunReport, review: &Review) -> Result<String> {
     let section = |anchor, title, body| Section { anchor, title, folded: false, body };
     let mut sections = Vec::new();
@@ -129,14 +128,14 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
     Ok(shell(&headline::title(report, review.comparison.as_ref()), &top, &facts, &sections, &source))
 }
 
-/// A page with this title: what is under the title, what comes before the sections, and where the facts are from.
+/// Returns a page with this title: what follows the title, what precedes the sections, and the source of the facts.
 fn shell(title: &str, top: &Markup, facts: &Markup, sections: &[Section], source: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                // Nothing is fetched, and no other script runs, also none that a corpus wrote into the page. Styles stand in the page itself.
+                // Nothing is fetched, and no other script runs, even if a corpus contains one. Styles are inline.
                 meta http-equiv="Content-Security-Policy" content={
                     "default-src 'none'; style-src 'unsafe-inline'; script-src '" (SCRIPT_HASH) "'; base-uri 'none'; form-action 'none'"
                 };
@@ -164,8 +163,8 @@ fn shell(title: &str, top: &Markup, facts: &Markup, sections: &[Section], source
     page.into_string()
 }
 
-/// The same page with the remarks of this record, for the result that was held back and is accepted now; none where the page
-/// does not say where its remarks stand. Nothing is read again: the corpus may be gone.
+/// Returns the same page with the remarks of this record, for a held result that is accepted. Returns `None` if the page has no markers
+/// around its remarks. Nothing is read again, because the corpus may be gone.
 pub fn accepted_page(page: &str, report: &RunReport) -> Option<String> {
     let (before, rest) = page.split_once(NOTES.0)?;
     let (_, behind) = rest.split_once(NOTES.1)?;

@@ -1,4 +1,4 @@
-//! Three lines to copy: what to do with the result. They do not depend on whether it is held back, which changes later.
+//! Three commands to copy: what to do with the result. They do not depend on whether it is held back, because that may change later.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use dupsift_engine::job::RunReport;
 use dupsift_files::io::DASH;
 use dupsift_study::study::Review;
 
-/// Returns the lines of a run that removes documents from files.
+/// Returns the commands for a run that removes documents from files.
 pub fn section(report: &RunReport, review: &Review) -> Markup {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
     let is_of_files = report.inputs.iter().all(|input| input.path != DASH);

@@ -1,4 +1,4 @@
-//! Pairs by the place that their documents come from.
+//! Pairs by the origin of their documents.
 
 use dupsift_core::float;
 use maud::{Markup, html};
@@ -9,10 +9,10 @@ use crate::report::{counted, thousands};
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{Crossing, Review};
 
-/// Values of the column that was asked for, of which the page shows what goes.
+/// Maximum number of values of the requested column that the page shows.
 const VALUES: usize = 100;
 
-/// By the column that was asked for, by source, then by file.
+/// Returns the tables by requested column, by source, then by file.
 pub fn section(report: &RunReport, review: &Review) -> Markup {
     let (sources, removes) = (&review.sources, report.removal.is_some());
     html! {
@@ -28,7 +28,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
             },
         }
         @for note in &sources.notes { p.muted { "Note: " (note) "." } }
-        // Sources are what a reader looks for; files mostly say the same again.
+        // Readers look for sources; files usually repeat the same information.
         @if sources.crossing.is_some() {
             details { summary { "By input file" } (places(&review.files, "file", removes)) }
         } @else {
@@ -42,7 +42,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
     }
 }
 
-/// What goes of each value of `--source-column`, those first of which the most goes.
+/// Returns the removals by value of `--source-column`, most removals first.
 fn asked_for(report: &RunReport) -> Markup {
     let column = report.options.get("source-column").and_then(|column| column.as_str()).unwrap_or_default();
     let mut values: Vec<_> = report.sources.iter().collect();
@@ -73,7 +73,7 @@ fn asked_for(report: &RunReport) -> Markup {
 
 fn places(crossing: &Crossing, what: &str, removes: bool) -> Markup {
     let count = crossing.names.len();
-    // What loses most comes first.
+    // Most removals first.
     let mut order: Vec<usize> = (0..count).collect();
     if removes {
         order.sort_by_key(|&at| std::cmp::Reverse(crossing.removed[at]));
@@ -108,7 +108,7 @@ fn places(crossing: &Crossing, what: &str, removes: bool) -> Markup {
     }
 }
 
-/// All places with all; the shade follows the number of digits, for counts differ by powers of ten.
+/// Returns a matrix of all places. The shade is logarithmic, because counts differ by powers of ten.
 fn matrix(crossing: &Crossing, what: &str) -> Markup {
     let count = crossing.names.len();
     let most = (0..count).flat_map(|a| (a..count).map(move |b| crossing.between(a, b))).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! Two documents beside each other: what differs is marked, what is the same is folded.
+//! Two documents side by side: differences are marked, equal parts are folded.
 
 use maud::{Markup, html};
 
@@ -9,16 +9,16 @@ use dupsift_algorithms::measure::Contained;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{Explanation, PairComparison, PairRelation, Review, ShownText};
 
-/// Characters of each text that are compared, from the first one on that differs.
+/// Characters of each text that are compared, starting shortly before the first difference.
 const COMPARED: usize = 3_000;
-/// Differing sentences that are shown of a pair.
+/// Number of differing sentences that are shown for a pair.
 const SHOWN: usize = 10;
-/// Characters at either end of a stretch that is the same, or of one that is too long to be shown.
+/// Characters at either end of an equal stretch, or of one that is too long to show.
 const ENDS: usize = 70;
-/// Characters of a stretch that differs which are shown.
+/// Characters that are shown of a differing stretch.
 const LONG: usize = 400;
 
-/// All that is known of a pair, but for what unfolds it.
+/// Returns everything about a pair except the line that unfolds it.
 pub fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     let texts = [a, b].map(|doc| review.texts.get(&doc));
     html! {
@@ -28,8 +28,9 @@ pub fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     }
 }
 
-/// What to type to see all of it: by ids where these can be typed and are each of one document. Of a night an earlier document may have
-/// the same id. None where nothing can be told: of two documents that came before, or where these are not kept.
+/// Returns the command that shows everything: by id if both ids can be typed and are unique. In an incremental run, an indexed document may
+/// have the same id. `None` if the command could not explain the pair: if both documents were indexed before, or if indexed texts are not
+/// kept.
 pub fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<String> {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
     let is_later = report.index.as_ref().is_some_and(|index| index.first_doc > 0);
@@ -48,12 +49,12 @@ pub fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> Opti
     Some(format!("dupsift explain {} {documents}", quoted(&plain(out))))
 }
 
-/// Whether the texts came by standard input, and are gone.
+/// Returns whether the texts came from standard input, so that they are gone.
 fn is_of_standard_input(report: &RunReport) -> bool {
     report.inputs.iter().any(|file| file.path == "-")
 }
 
-/// Whether the run was matched against a reference of which nothing is kept: one that is no index itself.
+/// Returns whether the run was matched against a reference that is not kept, because it is not an index.
 fn has_passed(report: &RunReport) -> bool {
     let reference = report.options.get("reference").and_then(|reference| reference.as_str());
     reference.is_some_and(|reference| report.index.as_ref().is_some_and(|index| index.folder != reference))
@@ -63,12 +64,12 @@ fn can_be_typed(id: &str) -> bool {
     !id.starts_with('-') && !id.chars().any(char::is_control) && plain(id) == id
 }
 
-/// Whether a document came before the corpus of the run, in an earlier night or a reference.
+/// Returns whether a document was indexed before the run, in an earlier batch or a reference.
 fn is_earlier(report: &RunReport, doc: u64) -> bool {
     report.index.as_ref().is_some_and(|index| doc < index.first_doc)
 }
 
-/// Which night brought a document that came before the corpus.
+/// Returns the batch of a document that was indexed before the run.
 fn of_night(report: &RunReport, doc: u64) -> String {
     let index = report.index.as_ref().filter(|index| index.generation != index.read_generation);
     let nights = index.iter().flat_map(|index| &index.nights);
@@ -78,13 +79,13 @@ fn of_night(report: &RunReport, doc: u64) -> String {
     }
 }
 
-/// Where the documents before a night come from.
+/// Returns the origin of indexed documents.
 fn earlier(report: &RunReport) -> &'static str {
     let is_reference = report.index.as_ref().is_some_and(|index| index.generation == index.read_generation);
     if is_reference { "the reference" } else { "an earlier run" }
 }
 
-/// A word as a shell takes it.
+/// Quotes a word for the shell.
 pub fn quoted(word: &str) -> String {
     let safe = |letter: char| letter.is_alphanumeric() || "-_./:=,@%+".contains(letter);
     if !word.is_empty() && word.chars().all(safe) {
@@ -94,12 +95,12 @@ pub fn quoted(word: &str) -> String {
     }
 }
 
-/// The id of a document, or its number where the corpus was not read.
+/// Returns the id of a document, or its number if the corpus was not read.
 pub fn id_of(review: &Review, doc: u64) -> String {
     review.texts.get(&doc).map_or_else(|| format!("document {doc}"), |text| heading(&text.id))
 }
 
-/// Returns the names of two documents in a line, each shortened where the two are the same.
+/// Returns the names of two documents in a line, shortened where they are the same.
 pub fn names(review: &Review, a: u64, b: u64) -> [String; 2] {
     match (review.texts.get(&a), review.texts.get(&b)) {
         (Some(one), Some(other)) => [beside(&one.id, &other.id), beside(&other.id, &one.id)],
@@ -107,7 +108,7 @@ pub fn names(review: &Review, a: u64, b: u64) -> [String; 2] {
     }
 }
 
-/// What two documents have in common, in the order asked.
+/// Returns the comparison of two documents, in the requested order.
 fn compared(review: &Review, a: u64, b: u64) -> Option<PairComparison> {
     if let Some(found) = review.compared.get(&(a, b)) {
         return Some(found.clone());
@@ -150,7 +151,7 @@ fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     }
 }
 
-/// What the two are to each other, and whether titles keep both.
+/// Returns the relation of the two, and whether their titles keep both.
 fn relation(pair: &PairRelation, asks_titles: bool) -> String {
     let what = match pair.relation.as_str() {
         "version" => "two versions of one text",
@@ -162,7 +163,7 @@ fn relation(pair: &PairRelation, asks_titles: bool) -> String {
     format!("{what} ({}){titles}", pair.why)
 }
 
-/// How much of the text of one stands in the other.
+/// Returns how much of one text is contained in the other.
 fn part(contained: Contained) -> String {
     match contained.grams.share() {
         None => "nothing".into(),
@@ -171,7 +172,7 @@ fn part(contained: Contained) -> String {
     }
 }
 
-/// Which of the two goes, and why; nothing is said of a comparison, which removes nothing.
+/// Returns which of the two is removed, and why; `None` for a comparison, which removes nothing.
 fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
     report.removal.as_ref()?;
     let bounds = review.bounds;
@@ -203,7 +204,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
                 let of = if is_earlier(report, fate.kept) { of_night(report, fate.kept) } else { String::new() };
                 html! { (name) " was removed in favor of another document, " bdi { (id_of(review, fate.kept)) } (of) ": " (why(&fate.reason)) ". " }
             }
-            // Why it does not go for one that goes itself is no question.
+            // If the other document is itself removed, there is no need to explain why this one was not removed in favor of it.
             None => match found.as_ref().and_then(|found| found.stays[at]).filter(|_| !goes_for(other, doc)) {
                 Some(reason) => html! { (name) " was kept (" (reason) "). " },
                 None => html! { (name) " was kept. " },
@@ -213,7 +214,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
     Some(html! { (one("A", "B", a, b, 0)) (one("B", "A", b, a, 1)) })
 }
 
-/// The same for the line that unfolds the pair.
+/// Returns a short form of this for the line that unfolds the pair.
 fn fate_in_short(report: &RunReport, review: &Review, [a, b]: [u64; 2]) -> Option<&'static str> {
     report.removal.as_ref()?;
     let goes = |doc: u64, other: u64| review.removed.fates.get(&doc).map(|fate| fate.kept == other);
@@ -234,7 +235,7 @@ fn percent(share: f64) -> String {
     format!("{}", (1000.0 * share).round() / 10.0)
 }
 
-/// The two texts, what differs marked.
+/// Returns the two texts with differences marked.
 fn differences(a: &ShownText, b: &ShownText, where_all_are: &str) -> Markup {
     let same = same_beginning(&a.text, &b.text);
     let (rest_a, cut_a) = beginning(&a.text[same..]);
@@ -254,7 +255,7 @@ fn differences(a: &ShownText, b: &ShownText, where_all_are: &str) -> Markup {
     }
 }
 
-/// The styles of a marked difference on a page that is not ours; its colors fit light and dark pages.
+/// The styles of a marked difference on another page; the colors fit light and dark pages.
 const STYLE: &str = "\
 .dupsift-diff .both { display: grid; grid-template-columns: 1fr 1fr; gap: 1em; border-top: 1px solid rgba(128, 128, 128, .4); }\n\
 .dupsift-diff .both > div { min-width: 0; overflow-wrap: anywhere; white-space: pre-wrap; unicode-bidi: isolate; }\n\
@@ -262,7 +263,7 @@ const STYLE: &str = "\
 .dupsift-diff del { background: rgba(220, 60, 60, .25); }\n\
 .dupsift-diff ins { background: rgba(50, 170, 80, .25); }\n";
 
-/// Returns the marked difference of two explained documents as HTML, with the styles that it needs.
+/// Returns the marked difference of two explained documents as HTML, with the required styles.
 pub fn marked(explained: &Explanation) -> String {
     let [a, b] = explained.documents.each_ref().map(|document| ShownText {
         id: document.id.clone(),
@@ -280,7 +281,7 @@ pub fn marked(explained: &Explanation) -> String {
     .into_string()
 }
 
-/// The end of what is the same.
+/// Returns the end of the equal part.
 fn context(text: &str) -> Markup {
     let begin = text.char_indices().rev().nth(ENDS).map_or(0, |(at, _)| at);
     html! { ": " span lang=(language(text)) { @if begin > 0 { "…" } (plain(text[begin..].trim())) } }
@@ -344,7 +345,7 @@ fn row(line: &Line, languages: [&str; 2]) -> Markup {
     }
 }
 
-/// A stretch that is the same in both, without its middle where it is long.
+/// Returns a stretch that is the same in both, without its middle if it is long.
 fn ends(text: &str) -> String {
     let count = text.chars().count();
     if count <= 2 * ENDS + 10 {
@@ -355,7 +356,7 @@ fn ends(text: &str) -> String {
     format!("{first} … {last}")
 }
 
-/// A stretch that differs, without its end where it is long.
+/// Returns a differing stretch, without its end if it is long.
 fn long(text: &str) -> String {
     match text.char_indices().nth(LONG) {
         Some((end, _)) => {
@@ -365,7 +366,7 @@ fn long(text: &str) -> String {
     }
 }
 
-/// The bytes that two texts begin with alike, up to the end of a line or of a sentence.
+/// Returns the number of equal bytes at the beginning of two texts, up to the end of a line or sentence.
 fn same_beginning(a: &str, b: &str) -> usize {
     if a == b {
         return a.len();
@@ -384,7 +385,7 @@ fn beginning(text: &str) -> (&str, bool) {
     }
 }
 
-/// The line that unfolds a pair.
+/// Returns the line that unfolds a pair.
 pub fn summary(
     report: &RunReport,
     review: &Review,

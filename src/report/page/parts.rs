@@ -1,4 +1,4 @@
-//! The corpus by writing and by length, with what goes of each.
+//! The corpus by script and by length, with the removed part of each.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use super::text::{bytes, percent, plain};
 use crate::report::thousands;
 use dupsift_engine::job::{PartReport, RunReport};
 
-/// Two tables.
+/// Returns the two tables.
 pub fn section(report: &RunReport) -> Markup {
     let Some(parts) = &report.parts else {
         return html! { p.muted { "The record of this run does not say what its corpus is made of." } };

@@ -1,4 +1,4 @@
-//! The repeated passages that cost most: templates, notices, quotations.
+//! The repeated passages with the most characters: templates, notices, quotations.
 
 use maud::{Markup, html};
 
@@ -7,10 +7,10 @@ use super::text::{bytes, percent, plain};
 use crate::report::{counted, thousands};
 use dupsift_engine::job::{CutReport, RunReport};
 
-/// Characters of a passage that a reader sees at once; the rest unfolds.
+/// Characters of a passage that are shown at once; the rest is folded.
 const AT_ONCE: usize = 120;
 
-/// The passages with their texts; `None` if the run did not look for any.
+/// Returns the passages with their texts; `None` if the run did not search for any.
 pub fn section(report: &RunReport) -> Option<Markup> {
     let found = report.cut.as_ref()?;
     let written = report.corpus.as_ref().is_some_and(|corpus| corpus.folders.contains_key("deduped"));
@@ -58,7 +58,7 @@ fn costliest(found: &CutReport) -> Markup {
     }
 }
 
-/// The beginning of a text, and the rest where it is long.
+/// Returns the beginning of a text, with the rest folded if it is long.
 fn text(text: &str) -> Markup {
     let first: String = text.chars().take(AT_ONCE).collect();
     html! {

@@ -1,4 +1,4 @@
-//! What ran: the corpus, when, by which command, with which version and preset.
+//! What ran: the corpus, the time, the command, the version and the preset.
 
 use maud::{Markup, html};
 
@@ -8,10 +8,10 @@ use crate::report::counted;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::Review;
 
-/// Inputs that are named.
+/// Number of inputs that are listed.
 const NAMED: usize = 3;
 
-/// The list.
+/// Returns the list.
 pub fn section(report: &RunReport, review: &Review) -> Markup {
     let command = report.command.iter().map(|word| quoted(&plain(word))).collect::<Vec<_>>().join(" ");
     html! {
@@ -37,7 +37,7 @@ fn corpus(report: &RunReport) -> String {
     }
 }
 
-/// `2026-11-23 14:21:25 UTC` of `2026-11-23T14:21:25.115110Z`; another form stays as it is.
+/// Formats `2026-11-23T14:21:25.115110Z` as `2026-11-23 14:21:25 UTC`; other forms are not changed.
 fn moment(time: &str) -> String {
     let Some((date, rest)) = time.split_once('T') else { return plain(time).into_owned() };
     match rest.split_once('.') {

@@ -1,4 +1,4 @@
-//! Removals to look at one by one. Without the script of the page they are a list that unfolds.
+//! Removals to inspect one by one. Without the page's script, they are a foldable list.
 
 use maud::{Markup, html};
 
@@ -8,7 +8,7 @@ use crate::report::{counted, thousands};
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{RemovalSample, Review};
 
-/// Returns the removals that were drawn; `None` if no near-duplicate was removed or the texts cannot be read.
+/// Returns the sampled removals; `None` if no near-duplicate was removed or the texts cannot be read.
 pub fn section(report: &RunReport, review: &Review) -> Option<Markup> {
     let removal = report.removal.as_ref()?;
     let sample = &review.removed.sample;
@@ -32,7 +32,7 @@ pub fn section(report: &RunReport, review: &Review) -> Option<Markup> {
 }
 
 fn one_removal(report: &RunReport, review: &Review, one: &RemovalSample) -> Markup {
-    // An id that the page cannot show as it is would not be found by its label.
+    // An id that the page cannot show unchanged could not be found by its label.
     let id = |doc: u64| review.texts.get(&doc).map(|text| text.id.as_str()).filter(|id| plain(id) == *id);
     let ids = id(one.doc).zip(id(one.kept));
     let [doc, kept] = names(review, one.doc, one.kept);

@@ -1,7 +1,7 @@
-//! The S-curve of banding: how likely the bands of `minhash` let a pair of a similarity through, and the pairs that came.
+//! The S-curve of banding: the probability that the bands of `minhash` let a pair with a given similarity through, and the pairs found.
 //!
-//! Source: Indyk, Motwani 1998. Two sets of Jaccard similarity s agree in one minimum with probability s, in all r of a
-//! band with s^r, in at least one of b bands with 1 - (1 - s^r)^b.
+//! Source: Indyk, Motwani 1998. Two sets with Jaccard similarity s agree in one minimum with probability s, in all r of a band with s^r, in
+//! at least one of b bands with 1 - (1 - s^r)^b.
 
 use maud::{Markup, html};
 use plotters::prelude::*;
@@ -15,20 +15,20 @@ use dupsift_core::error::Result;
 use dupsift_engine::job::{AlgorithmReport, RunReport};
 use dupsift_study::study::{BINS, Review, bin_range};
 
-/// One use of minhash.
+/// Describes one use of minhash.
 struct Banding {
     bands: i32,
     rows: i32,
-    /// The threshold of its check, where that measures the same similarity.
+    /// The threshold of its verification, if that measures the same similarity.
     threshold: Option<f64>,
-    /// Whether its similarities are Jaccard's, measured or estimated.
+    /// Whether its similarities are Jaccard similarities, measured or estimated.
     jaccard: bool,
-    /// Whether a margin took pairs out that the bands had let through.
+    /// Whether a margin excluded pairs that the bands let through.
     margin: bool,
 }
 
 impl Banding {
-    /// From the recipe of an algorithm; none for another one.
+    /// Parses the recipe of an algorithm; `None` if it is another one.
     fn of(recipe: &str) -> Option<Banding> {
         let chosen = Recipe::parse_algorithms(recipe).ok()?.into_iter().next()?;
         if chosen.algorithm.name() != "minhash" {
@@ -44,26 +44,26 @@ impl Banding {
         })
     }
 
-    /// The probability that a pair of that similarity becomes a candidate.
+    /// Returns the probability that a pair with that similarity becomes a candidate.
     fn lets_through(&self, similarity: f64) -> f64 {
         1.0 - (1.0 - similarity.powi(self.rows)).powi(self.bands)
     }
 
-    /// The pairs from the threshold on, and how many there should be if these are what the curve lets through.
+    /// Returns the pairs above the threshold, and how many there should be according to the curve.
     ///
-    /// The check let no pair below the threshold pass, so all of the bin that the threshold falls into are from there on.
+    /// Verification lets no pair below the threshold pass, so all pairs in the bin with the threshold are above it.
     fn expected(&self, scores: &[u64; BINS]) -> (u64, f64) {
         let from = self.threshold.unwrap_or(0.0);
         let bins = scores.iter().enumerate().map(|(bin, &found)| (bin_range(bin), found));
-        // The last bin is 1 alone: it has no width.
+        // The last bin is exactly 1: it has no width.
         let bins = bins.filter(|((low, high), found)| *found > 0 && (*high > from + 1e-9 || low == high));
         bins.fold((0, 0.0), |(all, expected), ((low, high), found)| {
             (all + found, expected + found as f64 / self.lets_through((low.max(from) + high) / 2.0).max(1e-9))
         })
     }
 
-    /// The share of all pairs from the threshold on that was found, as the curve has it: from where, the pairs, those there
-    /// should be. Nothing where pairs are missing for other reasons than the bands.
+    /// Returns the threshold, the pairs found above it, and the number that there should be according to the curve. Returns `None` if pairs
+    /// are missing for other reasons than the bands.
     fn missed(&self, one: &AlgorithmReport, scores: &[u64; BINS]) -> Option<(f64, u64, f64)> {
         let whole = !self.margin && one.pairs_written == one.pairs && one.left_out == 0;
         let threshold = self.threshold.filter(|_| whole)?;
@@ -72,7 +72,7 @@ impl Banding {
     }
 }
 
-/// A curve for each use of minhash; none where there is none.
+/// Returns a curve for each use of minhash; `None` if there is none.
 pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     let mut parts = Vec::new();
     for (at, (one, seen)) in report.algorithms.iter().zip(&review.algorithms).enumerate() {
@@ -155,7 +155,7 @@ fn draw(area: &Area<'_>, banding: &Banding, scores: Option<&[u64; BINS]>) -> Dra
     }
     let curve = (0..=200).map(|at| f64::from(at) / 200.0).map(|s| (s, banding.lets_through(s)));
     chart.draw_series(LineSeries::new(curve, SECOND.stroke_width(6)))?;
-    // Beside the curve where it is half way up, to its left: the right belongs to the bars.
+    // To the left of the curve at half its height, because the bars need the right side.
     let middle = (0..=200).map(|at| f64::from(at) / 200.0).find(|s| banding.lets_through(*s) >= 0.5).unwrap_or(1.0);
     let (place, style) =
         if middle > 0.4 { (middle - 0.03, words(LARGE, true)) } else { (middle + 0.05, words(LARGE, false)) };
@@ -184,7 +184,7 @@ mod tests {
         let banding = Banding::of("minhash:bands=1,rows=1,verify=jaccard:0.5").unwrap();
         let mut scores = [0; BINS];
         (scores[8], scores[10], scores[BINS - 1]) = (1000, 21, 4);
-        // One band of one row lets a pair through with its similarity: 21 / 0.525 + 4.
+        // One band with one row lets a pair through with its similarity: 21 / 0.525 + 4.
         let (found, expected) = banding.expected(&scores);
         assert!(found == 25 && (expected - 44.0).abs() < 1e-6, "{found} {expected}");
     }
@@ -193,7 +193,7 @@ mod tests {
     fn pairs_count_from_a_threshold_within_a_bin() {
         let banding = Banding::of("minhash:bands=1,rows=1,verify=jaccard:0.72").unwrap();
         let mut scores = [0; BINS];
-        // Those of the bin from 0.70 to 0.75 lie from 0.72 on, around 0.735.
+        // Pairs in the bin from 0.70 to 0.75 start at 0.72, with a mean of 0.735.
         (scores[14], scores[15], scores[BINS - 1]) = (147, 31, 2);
         let (found, expected) = banding.expected(&scores);
         assert!(found == 180 && (expected - 242.0).abs() < 1e-6, "{found} {expected}");

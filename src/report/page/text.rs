@@ -1,16 +1,16 @@
-//! Text and numbers as they stand on the page.
+//! Formats text and numbers for the page.
 
 use std::borrow::Cow;
 
 use crate::report::thousands;
 
-/// Characters of a name that a heading shows.
+/// Characters of a name in a heading.
 const HEADING_CHARACTERS: usize = 80;
-/// Characters of an id that is shown beside another one.
+/// Characters of an id that is shown next to another one.
 const BESIDE_CHARACTERS: usize = 48;
 
-/// A text from outside without what a browser would not show or would obey: control characters become their pictures, marks
-/// that turn the direction of writing are spelled out, so that no reader sees another text than is there.
+/// Makes external text safe to show: control characters become visible symbols, and direction marks are spelled out, so that the reader
+/// sees the actual text.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
@@ -19,7 +19,7 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     let mut rest = text.chars().peekable();
     while let Some(letter) = rest.next() {
         match letter {
-            // The end of a line in the manner of Windows is the end of a line.
+            // A Windows line break counts as one line break.
             '\r' if rest.peek() == Some(&'\n') => {}
             '\u{0}'..='\u{1F}' if is_unsafe(letter) => safe.extend(char::from_u32(0x2400 + letter as u32)),
             '\u{7F}' => safe.push('\u{2421}'),
@@ -30,13 +30,14 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Returns a name for a heading: [`plain`], on one line, and without its middle if it is long. The complete name belongs into a title.
+/// Returns a name for a heading: [`plain`], on one line, and without its middle if it is long. The complete name belongs in a title
+/// attribute.
 pub fn heading(name: &str) -> String {
     without_middle(&one_line(name), HEADING_CHARACTERS)
 }
 
-/// Returns an id for a line that shows another id beside it: what the two have in common at their beginnings and ends is shortened, and where
-/// they differ is shown.
+/// Returns an id for a line that shows another id next to it: the common beginning and end are shortened, so that the difference is
+/// visible.
 pub fn beside(id: &str, other: &str) -> String {
     let (id, other): (Vec<char>, Vec<char>) = (one_line(id).chars().collect(), one_line(other).chars().collect());
     if id.len() <= BESIDE_CHARACTERS {
@@ -57,7 +58,7 @@ fn one_line(name: &str) -> String {
     plain(name).replace(['\n', '\t'], " ")
 }
 
-/// Returns a text with at most so many characters: the middle of a longer one is left out.
+/// Returns a text with at most `most` characters, without its middle if it is longer.
 fn without_middle(text: &str, most: usize) -> String {
     let count = text.chars().count();
     if count <= most {
@@ -78,7 +79,7 @@ fn is_unsafe(letter: char) -> bool {
     (letter.is_control() && letter != '\n' && letter != '\t') || direction || no_character
 }
 
-/// The language of a text as far as its letters tell, for the choice of fonts and for readers aloud; empty: unknown.
+/// Guesses the language of a text from its letters, for fonts and screen readers; empty if unknown.
 pub fn language(text: &str) -> &'static str {
     let (mut han, mut kana, mut cyrillic, mut latin) = (0, 0, 0, 0);
     for letter in text.chars() {
@@ -92,14 +93,14 @@ pub fn language(text: &str) -> &'static str {
     }
     match () {
         () if kana > 0 && 10 * kana > han => "ja",
-        // A character of Chinese says as much as some letters.
+        // A Chinese character carries as much as several letters.
         () if 3 * han > cyrillic.max(latin) => "zh",
         () if cyrillic > latin => "ru",
         () => "",
     }
 }
 
-/// `.874`, `1`, or `?` where nothing is known: a share or a similarity.
+/// Formats a share or a similarity: `.874`, `1`, or `?` if it is unknown.
 pub fn share(value: impl Into<f64>) -> String {
     let value = value.into();
     if !value.is_finite() {
@@ -108,16 +109,16 @@ pub fn share(value: impl Into<f64>) -> String {
     if value >= 1.0 {
         return "1".into();
     }
-    // Never rounded up to 1: a pair of 0.9996 is not equal.
+    // Never rounded up to 1: a pair with 0.9996 is not equal.
     format!("{:.3}", value.min(0.999)).trim_start_matches('0').to_string()
 }
 
-/// `12.3%`; nothing where there is nothing to share.
+/// Formats a percentage as `12.3%`; empty if `whole` is 0.
 pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { String::new() } else { format!("{:.1}%", 100.0 * part as f64 / whole as f64) }
 }
 
-/// Seconds as people read them: `0.25 s`, `12.3 s`, `3 min 20 s`.
+/// Formats a duration: `0.25 s`, `12.3 s`, `3 min 20 s`.
 pub fn seconds(seconds: f64) -> String {
     match seconds {
         below if below < 10.0 => format!("{below:.2} s"),
@@ -127,7 +128,7 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
-/// `37.2 MiB`.
+/// Formats a size in bytes: `37.2 MiB`.
 pub fn bytes(bytes: u64) -> String {
     bytesize::ByteSize(bytes).display().iec().to_string()
 }

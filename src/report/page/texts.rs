@@ -1,4 +1,4 @@
-//! Clusters and pairs for the eye: what differs in their texts.
+//! Clusters and pairs to read: the differences between their texts.
 
 use maud::{Markup, html};
 
@@ -9,10 +9,10 @@ use dupsift_core::number::counted_as;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
 
-/// Characters that are shown of a text that stands by itself.
+/// Characters shown of a single text.
 const ALONE: usize = 300;
 
-/// The largest clusters.
+/// Returns the largest clusters.
 pub fn large(report: &RunReport, review: &Review) -> Markup {
     html! {
         (intro(review, "The largest clusters of"))
@@ -54,7 +54,7 @@ fn cluster(report: &RunReport, review: &Review, one: &LargeCluster) -> Markup {
     }
 }
 
-/// The beginning of a text that stands by itself.
+/// Returns the beginning of a single text.
 fn excerpt(review: &Review, doc: u64) -> Markup {
     let Some(text) = review.texts.get(&doc) else { return html! {} };
     let end = text.text.char_indices().nth(ALONE).map_or(text.text.len(), |(end, _)| end);
@@ -64,7 +64,7 @@ fn excerpt(review: &Review, doc: u64) -> Markup {
     }
 }
 
-/// The checked pairs at the edge.
+/// Returns the verified pairs near the threshold.
 pub fn least(report: &RunReport, review: &Review) -> Markup {
     html! {
         p.how {
@@ -76,10 +76,10 @@ pub fn least(report: &RunReport, review: &Review) -> Markup {
     }
 }
 
-/// Pairs drawn from each bin.
+/// Returns the pairs sampled from each bin.
 pub fn samples(report: &RunReport, review: &Review) -> Markup {
     let bins = review.samples.iter().enumerate().rev().filter(|(_, pairs)| !pairs.is_empty());
-    // One pair of different texts is unfolded if the page shows no removal before.
+    // One pair of different texts is unfolded if the page shows no removals above.
     let mut open = usize::from(review.removed.sample.is_empty());
     let mut opens = |bin: usize| {
         let opens = bin + 1 < SAMPLE_BINS.len() && open > 0;

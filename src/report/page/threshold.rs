@@ -1,4 +1,4 @@
-//! What would go at other thresholds: removals by the similarity that they rest on.
+//! Removals at other thresholds, by the similarity of the pairs.
 
 use maud::{Markup, html};
 use plotters::prelude::*;
@@ -11,7 +11,7 @@ use dupsift_core::error::Result;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{BINS, Review, SHARES, bin_range};
 
-/// The curve and its table; none where nothing goes.
+/// Returns the curve and its table; `None` if nothing is removed.
 pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     let points = points(&review.removed.scores);
     let Some(removal) = report.removal.as_ref().filter(|_| !points.is_empty()) else { return Ok(None) };
@@ -51,7 +51,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     }))
 }
 
-/// How many go if more of them has to stand in the kept one; none where a pair is enough.
+/// Returns how many documents are removed if a larger share must be in the kept one; empty if a pair is enough.
 fn shares(report: &RunReport, review: &Review) -> Markup {
     let Some((removal, bounds)) = report.removal.as_ref().zip(review.bounds) else { return html! {} };
     let rows = SHARES.iter().zip(&review.removed.contained).filter(|(share, _)| **share >= bounds.grams);
@@ -72,7 +72,7 @@ fn shares(report: &RunReport, review: &Review) -> Markup {
     }
 }
 
-/// From the first threshold at which a removal is lost: each with the removals that rest on at least that similarity.
+/// Returns the thresholds, from the first one at which a removal is lost, each with the number of removals with at least that similarity.
 fn points(scores: &[u64; BINS]) -> Vec<(f64, u64)> {
     let Some(first) = scores.iter().position(|&count| count > 0) else { return Vec::new() };
     (first..BINS).map(|bin| (bin_range(bin).0, scores[bin..].iter().sum())).collect()

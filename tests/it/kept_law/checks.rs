@@ -1,9 +1,9 @@
-//! What must hold after every step of a sequence, read from the tables of all outputs.
+//! Invariants after every step of a sequence, read from the tables of all outputs.
 
 use super::*;
 
 impl Law {
-    /// Each row of the last batch is kept, removed or rejected, and `deduped/` has the kept ones in their order.
+    /// Each row of the last batch is kept, removed or rejected, and `deduped/` has the kept ones in order.
     pub(super) fn each_row_is_somewhere(&mut self) {
         let batch = self.batches.last().unwrap();
         let (out, count) = (self.out(&batch.name), batch.rows.len());
@@ -30,7 +30,7 @@ impl Law {
         deduped.iter().for_each(|&row| batch.kept[row as usize] = true);
     }
 
-    /// The document with a number that tables have: its batch and its row there.
+    /// Returns the batch and the row of a document number in the tables.
     pub(super) fn document(&self, doc: i64) -> (usize, usize) {
         let batch = self.batches.partition_point(|batch| batch.first_doc <= doc).checked_sub(1);
         let found = batch.map(|batch| (batch, (doc - self.batches[batch].first_doc) as usize));
@@ -61,7 +61,7 @@ impl Law {
         }
     }
 
-    /// Each table has the own id of each document.
+    /// Each table has the id of each document.
     pub(super) fn ids_are_those_of_documents(&self) {
         let out = self.out(&self.batches.last().unwrap().name);
         let has = |folder: &str| out.join(folder).is_dir();
@@ -93,7 +93,7 @@ impl Law {
                 }
             }
         }
-        // Columns without a number, the record and the page.
+        // Columns without document numbers, the record and the page.
         let known: BTreeSet<String> = (0..self.batches.len())
             .flat_map(|batch| (0..self.batches[batch].rows.len()).map(move |row| (batch, row)))
             .map(|(batch, row)| self.id(batch, row))
@@ -131,7 +131,7 @@ impl Law {
                 }
             }
         }
-        // Texts that nothing kept has any more, since it was forgotten: what the sequences are for.
+        // Texts without a kept document, because it was forgotten: the purpose of the sequences.
         let of = |is: &dyn Fn(&Batch, usize) -> bool| -> BTreeSet<&str> {
             let rows = self
                 .batches

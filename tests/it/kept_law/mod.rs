@@ -1,7 +1,7 @@
-//! Every removed document has a kept one, whatever is run, forgotten, compacted, made again, held back, accepted or killed: random
-//! sequences of all of these with an index, each checked from outside after every step, by the tables of all outputs.
+//! Every removed document has a kept one, whatever is run, forgotten, compacted, recomputed, held back, accepted or killed: random
+//! sequences of these steps with an index, checked from outside after every step by the tables of all outputs.
 //!
-//! `DUPSIFT_LAW=1000..1200` runs other sequences than the ones that are always run.
+//! `DUPSIFT_LAW=1000..1200` runs other sequences than the default ones.
 
 mod checks;
 
@@ -18,9 +18,9 @@ use dupsift::index::{Index, Manifest};
 
 use crate::kit::{Numbers, Ran, Table, files_below, program, record, write_columns};
 
-/// Sequences that are always run: each algorithm with each rule and each order once.
+/// The default sequences: each algorithm with each rule and each order once.
 const ALWAYS: Range<u64> = 0..(ALGORITHMS.len() * RULES.len() * ORDERS.len()) as u64;
-/// Steps of a sequence.
+/// Steps in a sequence.
 const STEPS: usize = 9;
 
 const ALGORITHMS: [Option<&str>; 3] = [Some("exact"), Some("exact,minhash"), None];
@@ -31,25 +31,25 @@ const ORDERS: [&str; 4] = ["length desc", "length asc", "score desc", "doc desc"
 const STOPS: [&str; 9] =
     ["documents", "rows", "statistics named", "documents named", "rows named", "intent", "output", "manifest", "swept"];
 
-/// What a sequence does next.
+/// The next step of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// A new batch.
     Run,
-    /// The last batch once more, with `--overwrite`.
+    /// The last batch again, with `--overwrite`.
     Remake,
     ForgetBatch,
     ForgetIds,
     Compact,
     /// A batch that a guard holds back; it is accepted, or the index changes first and it is run again.
     Hold,
-    /// A new batch whose process is killed, and what follows.
+    /// A new batch whose process is killed, and the recovery.
     Kill,
-    /// The same for the last batch, made again.
+    /// The same for the last batch, recomputed.
     KillRemake,
 }
 
-/// Steps, each as often as it is to be drawn.
+/// Steps, repeated according to their frequency.
 const DRAWN: [Step; 16] = [
     Step::Run,
     Step::Run,
@@ -71,7 +71,7 @@ const DRAWN: [Step; 16] = [
 
 struct Row {
     id: Option<String>,
-    /// A row without one is rejected.
+    /// The text; a row without one is rejected.
     text: Option<String>,
     score: i64,
 }
@@ -90,13 +90,13 @@ struct Law {
     algorithms: Option<&'static str>,
     rule: usize,
     order: &'static str,
-    /// Whether each run takes a rule of its own.
+    /// Whether each run uses a random rule.
     mixed: bool,
     report: bool,
     batches: Vec<Batch>,
     /// Texts that change from document to document, over all batches: the steps of a chain.
     walks: Vec<String>,
-    /// Batches that were written, published or not.
+    /// Number of batches written, published or not.
     written: usize,
     said: Vec<String>,
     chained: usize,
@@ -153,7 +153,7 @@ impl Law {
         index.and_then(|mut index| index.manifest.take())
     }
 
-    /// Takes any step.
+    /// Executes a step.
     fn step(&mut self, step: Step) {
         let before = self.said.len();
         match step {
@@ -179,7 +179,7 @@ impl Law {
         self.no_text_is_kept_twice();
     }
 
-    /// Writes a batch: families of texts that grow out of each other, copies of texts of any batch, kept or removed.
+    /// Writes a batch: groups of texts edited from each other, and copies of kept or removed texts in any batch.
     fn write(&mut self) -> Batch {
         let name = format!("n{}", self.written);
         self.written += 1;
@@ -219,13 +219,13 @@ impl Law {
         if self.batches.is_empty() {
             return None;
         }
-        // Of the last batches more often, so that chains grow.
+        // More often from the last batches, so that chains grow.
         let back = self.numbers.below(4).min(self.numbers.below(self.batches.len()));
         let rows = &self.batches[self.batches.len() - 1 - back].rows;
         rows[self.numbers.below(rows.len())].text.clone()
     }
 
-    /// The next step of one of three chains.
+    /// Returns the next step of one of three chains.
     fn walked(&mut self) -> String {
         let at = self.numbers.below(3);
         if at >= self.walks.len() {
@@ -240,7 +240,7 @@ impl Law {
         text
     }
 
-    /// The text without a few words at one end, and with others at the other one; sometimes with an addition alone.
+    /// Returns the text without a few words at one end and with others at the other end; sometimes with an addition only.
     fn edited(&mut self, text: &str) -> String {
         let words: Vec<&str> = text.split(' ').collect();
         let count = 1 + self.numbers.below(8);
@@ -261,7 +261,7 @@ impl Law {
         (0..count).map(|_| word(&mut self.numbers)).collect::<Vec<_>>().join(" ")
     }
 
-    /// The options of a run by name.
+    /// Returns the options of a run by name.
     fn options(&mut self, name: &str, more: &[(&'static str, String)]) -> Vec<(&'static str, String)> {
         let rule = if self.mixed { self.numbers.below(RULES.len()) } else { self.rule };
         let [remove_if, chain] = RULES[rule];
@@ -309,7 +309,7 @@ impl Law {
         self.published(batch);
     }
 
-    /// Takes a batch that was published into account: whatever its tables say has to be true.
+    /// Records a published batch: everything in its tables has to be true.
     fn published(&mut self, mut batch: Batch) {
         if self.batches.last().is_some_and(|last| last.name == batch.name) {
             let last = self.batches.pop().unwrap();
@@ -358,7 +358,7 @@ impl Law {
         self.batches[at].forgotten.fill(true);
     }
 
-    /// Forgets some documents: a kept one is always known by its id, a removed one if no kept one has its text.
+    /// Forgets some documents: a kept one is always found by its id, a removed one if no kept one has its text.
     fn forget_ids(&mut self) {
         let (mut ids, count) = (BTreeMap::new(), 1 + self.numbers.below(3));
         for _ in 0..40 {
@@ -380,7 +380,7 @@ impl Law {
         }
     }
 
-    /// The id that tables have of a document.
+    /// Returns the id of a document in the tables.
     fn id(&self, batch: usize, row: usize) -> String {
         let Batch { name, rows, .. } = &self.batches[batch];
         rows[row].id.clone().unwrap_or_else(|| format!("{name}.parquet#{row}"))
@@ -400,7 +400,7 @@ impl Law {
         }
         match self.numbers.below(3) {
             0 => {
-                // It can be accepted no longer, because the index has changed.
+                // It can no longer be accepted, because the index has changed.
                 self.forget_ids();
                 self.run(batch, &[("accept", "true".into())]);
             }
@@ -421,7 +421,7 @@ impl Law {
         self.kill(batch, true);
     }
 
-    /// A run that is killed at some step; either the same command follows, or another one that opens the index.
+    /// Runs a batch that is killed at some step; then either the same command follows, or another one that opens the index.
     fn kill(&mut self, batch: Batch, overwrite: bool) {
         let stop = STOPS[self.numbers.below(STOPS.len())];
         let more = if overwrite { vec![("overwrite", "true".to_owned())] } else { Vec::new() };
@@ -436,7 +436,7 @@ impl Law {
                 _ => command.arg(format!("--{option}={value}")),
             };
         }
-        // A step that is passed by leaves the run to its end.
+        // If the step is not reached, the run completes.
         let code = Ran::of(command.output().unwrap()).code;
         assert!([-1, 0, 3].contains(&code), "{code}");
         let again = self.numbers.below(2) == 0;
@@ -457,7 +457,7 @@ impl Law {
     }
 }
 
-/// Says what was done before it failed.
+/// Prints the steps before a failure.
 impl Drop for Law {
     fn drop(&mut self) {
         if std::thread::panicking() {
@@ -474,14 +474,14 @@ fn again(row: &Row) -> Row {
     Row { id: row.id.clone(), text: row.text.clone(), score: row.score }
 }
 
-/// The sequences to run.
+/// Returns the sequences to run.
 fn seeds() -> Range<u64> {
     let Ok(asked) = std::env::var("DUPSIFT_LAW") else { return ALWAYS };
     let (from, to) = asked.split_once("..").expect("DUPSIFT_LAW has the form FROM..TO");
     from.parse().unwrap()..to.parse().unwrap()
 }
 
-/// Runs a sequence; returns how many documents a chain removed, and how many texts only forgotten documents had kept.
+/// Runs a sequence. Returns how many documents a chain removed, and how many texts only forgotten documents had kept.
 fn sequence(seed: u64) -> [usize; 2] {
     let mut law = Law::new(seed);
     law.step(Step::Run);

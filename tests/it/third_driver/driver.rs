@@ -1,5 +1,5 @@
-//! One thread, lists in place of the shuffle, buckets in a random order, every scan fed in random cuts. What is asked of an
-//! algorithm, of rows and of pairs is asked of `stage` alone: nothing here decides anything.
+//! One thread, lists instead of the shuffle, buckets in random order, every scan fed in random pieces. All decisions about algorithms, rows
+//! and pairs are made by `stage`; nothing here decides anything.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -35,32 +35,32 @@ use dupsift::text::{Analysis, Field, FieldValue, FieldValues, Heading, Pipeline}
 
 use crate::kit::Numbers;
 
-/// A document as it was read.
+/// A document as read.
 #[derive(Clone, Debug)]
 pub struct Document {
     pub text: Option<String>,
-    /// None where the corpus has no such column, then none where it has no value.
+    /// `None` if the corpus has no such column, `Some(None)` if the value is missing.
     pub title: Option<Option<String>>,
 }
 
-/// What was asked beside the recipe.
+/// Options besides the recipe.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     pub max_group: u64,
     pub max_candidates: u64,
-    /// Whether surplus copies are signed as well.
+    /// Whether extra copies are signed as well.
     pub signs_copies: bool,
 }
 
-/// A pair as the table has it: documents, similarity, distance, rules, and what it was told to be.
+/// A pair as in the table: documents, similarity, distance, rules, and its relation.
 pub type PairRow = (u64, u64, f32, Option<f32>, String, Option<(String, String, Option<f32>)>);
-/// A document of a cluster as the table has it: document, representative, size, similarity.
+/// A clustered document as in the table: document, representative, size, similarity.
 pub type ClusterRow = (u64, u64, u64, Option<f32>);
 
-/// A removed document as the table has it: document, kept document, similarity.
+/// A removed document as in the table: document, kept document, similarity.
 pub type RemovedRow = (u64, u64, Option<f32>);
 
-/// What one algorithm says.
+/// The result of one algorithm.
 #[derive(Debug, Default)]
 pub struct Said {
     pub label: String,
@@ -128,7 +128,7 @@ impl Equal for EqualRows {
     }
 }
 
-/// The partners of each document one after the other.
+/// The partners of each document, one after the other.
 struct Lists(BTreeMap<u64, Range<usize>>, Vec<Partner>);
 
 impl Partners for Lists {
@@ -141,7 +141,7 @@ impl Partners for Lists {
     }
 }
 
-/// What one algorithm says, for the survivor rule.
+/// The pairs of one algorithm, for the survivor rule.
 struct Linked {
     classes: Classes,
     links: BTreeMap<u64, Vec<Partner>>,
@@ -162,7 +162,7 @@ impl survive::Relation for Linked {
     }
 }
 
-/// The documents that each one forms a pair with.
+/// Returns the documents that each one forms a pair with.
 fn partners<'p>(pairs: impl Iterator<Item = &'p Pair>) -> BTreeMap<u64, Vec<Partner>> {
     let mut partners: BTreeMap<u64, Vec<Partner>> = BTreeMap::new();
     for pair in pairs {
@@ -172,7 +172,7 @@ fn partners<'p>(pairs: impl Iterator<Item = &'p Pair>) -> BTreeMap<u64, Vec<Part
     partners
 }
 
-/// What is known of documents for the rule that tells what pairs are.
+/// Facts about documents for the rule that determines relations.
 struct Known<'k> {
     evidence: &'k Numbered,
     contents: Numbered,
@@ -212,12 +212,12 @@ impl<'d> Driver<'d> {
         Driver { docs, recipe, asked, random: Numbers(seed), lengths: zeros.0, headings: zeros.1 }
     }
 
-    /// Every row counts, whether it has a text or not.
+    /// Counts every row, with or without a text.
     fn count(&self) -> u64 {
         self.docs.len() as u64
     }
 
-    /// What a shuffle and a scan do.
+    /// Simulates a shuffle and a scan.
     fn scan(&mut self, rows: Rows, group_width: usize, mut each: impl FnMut(&[u8])) {
         let Some(width) = rows.first().map(Vec::len) else { return };
         let (buckets, turn) = (1 + self.random.below(9) as u64, self.random.below(1000) as u64);
@@ -250,7 +250,7 @@ impl<'d> Driver<'d> {
         })
     }
 
-    /// Every document with a text.
+    /// Reads every document with a text.
     fn read(&self, view: &View<'_, Classes>, mut each: impl FnMut(u64, &Analysis<'_>)) {
         for (doc, document) in self.docs.iter().enumerate() {
             let Some(text) = &document.text else { continue };
@@ -343,7 +343,7 @@ impl<'d> Driver<'d> {
         models
     }
 
-    /// Rows of a key are compared by the method; what came of it goes to `pairs`.
+    /// Compares rows with the same key by the algorithm, and adds the result to `pairs`.
     fn compare(
         &mut self,
         bound: &Bound<'_>,
@@ -364,7 +364,7 @@ impl<'d> Driver<'d> {
         windows.finish()
     }
 
-    /// Classes of the method, where it makes some, and the occurrences of pairs.
+    /// Groups rows into classes, if the algorithm forms any, and occurrences of pairs.
     fn group(
         &mut self,
         bound: &Bound<'_>,
@@ -395,7 +395,7 @@ impl<'d> Driver<'d> {
         (classes, pairs, compared.unwrap_or_default())
     }
 
-    /// What a check records of documents.
+    /// Collects the evidence that a verification needs.
     fn evidence(
         &self,
         view: &View<'_, Classes>,
@@ -458,7 +458,7 @@ impl<'d> Driver<'d> {
         told.filter(|pair| is_reported(rule, pair)).collect()
     }
 
-    /// Of two documents the longer one, then the first one.
+    /// Prefers the longer of two documents, then the first one.
     fn better(&self, a: u64, b: u64) -> bool {
         (Reverse(self.lengths[a as usize]), a) < (Reverse(self.lengths[b as usize]), b)
     }
@@ -473,7 +473,7 @@ impl<'d> Driver<'d> {
         let copied = |pair: &Pair| [pair.a, pair.b].map(|doc| clusters::Classes::representative(copies, doc));
         let are_copies = |pair: &Pair| copied(pair)[0] == copied(pair)[1];
         let best = |docs: &[u64]| self.best(Docs::Wide(docs));
-        // The documents of each text of a class.
+        // The documents with each text in a class.
         let by_text = |docs: &[u64]| {
             let mut texts: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
             for &doc in docs {
@@ -481,7 +481,7 @@ impl<'d> Driver<'d> {
             }
             texts
         };
-        // The best one of each; above the bound the best one of all alone.
+        // The best one of each text; above the limit, only the best one overall.
         let texts = |docs: &[u64]| -> Vec<u64> { by_text(docs).values().map(|docs| best(docs)).collect() };
         let mut equal = |a: u64, b: u64| found.push(of_class(scheme, same, a, b, are_copies));
         for docs in classes.members.values() {
@@ -540,7 +540,7 @@ impl<'d> Driver<'d> {
         found
     }
 
-    /// Documents that stand in pairs, the best first: kept, or removed for a kept one.
+    /// Decides on the documents in pairs, best first: kept, or removed in favor of a kept one.
     fn removed(
         &self,
         linked: &[Linked],
@@ -575,7 +575,7 @@ impl<'d> Driver<'d> {
         found
     }
 
-    /// The whole way: what every algorithm of the recipe says, and which documents go.
+    /// Runs everything: returns the result of every algorithm in the recipe, and the removed documents.
     pub fn run(mut self, folder: &Path) -> (Vec<Said>, Vec<RemovedRow>) {
         let pipeline = Pipeline::new(&self.recipe.text).unwrap();
         let copies = self.note(&pipeline);

@@ -1,4 +1,5 @@
-//! The stages are real: a driver of some hundred lines that decides nothing itself ([`driver`]) gives the rows of `run`.
+//! The stages can be used independently: a driver of a few hundred lines that decides nothing itself ([`driver`]) produces the rows of
+//! `run`.
 
 mod driver;
 
@@ -25,7 +26,7 @@ fn recipe(algorithms: &str, count_copies: bool) -> Recipe {
     Recipe { algorithms, text: TextOptions::default(), count_copies, within: None, purify: PurifyOptions::default() }
 }
 
-/// What the third driver says, with what seed the order of buckets and the cuts are made.
+/// Returns the result of the third driver; `seed` determines the order of buckets and the pieces.
 fn third(docs: &[Document], recipe: &Recipe, asked: Asked, seed: u64) -> (Vec<Said>, Vec<RemovedRow>) {
     let folder = tempfile::tempdir().unwrap();
     Driver::new(docs, recipe, asked, seed).run(folder.path())
@@ -69,7 +70,7 @@ fn removed_rows(out: &Path) -> Vec<RemovedRow> {
     (0..table.len()).map(|row| (doc[row] as u64, kept[row] as u64, similarity[row])).collect()
 }
 
-/// Holds all that the driver says against the tables and the record of a run; returns how many pairs there were.
+/// Compares the result of the driver with the tables and the record of a run; returns the number of pairs.
 #[track_caller]
 fn same((said, removed): &(Vec<Said>, Vec<RemovedRow>), out: &Path) -> usize {
     let record = record(out);
@@ -91,7 +92,7 @@ fn same((said, removed): &(Vec<Said>, Vec<RemovedRow>), out: &Path) -> usize {
         assert_eq!(report["unsigned"], tally(&said.signed.unsigned), "{label}");
         assert_eq!(report["flagged"], tally(&said.signed.flagged), "{label}");
         assert_eq!(report["left_out"], said.compared.left_out, "{label}");
-        // Of a method whose pairs nothing checks, the pairs of representatives that stay are the candidates.
+        // For an algorithm without verification, the kept pairs of representatives are the candidates.
         if !report["verify"].is_null() {
             assert_eq!(report["candidates"], said.candidates, "{label}");
         }
@@ -109,8 +110,8 @@ fn all_members_say_the_same_of_the_samples() {
     assert!(same(&said, &done.out()) > 1000 && said.0.len() == ALGORITHMS.len());
 }
 
-/// The preset of a run that names none, over the first 6,000 documents of `mixed-100m` in the folder that `DUPSIFT_CORPORA` names, or
-/// as many as `DUPSIFT_DOCUMENTS` says; or over the samples.
+/// The default preset over the first 6,000 documents of `mixed-100m` in the folder `DUPSIFT_CORPORA`, or as many as `DUPSIFT_DOCUMENTS`;
+/// otherwise over the samples.
 #[test]
 fn the_default_preset_says_the_same_of_a_mixed_corpus() {
     let mixed = std::env::var_os("DUPSIFT_CORPORA").map(|folder| Path::new(&folder).join("mixed-100m/docs"));
@@ -128,8 +129,8 @@ fn the_default_preset_says_the_same_of_a_mixed_corpus() {
     }
 }
 
-/// What a driver easily forgets, in one corpus: rows without a text count; texts of white space are no copies, and copies
-/// without a signature are; a class above the limit, linked to others; titles that are equal, too common, missing.
+/// What a driver easily forgets, in one corpus: rows without a text count; texts of white space are not copies, and copies without a
+/// signature are; a class above the limit, linked to others; titles that are equal, too common, or missing.
 fn forgettable() -> Vec<Document> {
     let mut docs: Vec<Document> = documents(&made_docs(400));
     for (at, doc) in docs.iter_mut().enumerate() {
@@ -140,7 +141,7 @@ fn forgettable() -> Vec<Document> {
     for (at, text) in [None, Some(""), Some(" \n"), Some("?!"), Some("да")].into_iter().enumerate() {
         (0..4).for_each(|turn| docs[31 * (at + 1) + 7 * turn].text = text.map(String::from));
     }
-    // Twelve copies, the title among what is equal, and versions of them before and behind.
+    // Twelve copies with equal titles, and versions of them before and after.
     for at in 0..12 {
         docs[300 + 3 * at] = docs[100].clone();
     }
@@ -175,7 +176,7 @@ fn nothing_is_forgotten() {
         let mut more = vec!["--algorithms".to_string(), RULES.to_string()];
         more.extend(names.iter().zip(&settings).map(|(name, value)| format!("{name}={value}")));
         let more: Vec<&str> = more.iter().map(String::as_str).collect();
-        // Rows without a text are set aside.
+        // Rows without a text are rejected.
         let ran = run(&[&input], &out, &more);
         assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
         for (seed, signs_copies) in [(4, false), (5, true)] {
@@ -183,7 +184,7 @@ fn nothing_is_forgotten() {
             let said = third(&docs, &recipe(RULES, count_copies), asked, seed);
             assert!(same(&said, &out) > 1000);
             for (said, report) in said.0.iter().zip(record(&out)["algorithms"].as_array().unwrap()) {
-                // Surplus copies are left out before anything is compared.
+                // Extra copies are left out before anything is compared.
                 assert_eq!(report["compared"], said.compared.made, "{}", said.label);
                 assert!(said.pairs.iter().any(|pair| pair.4 == "copy"), "{}", said.label);
             }

@@ -1,4 +1,4 @@
-//! `purify --train`: labelled pages in, a model of categories out; and that model read back.
+//! `purify --train`: reads labeled pages, writes a category model, and reads the model back.
 
 use dupsift_engine::job::Guarded;
 use dupsift_engine::reading::purified::of_corpus;
@@ -36,72 +36,72 @@ use dupsift_files::tables::{
 };
 use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
 
-/// Where the table stands in the output.
+/// Path of the table in the output.
 const TABLE: &str = "model/part-00000.parquet";
-/// Bytes of pages that a thread takes at a time.
+/// Bytes of pages that a thread reads at a time.
 const PIECE_BYTES: usize = 16 << 20;
-/// Bytes that a count takes while pages come in.
+/// Bytes per count while pages are read.
 const A_COUNT: usize = 64;
 
-/// `run.json` of a training.
+/// Describes a finished training, in `run.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct TrainingReport {
-    /// Version of this record and of the table beside it.
+    /// Version of this record and of the table next to it.
     pub schema_version: u32,
     /// Version of the program.
     pub dupsift: String,
-    /// The column of labels.
+    /// The column with labels.
     pub label_column: String,
-    /// Tokenizer, normalisation and their versions: the model is of these words.
+    /// Tokenizer, normalization and their versions, which define the words of the model.
     pub text: String,
-    /// What became of the pages.
+    /// Counts of the processed pages.
     pub purified: PurifyReport,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs besides the corpus whose rows were read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// Files of the inputs that are not read, by the endings of their names.
+    /// Input files that are not read, by file extension.
     #[serde(default)]
     pub unread: std::collections::BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with its content.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub skipped_folders: std::collections::BTreeMap<String, String>,
-    /// Rows of all usable files, or those within `--limit`.
+    /// Rows in all usable files, or those within `--limit`.
     pub rows: u64,
     /// Pages with a label and a text.
     pub pages: u64,
     /// Rows without a label.
     pub unlabelled: u64,
-    /// Rows that could not be used.
+    /// Rejected rows.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
-    /// Classes, each with its pages.
+    /// Pages per class.
     pub classes: std::collections::BTreeMap<String, u64>,
-    /// Words that the model knows.
+    /// Words in the model.
     pub words: u64,
-    /// Words in a single page, which it does not know.
+    /// Words that occur in only one page, which are not in the model.
     pub rare_words: u64,
-    /// Words beyond the number that is kept.
+    /// Words beyond the maximum number.
     pub words_beyond: u64,
-    /// One of 2 to this power of all words was counted; 0 where all were.
+    /// One of 2 to this power of all words was counted; 0 if all were.
     pub halvings: u32,
-    /// The share of all occurrences of words that the model knows.
+    /// The share of all word occurrences that are in the model.
     pub known_share: f64,
     /// A hash of the model, in hexadecimal.
     pub model: String,
-    /// Guards that fired: exit code 3, or 4 where one held the result back.
+    /// Guards that fired: exit code 3, or 4 if one of them held the result back.
     #[serde(default)]
     pub guards: Vec<GuardReport>,
-    /// One entry a stage, in order.
+    /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// What a reader should know besides.
+    /// Warnings.
     pub warnings: Vec<String>,
     /// Wall-clock seconds.
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// Highest anonymous memory that was sampled, in bytes.
+    /// Highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
 }
 
@@ -115,10 +115,10 @@ impl Guarded for TrainingReport {
     }
 }
 
-/// Learns the categories of the pages from the column of labels.
+/// Learns categories from the pages and the column of labels.
 ///
 /// # Errors
-/// No labelled page, a column that is not there, and what keeps a run from its end.
+/// Returns an error if no page is labeled, if the column is missing, or if the run cannot finish.
 pub fn train(
     options: RunOptions,
     label_column: &str,
@@ -183,16 +183,16 @@ fn attempt(session: &Session<'_>, label_column: &str, stage: &Stage, losses: &Lo
     })
 }
 
-/// What came of the rows.
+/// Counts the rows that were read.
 struct Counts {
     purified: PurifyReport,
     unlabelled: u64,
     ids_seen: IdsSeen,
 }
 
-/// Reads the pages, and hands those with a label to a trainer.
+/// Reads the pages, and passes those with a label to a trainer.
 fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) -> Result<(Trainer, Counts)> {
-    // One trainer for all threads: what it has to let go for want of room then depends on the memory, and not on the threads.
+    // All threads share one trainer, so that what it drops for lack of memory does not depend on the threads.
     let max_held = (session.engine.budget.rows / A_COUNT).max(1);
     let trainer = Mutex::new(Trainer::new(TrainingOptions { max_held, ..TrainingOptions::default() }));
     let want = Want {
@@ -232,7 +232,7 @@ fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) ->
                     };
                     let text = category_text(page.title.as_deref(), page.body.as_deref());
                     let document = session.pipeline.analyse(&text);
-                    // The words are cut before the others have to wait.
+                    // The text is segmented before the lock is taken, so that other threads do not wait.
                     document.counted();
                     trainer.lock().unwrap_or_else(PoisonError::into_inner).add(label, &document)
                 })?;
@@ -269,7 +269,7 @@ fn write(stage: &Stage, model: &Model) -> Result<(u64, u64)> {
     writer.close()
 }
 
-/// A hash of all rows, as the record has it.
+/// Returns a hash of all rows, as in the record.
 fn digest(model: &Model) -> String {
     let row = |hash: u64, row: ModelRow<'_>| {
         let word = row.word.map_or(0, |word| hash64(word.as_bytes()));
@@ -278,19 +278,19 @@ fn digest(model: &Model) -> String {
     format!("{:016x}", model.rows().fold(1, row))
 }
 
-/// A model that a training left, and its hash.
+/// Holds a trained model and its hash.
 pub struct Categories {
-    /// What it learnt.
+    /// The model.
     pub model: Model,
     /// Its hash, in hexadecimal.
     pub digest: String,
 }
 
 impl Categories {
-    /// Checks that the folder is the output of a training on words that are cut as `text` says; gives its record.
+    /// Checks that the folder is the output of a training with the word segmentation `text`, and returns its record.
     ///
     /// # Errors
-    /// As [`Categories::open`].
+    /// Returns the errors of [`Categories::open`].
     pub fn check(dir: &Path, text: &str) -> Result<TrainingReport> {
         let record = dir.join("run.json");
         if !dir.join(SUCCESS).is_file() || !dir.join(TABLE).is_file() {
@@ -311,10 +311,11 @@ impl Categories {
         Ok(report)
     }
 
-    /// Reads the model in the output of a training, which must have cut words as this job does.
+    /// Reads the model from the output of a training with the same word segmentation.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the folder is none of a training, or its words are others; [`Error::BadFile`] where it is damaged.
+    /// Returns [`Error::Usage`] if the folder is not the output of a training or has another word segmentation, and [`Error::BadFile`] if
+    /// it is damaged.
     pub fn open(dir: &Path, session: &Session<'_>) -> Result<Categories> {
         let report = Categories::check(dir, &session.pipeline.identity())?;
         let path = dir.join(TABLE);

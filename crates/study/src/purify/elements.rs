@@ -1,4 +1,4 @@
-//! The elements of a page as the columns of its table have them.
+//! The elements of a page, as the columns of its table.
 
 use super::PagesOptions;
 use super::category::Categories;
@@ -11,13 +11,13 @@ use dupsift_files::tables::PageRow;
 use dupsift_pages::{CorpusWords, Page, category_text, elements};
 use dupsift_text::Pipeline;
 
-/// What elements are taken with.
+/// Extracts elements with the statistics and the model of the options.
 pub struct Elements {
     stats: Option<CorpusStats>,
     categories: Option<Categories>,
 }
 
-/// The elements of one page, spelled out; the same buffers for one page after the other.
+/// Holds the elements of one page as text; the buffers are reused for the next page.
 #[derive(Default)]
 pub(super) struct Spelled {
     pub title: Option<String>,
@@ -29,10 +29,10 @@ pub(super) struct Spelled {
 }
 
 impl Elements {
-    /// Reads the statistics and the model that the options name.
+    /// Reads the statistics and the model named in the options.
     ///
     /// # Errors
-    /// Folders that are none of a run or a training, or of other words.
+    /// Returns an error if a folder is not the output of a run or a training, or if its words were segmented in another way.
     pub fn new(session: &Session<'_>, options: &PagesOptions) -> Result<Elements> {
         let stats =
             options.stats.as_deref().map(|dir| read_back::words(session, Finished::open(dir)?.of())).transpose()?;
@@ -40,11 +40,11 @@ impl Elements {
         Ok(Elements { stats, categories })
     }
 
-    /// Checks what can be known of both before an input is opened: that they are outputs of a run and of a training, and that the
-    /// model is of words that are cut as here.
+    /// Checks both folders before an input is opened: they are outputs of a run and of a training, and the model uses the same word
+    /// segmentation.
     ///
     /// # Errors
-    /// As [`Elements::new`].
+    /// Returns the errors of [`Elements::new`].
     pub fn check(options: &PagesOptions) -> Result<()> {
         if let Some(dir) = &options.stats {
             read_back::counted_words(Finished::open(dir)?.of())?;
@@ -55,17 +55,17 @@ impl Elements {
         }
     }
 
-    /// The snapshot of the statistics that weigh keywords.
+    /// Returns the snapshot of the statistics that weight keywords.
     pub fn snapshot(&self) -> Option<u64> {
         self.stats.as_ref().map(CorpusStats::snapshot)
     }
 
-    /// The hash of the model that says categories.
+    /// Returns the hash of the model that predicts categories.
     pub fn model(&self) -> Option<&str> {
         self.categories.as_ref().map(|categories| categories.digest.as_str())
     }
 
-    /// Takes the elements of a page.
+    /// Extracts the elements of a page.
     pub(super) fn spell(&self, session: &Session<'_>, page: &Page, out: &mut Spelled) {
         let corpus = self.stats.as_ref().map(|stats| CorpusWords { documents: stats.documents(), frequencies: stats });
         let elements = elements(page, session.pipeline, corpus.as_ref());
@@ -89,7 +89,7 @@ impl Elements {
             let text = category_text(page.title.as_deref(), page.body.as_deref());
             out.category = model.classify(&session.pipeline.analyse(&text)).map(|(class, _)| class.to_owned());
         }
-        // A page without a title is called by its heaviest keyword (docs/methods/docview.md).
+        // A page without a title gets its heaviest keyword as title (docs/methods/docview.md).
         out.title = page.title.clone().or_else(|| elements.keywords.first().map(|keyword| keyword.word.clone()));
     }
 }
@@ -102,7 +102,7 @@ impl Spelled {
         (self.title, self.category) = (None, None);
     }
 
-    /// The columns that elements fill.
+    /// Returns the elements as a table row.
     pub fn row(&self) -> PageRow<'_> {
         let some = |text: &'_ str| !text.is_empty();
         PageRow {

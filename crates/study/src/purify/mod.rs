@@ -1,4 +1,4 @@
-//! The verb `purify`: pages in, and beside the columns of their file the elements of each page out; `purify --train`.
+//! The command `purify`: reads web pages and writes the elements of each page next to the columns of its file. Also `purify --train`.
 
 mod category;
 mod elements;
@@ -13,19 +13,19 @@ pub use category::{TrainingReport, train};
 pub use report::PagesReport;
 pub use run::purify;
 
-/// What the verb is asked to do besides what every verb is.
+/// Holds the options of `purify` besides those of every command.
 #[derive(Clone)]
 pub struct PagesOptions {
-    /// Columns, words, resources; its algorithms are not asked.
+    /// Columns, word segmentation and resources; its algorithms are not used.
     pub run: RunOptions,
-    /// The columns of the files that are written beside the page's; none: all of them.
+    /// The input columns to copy to the output; `None` for all.
     pub columns: Option<Vec<String>>,
-    /// Whether the pages themselves are among them.
+    /// Whether the HTML pages are copied too.
     pub keep_html: bool,
-    /// What stands before the names of the columns of pages.
+    /// Prefix for the names of the page columns.
     pub prefix: String,
-    /// The output of a run whose word statistics weigh the keywords.
+    /// The output of a run whose word statistics weight the keywords.
     pub stats: Option<PathBuf>,
-    /// The output of a training that says categories.
+    /// The output of a training that predicts categories.
     pub model: Option<PathBuf>,
 }

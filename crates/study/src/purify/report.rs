@@ -1,4 +1,4 @@
-//! `run.json` of the verb `purify`.
+//! `run.json` of the command `purify`.
 
 use dupsift_engine::job::Guarded;
 use std::collections::BTreeMap;
@@ -15,55 +15,55 @@ use dupsift_engine::reading::purify_report::PurifyReport;
 use dupsift_engine::session::Session;
 use dupsift_files::io::OwnColumns;
 
-/// The record.
+/// Describes a finished run of `purify`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PagesReport {
-    /// Version of this record and of the tables beside it.
+    /// Version of this record and of the tables next to it.
     pub schema_version: u32,
     /// Version of the program.
     pub dupsift: String,
-    /// Tokenizer, normalisation and their versions, on which keywords depend.
+    /// Tokenizer, normalization and their versions, which keywords depend on.
     pub text: String,
-    /// What stands before the names of the columns of pages.
+    /// Prefix of the page columns.
     pub prefix: String,
-    /// The statistics that weighed keywords, as their own record names them; none: by frequency in the page alone.
+    /// The statistics that weighted the keywords, as their own record names them. `None` if only the frequency in the page counts.
     pub statistics: Option<String>,
-    /// The model that said categories, in hexadecimal.
+    /// The hash of the model that predicted categories, in hexadecimal.
     pub model: Option<String>,
-    /// The input files as ids name them.
+    /// The input files, by the names used in ids.
     pub inputs: Vec<String>,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs besides the corpus whose rows were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// Files of the inputs that are not read, by the endings of their names.
+    /// Input files that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with its content.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
-    /// Rows of all usable files, or those within `--limit`.
+    /// Rows in all usable files, or those within `--limit`.
     pub rows: u64,
-    /// Rows of `pages/`.
+    /// Rows written to `pages/`.
     pub written: u64,
-    /// Rows set aside, see `rejected/`.
+    /// Rejected rows, see `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
-    /// What became of the pages.
+    /// Counts of the processed pages.
     pub purified: PurifyReport,
-    /// Seconds that threads spent on keywords, abstracts, links and categories, summed.
+    /// Total thread seconds spent on keywords, abstracts, links and categories.
     pub elements_seconds: f64,
-    /// One entry a stage, in order.
+    /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// Guards that fired: exit code 3, or 4 where one held the result back.
+    /// Guards that fired: exit code 3, or 4 if one of them held the result back.
     pub guards: Vec<GuardReport>,
-    /// What a reader should know besides.
+    /// Warnings.
     pub warnings: Vec<String>,
     /// Wall-clock seconds.
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// Highest anonymous memory that was sampled, in bytes.
+    /// Highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
 }
 

@@ -1,8 +1,8 @@
-//! `purify`: pages in, and beside the columns of their file the elements of each page out.
+//! `purify`: reads web pages and writes the elements of each page next to the columns of its file.
 //!
-//! Every piece of a file becomes one table, made by one thread from end to end: nothing waits for another, no more than the
-//! batch at hand and the unfinished row group is in memory, and how the corpus is cut depends on it alone, so that the same
-//! pages give the same bytes on any threads and in any memory.
+//! One thread makes one table from every piece of a file. Threads do not wait for each other, only the current batch and the unfinished row
+//! group are in memory, and the pieces depend on the corpus alone. So the same pages give the same bytes with any number of threads and any
+//! memory limit.
 
 use super::PagesOptions;
 use dupsift_engine::reading::purified::of_corpus;
@@ -40,19 +40,19 @@ use dupsift_files::tables::{
 use dupsift_pages::Purifier;
 use dupsift_spill::shuffle::Writer;
 
-/// Bytes of pages in one table, about.
+/// Approximate bytes of pages in one table.
 const PART_BYTES: usize = 64 << 20;
 
-/// Rows of fewer bytes beside their page need no more than any table has.
+/// Rows with fewer bytes besides their page need no extra memory.
 const LONG_ROW: u64 = 4 << 20;
 
-/// A row of more bytes may hold values that are written in another way, see [`TableWriter::create_for_long_values`].
+/// Rows with more bytes may contain values that are written in another way, see [`TableWriter::create_for_long_values`].
 const LONG_LINE: u64 = 16 << 20;
 
-/// Purifies.
+/// Runs `purify`.
 ///
 /// # Errors
-/// Columns that cannot stand beside the page's, and what keeps a run from its end.
+/// Returns an error if an input column conflicts with a page column, or if the run cannot finish.
 pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -> Result<PagesReport> {
     let mut options = options;
     check(&options.run)?;
@@ -60,7 +60,7 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     let asked = options.clone();
     let (found, own) = heard(cancel, move || {
         let found = find_all(&asked.run.inputs, asked.run.taking())?;
-        // The columns that files have themselves are known when all of their lines are read.
+        // The files' own columns are only known after all lines are read.
         check_named(&asked.run, &found.files, columns_asked(&asked))?;
         let own = own(&asked, &found.files)?;
         Ok((found, own))
@@ -73,13 +73,13 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     })
 }
 
-/// The columns of `--columns`.
+/// Returns the columns in `--columns`.
 fn columns_asked(options: &PagesOptions) -> Vec<Asked> {
     let names = options.columns.iter().flatten();
     names.map(|name| Asked { option: "columns", column: name.clone(), plain: false }).collect()
 }
 
-/// The columns of the files that will be written.
+/// Returns the input columns that will be written.
 fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
     let page = &options.run.text_column;
     let own = own_columns(found, page)?;
@@ -97,7 +97,7 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
             own
         }
     };
-    // Some readers do not tell capitals from small letters in names.
+    // Some readers ignore case in column names.
     let ours = page_fields(&options.prefix);
     let is_ours = |name: &str| ours.iter().any(|field| field.name().eq_ignore_ascii_case(name));
     if let Some(same) = own.columns.iter().find(|column| is_ours(&column.name)) {
@@ -109,11 +109,11 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
     Ok(own)
 }
 
-/// The bytes of the longest row of each file in the columns beside its page, where these are many. No row is more than what may
-/// be written at a time.
+/// Returns, for each file, the bytes of the longest row in the columns besides its page, if these are many. No row exceeds what can be
+/// written at once.
 ///
 /// # Errors
-/// [`Error::LongRow`] with the least memory that would do.
+/// Returns [`Error::LongRow`] with the least memory that would be enough.
 fn long_rows(session: &Session<'_>, own: &OwnColumns) -> Result<Vec<u64>> {
     let (mut names, budget, source) = (asked(session, own), session.engine.budget, session.source);
     names.retain(|name| *name != session.options.text_column);
@@ -129,7 +129,7 @@ fn long_rows(session: &Session<'_>, own: &OwnColumns) -> Result<Vec<u64>> {
             move || file.longest_of(&names, LONG_ROW)
         })?;
         let page = if bytes > line { source.beyond_in(at..at + 1, &|bytes, _| bytes == 0)? } else { None };
-        // What is held of a long page itself is promised besides.
+        // The memory for a long page itself is reserved separately.
         let held = page.map_or(0, |page| page.bytes.saturating_sub(budget.promised_for(page.longest)));
         if !budget.fits_row(bytes, held) {
             let size = |bytes| ByteSize(bytes).to_string();
@@ -141,13 +141,13 @@ fn long_rows(session: &Session<'_>, own: &OwnColumns) -> Result<Vec<u64>> {
     Ok(all)
 }
 
-/// What a thread has found.
+/// Holds the results of a thread.
 struct Found<'f> {
     sums: Sums,
     rejected: Writer<'f>,
 }
 
-/// What was found and written.
+/// Counts what was found and written.
 #[derive(Default)]
 struct Sums {
     purified: PurifyReport,
@@ -159,7 +159,7 @@ struct Sums {
 }
 
 impl Sums {
-    /// Adds what another thread found.
+    /// Adds the counts of another thread.
     fn add(&mut self, other: &Sums) {
         self.purified.merge(&other.purified);
         self.elements_seconds += other.elements_seconds;
@@ -176,7 +176,7 @@ fn attempt(
     stage: &Stage,
     losses: &Losses<'_>,
 ) -> Result<PagesReport> {
-    // An earlier attempt, before a file turned out to be damaged, may have left its tables.
+    // An earlier attempt, before a file turned out to be damaged, may have left tables.
     let pages = stage.path().join("pages");
     if pages.exists() {
         std::fs::remove_dir_all(&pages).map_err(Error::io("remove", &pages))?;
@@ -207,7 +207,7 @@ fn attempt(
     Ok(report)
 }
 
-/// Writes the tables of pages; `long_rows` says of each file what its longest row takes.
+/// Writes the tables of pages; `long_rows` has the bytes of the longest row of each file.
 fn write_tables(
     session: &Session<'_>,
     (options, own, elements): (&PagesOptions, &OwnColumns, &Elements),
@@ -259,7 +259,7 @@ fn write_tables(
     Ok(sums)
 }
 
-/// The pieces that become one table: one each, but of files that are one page each as many as fill a table.
+/// Groups pieces into tables: one piece per table, except that files with a single page are combined until a table is full.
 fn parts<'s>(session: &Session<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
     let is_page = |split: &Split| session.source.files[split.file].format.is_whole();
     let mut bytes = 0;
@@ -272,7 +272,7 @@ fn parts<'s>(session: &Session<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
     splits.chunk_by(together).collect()
 }
 
-/// How many tables are made at a time, beside what readers hold of the files.
+/// Returns how many tables can be written at a time, besides the memory that readers need.
 fn tables(session: &Session<'_>, long_rows: &[u64]) -> Result<usize> {
     let small = session.engine.budget.free_pages();
     let largest = session.source.beyond(&|bytes, _| bytes <= small)?;
@@ -281,7 +281,7 @@ fn tables(session: &Session<'_>, long_rows: &[u64]) -> Result<usize> {
     Ok(session.engine.budget.tables_of_pages(bytes, longest.max(long_row)))
 }
 
-/// The names that a reading asks for besides page and id.
+/// Returns the names of the columns to read besides page and id.
 fn asked(session: &Session<'_>, own: &OwnColumns) -> Vec<String> {
     let mut names: Vec<String> = own.columns.iter().map(|column| column.name.clone()).collect();
     for name in [&session.options.content_type_column, &session.options.url_column] {
@@ -297,7 +297,7 @@ fn schema(own: &OwnColumns, prefix: &str) -> SchemaRef {
     Arc::new(Schema::new(own.chain(page_fields(prefix)).collect::<Vec<_>>()))
 }
 
-/// What makes the table of one piece.
+/// Makes the table of one piece.
 struct Part<'p> {
     session: &'p Session<'p>,
     purifier: &'p Purifier,
@@ -347,7 +347,7 @@ impl Part<'_> {
         ids_seen.merge(batch.ids_seen());
         let mut columns =
             self.own.columns.iter().map(|column| own_column(batch, column, lost)).collect::<Result<Vec<_>>>()?;
-        // Behind them: what cannot be written as text is known by then.
+        // After the columns, all values that cannot be written as text are known.
         lost.merge(&batch.lost_values());
         if taken.contains(&false) {
             let taken = BooleanArray::from(taken);
@@ -360,11 +360,11 @@ impl Part<'_> {
     }
 }
 
-/// A column of the file as it is written.
+/// Returns an input column as it is written.
 fn own_column(batch: &Documents, own: &OwnColumn, lost: &mut LostValues) -> Result<ArrayRef> {
     let there = match batch.column(&own.name) {
         Some(column) if *column.data_type() == own.data_type => Some(column.clone()),
-        // Pages in a column of strings come as bytes, for they may be in any charset.
+        // Pages in a column of strings are read as bytes, because they may have any charset.
         Some(pages) if own.data_type == DataType::Utf8View && *pages.data_type() == DataType::BinaryView => {
             let (pages, wrong) = utf8::checked(pages.as_binary_view().clone());
             lost.add(&own.name, utf8::NOT_UTF8, wrong.len() as u64);
@@ -373,7 +373,7 @@ fn own_column(batch: &Documents, own: &OwnColumn, lost: &mut LostValues) -> Resu
         Some(_) if own.data_type == DataType::Utf8View => batch.spelled_column(&own.name)?.map(|column| column.array()),
         _ => None,
     };
-    // Rows wait for their table when the pages of the file that they came from have to be gone.
+    // Rows may wait for their table after the memory for their input file has to be released.
     Ok(match there {
         Some(strings) if own.data_type == DataType::Utf8View => Arc::new(apart(strings.as_string_view())),
         Some(bytes) if own.data_type == DataType::BinaryView => Arc::new(apart(bytes.as_binary_view())),

@@ -1,4 +1,4 @@
-//! A result that was held back becomes the output.
+//! Accepts a held result, which becomes the output.
 
 use std::path::{Path, PathBuf};
 
@@ -8,21 +8,22 @@ use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::job::run_report::{AcceptedReport, IndexReport, RunReport};
 use dupsift_files::io::Held;
 
-/// From the text of a page and the record of an accepted result to the text of its page; none where the page is of another version.
+/// Converts the text of a page and the record of an accepted result to the new page; `None` if the page has another version.
 pub type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
 
-/// Publishes a result that belongs to an index, there too; it is given the record, where the result stands, and what makes it the output.
+/// Publishes a result that belongs to an index, also in that index. It gets the record, the location of the result, and a function that
+/// publishes it.
 pub type IntoIndex<'i> =
     dyn Fn(&IndexReport, &RunReport, &Path, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
 
-/// Publishes the result that a guard held back in `folder`, `NAME.held`, under the name NAME, and by `into_index` in its index, if it was
-/// matched against one; what stands there is removed last. `page` turns the text of the page into what it says once the record is this one; what gives none is a warning.
-/// Gives the place where it stands now.
+/// Publishes the result that a guard held back in `folder`, `NAME.held`, under the name NAME, and with `into_index` also in its index, if
+/// it was matched against one. An existing output is removed last. `page` updates the text of the page to the new record; if it returns
+/// `None`, the page is left as it is. Returns the new location.
 ///
-/// It may be ended at any moment: until the result has its name, the earlier output stands, and the same call goes on.
+/// The call may be killed at any moment: the earlier output is kept until the result has its name, and the same call resumes.
 ///
 /// # Errors
-/// [`Error::Usage`] where the folder holds no such result, or something else than an output stands under the name.
+/// Returns [`Error::Usage`] if the folder contains no such result, or if something other than an output has the name.
 pub fn accept(
     folder: &Path,
     time: String,
@@ -43,7 +44,7 @@ pub fn accept(
     }
 }
 
-/// Says in the record and on the page who accepted it, and gives it its name.
+/// Records the acceptance in the record and on the page, and renames the result.
 fn publish(held: &Held, json: &str, accepted: &AcceptedReport, page: &AcceptedPage<'_>) -> Result<PathBuf> {
     if !held.is_accepted() {
         let path = held.path().join("run.json");
@@ -54,7 +55,7 @@ fn publish(held: &Held, json: &str, accepted: &AcceptedReport, page: &AcceptedPa
     held.publish()
 }
 
-/// Lets the page say what the record says, where there is one.
+/// Updates the page to the record, if there is a page.
 fn write_page(held: &Held, record: &str, page: &AcceptedPage<'_>) -> Result<()> {
     let path = held.path().join(PAGE);
     if !path.is_file() {
@@ -73,7 +74,7 @@ fn write_page(held: &Held, record: &str, page: &AcceptedPage<'_>) -> Result<()> 
     }
 }
 
-/// The record with one entry more, at its end; an entry that an acceptance left which was ended is renewed.
+/// Returns the record with one more entry at its end. An entry from an interrupted acceptance is replaced.
 fn with_accepted(json: &str, accepted: &AcceptedReport) -> std::result::Result<String, String> {
     let mut record: serde_json::Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
     let Some(record) = record.as_object_mut() else { return Err("it is no record of a run".to_owned()) };
@@ -83,7 +84,7 @@ fn with_accepted(json: &str, accepted: &AcceptedReport) -> std::result::Result<S
         record.insert("accepted".to_owned(), entry);
         return serde_json::to_string_pretty(record).map_err(|error| error.to_string());
     }
-    // The entries before it stay in the order in which they were written.
+    // Earlier entries keep their order.
     let open = json.trim_end().strip_suffix('}').unwrap_or_default().trim_end();
     Ok(format!("{open},\n  \"accepted\": {}\n}}", entry.replace('\n', "\n  ")))
 }

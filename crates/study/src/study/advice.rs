@@ -1,31 +1,30 @@
-//! The sentence that ends a comparison: which contestant to take for this corpus, and why.
+//! The recommendation at the end of a comparison: which contestant to use for this corpus, and why.
 //!
-//! The rule. A contestant is near the best if its F is at most [`NEAR`] below the largest one. Of these presets come first, for
-//! what a preset holds was measured together (but those with options of their own, which are there to do what another tool
-//! does); then the higher precision, for a wrong pair may cost a document; then the order
-//! in which they were asked for. Where the largest F is below [`LEAST`], none is right for the corpus, and the sentence says so; a
-//! union or an intersection that is better by more than [`NEAR`] is named besides.
-//! CPU seconds do not count: they differ from run to run.
+//! A contestant is near the best if its F is at most [`NEAR`] below the largest one. Among these, presets have priority, because the parts
+//! of a preset were measured together (except presets with options of their own, which reproduce another tool); then the higher precision,
+//! because a wrong pair may cost a document; then the requested order. If the largest F is below [`LEAST`], no contestant suits the corpus,
+//! and the sentence states that. A union or an intersection that is better by more than [`NEAR`] is also mentioned. CPU seconds are
+//! ignored, because they differ from run to run.
 
 use super::comparison_report::{AdviceReport, ComparedReport, ComparisonReport};
 use dupsift_core::number::counted;
 
-/// An F so little below the largest is as good.
+/// An F at most this far below the largest counts as equal.
 const NEAR: f64 = 0.01;
-/// With an F below this a contestant is told as the best of a bad lot.
+/// If F is below this, the contestant is presented as the best of poor alternatives.
 const LEAST: f64 = 0.5;
-/// Fewer pairs than this tell little.
+/// Fewer pairs than this are not reliable.
 const FEW: u64 = 100;
-/// Contestants named at most that a sample does not tell from the one that is taken.
+/// Maximum number of contestants to list that the sample cannot distinguish from the recommended one.
 const MOST_NAMED: usize = 3;
 
-/// The advice, where anything in the pool is a duplicate.
+/// Returns the advice, if the pool has any duplicates.
 pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
     let f = |one: &ComparedReport| one.f.unwrap_or(-1.0);
     let ranked = report.ranked();
     let best = ranked.first().copied().filter(|best| best.f.is_some())?;
     let near = report.algorithms.iter().filter(|one| one.f.is_some() && f(one) >= f(best) - NEAR);
-    // The first of equal ones.
+    // Takes the first one of equal contestants.
     let taken = near.reduce(|taken, one| {
         let key = |one: &ComparedReport| (comes_first(one), one.precision.value.unwrap_or(0.0));
         if key(one) > key(taken) { one } else { taken }
@@ -47,7 +46,7 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
             () if precision(taken) > precision(best) => format!("the pairs of {} are more often right", taken.label),
             () => format!("{} was asked for first", taken.label),
         };
-        // To the digits that are shown.
+        // Rounded to the digits that are shown.
         match (told(taken.f), told(best.f)) {
             (own, other) if own == other => format!(", as much as {}, and {why})", best.label),
             (_, other) => format!("; {} has {other}, hardly more, and {why})", best.label),
@@ -75,7 +74,7 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
     Some(AdviceReport { label: taken.label.clone(), typed: taken.typed.clone(), sentence })
 }
 
-/// The best combination, where it is clearly better than the one that is taken, and its F.
+/// Returns the best combination and its F, if it is clearly better than the recommended contestant.
 fn together(report: &ComparisonReport, taken: f64) -> Option<(String, f64)> {
     let best = report.combinations.iter().filter_map(|one| Some((one, one.f?))).max_by(|a, b| a.1.total_cmp(&b.1));
     let (one, f) = best.filter(|(_, f)| *f > taken + NEAR)?;
@@ -85,7 +84,7 @@ fn together(report: &ComparisonReport, taken: f64) -> Option<(String, f64)> {
     })
 }
 
-/// Whether it is a preset that is typed as one.
+/// Returns whether it is a preset that is typed as one.
 fn comes_first(one: &ComparedReport) -> bool {
     one.preset && one.typed == format!("`preset={}`", &one.label)
 }

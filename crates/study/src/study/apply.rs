@@ -1,12 +1,12 @@
-//! `dupsift apply`: the corpus written from a finished run, without a second run.
+//! `dupsift apply`: writes the corpus from a finished run, without a second run.
 //!
 //! ```text
-//! the rule of the run   removed/, rejected/ and passages/ say what becomes of each row; the folders are added to the output
-//! another rule          pairs/ decide again, see `written_pairs.rs`; removed/ and the folders of the corpus make another output
+//! the rule of the run   removed/, rejected/ and passages/ decide the fate of each row; the folders are added to the output
+//! another rule          decides again from pairs/, see `written_pairs.rs`; removed/ and the corpus folders form another output
 //! ```
 //!
-//! The folders are written by the same code as in a run, so their bytes are equal to those of a run with the same options. Another rule
-//! never writes into the folder of the run, whose `removed/` would say something else than its `deduped/`.
+//! The folders are written by the same code as in a run, so their bytes equal those of a run with the same options. Another rule never
+//! writes into the folder of the run, whose `removed/` would contradict its `deduped/`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -56,38 +56,38 @@ const SCHEMA_VERSION: u32 = 1;
 /// The table of removed documents in an output folder.
 const REMOVED: &str = "removed/part-00000.parquet";
 
-/// What is to be written.
+/// Selects what is written.
 #[derive(Clone, Debug, Default)]
 pub struct ApplyOptions {
-    /// The folders of the corpus.
+    /// The corpus folders to write.
     pub corpus: CorpusFiles,
-    /// Another rule of removal than that of the run.
+    /// Another removal rule than that of the run.
     pub remove_if: Option<RemoveIf>,
-    /// Higher thresholds, each of an algorithm by its label.
+    /// Higher thresholds, by algorithm label.
     pub thresholds: Vec<(String, f64)>,
-    /// Another folder than that of the run.
+    /// Another output folder than that of the run.
     pub out: Option<PathBuf>,
 }
 
-/// The record `applied.json` of a corpus that was written from a finished run.
+/// Describes a corpus that was written from a finished run, in `applied.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct AppliedReport {
     /// Version of this record.
     pub schema_version: u32,
-    /// The program's version.
+    /// Version of the program.
     pub dupsift: String,
     /// The output folder of the run.
     pub run: String,
-    /// The rule of removal.
+    /// The removal rule.
     pub remove_if: String,
     /// Thresholds that are higher than those of the run, by label.
     pub thresholds: BTreeMap<String, f64>,
-    /// What was written.
+    /// The folders that were written.
     pub corpus: CorpusReport,
 }
 
 impl AppliedReport {
-    /// Returns whether a folder is the output of `apply` alone, and not of a run.
+    /// Returns whether a folder is the output of `apply` alone, not of a run.
     pub fn is_alone(dir: &Path) -> bool {
         dir.join(APPLIED).is_file() && !dir.join("run.json").exists()
     }
@@ -95,7 +95,7 @@ impl AppliedReport {
     /// Reads the record in a folder.
     ///
     /// # Errors
-    /// A record that is not there or cannot be understood.
+    /// Returns an error if the record is missing or cannot be understood.
     pub fn read(dir: &Path) -> Result<AppliedReport> {
         let path = dir.join(APPLIED);
         let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
@@ -105,7 +105,7 @@ impl AppliedReport {
         })
     }
 
-    /// Returns what was added to the output of a run, of what is still there; `None` if that is nothing.
+    /// Returns the folders that were added to the output of a run and still exist; `None` if there are none.
     pub(super) fn added(dir: &Path) -> Option<CorpusReport> {
         let mut corpus = AppliedReport::read(dir).ok()?.corpus;
         corpus.folders.retain(|name, _| dir.join(name).is_dir());
@@ -113,20 +113,20 @@ impl AppliedReport {
     }
 }
 
-/// What is kept by another rule.
+/// Holds the result of another rule.
 #[derive(Clone, Debug, Default)]
 pub struct Survivors {
-    /// Rows of the corpus.
+    /// Rows in the corpus.
     pub rows: u64,
     /// The removed documents, in order, each with the kept one that replaces it.
     pub removed: Vec<(u64, u64)>,
 }
 
-/// Decides again by another rule, and writes nothing. `options` are those of the record; `asked` has the rule.
+/// Decides again by another rule, without writing anything. `options` are those in the record; `asked` has the rule.
 ///
 /// # Errors
-/// [`Error::Usage`] for a label that the run does not have, for a threshold below what it knows, and if its tables do not say enough; a
-/// corpus that is gone or changed; a request to stop.
+/// Returns [`Error::Usage`] if the run does not have a label, if a threshold is lower than that of the run, or if its tables are
+/// insufficient, and an error if the corpus is missing or changed, or if the run is interrupted.
 pub fn survivors(
     finished: &Finished,
     options: &RunOptions,
@@ -152,11 +152,11 @@ pub fn survivors(
     })
 }
 
-/// Writes the corpus of a finished run. Returns the record; the folders appear complete or not at all.
+/// Writes the corpus of a finished run and returns the record. The folders appear complete or not at all.
 ///
 /// # Errors
-/// As [`survivors`]; [`Error::Usage`] if a folder is there already, if another rule has no folder of its own, and for a result that is held
-/// back; a file that cannot be copied; a full disk.
+/// Returns the errors of [`survivors`]; [`Error::Usage`] if a folder already exists, if another rule has no folder of its own, or if the
+/// result is held back; and an error if a file cannot be copied or the disk is full.
 pub fn apply(
     finished: &Finished,
     options: &RunOptions,
@@ -234,7 +234,7 @@ impl ApplyOptions {
     }
 }
 
-/// Returns the names of the folders of the corpus that are written.
+/// Returns the names of the corpus folders to write.
 fn folders(corpus: CorpusFiles) -> Vec<&'static str> {
     let asked = [(corpus.annotate, "attributes"), (corpus.keep, "deduped"), (corpus.drop, "dropped")];
     asked.into_iter().filter(|(asked, _)| *asked).map(|(_, name)| name).collect()
@@ -248,7 +248,7 @@ fn removal(finished: &Finished) -> Result<&RemovalReport> {
         .ok_or_else(|| Error::usage("a comparison removes no documents; expected the output folder of dupsift run"))
 }
 
-/// Checks, before any work, that the folders have a place.
+/// Checks, before any work, that the folders can be written.
 fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()> {
     let shown = finished.dir().display();
     if asked.corpus.is_none() {
@@ -281,8 +281,8 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
     Stage::look(out, false, false)
 }
 
-/// Refuses another rule if passages are cut, because what is cut depends on which documents are kept, and if complete chains are removed,
-/// because these also hold documents that are no pair of the kept one.
+/// Refuses another rule if passages are cut, because the cuts depend on which documents are kept, and if complete chains are removed,
+/// because these also contain documents that are not a pair with the kept one.
 fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
     if options.remove_chains && options.remove_if != RemoveIf::Pair {
         let why = "the run removed complete chains (`chain=remove`), for which only `pair` is a rule; expected another run, with `chain=keep`";
@@ -296,7 +296,7 @@ fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
     }
 }
 
-/// The pairs that decide.
+/// Holds the pairs that decide.
 struct Pairs {
     deciding: Deciding,
     known: Vec<Links>,
@@ -343,7 +343,7 @@ impl Pairs {
     }
 }
 
-/// Writes what takes another pass over the documents: marks of each row, and what another rule removes.
+/// Writes what needs another pass over the documents: annotations of each row, and the removals by another rule.
 fn with_documents(
     session: &Session<'_>,
     finished: &Finished,
@@ -369,7 +369,7 @@ fn with_documents(
     corpus_files::write(session, stage, known)
 }
 
-/// Reads the ids of the documents in pairs; of all of them if each row is marked.
+/// Reads the ids of the documents in pairs, or of all documents if each row is annotated.
 fn ids<'s>(session: &Session<'s>, taken: &Taken, shown: Arc<AtomicBits>) -> Result<Ids<'s>> {
     if session.options.corpus.annotate {
         (0..session.documents() as usize).for_each(|doc| _ = shown.set(doc));
@@ -392,7 +392,7 @@ fn write_removed(
     Ok(())
 }
 
-/// Returns the rows of removed/, by the number of each document in the corpus.
+/// Returns the rows of removed/, with the number of each document in the corpus.
 fn removed(
     session: &Session<'_>,
     finished: &Finished,
@@ -405,7 +405,7 @@ fn removed(
     }))
 }
 
-/// Returns the rows of the corpus that rejected/ lists.
+/// Returns the corpus rows that are listed in rejected/.
 fn rejected(session: &Session<'_>, finished: &Finished) -> Result<Rejected> {
     let path = rejected_table(finished.dir());
     let files: HashMap<&str, u64> = finished
@@ -421,7 +421,7 @@ fn rejected(session: &Session<'_>, finished: &Finished) -> Result<Rejected> {
     for batch in TableReader::open(&path, &REJECTED_COLUMNS)? {
         let rows = rejected_rows(&batch?, CORPUS).ok_or_else(|| wrong_table(&path))?;
         for (file, row) in rows {
-            // Without a row it is a file that was skipped.
+            // A row without a number stands for a skipped file.
             let (Some(first), Some(row)) = (files.get(&*file), row) else { continue };
             let doc = first.saturating_add(row);
             if doc >= session.documents() {
@@ -461,7 +461,7 @@ fn cuts(session: &Session<'_>, finished: &Finished, measures: bool) -> Result<Op
     read_back(session, rows, measures).map(Some)
 }
 
-/// Returns the row with the numbers that its documents have in the corpus, which has so many; `None` if it has no such document.
+/// Returns the row with document numbers in the corpus, which ends before `end`; `None` if it has no such document.
 fn of_corpus(mut row: PassageFound, first: u64, end: u64) -> Option<PassageFound> {
     row.doc = row.doc.checked_sub(first).filter(|doc| *doc < end)?;
     row.first_doc = row.first_doc.map(|doc| doc.saturating_sub(first));
@@ -473,8 +473,8 @@ fn wrong_table(path: &Path) -> Error {
     Error::BadFile { path: path.to_path_buf(), why }
 }
 
-/// Returns the order of preference of the documents in question, whose lengths and other columns are read for it. Columns compare as in
-/// the run.
+/// Returns the order of preference of the documents in question, whose lengths and other columns are read for it. Columns are compared as
+/// in the run.
 fn order(session: &Session<'_>, shown: &Arc<AtomicBits>, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
     let running = session.engine.clock.stage("read lengths");
     let (recorder, view, bits) = (KeepRecorder::new(session)?, View::first(session), shown.clone());

@@ -1,12 +1,12 @@
-//! `compare`: a run that removes nothing, and then a study of it: the pairs of all contestants, algorithms and presets, are
-//! pooled, judged on the texts, and counted.
+//! `compare`: a run that removes nothing, followed by a study: the pairs of all contestants (algorithms and presets) are pooled, judged on
+//! the texts, and counted.
 //!
 //! ```text
-//! run --> pairs of each algorithm --pool--> (a, b, who found it) --sample--> pairs to judge --read once--> verdicts --tally--> figures
+//! run --> pairs of each algorithm --pool--> (a, b, found by) --sample--> pairs to judge --read once--> verdicts --tally--> figures
 //! ```
 //!
-//! The pool is read in order and never held; what is chosen from it stands in a work file. What the figures mean and how they
-//! are estimated from a sample: [`dupsift_algorithms::stage::compare`], [`dupsift_algorithms::stage::estimate`].
+//! The pool is read in order and never held in memory; chosen pairs are stored in a temporary file. For the meaning of the figures and the
+//! estimates from a sample, see [`dupsift_algorithms::stage::compare`] and [`dupsift_algorithms::stage::estimate`].
 
 use dupsift_engine::job::{GuardReport, Guarded};
 use std::sync::Arc;
@@ -41,28 +41,28 @@ use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{JudgedBuilder, judged_schema};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// What a comparison is asked to do besides what every run is.
+/// Holds the options of a comparison besides those of every run.
 #[derive(Clone)]
 pub struct CompareOptions {
     /// The run whose algorithms are compared.
     pub run: RunOptions,
-    /// Who is compared: algorithms of the run, and presets, several of them together.
+    /// The contestants: algorithms in the run, and presets, which combine several of them.
     pub contestants: Vec<Contestant>,
-    /// Who says what a duplicate is.
+    /// The judge, which decides what a duplicate is.
     pub judge: Judge,
-    /// Of an algorithm with more pairs than these a sample of about so many is judged.
+    /// If an algorithm has more pairs than this, a sample of about this size is judged.
     pub judge_sample: u64,
-    /// Documents in the sample for the exact join; 0: none is made.
+    /// Documents in the sample for the exact join; 0 for no exact join.
     pub oracle_sample: u64,
     /// The seed of both samples.
     pub seed: u64,
 }
 
-/// What a comparison leaves behind. As `run.json` it is the record of the run.
+/// Holds the records of a comparison. Serialized as `run.json`, it is the record of the run.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Compared {
-    /// The record of the run; stages and cost are those of the study, too.
+    /// The record of the run; its stages and cost include the study.
     pub run: RunReport,
     /// The record of the study, `compare/comparison.json`.
     #[serde(skip)]
@@ -79,10 +79,10 @@ impl Guarded for Compared {
     }
 }
 
-/// Checks what can be known before an input is opened, beside what [`dupsift_engine::job::check()`] checks of every run.
+/// Checks the options before an input is opened, in addition to [`dupsift_engine::job::check()`].
 ///
 /// # Errors
-/// More algorithms than can be pooled.
+/// Returns an error if there are more algorithms than can be pooled.
 pub fn check(options: &CompareOptions) -> Result<()> {
     let algorithms = options.run.recipe.algorithms.len().max(options.contestants.len());
     if algorithms > MOST_POOLED {
@@ -93,10 +93,10 @@ pub fn check(options: &CompareOptions) -> Result<()> {
     Ok(())
 }
 
-/// Runs and compares; `page` makes report.html.
+/// Runs and compares; `page` renders report.html.
 ///
 /// # Errors
-/// More algorithms than can be pooled, and what keeps a run from its end.
+/// Returns an error if there are more algorithms than can be pooled, or if the run cannot finish.
 pub fn compare(
     options: &CompareOptions,
     inputs: Inputs,
@@ -117,7 +117,7 @@ pub fn compare(
     })
 }
 
-/// A run whose algorithms are compared.
+/// Adapts a run whose algorithms are compared.
 struct Comparing<'c> {
     options: &'c CompareOptions,
     oracle: Option<Sample>,
@@ -141,7 +141,7 @@ impl Variant for Comparing<'_> {
     }
 }
 
-/// The documents for the exact join, and what each algorithm of the run says of them.
+/// Holds the documents for the exact join, and the pairs of each algorithm among them.
 struct Sample {
     documents: AtomicBits,
     within: Vec<Within>,
@@ -155,7 +155,7 @@ impl Sample {
     }
 }
 
-/// What the pool holds of interest, in work files.
+/// Holds what is needed from the pool, in temporary files.
 struct Pooling {
     tally: Tally,
     /// Pairs to judge.
@@ -206,7 +206,7 @@ fn study(
     Ok(report)
 }
 
-/// A table that was written a moment ago and is damaged now is no input file that could be left out.
+/// A damaged table that was just written is not an input file that could be left out.
 fn damaged<T>(result: Result<T>) -> Result<T> {
     result.map_err(|error| match error {
         Error::BadFile { path, why } => Error::Damaged { path, why },
@@ -214,8 +214,8 @@ fn damaged<T>(result: Result<T>) -> Result<T> {
     })
 }
 
-/// How many pairs each contestant has. Those of a preset are counted where its algorithms together have more than are all
-/// judged: how many of them several found, only the pool tells.
+/// Returns how many pairs each contestant has. For presets, they are counted in the pool if their algorithms together have more pairs than
+/// are all judged, because only the pool shows how many pairs several algorithms found.
 fn sizes(engine: &Engine<'_>, options: &CompareOptions, finished: &Finished) -> Result<Vec<u64>> {
     let written =
         |one: &Contestant| one.algorithms.iter().map(|&at| finished.report.algorithms[at].duplicates_written()).sum();
@@ -233,7 +233,7 @@ fn sizes(engine: &Engine<'_>, options: &CompareOptions, finished: &Finished) -> 
     Ok(sizes)
 }
 
-/// Reads the pool: counts all of it, and records what will be judged.
+/// Reads the pool: counts all of it, and records which pairs to judge.
 fn pool(
     engine: &Engine<'_>,
     options: &CompareOptions,
@@ -264,7 +264,7 @@ fn pool(
     Ok(Pooling { tally, chosen })
 }
 
-/// The table of the judged pairs, `compare/pairs.parquet`.
+/// Writes the table of judged pairs, `compare/pairs.parquet`.
 fn write(stage: &Stage, labels: &[&str], pairs: &FoundList, verdicts: &Verdicts) -> Result<()> {
     let mut writer = TableWriter::create(&stage.file("compare/pairs.parquet")?, judged_schema())?;
     let mut builder = JudgedBuilder::default();

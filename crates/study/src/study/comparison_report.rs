@@ -1,65 +1,65 @@
-//! `compare/comparison.json`: how many of each algorithm's pairs a judge of the texts calls duplicates, and how many of
-//! all such pairs it finds.
+//! `compare/comparison.json`: how many of each algorithm's pairs are duplicates according to a judge of the texts, and how many of all such
+//! pairs it finds.
 //!
-//! Field names are the interface. What cannot be known (the precision of an algorithm without pairs) is null.
+//! Field names are part of the interface. Unknown values, such as the precision of an algorithm without pairs, are null.
 
 use serde::{Deserialize, Serialize};
 
-/// A share or a number that may rest on a sample.
+/// Holds a share or a number that may be estimated from a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Figure {
     /// The value; null where it is undefined.
     pub value: Option<f64>,
-    /// The lower end of the 95% interval; equal to the value where nothing was sampled.
+    /// The lower end of the 95% interval; equal to the value if nothing was sampled.
     pub low: Option<f64>,
     /// The upper end.
     pub high: Option<f64>,
 }
 
 impl Figure {
-    /// The ends, where they are at least this far apart.
+    /// Returns the ends of the interval if they are at least this far apart.
     pub fn interval(&self, least: f64) -> Option<(f64, f64)> {
         self.low.zip(self.high).filter(|(low, high)| high - low >= least)
     }
 }
 
-/// The whole record.
+/// Holds the complete record.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ComparisonReport {
-    /// Who judged, and how much.
+    /// The judge, and how much it judged.
     pub judge: JudgeReport,
-    /// Different pairs that at least one contestant found: the pool.
+    /// The pool: distinct pairs that at least one contestant found.
     pub pooled: u64,
-    /// Those of them that are duplicates.
+    /// Duplicates among the pool.
     pub duplicates: Figure,
-    /// One entry a contestant, an algorithm or a preset, in the order in which they were asked for, presets last.
+    /// One entry per contestant, an algorithm or a preset, in the requested order, presets last.
     pub algorithms: Vec<ComparedReport>,
-    /// Which to take, and why; null where nothing in the pool is a duplicate.
+    /// The recommended contestant, and why; null if the pool has no duplicates.
     #[serde(default)]
     pub advice: Option<AdviceReport>,
-    /// Row A, column B: pairs that both found; on the diagonal the pairs of A.
+    /// Row A, column B: pairs that both found; the diagonal has the pairs of A.
     pub agreement: Vec<Vec<u64>>,
-    /// Unions and intersections of two and three contestants that have a larger F than any part of them, the best first: at
-    /// most 20 of two and 20 of three.
+    /// Unions and intersections of two and three contestants with a larger F than any part of them, best first: at most 20 of two and 20 of
+    /// three.
     pub combinations: Vec<CombinationReport>,
-    /// The exact join on a sample of documents, where one was asked for.
+    /// The exact join on a sample of documents, if requested.
     pub oracle: Option<OracleReport>,
 }
 
 impl ComparisonReport {
-    /// The contestants as they are shown: the one to take first, then as [`ComparisonReport::ranked`].
+    /// Returns the contestants in display order: the recommended one first, then as in [`ComparisonReport::ranked`].
     pub fn shown(&self) -> Vec<&ComparedReport> {
         let mut shown = self.ranked();
         shown.sort_by_key(|one| !self.takes(one));
         shown
     }
 
-    /// Whether that is the one to take.
+    /// Returns whether this contestant is the recommended one.
     pub fn takes(&self, one: &ComparedReport) -> bool {
         self.advice.as_ref().is_some_and(|advice| advice.label == one.label)
     }
 
-    /// The contestants by the largest F, then the higher precision, then as they were asked for.
+    /// Returns the contestants by descending F, then descending precision, then in the requested order.
     pub fn ranked(&self) -> Vec<&ComparedReport> {
         let mut ranked: Vec<&ComparedReport> = self.algorithms.iter().collect();
         let key = |one: &ComparedReport| (one.f.unwrap_or(-1.0), one.precision.value.unwrap_or(-1.0));
@@ -69,119 +69,119 @@ impl ComparisonReport {
     }
 }
 
-/// What to take.
+/// Holds the recommendation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct AdviceReport {
     /// The label of the contestant.
     pub label: String,
-    /// What to type for a run of it.
+    /// The option to type to run it.
     pub typed: String,
-    /// The sentence.
+    /// The recommendation as a sentence.
     pub sentence: String,
 }
 
-/// The judge.
+/// Describes the judge.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct JudgeReport {
-    /// As typed: `lcs:0.85`.
+    /// The name as typed: `lcs:0.85`.
     pub name: String,
-    /// Documents read for it, each once.
+    /// Documents read for judging, each once.
     pub documents: u64,
     /// Pairs judged.
     pub judged: u64,
-    /// The most pairs of one algorithm that are all judged; of more a sample of about that size, and those that are judged
-    /// for the sake of another algorithm.
+    /// The maximum number of pairs of one algorithm that are all judged. If there are more, a sample of about that size is judged, and
+    /// pairs that are judged for another algorithm.
     pub sample: u64,
-    /// Whether the sample left pairs out.
+    /// Whether sampling left pairs out.
     pub sampled: bool,
     /// The seed of the sample.
     pub seed: u64,
-    /// Pairs whose texts were too long for characters and were judged by words.
+    /// Pairs whose texts were too long to be judged by characters and were judged by words.
     pub by_words: u64,
-    /// Pairs whose texts were so long, and so far apart, that they were not judged at all; they count as no duplicates.
+    /// Pairs whose texts were too long and too different to be judged; they count as not duplicates.
     #[serde(default)]
     pub undecided: u64,
-    /// CPU seconds of reading the documents and judging.
+    /// CPU seconds for reading the documents and judging.
     pub cpu_seconds: f64,
 }
 
-/// One contestant.
+/// Describes one contestant.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ComparedReport {
     /// The label of an algorithm, or the name of a preset.
     pub label: String,
-    /// Whether it is a preset: then its pairs are those that any of its algorithms found.
+    /// Whether it is a preset, whose pairs are those that any of its algorithms found.
     #[serde(default)]
     pub preset: bool,
     /// The names of the output folders of its algorithms.
     #[serde(default)]
     pub members: Vec<String>,
-    /// What to type for a run of it.
+    /// The option to type to run it.
     #[serde(default)]
     pub typed: String,
-    /// Its pairs that take part.
+    /// Its pairs in the pool.
     pub pairs: u64,
-    /// Those of them that were judged.
+    /// Its pairs that were judged.
     pub judged: u64,
-    /// Duplicates that it found over all duplicates of the pool.
+    /// Duplicates that it found divided by all duplicates in the pool.
     pub recall: Figure,
-    /// Duplicates over its pairs.
+    /// Duplicates divided by its pairs.
     pub precision: Figure,
-    /// 2 P R / (P + R); null where P or R is, and where both are 0.
+    /// 2 P R / (P + R); null if P or R is null, or if both are 0.
     pub f: Option<f64>,
-    /// F of the lower ends of P and R. F grows with both, so it lies between `f_low` and `f_high` whenever P and R lie in
-    /// their intervals.
+    /// F of the lower ends of P and R. F grows with both, so it is between `f_low` and `f_high` whenever P and R are in their intervals.
     pub f_low: Option<f64>,
     /// F of the upper ends.
     pub f_high: Option<f64>,
-    /// Pairs that no contestant found but those that hold one of its algorithms, and those whose algorithms it holds.
+    /// Pairs that no unrelated contestant found. Contestants that contain one of its algorithms, or whose algorithms it contains, do not
+    /// count.
     pub alone: u64,
     /// Duplicates among these.
     pub alone_duplicates: Figure,
-    /// CPU seconds that its algorithms cost by themselves: signing, grouping, checking.
+    /// CPU seconds for its algorithms alone: signing, grouping, verifying.
     pub cpu_seconds: f64,
-    /// Duplicates that it found over all duplicates of the exact join.
+    /// Duplicates that it found divided by all duplicates in the exact join.
     pub oracle_recall: Option<Figure>,
 }
 
 impl ComparedReport {
-    /// F with its ends.
+    /// Returns F with its interval.
     pub fn f_figure(&self) -> Figure {
         Figure { value: self.f, low: self.f_low, high: self.f_high }
     }
 }
 
-/// Several algorithms together. They are chosen and ordered by estimates where pairs were sampled.
+/// Describes several algorithms together. They are chosen and ordered by estimates if pairs were sampled.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct CombinationReport {
     /// Their labels.
     pub labels: Vec<String>,
     /// `union` or `intersection` of their pairs.
     pub how: String,
-    /// Pairs of the combination.
+    /// Pairs in the combination.
     pub pairs: u64,
-    /// As of one algorithm.
+    /// Recall, as for one algorithm.
     pub recall: Option<f64>,
-    /// As of one algorithm.
+    /// Precision, as for one algorithm.
     pub precision: Option<f64>,
-    /// As of one algorithm.
+    /// F, as for one algorithm.
     pub f: Option<f64>,
-    /// CPU seconds of all of them.
+    /// CPU seconds for all of them.
     pub cpu_seconds: f64,
 }
 
-/// The exact join.
+/// Describes the exact join.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct OracleReport {
-    /// Documents in the sample, of those with words.
+    /// Documents with words in the sample.
     pub documents: u64,
-    /// Pairs of these whose similarity was computed, for no bound rejected them.
+    /// Pairs in the sample whose similarity was computed because no bound ruled them out.
     pub judged: u64,
-    /// Pairs of these that the judge calls duplicates.
+    /// Pairs in the sample that the judge calls duplicates.
     pub duplicates: u64,
-    /// Those of them that stand in no algorithm's pairs: what pooling cannot see.
+    /// Duplicates that no algorithm found, which pooling cannot see.
     pub unseen: u64,
-    /// Pairs whose texts were too long to be judged; they count as no duplicates.
+    /// Pairs whose texts were too long to be judged; they count as not duplicates.
     #[serde(default)]
     pub undecided: u64,
 }

@@ -1,7 +1,7 @@
-//! The exact copies of a document, as the table of pairs of a finished run tells.
+//! The exact copies of a document, from the table of pairs of a finished run.
 //!
-//! The best one of g copies is in a pair with each of the others, and these are in no other pair of copies. So either the document at
-//! hand has g - 1 partners, or its only partner has.
+//! The best one of g copies is in a pair with each of the others, and these are in no other pair of copies. So either the document itself
+//! has g - 1 partners, or its only partner has.
 //!
 //! ```text
 //! copies a b c d, best b      pairs a-b, b-c, b-d: b has 3 partners, a has b
@@ -12,26 +12,27 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::TableReader;
 use dupsift_files::tables::{COPY_LOOK_UP_COLUMNS, copies_of};
 
-/// The copies of one document.
+/// Describes the copies of one document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CopyGroup {
-    /// How many there are, with the document itself.
+    /// The number of copies, including the document itself.
     pub size: u64,
-    /// The only copy that it is in a pair with, if it is one: the best document of the group, if the document itself is not that.
+    /// The only copy that it is in a pair with, if there is exactly one: the best document of the group, unless the document itself is
+    /// that.
     pub partner: Option<u64>,
 }
 
-/// Returns the copies of two documents, by the table of any algorithm.
+/// Returns the copies of two documents, from the table of any algorithm.
 ///
 /// # Errors
-/// A table that is not there or damaged.
+/// Returns an error if the table is missing or damaged.
 pub fn copies(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[CopyGroup; 2]> {
     let own = partners(finished, label, &docs)?;
     let only = own.map(|partners| partners.only());
     let asked: Vec<u64> = only.into_iter().flatten().collect();
     let mut of_partners = vec![Partners::default(); asked.len()];
     if !asked.is_empty() {
-        // Copies of each other may both be asked about.
+        // The two documents may be copies of each other.
         each(finished, label, &asked, |at, other| of_partners[at].add(other))?;
     }
     let mut of_partners = of_partners.into_iter();
@@ -41,7 +42,7 @@ pub fn copies(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[CopyG
     }))
 }
 
-/// The copies that a document stands in pairs with.
+/// Counts the copies that a document is in pairs with.
 #[derive(Clone, Copy, Default)]
 struct Partners {
     count: u64,
@@ -65,7 +66,7 @@ fn partners(finished: &Finished, label: &str, docs: &[u64; 2]) -> Result<[Partne
     Ok(partners)
 }
 
-/// Calls `then` with the place of a document among those asked, and with a copy that it stands in a pair with.
+/// Calls `then` with the position of a document in `docs`, and with a copy that it is in a pair with.
 fn each(finished: &Finished, label: &str, docs: &[u64], mut then: impl FnMut(usize, u64)) -> Result<()> {
     let path = finished.pair_table(label);
     for batch in TableReader::open(&path, &COPY_LOOK_UP_COLUMNS)? {

@@ -1,16 +1,14 @@
-//! `evaluate`: the pairs and clusters of a finished run, held against labelled ones.
+//! `evaluate`: compares the pairs and clusters of a finished run with labeled ones.
 //!
-//! Pairs are counted over texts ([`super::texts`]): two documents count as a pair if the documents that stand for their texts are one.
+//! Pairs are counted over texts ([`super::texts`]): two documents count as a pair if the documents that represent their texts are one.
 //!
-//! Pairs are compared as sets of document numbers: the tables of a run are in order, and so are the true pairs. A page (a
-//! document) counts as detected if it stands in some reported pair, and as correctly detected if one of these is true.
-//! Clusters are compared cell by cell, see [`dupsift_algorithms::measure::Partitions`]: documents in no cluster are clusters of one.
-//! Where pairs are given, the true clusters are their connected components; where clusters are given, the true pairs are
-//! all those within them.
+//! Pairs are compared as sets of document numbers: both the tables of a run and the true pairs are in order. A page (a document) counts as
+//! detected if it is in some reported pair, and as correctly detected if one of these pairs is true. Clusters are compared cell by cell,
+//! see [`dupsift_algorithms::measure::Partitions`]: documents in no cluster are clusters of one. If the truth has pairs, the true clusters
+//! are their connected components; if it has clusters, the true pairs are all pairs within them.
 //!
-//! Of a group above `--max-group` not all pairs are written. Where the run counted as many pairs as there are within its
-//! clusters, the pairs are all of these, and are counted from the clusters. Elsewhere what the pairs not written would
-//! change is not known, and null.
+//! Not all pairs of a group above `--max-group` are written. If the run counted as many pairs as there are within its clusters, the pairs
+//! are all of these, and are counted from the clusters. Otherwise, figures that depend on the unwritten pairs are unknown, and null.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -43,7 +41,7 @@ use dupsift_spill::shuffle::AtomicBits;
 /// Version of the record and of the table.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Returns how fields of labels in separated values are quoted, by the options of the verb.
+/// Returns how fields of labels in separated values are quoted, according to the options.
 pub fn truth_quotes(settings: &Settings) -> Quoting {
     settings.text("truth-quotes").map_or(Quoting::Double, Quoting::of)
 }
@@ -51,12 +49,12 @@ pub fn truth_quotes(settings: &Settings) -> Quoting {
 /// The table of labels that cannot be used, written if there are any.
 const REJECTED: &str = "rejected/part-00000.parquet";
 
-/// Measures every algorithm of a run against the truth in these files, and writes `evaluation/` into the run's folder, in
-/// the place of an earlier one.
+/// Measures every algorithm in a run against the truth in these files, and writes `evaluation/` into the folder of the run, replacing an
+/// earlier one.
 ///
 /// # Errors
-/// [`Error::Usage`] for a truth that cannot be understood or has no id of the corpus, and for a corpus that is not the one
-/// of the run any more; [`Error::BadFile`] for a damaged file. Then the folder is as it was.
+/// Returns [`Error::Usage`] if the truth cannot be understood or has no id of the corpus, or if the corpus has changed after the run, and
+/// [`Error::BadFile`] if a file is damaged. The folder is then unchanged.
 pub fn evaluate(
     finished: &Finished,
     options: &RunOptions,
@@ -105,7 +103,7 @@ pub fn evaluate(
     Ok(report)
 }
 
-/// Refuses labels that would replace an earlier evaluation if so many of them are broken that the guard over rows fires.
+/// Refuses labels that would replace an earlier evaluation if so many rows are broken that the guard for rows fires.
 fn keeps_earlier(truth: &TruthReport, out: &Path, share: Option<f64>) -> Result<()> {
     let (rows, broken) = (truth.rows, truth.rejections.broken);
     let read = ReadCounts { rows, broken, used: rows - truth.rejections.rows, ..ReadCounts::default() };
@@ -127,7 +125,7 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
     let run = &finished.report;
     let mut warnings = Vec::new();
     for one in algorithms.iter().filter(|one| one.pairs_not_written > 0) {
-        // Where the pairs are all that the clusters have, those not written are among the pairs counted.
+        // If the pairs are all pairs within the clusters, those not written are counted too.
         let known = run.algorithms.iter().any(|ran| ran.label == one.label && ran.pairs == one.pairs);
         let what = if known {
             "all pairs within the clusters are pairs, so they are counted from these".to_string()
@@ -169,7 +167,7 @@ fn row(one: &EvaluatedReport) -> EvaluationRow<'_> {
     }
 }
 
-/// All algorithms, several at a time, in the order of the recipe.
+/// Measures all algorithms, several at a time, and returns them in the order of the recipe.
 fn measure_all(session: &Session<'_>, finished: &Finished, truth: (&Truth, &Texts)) -> Result<Vec<EvaluatedReport>> {
     let algorithms = &finished.report.algorithms;
     let measured = Mutex::new(Vec::new());
@@ -186,7 +184,7 @@ fn measure_all(session: &Session<'_>, finished: &Finished, truth: (&Truth, &Text
         },
         Ok,
     )?;
-    // A damaged table is a piece of work that is missing.
+    // A damaged table would be a missing piece of work.
     session.engine.none_bad()?;
     let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
     measured.sort_by_key(|(at, _)| *at);
@@ -194,7 +192,7 @@ fn measure_all(session: &Session<'_>, finished: &Finished, truth: (&Truth, &Text
     Ok(measured.into_iter().map(|(_, report)| report).collect())
 }
 
-/// One algorithm: its clusters, and its pairs as they are written or, where not all are, as its clusters say them.
+/// Measures one algorithm: its clusters, and its pairs as written or, if not all are written, as implied by its clusters.
 fn measure(
     session: &Session<'_>,
     finished: &Finished,
@@ -210,7 +208,7 @@ fn measure(
     let clusters = EvaluatedClusters::new(session, finished, (truth, texts), one, !all_written)?;
     report.b_cubed = clusters.partitions.b_cubed().into();
     report.ari = clusters.partitions.ari();
-    // Pairs lie within clusters, but for forms, so as many pairs as there are within them are all of these.
+    // All pairs except those from the same template are within clusters, so if the counts are equal, they are all pairs within clusters.
     let all_within = one.pairs.saturating_sub(one.templates) == clusters.pairs;
     if !all_written && all_within {
         (report.pairs, report.pages) = (clusters.pairs, clusters.pages);
@@ -223,15 +221,14 @@ fn measure(
     report.pairwise = Retrieval::of_counts(report.pairs_true, report.pairs, pairs).into();
     report.pagewise = Retrieval::of_counts(report.pages_true, report.pages, pages).into();
     if !all_written && !all_within {
-        // A true pair, or a page that stands in one, may be among those not written: the pairs written still have a
-        // precision of their own, and nothing else is known.
+        // An unwritten pair may be true, or contain a page: only the precision of the written pairs is known.
         report.pairwise = FiguresReport { precision: report.pairwise.precision, ..FiguresReport::default() };
         report.pagewise = FiguresReport::default();
     }
     Ok(report)
 }
 
-/// Counts pairs, which come in order of their documents and are from that table.
+/// Counts pairs from that table, in document order.
 pub(super) fn measure_pairs(
     session: &Session<'_>,
     (pairs, table): (impl Iterator<Item = Result<PairFound>>, &Path),

@@ -1,4 +1,4 @@
-//! The clusters of one algorithm beside the true ones, cell by cell, and the pairs that they stand for.
+//! Compares the clusters of one algorithm with the true ones, cell by cell, and counts the pairs within them.
 
 use std::path::Path;
 
@@ -16,26 +16,26 @@ use dupsift_engine::session::Session;
 use dupsift_files::tables::Clustered;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// What the clusters of one algorithm say.
+/// Holds counts for the clusters of one algorithm.
 pub struct EvaluatedClusters {
     /// The cells of the true and the predicted clusters.
     pub partitions: Partitions,
     /// All pairs within the clusters, counted over texts.
     pub pairs: u64,
-    /// Documents in them.
+    /// Documents in the clusters.
     pub pages: u64,
-    /// Pairs that are in one cell, and the documents of these.
+    /// Pairs within one cell, and the documents in these pairs.
     in_cells: (u64, u64),
-    /// For each document the number of its cluster, from 1; 0 where it is alone. Empty unless it is needed.
+    /// For each document, the number of its cluster, from 1; 0 if it is in none. Empty unless it is needed.
     cluster_of: Numbers,
     label: String,
 }
 
 impl EvaluatedClusters {
-    /// Reads the clusters of an algorithm. With `of_pairs` [`EvaluatedClusters::true_pairs`] can be asked.
+    /// Reads the clusters of an algorithm. With `of_pairs`, [`EvaluatedClusters::true_pairs`] can be called.
     ///
     /// # Errors
-    /// [`Error::BadFile`] where the table of the clusters is damaged.
+    /// Returns [`Error::BadFile`] if the table of clusters is damaged.
     pub fn new(
         session: &Session<'_>,
         finished: &Finished,
@@ -48,10 +48,10 @@ impl EvaluatedClusters {
         EvaluatedClusters::of(session, finished, known, (&one.label, &table), rows, of_pairs)
     }
 
-    /// Takes documents cluster after cluster, each with the size of its cluster. `label` names them, and `table` is where they are from.
+    /// Reads documents cluster by cluster, each with the size of its cluster. `label` names the clusters, and `table` is their source.
     ///
     /// # Errors
-    /// What `rows` returns; [`Error::BadFile`] if they are not in such an order.
+    /// Returns an error from `rows`, or [`Error::BadFile`] if they are not in such an order.
     pub fn of(
         session: &Session<'_>,
         finished: &Finished,
@@ -70,7 +70,7 @@ impl EvaluatedClusters {
         let mut writer = shuffle.writer();
         let (mut cluster, mut left, mut pairs) = (0, 0, 0);
         let mut of_texts = (of_pairs && texts.any()).then(|| TextCells::new(session, label)).transpose()?;
-        // Texts of the cluster at hand.
+        // Distinct texts in the current cluster.
         let mut distinct = 0;
         for row in rows {
             session.engine.go_on()?;
@@ -98,7 +98,7 @@ impl EvaluatedClusters {
             link.push(&mut writer, cluster - 1, first)?;
             let of_text = texts.of(row.doc);
             if of_text == row.doc {
-                // A pair with each text of the cluster that came before.
+                // One pair with each earlier text in the cluster.
                 pairs += distinct;
                 distinct += 1;
             } else {
@@ -114,7 +114,7 @@ impl EvaluatedClusters {
         if let Some(cells) = of_texts {
             in_cells = (cells.pairs, cells.correct.count(texts, &truth.pages));
         }
-        // Then who stands in no predicted cluster, and last who is alone in both.
+        // Next, documents in no predicted cluster, and last, documents that are unclustered in both.
         let pages = clustered.count();
         let mut both = pages;
         for doc in truth.pages.iter().filter(|&doc| !clustered.get(doc)) {
@@ -125,12 +125,12 @@ impl EvaluatedClusters {
         Ok(EvaluatedClusters { partitions, pairs, pages, in_cells, cluster_of, label: label.to_owned() })
     }
 
-    /// How many of all pairs within the clusters are true, and how many documents stand in these.
+    /// Returns how many of all pairs within the clusters are true, and how many documents are in these.
     ///
     /// # Panics
-    /// If the clusters were not read for it, and pairs are the truth.
+    /// Panics if the clusters were not read with `of_pairs` and the truth has pairs.
     pub fn true_pairs(&self, session: &Session<'_>, (truth, texts): (&Truth, &Texts)) -> Result<(u64, u64)> {
-        // Where clusters are the truth, two documents of one cell are a true pair.
+        // If the truth has clusters, two documents in the same cell are a true pair.
         let Some(listed) = truth.listed() else { return Ok(self.in_cells) };
         let correct = Correct::new(session, &self.label)?;
         let mut pairs = 0;
@@ -146,13 +146,14 @@ impl EvaluatedClusters {
     }
 }
 
-/// The cells of both clusterings, counted over texts. Clusters come one after another.
+/// Counts the cells of both clusterings over texts. Clusters must be given one after another.
 struct TextCells {
-    /// By the first document of a true cluster: the predicted cluster that met it last, the texts of both, and the last of these.
+    /// By the first document of a true cluster: the last predicted cluster that shares a text with it, the texts of both, and the last of
+    /// these.
     clusters: Numbers,
     counts: Numbers,
     lasts: Numbers,
-    /// Pairs that are in one cell.
+    /// Pairs within one cell.
     pairs: u64,
     correct: Correct,
 }
@@ -174,7 +175,7 @@ impl TextCells {
         })
     }
 
-    /// Adds a document of a predicted cluster, which is numbered from 1.
+    /// Adds a document in a predicted cluster, which is numbered from 1.
     fn add(&mut self, cluster: u64, doc: u64, (truth, texts): (&Truth, &Texts)) {
         let (first, of_text) = (truth.first(doc), texts.of(doc));
         if of_text != doc {
@@ -195,8 +196,8 @@ impl TextCells {
     }
 }
 
-/// The cells of both clusterings, from rows (predicted cluster, true cluster), the second from that byte on; and the pairs that are
-/// in one cell, with the documents of these.
+/// Returns the cells of both clusterings, from rows (predicted cluster, true cluster), where the second begins at byte `width`; and the
+/// pairs within one cell, with their documents.
 fn cells(engine: &Engine<'_>, sorted: &Sorted, width: usize, truth: &Truth) -> Result<(Partitions, (u64, u64))> {
     let mut partitions = Partitions::default();
     let mut in_cells = (0, 0);
@@ -223,7 +224,7 @@ fn cells(engine: &Engine<'_>, sorted: &Sorted, width: usize, truth: &Truth) -> R
     Ok((partitions, in_cells))
 }
 
-/// Pairs among so many documents.
+/// Returns the number of pairs among this many documents.
 fn pairs_of(documents: u64) -> u64 {
     documents * documents.saturating_sub(1) / 2
 }

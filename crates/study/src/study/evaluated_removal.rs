@@ -1,4 +1,4 @@
-//! What the run as a whole is worth: the pairs that decide, and what is removed by them.
+//! Evaluates the run as a whole: the pairs that decide, and the documents that are removed.
 
 use std::iter::Peekable;
 
@@ -19,7 +19,7 @@ use dupsift_engine::session::Session;
 use dupsift_files::tables::{Clustered, PairFound};
 use dupsift_spill::shuffle::Sorted;
 
-/// The labels of the two rows; no algorithm can be called so.
+/// The labels of the two rows; no algorithm can have them.
 const RUN: &str = "(run)";
 const REMOVED: &str = "(removed)";
 
@@ -68,7 +68,7 @@ pub fn run(
     Ok(report)
 }
 
-/// Measures the clusters that each kept document is with the documents that are removed in favor of it.
+/// Measures the clusters that each kept document forms with the documents that are removed in favor of it.
 pub fn removed(
     session: &Session<'_>,
     finished: &Finished,
@@ -100,8 +100,8 @@ pub fn removed(
     Ok(report)
 }
 
-/// Returns the documents of clusters of two or more, from rows of a first document and another one. `adds_first`: no row has the first
-/// document as its second.
+/// Returns the documents in clusters of two or more, from rows of a first document and another one. Set `adds_first` if no row has the
+/// first document as its second.
 fn clusters<'s>(
     session: &'s Session<'_>,
     sorted: &'s Sorted,
@@ -147,7 +147,7 @@ fn agreed(finished: &Finished, deciding: &Deciding) -> Result<impl Iterator<Item
     }))
 }
 
-/// Takes the first pair of all tables, and returns how many of them have it: none at the end.
+/// Takes the first pair over all tables, and returns how many of them have it; 0 at the end.
 fn next<I: Iterator<Item = Result<PairFound>>>(all: &mut [Peekable<I>]) -> Result<(PairFound, usize)> {
     let mut least: Option<(u64, u64)> = None;
     for table in &mut *all {

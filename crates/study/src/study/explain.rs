@@ -1,7 +1,7 @@
-//! explain: why two documents of a finished run are a pair, or none.
+//! `explain`: why two documents of a finished run are a pair, or are not.
 //!
-//! What the run said stands in its tables. Why, the two documents tell once they are signed again with the statistics and
-//! models of the run: so their signatures are the run's own.
+//! The result of the run is in its tables. For the reason, the two documents are signed again with the statistics and models of the run, so
+//! their signatures are the same.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -32,11 +32,12 @@ use dupsift_engine::session::Session;
 use dupsift_incremental::Again;
 use dupsift_text::Analysis;
 
-/// Explains two documents of the run, named by ids, or by their numbers; of one that is named alone, why it goes for the document that
-/// it goes for, or else why it is a pair with the most similar one.
+/// Explains two documents of the run, given by id or by number. For a single document, explains why it was removed in favor of another one,
+/// or else why it is a pair with the most similar one.
 ///
 /// # Errors
-/// Documents that are not there, ids that several have, a corpus, statistics or an index that are not those of the run any more.
+/// Returns an error if a document does not exist, if several documents have the id, or if the corpus, the statistics or the index have
+/// changed after the run.
 pub fn explain(
     finished: &Finished,
     options: &RunOptions,
@@ -100,32 +101,32 @@ fn explain_both(
     })?;
     running.end(2, 2, 0);
     let told = told.ok_or_else(gone)?;
-    // One step over two texts may end before the next look at the flag.
+    // A single step on two texts may finish before the flag is checked again.
     session.engine.go_on()?;
     put_together(session, finished, told, (&bound, groups, &view, again))
 }
 
-/// Returns the copies of the two documents; `None` if the corpus has none. Every algorithm has the same pairs of copies.
+/// Returns the copies of the two documents; `None` if the corpus has none. All algorithms have the same pairs of copies.
 fn groups(finished: &Finished, bound: &[Bound<'_>], docs: [u64; 2]) -> Result<Option<[CopyGroup; 2]>> {
     let any = bound.first().filter(|_| finished.report.documents.surplus_copies > 0);
     any.map(|bound| copy_groups::copies(finished, &bound.label, docs)).transpose()
 }
 
-/// What the two documents say by themselves.
+/// Holds what the two documents show without the tables.
 struct LookedUp {
-    /// In the order asked.
+    /// In the requested order.
     documents: [ExplainedDocument; 2],
     same: bool,
-    /// By algorithm, the document with the smaller number first.
+    /// One per algorithm, for the document with the smaller number first.
     looks: Vec<Look>,
     measures: ExplainedMeasures,
-    /// In the order asked.
+    /// In the requested order.
     contained: [ExplainedContained; 2],
-    /// Whether the larger number was asked first.
+    /// Whether the document with the larger number was requested first.
     swap: bool,
 }
 
-/// What the two documents are signed with.
+/// Holds what the two documents are signed with.
 struct Signing<'s> {
     corpus: &'s Corpus<'s>,
     models: &'s [Vec<u64>],
@@ -134,7 +135,7 @@ struct Signing<'s> {
     again: Option<&'s Again<'s>>,
 }
 
-/// Signs the two documents, the smaller number first, and looks at them; `docs` are their numbers in the order asked.
+/// Signs the two documents, smaller number first, and compares them; `docs` are their numbers in the requested order.
 fn tell(
     session: &Session<'_>,
     view: &View<'_>,
@@ -143,7 +144,7 @@ fn tell(
     signing: Signing<'_>,
 ) -> Result<LookedUp> {
     let Signing { corpus, models, bound, groups, again } = signing;
-    // Signatures may depend on how often the counts hold a text.
+    // Signatures may depend on how often the statistics count a text.
     let times = |doc: u64| {
         let group =
             groups.filter(|_| session.options.recipe.count_copies).map(|groups| groups[usize::from(doc != docs[0])]);
@@ -207,7 +208,7 @@ fn explained(
     }
 }
 
-/// What each algorithm says.
+/// Returns the view of each algorithm on the two documents.
 fn looks(
     recipe: &Recipe,
     (corpus, models): (&Corpus<'_>, &[Vec<u64>]),
@@ -219,7 +220,7 @@ fn looks(
     let short = analyses.iter().all(|text| text.words().len() <= LCS_UNITS);
     let each = bound.iter().enumerate().map(|(at, bound)| {
         let one = Recipe { algorithms: vec![recipe.algorithms[at].loosened()], ..recipe.clone() };
-        // Parameters may contradict each other once a threshold is low; then no score below it is told.
+        // Parameters may contradict each other if a threshold is low; then no score below the threshold is reported.
         let loose = if short { one.bind(corpus, &models[at..=at]).ok() } else { None };
         let documents = [(low, &analyses[0]), (high, &analyses[1])];
         let loose = loose.as_ref().and_then(|loose| loose.first());
@@ -242,7 +243,7 @@ fn put_together(
     let others = said.iter().flat_map(Said::others).chain(removals.iter().map(|one| one.kept_doc));
     let mut ids: BTreeMap<u64, String> = ids_of(session, others.filter(|doc| !docs.contains(doc)).collect(), again)?;
     documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
-    // The files of indexed documents are copies for the time of this look, with names of their own.
+    // The files of indexed documents are temporary copies with names of their own.
     let own = |doc: u64| session.document(doc).filter(|&doc| doc >= session.base);
     let named = |doc: u64| own(doc).map_or_else(|| format!("document {doc}"), |doc| session.source.name_of(doc));
     let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| named(doc));
@@ -285,7 +286,7 @@ fn put_together(
     let remove_if = session.options.remove_if.to_string();
     let removes = finished.report.removal.is_some();
     let mut contained = contained;
-    // A chain removes what is no pair, and a copy of an indexed document is removed as that one was.
+    // A chain may remove a document that is not in a pair, and a copy of an indexed document has the same fate as that document.
     let is_removed_for = |one: &ExplainedDocument, other: &ExplainedDocument| {
         one.removed.as_ref().is_some_and(|removal| removal.kept_doc == other.doc)
     };
@@ -301,7 +302,7 @@ fn put_together(
     Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, removes, remove_if, notes })
 }
 
-/// What the tables of each algorithm say of the two documents, and where they say nothing whether a window was cut.
+/// Reads what the tables of each algorithm contain for the two documents. If they contain nothing, checks whether a window was cut.
 fn read_tables(
     session: &Session<'_>,
     finished: &Finished,
@@ -313,7 +314,7 @@ fn read_tables(
     let mut said = Vec::new();
     for (bound, look) in bound.iter().zip(looks) {
         let one = Said::read(finished, &bound.label, docs, Groups { groups, most: session.options.max_group })?;
-        // Of a later night others of the window are in the index.
+        // In an incremental run, other documents in the window are in the index.
         let windows = look.windows.as_ref().filter(|_| !same && one.is_silent() && session.guests.is_none());
         if let Some(windows) = windows {
             look.cut = windows.why_not_compared(bound, &windows::count(session, bound, view, &windows.keys)?);
@@ -336,7 +337,7 @@ fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
     notes
 }
 
-/// How much of each of two texts stands in the other, and why it may not go for it.
+/// Returns how much of each text is contained in the other, and why it may not be removed in favor of it.
 fn contained_in(remove_if: RemoveIf, same: bool, texts: [&Analysis<'_>; 2]) -> [ExplainedContained; 2] {
     let [a, b] = texts.map(|text| {
         let mut contents = Vec::new();

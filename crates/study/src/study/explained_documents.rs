@@ -1,4 +1,4 @@
-//! The documents that `explain` looks at: read again, with what the tables say of the one alone.
+//! The documents for `explain`: read again, with their rows in the tables.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,10 +15,10 @@ use dupsift_files::tables::{
 };
 use dupsift_incremental::Again;
 
-/// One row of a batch.
+/// A row of a batch.
 pub type At<'b> = (&'b Documents, usize);
 
-/// Reads the two documents and hands them on together, the smaller number first.
+/// Reads the two documents and passes them on together, smaller number first.
 pub fn both(
     session: &Session<'_>,
     view: &View<'_>,
@@ -60,15 +60,16 @@ pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> R
     Err(Error::usage(format!("document {number} ({name}) was not part of the run: {why}; see rejected/")))
 }
 
-/// The other document of one that is asked about alone: the one that it goes for, or that it is most alike, and what to say of that.
+/// Returns the second document for one that is explained alone: the one that it was removed in favor of, or the most similar one, with a
+/// note on the choice.
 ///
 /// # Errors
-/// [`Error::Usage`] where no algorithm has a pair of it.
+/// Returns [`Error::Usage`] if it is in no pair of any algorithm.
 pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u64; 2], Option<String>)> {
     if let Some(removal) = removals(finished, &[doc])?.first() {
         return Ok(([doc, removal.kept_doc], None));
     }
-    // Duplicates first, then forms; the most similar of them.
+    // Duplicates before pages from the same template; the most similar of them.
     let mut best: Option<(bool, f32, u64)> = None;
     for one in &finished.report.algorithms {
         let path = finished.pair_table(&one.label);
@@ -104,7 +105,7 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     }
 }
 
-/// The document with the first copy of a passage that is cut out of this one, and what to say of that.
+/// Returns the document with the first copy of a passage that is cut out of this one, with a note on the choice.
 fn from_passages(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<Option<([u64; 2], Option<String>)>> {
     let found = passages(engine, finished, &[doc])?;
     let from = found.into_iter().filter(|one| one.first_doc.is_some_and(|first| first != doc));
@@ -113,10 +114,10 @@ fn from_passages(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<O
     Ok(largest.and_then(|one| Some(([doc, one.first_doc?], Some(note.to_owned())))))
 }
 
-/// What the tables say of repeated passages of these documents, in order; nothing if the run looked for none.
+/// Returns the repeated passages in these documents, in order; empty if the run did not search for any.
 ///
 /// # Errors
-/// A table that is not there or damaged, an interruption.
+/// Returns an error if a table is missing or damaged, or if the run is interrupted.
 pub fn passages(engine: &Engine<'_>, finished: &Finished, docs: &[u64]) -> Result<Vec<PassageFound>> {
     let path = finished.dir().join("passages/part-00000.parquet");
     let mut found = Vec::new();
@@ -138,10 +139,10 @@ fn wrong_type(path: &Path) -> Error {
     }
 }
 
-/// What the tables say of removals of these documents.
+/// Returns the removals of these documents.
 ///
 /// # Errors
-/// A table that is not there or damaged.
+/// Returns an error if a table is missing or damaged.
 pub fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> {
     let path = finished.dir().join("removed/part-00000.parquet");
     let mut found = Vec::new();
@@ -154,10 +155,10 @@ pub fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> 
     Ok(found)
 }
 
-/// The ids of other documents, of those that have one.
+/// Returns the ids of other documents, if they have one.
 ///
 /// # Errors
-/// A damaged file.
+/// Returns an error if a file is damaged.
 pub fn ids_of(
     session: &Session<'_>,
     mut numbers: Vec<u64>,

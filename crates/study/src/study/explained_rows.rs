@@ -3,7 +3,7 @@
 use super::explanation::{ExplainedKey, ExplainedRow};
 use dupsift_algorithms::stage::explain::Emitted;
 
-/// Rows of both documents, equal ones beside each other, the others of a position in their order.
+/// Aligns the rows of both documents: equal ones side by side, the others in order within their position.
 pub fn beside(a: &[Emitted], b: &[Emitted]) -> Vec<ExplainedRow> {
     let place = |row: &Emitted| (row.position, row.key);
     let mut rows = Vec::new();

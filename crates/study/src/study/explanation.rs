@@ -1,40 +1,40 @@
-//! What `explain` says of two documents, as `--json` prints it.
+//! The result of `explain` on two documents, as printed by `--json`.
 //!
-//! Field names are the interface. What cannot be known is null; documents stand in the order in which they were asked for.
+//! Field names are part of the interface. Unknown values are null; documents are in the requested order.
 
 use serde::Serialize;
 
-/// The whole answer.
+/// Holds the complete answer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Explanation {
     /// The two documents.
     pub documents: [ExplainedDocument; 2],
     /// Whether they are equal byte for byte in every column that the algorithms read.
     pub exact_copies: bool,
-    /// Whether at least one algorithm has the pair.
+    /// Whether at least one algorithm reports the pair.
     pub pair: bool,
-    /// One entry an algorithm of the run, in its order.
+    /// One entry per algorithm in the run, in order.
     pub algorithms: Vec<ExplainedAlgorithm>,
-    /// How alike the texts are, apart from the algorithms.
+    /// The similarity of the texts, independent of the algorithms.
     pub measures: ExplainedMeasures,
-    /// How much of each document stands in the other, in the order asked, and what removal makes of it.
+    /// How much of each document is contained in the other, in the requested order, and what follows for removal.
     pub contained: [ExplainedContained; 2],
-    /// Whether the run decided what is removed; a comparison does not.
+    /// Whether the run removes documents; a comparison does not.
     pub removes: bool,
-    /// What the run asked for removal, as `--remove-if` takes it.
+    /// The removal rule of the run, as for `--remove-if`.
     pub remove_if: String,
-    /// What a reader should know besides.
+    /// Notes for the reader.
     pub notes: Vec<String>,
 }
 
-/// One document.
+/// Describes one document.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExplainedDocument {
     /// Its id, or FILE#ROW.
     pub id: String,
     /// Its number.
     pub doc: u64,
-    /// The file as ids name it.
+    /// The file name, as used in ids.
     pub file: String,
     /// The row in the file, counted from 0.
     pub row: u64,
@@ -42,241 +42,241 @@ pub struct ExplainedDocument {
     pub characters: u64,
     /// Words of the text.
     pub words: u64,
-    /// Whether it came before the corpus of the run, in an earlier night or a reference.
+    /// Whether it was indexed before the run, in an earlier batch or a reference.
     pub earlier: bool,
-    /// What it was removed for; null where it stays.
+    /// The document that it was removed in favor of; null if it is kept.
     pub removed: Option<ExplainedRemoval>,
     /// The repeated passages that are cut out of it, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passages: Vec<ExplainedPassage>,
-    /// The text as it came.
+    /// The original text.
     #[serde(skip)]
     pub text: String,
 }
 
-/// A repeated passage.
+/// Describes a repeated passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedPassage {
-    /// The byte of the text at which it begins.
+    /// The first byte in the text.
     pub start_byte: u64,
-    /// The byte at which it ends.
+    /// The byte after its end.
     pub end_byte: u64,
-    /// Its occurrences.
+    /// The number of its occurrences.
     pub copies: u64,
     /// The number of the document with the first copy; null if that is cut too.
     pub first_doc: Option<u64>,
 }
 
-/// A removal.
+/// Describes a removal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedRemoval {
     /// The kept document.
     pub kept_id: String,
-    /// Its number.
+    /// The document number of the kept document.
     pub kept_doc: u64,
-    /// How alike the two are; null where a chain alone joins them.
+    /// The similarity of the two; null if only a chain connects them.
     pub similarity: Option<f32>,
-    /// The algorithms that say so.
+    /// The algorithms that found the pair.
     pub algorithm: String,
     /// `copy`, `pair` or `chain`.
     pub reason: String,
 }
 
-/// How much of one document stands in the other.
+/// Describes how much of one document is contained in the other.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ExplainedContained {
-    /// Its distinct 3-grams that stand there.
+    /// Its distinct 3-grams that are in the other.
     pub common_grams: u64,
     /// Its distinct 3-grams.
     pub grams: u64,
-    /// Its distinct numbers that stand there.
+    /// Its distinct numbers that are in the other.
     pub common_numbers: u64,
     /// Its distinct numbers.
     pub numbers: u64,
-    /// Those of its distinct numbers outside of its frame that stand there.
+    /// Its distinct numbers outside its frame that are in the other.
     pub common_facts: u64,
-    /// Its distinct numbers outside of its frame.
+    /// Its distinct numbers outside its frame.
     pub facts: u64,
-    /// Why it may not go for the other: no pair that decides, or too little of it stands there; null where it may.
+    /// Why it may not be removed in favor of the other: no pair decides, or too little of it is contained; null if it may.
     pub stays: Option<&'static str>,
 }
 
-/// How it ended for one algorithm.
+/// States the verdict of one algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// The pair stands in `pairs/`.
+    /// The pair is in `pairs/`.
     Pair,
-    /// The pair is in `pairs/` as two pages of one template, or one of their copies is: similar, and no duplicates.
+    /// The pair, or one of their copies, is in `pairs/` as two pages from the same template: similar, but not duplicates.
     Template,
-    /// A pair of a group above `--max-group`, of which only pairs with the best document are written.
+    /// A pair in a group above `--max-group`, of which only pairs with the best document are written.
     PairNotWritten,
-    /// One of them has no signature, or neither.
+    /// At least one of them has no signature.
     NoSignature,
-    /// They never met.
+    /// They have no key in common.
     NoCommonKey,
-    /// The values of the column of `--scope` are two, so that they are not compared.
+    /// They have different values in the `--scope` column, so they are not compared.
     OtherScope,
-    /// They have keys in common, and their sketches differ by more than those of a pair do.
+    /// They have keys in common, but their sketches differ too much for a pair.
     SketchesDiffer,
-    /// They have keys in common that so many documents have that the method compares only some of these with each other.
+    /// They have keys in common that so many documents share that only some of these are compared with each other.
     NotCompared,
-    /// They met and were found not alike enough, by the method or by the check on the texts.
+    /// They were compared and are not similar enough, according to the algorithm or the verification.
     BelowThreshold,
-    /// They met, and their texts are too long for the check on the texts.
+    /// They were compared, but their texts are too long to be verified.
     Undecided,
-    /// The two by themselves would be a pair; what else is in the corpus kept the run from calling them one.
+    /// The two alone would be a pair, but other documents in the corpus kept the run from reporting it.
     LeftOut,
 }
 
-/// What one algorithm says.
+/// Describes the result of one algorithm.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExplainedAlgorithm {
     /// The name of its output folder.
     pub label: String,
     /// The algorithm with all parameters.
     pub recipe: String,
-    /// How it ended.
+    /// The verdict.
     pub verdict: Verdict,
-    /// One sentence why.
+    /// The reason, in one sentence.
     pub why: String,
-    /// The row of `pairs/`.
+    /// The row in `pairs/`.
     pub pair: Option<ExplainedPair>,
-    /// The score of the two by themselves, where the method makes one of their signatures or of a looser threshold.
+    /// The score of the two alone, if the algorithm computes one from their signatures or with a looser threshold.
     pub score: Option<ExplainedScore>,
-    /// The checks on the texts, where both documents have a signature.
+    /// The verification checks, if both documents have a signature.
     pub checks: Vec<ExplainedCheck>,
-    /// The word by which each differs most from the other, where the method tells versions from forms.
+    /// The word by which each differs most from the other, if the algorithm distinguishes versions from pages of the same template.
     pub words: Option<[ExplainedWord; 2]>,
-    /// Bits in which their fingerprints differ, of a method that compares these.
+    /// The number of bits in which their fingerprints differ, for algorithms that compare these.
     pub bits_apart: Option<u32>,
-    /// Why a document has no signature, by document.
+    /// Why a document has no signature, per document.
     pub unsigned: [Option<String>; 2],
-    /// The clusters in which the documents stand.
+    /// The clusters that contain the documents.
     pub clusters: [Option<ExplainedCluster>; 2],
-    /// Positions that rows can have.
+    /// Number of positions that rows can have.
     pub positions: u32,
-    /// Rows of equal position and key.
+    /// Rows with equal position and key.
     pub common_keys: u64,
-    /// The rows of both, rows of equal position and key beside each other.
+    /// The rows of both documents; rows with equal position and key are side by side.
     pub rows: Vec<ExplainedRow>,
 }
 
-/// A row of `pairs/`.
+/// Describes a row in `pairs/`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ExplainedPair {
-    /// The checked value where there is one, else the method's own score; 0 to 1.
+    /// The verified similarity if there is one, else the algorithm's own score; 0 to 1.
     pub similarity: f32,
-    /// The method's own distance, where it has one.
+    /// The algorithm's own distance, if it has one.
     pub distance: Option<f32>,
-    /// Which rules of the method found it, joined by `+`.
+    /// The rules of the algorithm that found it, joined by `+`.
     pub matched_by: String,
-    /// Whether it was checked on the texts.
+    /// Whether it was verified on the texts.
     pub verified: bool,
-    /// What the pair is: `version`, `contained`, `template`; null where the method does not tell.
+    /// The relation: `version`, `contained` or `template`; null if the algorithm does not classify pairs.
     pub relation: Option<String>,
-    /// Why.
+    /// The reason.
     pub why: Option<String>,
-    /// The similarity of the next best partner of either, outside of what is near to both.
+    /// The similarity of the next best partner of either, outside the documents near both.
     pub next_best: Option<f32>,
-    /// Whether the titles name different things, so that neither document is removed for the other one.
+    /// Whether the titles name different things, so that neither document is removed in favor of the other.
     pub other_title: bool,
 }
 
-/// The word that stands oftener in one text than in the other, by weight.
+/// Describes the word that is more frequent in one text than in the other, by weight.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedWord {
-    /// The share of the text's weight that this surplus has.
+    /// The share of the text's weight that this excess has.
     pub share: f64,
-    /// The share that it may have.
+    /// The maximum share allowed.
     pub most: f64,
-    /// The word; null where there is none.
+    /// The word; null if there is none.
     pub word: Option<String>,
 }
 
-/// A score.
+/// Holds a score.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ExplainedScore {
     /// 0 to 1.
     pub similarity: f32,
-    /// The method's own distance, where it has one.
+    /// The algorithm's own distance, if it has one.
     pub distance: Option<f32>,
 }
 
-/// A check on the texts.
+/// Describes a verification check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedCheck {
-    /// The check with its threshold, as the user writes it.
+    /// The check with its threshold, as typed.
     pub name: String,
     /// Whether the two pass.
     pub passes: bool,
-    /// The similarity that is reached; null where the check tells none below its threshold.
+    /// The similarity; null if it is below the threshold and the check does not compute it.
     pub similarity: Option<f32>,
 }
 
-/// A cluster.
+/// Describes a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedCluster {
     /// The id of its representative.
     pub representative_id: String,
-    /// Its number.
+    /// The document number of its representative.
     pub representative_doc: u64,
     /// Documents in it.
     pub size: u64,
 }
 
-/// Signature rows at one position: of both documents, or of one.
+/// Holds signature rows at one position: of both documents, or of one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedRow {
-    /// Which of the method's keys this is: table, band, rule.
+    /// The position among the algorithm's keys: table, band or rule.
     pub position: u32,
     /// The first document's row.
     pub a: Option<ExplainedKey>,
-    /// The second one's.
+    /// The second document's row.
     pub b: Option<ExplainedKey>,
-    /// Whether the keys are equal: here the documents meet.
+    /// Whether the keys are equal, so that the documents match here.
     pub equal: bool,
 }
 
-/// One signature row.
+/// Describes one signature row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedKey {
     /// The key in hexadecimal.
     pub key: String,
-    /// What rows of one key are ordered by (a length); 0 where by nothing.
+    /// The value that orders rows with the same key (a length); 0 if there is none.
     pub order: u32,
-    /// The bytes that travel with the key, in hexadecimal.
+    /// The bytes stored with the key, in hexadecimal.
     pub sketch: String,
-    /// What they say, where a person can read it.
+    /// Their meaning, if it is human-readable.
     pub says: Option<String>,
 }
 
-/// What two sets have in common.
+/// Holds the overlap of two sets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ExplainedOverlap {
-    /// Common elements over all.
+    /// Common elements divided by all elements.
     pub jaccard: f64,
     /// The share of the first document's elements that the second has; null for an empty set.
     pub a_in_b: Option<f64>,
-    /// The other way round.
+    /// The share of the second document's elements that the first has.
     pub b_in_a: Option<f64>,
 }
 
-/// How alike the texts are; all but counts from 0 to 1.
+/// Measures the similarity of the texts. All values except counts are from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedMeasures {
-    /// Sets of windows of five characters of the normalised text.
+    /// Sets of five-character windows of the normalized text.
     pub five_characters: ExplainedOverlap,
-    /// Sets of windows of five words, five characters for Han.
+    /// Sets of five-word windows; five characters for Han.
     pub five_words: ExplainedOverlap,
     /// Sets of words.
     pub words: ExplainedOverlap,
-    /// Different words that both have.
+    /// Number of distinct words that both have.
     pub common_words: u64,
     /// Cosine of word counts.
     pub cosine: f64,
-    /// 2 LCS / (a + b); null where the texts are too long.
+    /// 2 LCS / (a + b); null if the texts are too long.
     pub lcs: Option<f64>,
-    /// `characters`, or `words` where a text has more than 200,000 characters; null where it has that many words too.
+    /// `characters`, or `words` if a text has more than 200,000 characters; null if it has that many words too.
     pub lcs_of: Option<&'static str>,
 }

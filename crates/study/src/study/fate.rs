@@ -1,10 +1,10 @@
-//! Whether a document of a pair may go for the other one, as far as the pair is asked.
+//! Whether a document in a pair may be removed in favor of the other one, considering only that pair.
 
 use super::explanation::{ExplainedAlgorithm, Verdict};
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_engine::options::Decide;
 
-/// Why neither of two documents goes for the other, however much they share; none where the pair decides.
+/// Returns why neither of two documents is removed in favor of the other, however much they share; `None` if the pair decides.
 pub fn stay(decide: &Decide, remove_if: RemoveIf, algorithms: &[ExplainedAlgorithm]) -> Option<&'static str> {
     let is_pair = |one: &&ExplainedAlgorithm| matches!(one.verdict, Verdict::Pair | Verdict::PairNotWritten);
     let other_title = |one: &&ExplainedAlgorithm| {

@@ -1,4 +1,4 @@
-//! From the counts of a comparison to its record: recall, precision, F, agreement, and which algorithms are better together.
+//! Converts the counts of a comparison into its record: recall, precision, F, agreement, and which algorithms are better together.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use dupsift_algorithms::stage::contest::Contestant;
 use dupsift_algorithms::stage::estimate::{Number, Part};
 use dupsift_engine::job::run_report::AlgorithmReport;
 
-/// Combinations of one size that are reported.
+/// Maximum number of reported combinations of one size.
 const MOST_COMBINATIONS: usize = 20;
 
 impl From<Number> for Figure {
@@ -22,28 +22,28 @@ fn figure(number: Option<Number>) -> Figure {
     number.map_or_else(Figure::default, Figure::from)
 }
 
-/// Recall and precision of a part of the pool.
+/// Returns recall and precision of a part of the pool.
 fn measures(tally: &Tally, part: &Part) -> (Option<Number>, Option<Number>) {
     let found = part.duplicates();
     (found.of_both(&tally.all().without(part).duplicates()), found.over(part.pairs()))
 }
 
-/// F and its ends: as F grows with recall and with precision, those of the ends of both. No figure where F is undefined.
+/// Returns F and its interval. F grows with recall and with precision, so its ends are those of the ends of both. Empty if F is undefined.
 fn f_figure(recall: Option<Number>, precision: Option<Number>) -> Figure {
     let of = |end: fn(Number) -> f64| Retrieval::of(precision.map(end), recall.map(end)).f;
     let value = of(|number| number.value);
-    // Towards 0 and 0 it comes as near to 0 as one likes.
+    // As both approach 0, F approaches 0.
     let end = |end: Option<f64>| value.map(|_| end.unwrap_or(0.0));
     Figure { value, low: end(of(|number| number.low)), high: end(of(|number| number.high)) }
 }
 
-/// CPU seconds of algorithms by themselves.
+/// Returns the CPU seconds of the algorithms alone.
 fn cost(algorithms: &[AlgorithmReport], places: &BTreeSet<usize>) -> f64 {
     places.iter().map(|&at| algorithms[at].sign_seconds + algorithms[at].pair_cpu_seconds).sum()
 }
 
-/// The record, without the judge, the oracle and the advice; `contestants` are in the order of the bits of the tally, which is
-/// settled, and their algorithms those of the run.
+/// Returns the record without the judge, the oracle and the advice. `contestants` are in the order of the bits of the settled tally, and
+/// refer to the algorithms of the run.
 pub fn figures(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> ComparisonReport {
     let compared = contestants.iter().enumerate().map(|(at, one)| {
         let (part, alone) = (tally.common(&[at]), tally.alone(at));
@@ -80,7 +80,7 @@ pub fn figures(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorith
     }
 }
 
-/// A union or an intersection.
+/// Describes a union or an intersection.
 struct Combination {
     of: Vec<usize>,
     union: bool,
@@ -90,7 +90,7 @@ struct Combination {
     f: f64,
 }
 
-/// What is better than any part of it: of two algorithms than either of them, of three than any two or one of them.
+/// Returns the combinations that are better than any part of them: two algorithms than either one, three than any two or one of them.
 fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> Vec<CombinationReport> {
     let count = contestants.len();
     let f_of_set = |of: &[usize], union: bool| combine(tally, of, union).map_or(0.0, |one| one.f);
@@ -115,10 +115,10 @@ fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorit
             }
         }
     }
-    // An algorithm that two of them hold runs once.
+    // An algorithm that several contestants contain runs once.
     let places = |one: &Combination| one.of.iter().flat_map(|&at| contestants[at].algorithms.clone()).collect();
     let seconds = |one: &Combination| cost(algorithms, &places(one));
-    // Equal ones by what determines them, and not by their cost, which differs from run to run.
+    // Ties are ordered by content and not by cost, which differs from run to run.
     let order = |a: &Combination, b: &Combination| b.f.total_cmp(&a.f).then_with(|| a.of.cmp(&b.of));
     for list in [&mut twos, &mut threes] {
         list.sort_by(order);
@@ -138,7 +138,7 @@ fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorit
     all.iter().map(report).collect()
 }
 
-/// None where there is no F.
+/// Returns `None` if F is undefined.
 fn combine(tally: &Tally, of: &[usize], union: bool) -> Option<Combination> {
     let part = if union { tally.union(of) } else { tally.common(of) };
     let (recall, precision) = measures(tally, &part);

@@ -1,7 +1,7 @@
-//! A finished output folder, read back: its record, its tables, and the corpus that it was made from.
+//! Reads a finished output folder: its record, its tables, and its corpus.
 //!
-//! What looks at a result (`evaluate`, `compare`, `explain`, the report) reads what was written, so that a result says
-//! the same today and in a year. Tables are read a batch at a time, in their order.
+//! Whatever uses a result (`evaluate`, `compare`, `explain`, the report) reads the written files, so that a result means the same today and
+//! in a year. Tables are read one batch at a time, in order.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
@@ -29,23 +29,23 @@ use dupsift_incremental::{Again, place_of};
 use dupsift_index::IndexReport;
 use serde_json::Value as Json;
 
-/// The record of an evaluation.
+/// File name of the record of an evaluation.
 pub(crate) const EVALUATION: &str = "evaluation.json";
 
-/// An output folder with its record.
+/// Holds an output folder with its record.
 pub struct Finished {
     dir: PathBuf,
-    /// What stands in run.json.
+    /// The content of run.json.
     pub report: RunReport,
-    /// Where the corpus is now, if somebody says so.
+    /// The current location of the corpus, if given.
     moved: Option<PathBuf>,
 }
 
 impl Finished {
-    /// The options under which the output was made, with the folder where it stands now and the resources of today.
+    /// Returns the options of the run, with the current folder and the current resources.
     ///
     /// # Errors
-    /// A record whose options this version does not know; files of words that are not there any more.
+    /// Returns an error if this version does not know an option in the record, or if word lists no longer exist.
     pub fn options(&self, today: &Settings) -> Result<RunOptions> {
         let inputs = self.report.inputs.iter().map(|file| self.stands(file)).collect();
         let mut recorded = self.report.options.clone();
@@ -58,13 +58,13 @@ impl Finished {
         options_again(&recorded, inputs, &self.dir, today)
     }
 
-    /// Returns the same output, with its corpus in another folder than at the time of the run, or in another file.
+    /// Returns the same output with its corpus in another folder or file than during the run.
     pub fn with_corpus(self, corpus: Option<&Path>) -> Finished {
         Finished { moved: corpus.map(Path::to_path_buf), ..self }
     }
 
-    /// Returns where a file of a corpus is that was moved to `to`: at the end of its path that is longest of those that are there, with as many
-    /// bytes as were recorded if there is such a file. The file itself if `to` is one.
+    /// Returns the location of a file of a corpus that was moved to `to`: the longest end of its path that exists there, preferably with
+    /// the recorded size. Returns `to` itself if it is the file.
     fn moved(&self, file: &InputReport, to: &Path) -> PathBuf {
         let recorded = Path::new(&self.report.folder).join(&file.path);
         let parts: Vec<_> = recorded.components().filter(|part| matches!(part, Component::Normal(_))).collect();
@@ -75,7 +75,7 @@ impl Finished {
         found.cloned().unwrap_or_else(|| to.join(&file.file))
     }
 
-    /// Returns where a file of the corpus stands, or where it stood if it is not there any more.
+    /// Returns the current path of a file in the corpus, or its former path if it no longer exists.
     fn stands(&self, file: &InputReport) -> String {
         if file.path == DASH {
             return file.path.clone();
@@ -87,13 +87,13 @@ impl Finished {
         found.map_or_else(|| file.path.clone(), |path| path.to_string_lossy().into_owned())
     }
 
-    /// Opens the output folder of a run that is done.
+    /// Opens the output folder of a finished run.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the folder is none of a finished run, or one of another verb; [`Error::BadFile`] where run.json
-    /// cannot be understood.
+    /// Returns [`Error::Usage`] if the folder is not the output of a finished run, or belongs to another command, and [`Error::BadFile`] if
+    /// run.json cannot be understood.
     pub fn open(dir: &Path) -> Result<Finished> {
-        // Who decides about a result that was held back looks at it first.
+        // A held result can be inspected before it is accepted.
         if !dir.join(SUCCESS).is_file() && !dir.join(HELD).is_file() {
             return Err(Error::usage(format!(
                 "{} is not the output of a finished run, because it has no {SUCCESS}; expected the output folder of dupsift run",
@@ -131,7 +131,7 @@ impl Finished {
             });
         }
         let mut finished = Finished::new(dir, report);
-        // A corpus that was written later says as much as one of the run.
+        // A corpus that was written later counts like one written by the run.
         if let Some(added) = AppliedReport::added(dir) {
             match &mut finished.report.corpus {
                 Some(corpus) => corpus.folders.extend(added.folders),
@@ -141,72 +141,72 @@ impl Finished {
         Ok(finished)
     }
 
-    /// The tables of a run that stand in a folder already, with its record.
+    /// Opens the tables of a run that are already in a folder, with its record.
     pub fn new(dir: &Path, report: RunReport) -> Finished {
         Finished { dir: dir.to_path_buf(), report, moved: None }
     }
 
-    /// Where its statistics are read back from.
+    /// Returns where its statistics are read from.
     pub fn of(&self) -> Of<'_> {
         Of { dir: &self.dir, report: &self.report }
     }
 
-    /// The folder.
+    /// Returns the folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
 
-    /// The table of pairs of the algorithm with this label.
+    /// Returns the path of the table of pairs of an algorithm.
     pub fn pair_table(&self, label: &str) -> PathBuf {
         self.dir.join(format!("pairs/algorithm={label}/part-00000.parquet"))
     }
 
-    /// The pairs of the algorithm with this label, in order of (a, b).
+    /// Returns the pairs of an algorithm, in (a, b) order.
     ///
     /// # Errors
-    /// A table that is not there or damaged, here or on the way.
+    /// Returns an error if the table is missing or damaged; damage may also be found later, as an item.
     pub fn pairs(&self, label: &str) -> Result<impl Iterator<Item = Result<PairFound>> + use<>> {
         rows(self.pair_table(label), &PAIR_COLUMNS, pairs_found)
     }
 
-    /// The same with all that the survivor rule asks of pairs.
+    /// Returns the same pairs with everything that the survivor rule needs.
     ///
     /// # Errors
-    /// As [`Finished::pairs`].
+    /// Returns the errors of [`Finished::pairs`].
     pub fn pairs_weighed(&self, label: &str) -> Result<impl Iterator<Item = Result<PairWeighed>> + use<>> {
         rows(self.pair_table(label), &WEIGHED_COLUMNS, pairs_weighed)
     }
 
-    /// The table of clusters of the algorithm with this label.
+    /// Returns the path of the table of clusters of an algorithm.
     pub fn cluster_table(&self, label: &str) -> PathBuf {
         self.dir.join(format!("clusters/algorithm={label}/part-00000.parquet"))
     }
 
-    /// The documents of the clusters of the algorithm with this label, cluster after cluster.
+    /// Returns the documents in clusters of an algorithm, cluster by cluster.
     ///
     /// # Errors
-    /// As [`Finished::pairs`].
+    /// Returns the errors of [`Finished::pairs`].
     pub fn clusters(&self, label: &str) -> Result<impl Iterator<Item = Result<Clustered>> + use<>> {
         rows(self.cluster_table(label), &CLUSTER_COLUMNS, clustered)
     }
 
-    /// The documents that go, in their order; those of an earlier output without the table are none.
+    /// Returns the removed documents, in order; none for an earlier output without the table.
     ///
     /// # Errors
-    /// As [`Finished::pairs`].
+    /// Returns the errors of [`Finished::pairs`].
     pub fn removals(&self) -> Result<impl Iterator<Item = Result<RemovalFound>> + use<>> {
         rows(self.dir.join("removed/part-00000.parquet"), &REMOVAL_COLUMNS, removals_found)
     }
 
-    /// What the run says of its index, where its tables name documents that came before its corpus.
+    /// Returns the index report if the tables name documents that were indexed before its corpus.
     pub fn later_night(&self) -> Option<&IndexReport> {
         self.report.index.as_ref().filter(|index| index.first_doc > 0)
     }
 
-    /// The documents before the corpus of a later night, as its index has them.
+    /// Returns the indexed documents before the corpus of an incremental run.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the index is not there.
+    /// Returns [`Error::Usage`] if the index does not exist.
     pub fn again(&self) -> Result<Option<Again<'_>>> {
         match self.later_night() {
             Some(night) => Again::open(night, &place_of(night, &self.report, &self.dir)).map(Some),
@@ -214,18 +214,18 @@ impl Finished {
         }
     }
 
-    /// The number that the tables have for the first document of the corpus.
+    /// Returns the table number of the first document in the corpus.
     pub fn first_doc(&self) -> u64 {
         self.later_night().map_or(0, |index| index.first_doc)
     }
 
-    /// Checks that its tables name documents of its corpus alone.
+    /// Checks that the tables name only documents in its own corpus.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a later night of an index.
+    /// Returns [`Error::Usage`] if it is the output of an incremental run.
     pub fn is_of_its_corpus(&self) -> Result<()> {
         let Some(index) = self.later_night() else { return Ok(()) };
-        // To a reference nothing is added; the index that it was made is gone.
+        // Nothing is added to a reference, and its temporary index no longer exists.
         let against = if index.generation == index.read_generation {
             "a `reference`".to_owned()
         } else {
@@ -237,10 +237,10 @@ impl Finished {
         )))
     }
 
-    /// The corpus of the run, opened again with the options of its record.
+    /// Opens the corpus of the run again, with the options in its record.
     ///
     /// # Errors
-    /// [`Error::Usage`] where the files are not there any more, or hold other rows than they did; a request to stop.
+    /// Returns [`Error::Usage`] if the files no longer exist or have other rows, or an error if the run is interrupted.
     pub fn corpus(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
         if options.inputs.iter().any(|input| input == DASH) {
             return Err(Error::usage(format!(
@@ -253,13 +253,13 @@ impl Finished {
         let run = options.clone();
         let inputs = heard(cancel, move || {
             let mut found = find_all(&run.inputs, run.taking())?;
-            // Those that turned out to be of another format then are left out now.
+            // Leave out files that were guessed to be JSON lines and that the run did not read.
             let was_read = |path: &Path| called.iter().any(|known| Path::new(&known.path) == path);
             found.files.retain(|file| !file.is_guess || was_read(&file.path));
-            // They have the order that the run had, wherever they stand now.
+            // Restore the order of the run, wherever the files are.
             let place = |file: &FoundFile| called.iter().position(|known| Path::new(&known.path) == file.path);
             found.files.sort_by_cached_key(place);
-            // Files are called as the run called them: on its name depends which columns the folders of a file give it.
+            // Files keep the names from the run, because the names decide which columns the folders of a file add.
             if found.files.len() == called.len() {
                 let named = found.files.into_iter().zip(&called);
                 found.files = named.map(|(file, known)| file.called(&known.file)).collect();
@@ -285,11 +285,11 @@ impl Finished {
 }
 
 impl Finished {
-    /// Checks that the corpus has the contents that the run read, where the file system does not say so itself: then files are read
-    /// through, and compared with the hashes of the record.
+    /// Checks that the corpus still has the content that the run read. If the file system metadata does not show it, files are read and
+    /// compared with the hashes in the record.
     ///
     /// # Errors
-    /// [`Error::Usage`] with the first file that has others; a file that cannot be read; a request to stop.
+    /// Returns [`Error::Usage`] with the first file that differs, or an error if a file cannot be read or the run is interrupted.
     pub fn check_contents(&self, session: &Session<'_>) -> Result<()> {
         let both = || session.source.files.iter().zip(&self.report.inputs).enumerate();
         let differs =
@@ -315,7 +315,7 @@ impl Finished {
     }
 }
 
-/// The verb whose record that is, by an entry that no other one has.
+/// Returns the command that wrote a record, by an entry that no other record has.
 fn other_verb(json: &[u8]) -> Option<String> {
     let record: serde_json::Value = serde_json::from_slice(json).ok()?;
     let entries = [
@@ -342,7 +342,7 @@ fn rows<T, F: Fn(&arrow::array::RecordBatch) -> Option<Vec<T>>>(
     Ok(Rows { batches, now: Vec::new().into_iter() })
 }
 
-/// The rows of batches one after the other.
+/// Iterates over the rows of batches.
 struct Rows<B, T> {
     batches: B,
     now: std::vec::IntoIter<T>,
@@ -357,7 +357,7 @@ impl<B: Iterator<Item = Result<Vec<T>>>, T> Iterator for Rows<B, T> {
             if let Some(row) = self.now.next() {
                 return Some(Ok(row));
             }
-            // A failed batch is one failed row.
+            // A failed batch counts as one failed row.
             match self.batches.next()? {
                 Ok(rows) => self.now = rows.into_iter(),
                 Err(error) => return Some(Err(error)),

@@ -1,4 +1,4 @@
-//! Pairs of the pool in a work file, in order, with who found each.
+//! Pooled pairs in a temporary file, in order, with the algorithms that found each.
 
 use std::path::Path;
 
@@ -6,24 +6,24 @@ use super::pool::Pooled;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{FrozenHeap, Heap};
 
-/// Numbers of a pair: documents and finders.
+/// Numbers per pair: two documents, and the algorithms that found it.
 const WIDTH: usize = 3;
-/// Numbers gathered before they are appended to the work file.
+/// Numbers collected before they are appended to the temporary file.
 const GATHERED: usize = 8192;
 
-/// A list that is being written, by one thread.
+/// Writes a list from one thread.
 pub struct FoundWriter {
     heap: Heap,
     gathered: Vec<u64>,
 }
 
 impl FoundWriter {
-    /// An empty list in a file of the folder; `name` stands in messages.
+    /// Creates an empty list in a file in the folder; `name` is used in messages.
     pub fn new(dir: &Path, name: &str) -> Result<FoundWriter> {
         Ok(FoundWriter { heap: Heap::new(dir, name)?, gathered: Vec::new() })
     }
 
-    /// Appends a pair; pairs come in order.
+    /// Appends a pair; pairs must be given in order.
     pub fn push(&mut self, pair: &Pooled) -> Result<()> {
         self.gathered.extend([pair.a, pair.b, pair.found]);
         if self.gathered.len() >= GATHERED { self.send() } else { Ok(()) }
@@ -35,35 +35,35 @@ impl FoundWriter {
         Ok(())
     }
 
-    /// Ends the list.
+    /// Finishes the list.
     pub fn end(mut self) -> Result<FoundList> {
         self.send()?;
         Ok(FoundList { numbers: self.heap.freeze_in_order()? })
     }
 }
 
-/// A list that is complete.
+/// Reads a complete list.
 pub struct FoundList {
     numbers: FrozenHeap,
 }
 
 impl FoundList {
-    /// How many pairs.
+    /// Returns the number of pairs.
     pub fn len(&self) -> usize {
         self.numbers.bytes().len() / (8 * WIDTH)
     }
 
-    /// A pair by its place.
+    /// Returns the pair at a position.
     ///
     /// # Panics
-    /// If there is no such place.
+    /// Panics if the position is out of range.
     pub fn get(&self, at: usize) -> Pooled {
         let bytes = self.numbers.get((at * 8 * WIDTH) as u64, 8 * WIDTH);
         let number = |at: usize| bytemuck::pod_read_unaligned(&bytes[8 * at..8 * at + 8]);
         Pooled { a: number(0), b: number(1), found: number(2) }
     }
 
-    /// Who found a pair; none where it is not in the list.
+    /// Returns the algorithms that found a pair; none if it is not in the list.
     pub fn finders(&self, a: u64, b: u64) -> u64 {
         let (mut from, mut to) = (0, self.len());
         while from < to {

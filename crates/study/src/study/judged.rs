@@ -1,8 +1,8 @@
 //! Judging: the documents of the chosen pairs are read once, then the pairs are compared on all threads.
 //!
-//! Documents with one canonical text (without words: with the same bytes) are one document to a judge: a pair of them is never aligned, and pairs of the same two
-//! texts are aligned once, as far as a table of the pairs judged last remembers them. What it forgot is judged again, to the same
-//! value, so the figures do not depend on it.
+//! To a judge, documents with the same canonical text (or, without words, with the same bytes) are one document: they are never aligned,
+//! and pairs of the same texts are aligned once, as long as a table of recently judged pairs remembers them. A forgotten pair is judged
+//! again, with the same result, so the figures do not depend on it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -21,31 +21,31 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 
 /// Pairs in one piece of work.
 const PIECE: usize = 256;
-/// Pairs of texts that are remembered: 8 bytes each, in a work file.
+/// Number of judged pairs of texts that are remembered: 8 bytes each, in a temporary file.
 const MOST_KNOWN: usize = 1 << 22;
 
-/// The texts of documents, as a judge sees them.
+/// Holds the texts of documents, as a judge sees them.
 pub struct Texts {
     evidence: Evidence,
-    /// How many documents were read.
+    /// The number of documents read.
     pub read: u64,
 }
 
-/// One of them.
+/// Holds one text.
 pub struct Text<'t>(std::borrow::Cow<'t, [u64]>);
 
 impl Text<'_> {
-    /// What the judge takes; empty for a text without words.
+    /// Returns the input for the judge; empty for a text without words.
     pub fn evidence(&self) -> &[u64] {
         self.0.get(1..).unwrap_or_default()
     }
 
-    /// Whether it was read, and is more than white space.
+    /// Returns whether it was read and is not only white space.
     pub fn is_visible(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Whether the two are equal, which to any judge are duplicates: as canonical texts, or, without words, byte for byte.
+    /// Returns whether the two are equal, and thus duplicates to any judge: as canonical texts, or, without words, byte for byte.
     pub fn is_same(&self, other: &Text<'_>) -> bool {
         self.is_visible() && self.0 == other.0
     }
@@ -56,10 +56,10 @@ impl Text<'_> {
 }
 
 impl Texts {
-    /// Reads the documents of these bits.
+    /// Reads the documents with these bits.
     ///
     /// # Errors
-    /// A damaged file, which is set aside before the work begins again.
+    /// Returns an error if a file is damaged; it is skipped and the work starts over.
     pub fn read(session: &Session<'_>, judge: &Judge, met: &Arc<AtomicBits>) -> Result<Texts> {
         let running = session.engine.clock.stage("read judged");
         let taking = Taking::new(session.engine.dir, "judged", met)?;
@@ -96,38 +96,38 @@ impl Texts {
         Ok(Texts { evidence, read })
     }
 
-    /// The text of a document; nothing where it was not read.
+    /// Returns the text of a document; empty if it was not read.
     pub fn of(&self, doc: u64) -> Text<'_> {
         Text(self.evidence.of(doc))
     }
 }
 
-/// What was said of each pair of a list.
+/// Holds the verdict on each pair in a list.
 pub struct Verdicts {
     /// [`OPEN`], [`NO`], or the bits of the similarity.
     cells: AtomicCells<u32>,
-    /// Pairs that were judged by words, for a text was too long.
+    /// Pairs that were judged by words because a text was too long.
     pub by_words: u64,
-    /// Pairs whose texts were too long to be judged at all; they count as no duplicates.
+    /// Pairs whose texts were too long to be judged; they count as not duplicates.
     pub undecided: u64,
 }
 
-/// Nothing yet.
+/// Not judged yet.
 const OPEN: u32 = 0;
-/// No duplicates. As a similarity it would be 1e-45, below that of any texts that fit a memory.
+/// Not duplicates. As a similarity this would be 1e-45, which is below that of any texts that fit in memory.
 const NO: u32 = 1;
-/// Not to be said in time.
+/// Too expensive to judge.
 const UNDECIDED: u32 = 2;
 
 impl Verdicts {
-    /// The similarity of the pair at this place, if it is one of duplicates.
+    /// Returns the similarity of the pair at this position, if the two are duplicates.
     pub fn of(&self, at: usize) -> Option<f32> {
         let cell = self.cells.load(at);
         (cell > UNDECIDED).then(|| f32::from_bits(cell))
     }
 }
 
-/// Judges all pairs of a list.
+/// Judges all pairs in a list.
 pub fn judge(engine: &Engine<'_>, judge: &Judge, texts: &Texts, pairs: &FoundList) -> Result<Verdicts> {
     let running = engine.clock.stage("judge");
     let slots = pairs.len().next_power_of_two().min(MOST_KNOWN);
@@ -166,7 +166,7 @@ struct Judging<'j> {
     texts: &'j Texts,
     pairs: &'j FoundList,
     cells: AtomicCells<u32>,
-    /// By a hash of two texts: the place of a pair of such texts that was judged, plus one.
+    /// By a hash of two texts: the position of a judged pair with that hash, plus one.
     known: AtomicCells<u64>,
     by_words: AtomicU64,
 }
@@ -190,7 +190,7 @@ impl Judging<'_> {
         let (low, high) = (a.hash().min(b.hash()), a.hash().max(b.hash()));
         let slot = combine(low, high) as usize & (self.known.len() - 1);
         if let Some(before) = self.known.load(slot).checked_sub(1) {
-            // The other thread may have told of its pair before its verdict can be seen here.
+            // The other thread may have stored its pair before its verdict is visible here.
             let verdict = self.cells.load(before as usize);
             let (x, y) = self.texts_of(before as usize);
             if verdict != OPEN && (a.0 == x.0 && b.0 == y.0 || a.0 == y.0 && b.0 == x.0) {

@@ -1,6 +1,7 @@
-//! What looks at a finished run: its page, a comparison of its algorithms, labelled pairs, two of its documents.
+//! Works on finished runs: the page, the comparison of algorithms, labeled pairs, and the explanation of two documents.
 //!
-//! It reads what a run wrote; no run knows of it. Where a run makes its page, it is handed the way to do so ([`with_page`]).
+//! These modules read what a run wrote; the engine does not depend on them. A run that makes its page gets a function for it
+//! ([`with_page`]).
 
 mod accept;
 mod advice;
@@ -51,6 +52,6 @@ pub use review::{
     sample_range,
 };
 
-/// The judge of `compare`, for who types its name.
+/// The judge of `compare`, for callers that parse its name.
 pub use dupsift_algorithms::stage::contest::{Contest, Contestant};
 pub use dupsift_algorithms::stage::judge::Judge;

@@ -1,10 +1,9 @@
-//! The exact join on a sample of documents: which duplicates there are, whether an algorithm found them or not.
+//! The exact join on a sample of documents: finds all duplicates in it, whether an algorithm found them or not.
 //!
-//! Pooling sees only what some algorithm found. Here every two documents of the sample are held against each other: the bound of
-//! the judge rejects most of them, the others are judged. The cost grows with the square of the sample; the memory is 8 bytes a
-//! document of it. Duplicates of a document outside of the sample do not count, so a sample needs to be large where
-//! documents have few duplicates. Who found a pair is asked of classes and pairs of representatives, for of a group above
-//! `--max-group` not all pairs are written.
+//! Pooling only sees what some algorithm found. Here, every two documents in the sample are compared: the judge's bound rules out most
+//! pairs, the others are judged. The cost grows with the square of the sample; the memory is 8 bytes per document in it. Duplicates of
+//! documents outside the sample do not count, so the sample has to be large if documents have few duplicates. Whether an algorithm found a
+//! pair is determined from classes and pairs of representatives, because not all pairs of a group above `--max-group` are written.
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -22,10 +21,10 @@ use dupsift_engine::job::pair::group::Relation;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// What keeps the numbers of documents apart from those of pairs.
+/// Separates the hashes of document numbers from those of pairs.
 const SALT: u64 = 0x6f72_6163_6c65;
 
-/// The documents of the sample: those with the smallest hashes.
+/// Returns the documents in the sample: those with the smallest hashes.
 pub fn choose(session: &Session<'_>, most: u64, seed: u64) -> Result<AtomicBits> {
     let chosen = AtomicBits::new(session.engine.dir, "oracle", session.documents() as usize)?;
     let mut smallest = BinaryHeap::new();
@@ -42,15 +41,15 @@ pub fn choose(session: &Session<'_>, most: u64, seed: u64) -> Result<AtomicBits>
     Ok(chosen)
 }
 
-/// The pairs of one algorithm within the sample, written or not.
+/// Holds the pairs of one algorithm within the sample, written or not.
 pub struct Within {
     classes: Arc<Classes>,
-    /// Those of representatives.
+    /// The pairs of representatives.
     pairs: FoundList,
 }
 
 impl Within {
-    /// Those of a relation.
+    /// Selects the pairs of a relation.
     pub fn new(session: &Session<'_>, relation: &Relation, chosen: &AtomicBits) -> Result<Within> {
         let name = |what: &str| format!("{}-oracle-{what}", relation.label);
         let representatives = AtomicBits::new(session.engine.dir, &name("sample"), session.documents() as usize)?;
@@ -66,31 +65,31 @@ impl Within {
         Ok(Within { classes: relation.classes.clone(), pairs: pairs.end()? })
     }
 
-    /// Whether the algorithm has the pair of two documents of the sample; a form is none.
+    /// Returns whether the algorithm has the pair of two documents in the sample; pages from the same template are not a pair.
     fn has(&self, x: u64, y: u64) -> bool {
         let (a, b) = (self.classes.representative(x), self.classes.representative(y));
         a == b || self.pairs.finders(a.min(b), a.max(b)) != 0
     }
 }
 
-/// The algorithms, as bits, that have the pair of two documents of the sample.
+/// Returns the algorithms, as bits, that have the pair of two documents in the sample.
 pub fn found(within: &[Within], x: u64, y: u64) -> u64 {
     within.iter().enumerate().fold(0, |bits, (at, one)| bits | u64::from(one.has(x, y)) << at)
 }
 
-/// Counts of some of the pairs.
+/// Counts pairs.
 #[derive(Clone, Default)]
 struct Counts {
     judged: u64,
     duplicates: u64,
     unseen: u64,
     undecided: u64,
-    /// By algorithm.
+    /// Duplicates found, by algorithm.
     found: Vec<u64>,
 }
 
 impl Counts {
-    /// Adds what another thread counted.
+    /// Adds the counts of another thread.
     fn add(&mut self, part: Counts) {
         self.judged += part.judged;
         self.duplicates += part.duplicates;
@@ -100,7 +99,7 @@ impl Counts {
     }
 }
 
-/// Joins the sample with itself; `finders` says who has a pair, as bits. Also returns the recall of each of so many algorithms.
+/// Joins the sample with itself; `finders` returns the algorithms that have a pair, as bits. Also returns the recall of each algorithm.
 pub fn join(
     session: &Session<'_>,
     judge: &Judge,
@@ -143,7 +142,7 @@ pub fn join(
     let mut all = Counts { found: vec![0; algorithms], ..Counts::default() };
     counts.into_iter().for_each(|part| all.add(part));
     running.end(all.judged, all.duplicates, 0);
-    // Where the sample is the corpus, there is nothing to be uncertain of.
+    // If the sample is the complete corpus, there is no uncertainty.
     let whole = chosen.count() == session.documents();
     let population = if whole { all.duplicates } else { u64::MAX };
     let recall = |&found: &u64| match all.duplicates {

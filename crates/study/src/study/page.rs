@@ -1,4 +1,4 @@
-//! `report.html`: what the page needs is gathered here, its text comes from the caller, for a driver knows no face.
+//! `report.html`: collects the data for the page. The caller renders its text, because the engine does not depend on the user interface.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -20,25 +20,25 @@ use dupsift_files::io::unfinished::publish;
 use dupsift_files::io::{Stage, Unfinished, WORK};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// The name of the page in the output folder.
+/// File name of the page in the output folder.
 pub const PAGE: &str = "report.html";
 
-/// How a page says that it shows no texts, which a text cannot say: there the brackets are escaped.
+/// How a page states that it shows no texts. A document text cannot contain this, because its brackets are escaped.
 pub const NO_TEXTS: &str = "<li class=\"warn\">The texts could not be read: ";
 
-/// The hidden name under which the page is written again; it is one that an output may have.
+/// Temporary hidden name while the page is rewritten; an output may contain it.
 const HALF: &str = ".report.html.dupsift-accept";
 
-/// From a record and what stands in its tables to the text of the page.
+/// Renders the page from a record and its tables.
 pub type Page<'p> = dyn Fn(&RunReport, &Review) -> Result<String> + 'p;
 
-/// For [`dupsift_engine::job::run()`]: writes the page of a run as its last stage.
+/// Writes the page of a run as its last stage; passed to [`dupsift_engine::job::run()`].
 pub fn with_page<'p>(page: &'p Page<'p>) -> impl Fn(&Session<'_>, &Stage, RunReport) -> Result<RunReport> + 'p {
     move |session, stage, report| write(session, stage, report, page)
 }
 
-/// Writes the page into an output folder that is being built, whose tables stand; unless the options want none.
-/// Returns the record with this stage in it.
+/// Writes the page into an unfinished output folder whose tables are complete, unless the options turn it off. Returns the record with this
+/// stage in it.
 pub(super) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport, page: &Page<'_>) -> Result<RunReport> {
     if !session.options.report {
         return Ok(report);
@@ -47,19 +47,19 @@ pub(super) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport,
     let finished = Finished::new(stage.path(), report.clone());
     let seen = review(&finished, Some(Read::whole(session)), session.engine.dir, &|| session.engine.go_on())?;
     running.end(seen.pooled, seen.texts.len() as u64, 0);
-    // The page is made of the record as it is written, so that it can be made again from that.
+    // The page is made from the record as written, so that it can be made again from that.
     report.stages = session.engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
     stage.write_bytes(PAGE, page(&report, &seen)?.as_bytes())?;
     Ok(report)
 }
 
-/// Writes the page of a finished run again, and changes nothing else. Where the corpus cannot be read any more the page has no texts; the
+/// Writes the page of a finished run again and changes nothing else. If the corpus can no longer be read, the page has no texts, and the
 /// reason is returned.
 ///
 /// # Errors
-/// [`Error::Usage`] where the page that stands shows texts, and the new one would not; tables that cannot be read; resources that cannot
-/// be; an interruption.
+/// Returns [`Error::Usage`] if the existing page shows texts and the new one would not, or an error if tables cannot be read, if resources
+/// are insufficient, or if the run is interrupted.
 pub fn write_again(
     finished: &Finished,
     options: Result<RunOptions>,
@@ -76,7 +76,7 @@ pub fn write_again(
     let clock = Clock::start();
     let running = clock.stage("report");
     let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
-    // Without its index a night would lose the texts that its page has.
+    // Without its index, an incremental run would lose the texts on its page.
     let again = finished.again()?;
     let with_texts = options.and_then(|options| {
         let inputs = finished.corpus(&options, cancel)?;
@@ -96,7 +96,7 @@ pub fn write_again(
         Ok(seen) => seen,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
         Err(error) => {
-            // What is wrong with the tables comes up again here.
+            // An error in the tables is reported again here.
             let seen = review(finished, None, folder.path(), &go_on)?;
             if shows_texts(&dir.join(PAGE))? {
                 return Err(poorer(&dir, &error));
@@ -116,7 +116,7 @@ pub fn write_again(
         let done = write().map_err(Error::io("write", &written));
         let done = done.and_then(|()| std::fs::rename(&written, &place).map_err(Error::io("replace", &place)));
         if done.is_err() {
-            // What stays for another failure is known as a file of the output.
+            // If removal fails, the remaining file is recognized as part of the output.
             let _ = std::fs::remove_file(&written);
         }
         done
@@ -125,7 +125,7 @@ pub fn write_again(
     Ok(seen.no_texts)
 }
 
-/// Whether a page stands there that was made with the texts of its corpus.
+/// Returns whether there is a page that shows the texts of its corpus.
 fn shows_texts(page: &Path) -> Result<bool> {
     match std::fs::read_to_string(page) {
         Ok(text) => Ok(!text.contains(NO_TEXTS)),
@@ -134,7 +134,7 @@ fn shows_texts(page: &Path) -> Result<bool> {
     }
 }
 
-/// The error of a page that would show less than the one that stands.
+/// Returns the error for a page that would show less than the existing one.
 fn poorer(dir: &Path, why: &Error) -> Error {
     Error::usage(format!(
         "{} shows texts, but a new page could not: {why}; the page is unchanged; restore what is missing, or remove the page first",
@@ -142,7 +142,7 @@ fn poorer(dir: &Path, why: &Error) -> Error {
     ))
 }
 
-/// The documents of an index that the tables of a later night name.
+/// Returns the indexed documents that the tables of an incremental run name.
 fn earlier(finished: &Finished, engine: &Engine<'_>) -> Result<AtomicBits> {
     let first_doc = finished.first_doc();
     let named = AtomicBits::new(engine.dir, "earlier", first_doc as usize)?;

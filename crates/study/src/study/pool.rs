@@ -1,4 +1,4 @@
-//! The pairs of several algorithms as one sequence: each pair once, in order, with who found it.
+//! The pairs of several algorithms as one sequence: each pair once, in order, with the algorithms that found it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,32 +8,32 @@ use super::finished::Finished;
 use dupsift_core::error::{Error, Result};
 use dupsift_files::tables::PairFound;
 
-/// A pair that at least one algorithm found.
+/// Holds a pair that at least one algorithm found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pooled {
     /// The smaller document number.
     pub a: u64,
-    /// The larger one.
+    /// The larger document number.
     pub b: u64,
-    /// Bit i: the algorithm i found it.
+    /// Bit i is set if algorithm i found it.
     pub found: u64,
 }
 
-/// Algorithms that can be pooled: one bit each.
+/// The maximum number of algorithms that can be pooled: one bit each.
 pub const MOST_POOLED: usize = 64;
 
-/// The merged tables of pairs.
+/// Merges tables of pairs.
 pub struct Pool<P> {
     tables: Vec<P>,
-    /// The next pair of each table that has one.
+    /// The next pair of each table that is not exhausted.
     next: BinaryHeap<Reverse<(u64, u64, usize)>>,
 }
 
 impl<P: Iterator<Item = Result<PairFound>>> Pool<P> {
-    /// Merges sequences that are in order of (a, b) each.
+    /// Merges sequences that are each in (a, b) order.
     ///
     /// # Errors
-    /// More than [`MOST_POOLED`] of them; the error of a first row.
+    /// Returns an error if there are more than [`MOST_POOLED`] of them, or if a first row cannot be read.
     pub fn new(tables: Vec<P>) -> Result<Pool<P>> {
         if tables.len() > MOST_POOLED {
             return Err(Error::usage(format!(
@@ -58,7 +58,7 @@ impl<P: Iterator<Item = Result<PairFound>>> Pool<P> {
         {
             let table = top.0.2;
             found |= 1 << table;
-            // The next pair of a table takes the place of the one before, which is not far as a rule.
+            // The next pair of a table replaces the previous one, and usually stays near the top.
             match self.tables[table].next().transpose()? {
                 Some(pair) => *top = Reverse((pair.a, pair.b, table)),
                 None => drop(PeekMut::pop(top)),
@@ -76,12 +76,12 @@ impl<P: Iterator<Item = Result<PairFound>>> Iterator for Pool<P> {
     }
 }
 
-/// How many pairs each two algorithms have in common; on the diagonal how many each has.
+/// Counts the pairs that each two algorithms have in common; the diagonal has the pairs of each.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agreement(pub Vec<Vec<u64>>);
 
 impl Agreement {
-    /// Of so many algorithms.
+    /// Returns an empty count for this many algorithms.
     pub fn new(algorithms: usize) -> Agreement {
         Agreement(vec![vec![0; algorithms]; algorithms])
     }
@@ -99,12 +99,12 @@ impl Agreement {
         }
     }
 
-    /// The share of the pairs of `a` that `b` finds; none where `a` has no pairs.
+    /// Returns the share of the pairs of `a` that `b` finds; `None` if `a` has no pairs.
     pub fn share(&self, a: usize, b: usize) -> Option<f64> {
         (self.0[a][a] > 0).then(|| self.0[a][b] as f64 / self.0[a][a] as f64)
     }
 
-    /// Common pairs over all pairs of the two; none where neither has any.
+    /// Returns the common pairs divided by all pairs of the two; `None` if neither has any.
     pub fn jaccard(&self, a: usize, b: usize) -> Option<f64> {
         let all = self.0[a][a] + self.0[b][b] - self.0[a][b];
         (all > 0).then(|| self.0[a][b] as f64 / all as f64)
@@ -112,11 +112,11 @@ impl Agreement {
 }
 
 impl Finished {
-    /// The pairs of all algorithms of the run; bits follow the order of its record. Of groups above `--max-group` only
-    /// the pairs that are written take part.
+    /// Returns the pairs of all algorithms in the run, with bits in the order of its record. Of groups above `--max-group`, only the
+    /// written pairs are included.
     ///
     /// # Errors
-    /// As [`Finished::pairs`].
+    /// Returns the errors of [`Finished::pairs`].
     pub fn pool(&self) -> Result<Pool<impl Iterator<Item = Result<PairFound>> + use<>>> {
         Pool::new(self.report.algorithms.iter().map(|one| self.pairs(&one.label)).collect::<Result<Vec<_>>>()?)
     }

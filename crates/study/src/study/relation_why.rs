@@ -1,4 +1,4 @@
-//! Why a pair is a version, a contained text or of one template, in a sentence with its figures.
+//! Why a pair is a version, a contained text or from the same template, as a sentence with its figures.
 
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, Contained, FirstLine, Part, TitleDifference, Versions};
@@ -7,8 +7,8 @@ use dupsift_core::row::RelationKind;
 use dupsift_core::row::Why;
 use dupsift_files::tables::FoundPair;
 
-/// The sentence about a row of `pairs/`; documents in the order asked. `own` is the method's own score, which the rule goes by:
-/// the similarity in the table may be that of a later check. None for a method that does not tell.
+/// Returns the sentence for a row in `pairs/`, with documents in the requested order. `own` is the algorithm's own score, which the rule
+/// uses: the similarity in the table may be from a later verification. `None` for an algorithm that does not classify pairs.
 pub fn sentence(
     pair: &FoundPair,
     rule: Option<&Versions>,
@@ -19,7 +19,7 @@ pub fn sentence(
     let (relation, rule) = (pair.relation.as_deref()?, rule?);
     let why = Why::ALL.into_iter().find(|why| Some(why.name()) == pair.why.as_deref())?;
     let (inner, outer, larger) = better_contained(contained);
-    // The two similarities are Float32; a difference of equal ones is not written as -0.
+    // The two similarities are Float32; a difference of zero must not be written as -0.
     let own = own.unwrap_or(pair.similarity);
     let gap = f64::from(own) - f64::from(pair.next_best.unwrap_or(own)) + 0.0;
     let next = match () {
@@ -48,7 +48,7 @@ pub fn sentence(
     Some(format!("{relation}: {because}"))
 }
 
-/// Why none of two documents is removed for the other one although one is a version of the other or contained in it.
+/// Returns why neither document is removed in favor of the other, although one is a version of the other or contained in it.
 pub fn other_title(telling: &Telling, contained: &[ExplainedContained; 2]) -> String {
     match telling.difference {
         Some(TitleDifference::Name) => {
@@ -71,8 +71,9 @@ pub fn other_title(telling: &Telling, contained: &[ExplainedContained; 2]) -> St
     )
 }
 
-/// The sentence about a pair that is not in `pairs/`, as a form so far apart is not reported; none for one that would be. Of the next
-/// best and of how many texts have a first line no table tells: what is said of them follows from its being a form.
+/// Returns the sentence for a pair that is not in `pairs/` because pages from the same template are not reported at such a distance; `None`
+/// if it would be reported. No table has the next best similarity or how many texts have a first line, so these are inferred from the
+/// relation.
 pub fn template_left_out(
     telling: &Telling,
     own: f32,
@@ -94,7 +95,7 @@ pub fn template_left_out(
         }),
         surplus: telling.words.each_ref().map(|word| word.surplus),
         lines: FirstLine { same, titles: false },
-        // As near as it can be: what stands alone is no form.
+        // As near as possible: a pair without neighbors is not from the same template.
         next_best: own.into(),
         in_group: false,
     };
@@ -125,7 +126,7 @@ pub fn template_left_out(
     ))
 }
 
-/// Which text is the better contained one, the other one, and how much of it is contained.
+/// Returns which text is contained to a larger share, the other one, and that share.
 fn better_contained([a, b]: &[ExplainedContained; 2]) -> (&'static str, &'static str, f64) {
     let share = |of: &ExplainedContained| of.common_grams as f64 / of.grams.max(1) as f64;
     if share(a) >= share(b) { ("a", "b", share(a)) } else { ("b", "a", share(b)) }
@@ -137,12 +138,12 @@ fn numbers(rule: &Versions, [a, b]: &[ExplainedContained; 2]) -> String {
 }
 
 fn one_word(rule: &Versions, contained: &[ExplainedContained; 2], words: &[ExplainedWord; 2]) -> String {
-    // Of a text in a larger one the rule looks at the better contained one alone.
+    // For a text in a larger one, the rule considers only the better contained one.
     let (inner, _, larger) = better_contained(contained);
     word(words, (larger >= rule.contained).then_some(inner))
 }
 
-/// The word that tells the two apart, of the text that is asked about, or else of the one in which it has the larger share.
+/// Returns the clause for the word that distinguishes the two: in the given text, or else in the one where it has the larger share.
 fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
     let excess = |word: &ExplainedWord| word.share - word.most;
     let (name, of) = match only {
@@ -151,7 +152,7 @@ fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
         None if excess(a) >= excess(b) => ("a", a),
         None => ("b", b),
     };
-    // What is no word is a character, or a pair of them.
+    // Anything but a word is a character or a pair of characters.
     let what = of
         .word
         .as_ref()
@@ -200,7 +201,7 @@ mod tests {
             of(RelationKind::Template, Why::Word, 10),
             "same template: the word \"bank\" stands oftener in b: 0.062 of its weight, at most 0.020"
         );
-        // Neither is contained: the one that exceeds by more.
+        // Neither is contained: the one with the larger excess.
         assert!(of(RelationKind::Template, Why::Word, 18).contains("oftener in a: 0.125"));
         assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: 0.90 of the 3-grams of b stand in a");
         assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best is 0.20 away");
@@ -242,7 +243,7 @@ mod tests {
         assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing in a"));
     }
 
-    /// A pair of one template that is not reported has the reason that it would have, as far as its two texts tell.
+    /// A pair from the same template that is not reported has the reason that it would have, as far as its two texts show.
     #[test]
     fn pairs_of_one_template_that_are_left_out_have_their_reasons() {
         let told = |common: u64, numbers: u64, share: f64, same_line: bool, own: f32| {
@@ -274,7 +275,7 @@ mod tests {
         let near = "the next best has a cosine above 0.50, and 0.45 of a is contained; 0.15 nearer or 0.88 contained is asked for";
         ends(told(9, 3, 0.01, false, 0.65), &format!("0.68: {near}"));
         ends(told(9, 3, 0.01, true, 0.65), &format!("0.68: {near}"));
-        // The word is not looked at where the first lines are equal, but where many texts have them.
+        // The word is not considered if the first lines are equal, unless many texts have them.
         let both = told(9, 3, 0.5, true, 0.65);
         assert!(
             both.contains(near) && both.contains("; or, if more than 10 texts have their first line, the word"),

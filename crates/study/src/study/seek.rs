@@ -1,4 +1,4 @@
-//! From what a person types to documents: by id, by FILE#ROW, or by number.
+//! Finds documents from command-line arguments: by id, by FILE#ROW, or by number.
 
 use dupsift_core::error::{Error, Result, nearest};
 use dupsift_core::number::thousands;
@@ -7,13 +7,13 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::Want;
 use dupsift_incremental::Again;
 
-/// Document numbers that a message names.
+/// Number of documents that a message lists.
 const NAMED: usize = 10;
 
-/// The largest corpus in which a likely id is looked for.
+/// The largest corpus in which a similar id is searched for.
 const SMALL: u64 = 200_000;
 
-/// The documents that have one id.
+/// Holds the documents that have a given id.
 #[derive(Clone, Default)]
 struct Found {
     /// The smallest numbers, ascending.
@@ -30,21 +30,21 @@ impl Found {
     }
 }
 
-/// Where documents are looked for.
+/// Describes where documents are searched for.
 #[derive(Clone, Copy)]
 pub struct Seeking<'s> {
-    /// The corpus of the run alone.
+    /// The corpus of the run, without indexed documents.
     pub session: &'s Session<'s>,
     /// The number of its first document in the tables.
     pub first_doc: u64,
-    /// Of a later night: what came before it.
+    /// The index of an incremental run.
     pub again: Option<&'s Again<'s>>,
 }
 
-/// The numbers, as the tables have them, of one document or of two.
+/// Returns the table numbers of one or two documents.
 ///
 /// # Errors
-/// [`Error::Usage`] for what names no document, or several, or twice the same.
+/// Returns [`Error::Usage`] if an argument names no document or several, or if both name the same one.
 pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u64>> {
     let docs: Vec<u64> = if by_number {
         typed.iter().map(|typed| number(at, typed)).collect::<Result<_>>()?
@@ -60,10 +60,10 @@ pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u6
     Ok(docs)
 }
 
-/// Checks that the run says something of these documents, and that their texts are not to be forgotten.
+/// Checks that the run decided about these documents and that their texts were not forgotten.
 ///
 /// # Errors
-/// [`Error::Usage`] where all came before a night, whose tables tell nothing of them, and where one was to be forgotten.
+/// Returns [`Error::Usage`] if all of them were indexed before the batch, whose tables do not cover them, or if one was forgotten.
 pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     if docs.iter().all(|&doc| doc < at.first_doc) {
         let (folder, _) = at.again.map(|again| again.place(docs[0])).unwrap_or_default();
@@ -77,7 +77,7 @@ pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     }
 }
 
-/// The other document that was typed alike: a page that came in an earlier night, too.
+/// Returns the other document with the same id: a page that an earlier batch contains too.
 fn namesake(at: Seeking<'_>, typed: &[String], doc: u64, by_number: bool) -> Result<u64> {
     let earlier = match at.again.filter(|_| !by_number && typed[0] == typed[1] && doc >= at.first_doc) {
         Some(again) => again.with_id(at.session.engine, &typed[1])?,
@@ -103,7 +103,7 @@ fn number(at: Seeking<'_>, typed: &str) -> Result<u64> {
     })
 }
 
-/// Who has these ids, as they are printed.
+/// Returns the documents with these ids, as printed.
 fn with_ids(session: &Session<'_>, typed: &[String]) -> Result<Vec<Found>> {
     let found = session.read(
         "find ids",
@@ -146,7 +146,7 @@ fn choose(at: Seeking<'_>, typed: &str, found: &Found) -> Result<u64> {
     }
 }
 
-/// A document of an earlier night.
+/// Returns a document in an earlier batch.
 fn earlier(at: Seeking<'_>, typed: &str) -> Result<u64> {
     let found = at.again.map(|again| again.with_id(at.session.engine, typed)).transpose()?.unwrap_or_default();
     match found[..] {
@@ -166,7 +166,7 @@ fn several(typed: &str, count: u64, docs: &[u64]) -> Error {
     ))
 }
 
-/// The document that is called so where it has no id.
+/// Returns the document with this FILE#ROW name, which is used if there is no id.
 fn file_and_row(session: &Session<'_>, typed: &str) -> Option<u64> {
     let (label, row) = typed.rsplit_once('#')?;
     let row: u64 = row.parse().ok()?;
@@ -174,7 +174,7 @@ fn file_and_row(session: &Session<'_>, typed: &str) -> Option<u64> {
     Some(file.first_doc + row).filter(|&doc| row < file.rows && doc < session.documents())
 }
 
-/// Says so, with the nearest id of a small corpus.
+/// Returns the error for an unknown document; in a small corpus it suggests the nearest id.
 fn unknown(session: &Session<'_>, typed: &str) -> Result<Error> {
     let mut hint = String::new();
     if session.documents() <= SMALL {

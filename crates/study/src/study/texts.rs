@@ -1,9 +1,8 @@
 //! Which documents of a finished run have equal texts, so that pairs are counted over texts and not over copies.
 //!
-//! The run wrote each copy as a pair with the best document of its text, and pairs between those documents alone. A truth names
-//! whichever copies its author met. So both sides are mapped to one document of each text: the first one that the truth names, or the
-//! first one. A pair of copies becomes a pair of that document with each of the two. If the truth has clusters, a text is in the cluster
-//! of that document.
+//! The run wrote each copy as a pair with the best document with its text, and other pairs between those documents only. Labels may name
+//! any of the copies. So both sides are mapped to one document per text: the first one that the truth names, or else the first one. A pair
+//! of copies becomes a pair of that document with each of the two. If the truth has clusters, a text is in the cluster of that document.
 //!
 //! ```text
 //! copies 1 4 7, the truth names 4 and 9      pairs 7-9 and 1-9 become 4-9      pair 1-7 becomes 1-4 and 4-7
@@ -16,21 +15,21 @@ use dupsift_engine::engine::numbers::Numbers;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// The texts of the documents of a run.
+/// Maps the documents of a run to texts.
 pub struct Texts {
-    /// For each document that is not the first of its text, that one, plus one. Empty if no two texts are equal.
+    /// For each document that is not the first with its text, that first one, plus one. Empty if all texts are distinct.
     firsts: Numbers,
-    /// For the first document of each text the first one that the truth names, plus one; 0 if it names none.
+    /// For the first document with each text, the first one that the truth names, plus one; 0 if it names none.
     named: Numbers,
-    /// Whether two documents have one text.
+    /// Whether any two documents have the same text.
     any: bool,
 }
 
 impl Texts {
-    /// Reads the copies from the table of any algorithm: each table has all of them. `named` are the documents of the truth.
+    /// Reads the copies from the table of any algorithm, because each table has all of them. `named` are the documents in the truth.
     ///
     /// # Errors
-    /// [`Error::BadFile`] for a damaged table.
+    /// Returns [`Error::BadFile`] if a table is damaged.
     pub fn new(session: &Session<'_>, finished: &Finished, named: &AtomicBits) -> Result<Texts> {
         let label = finished.report.algorithms.first().map(|one| &one.label);
         let Some(label) = label.filter(|_| finished.report.documents.surplus_copies > 0) else {
@@ -55,7 +54,7 @@ impl Texts {
         }
         let mut slots = firsts.slots();
         for doc in 0..documents {
-            // A parent is smaller, so it points to the first document already.
+            // The parent has a smaller number, so it already points to the first document.
             let Some(parent) = slots.get(doc).checked_sub(1) else { continue };
             let first = slots.get(parent).checked_sub(1).unwrap_or(parent);
             slots.set(doc, first + 1);
@@ -72,12 +71,12 @@ impl Texts {
         Ok(texts)
     }
 
-    /// Returns whether two documents have one text.
+    /// Returns whether any two documents have the same text.
     pub fn any(&self) -> bool {
         self.any
     }
 
-    /// Returns the document that stands for the text of this one.
+    /// Returns the document that represents the text of this one.
     pub fn of(&self, doc: u64) -> u64 {
         if !self.any {
             return doc;
@@ -90,10 +89,10 @@ impl Texts {
         self.firsts.get(doc).checked_sub(1).unwrap_or(doc)
     }
 
-    /// Calls `each` with the pairs of texts that a pair of documents is, the smaller number first.
+    /// Calls `each` with the pairs of texts for a pair of documents, smaller number first.
     ///
     /// # Errors
-    /// What `each` returns.
+    /// Returns an error from `each`.
     pub fn pair(&self, a: u64, b: u64, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
         let (of_a, of_b) = (self.of(a), self.of(b));
         if of_a != of_b {
@@ -103,7 +102,7 @@ impl Texts {
     }
 }
 
-/// The documents of true pairs.
+/// Collects the documents in true pairs.
 pub struct Correct {
     docs: AtomicBits,
     texts: AtomicBits,
@@ -113,7 +112,7 @@ impl Correct {
     /// Returns an empty set.
     ///
     /// # Errors
-    /// A full disk.
+    /// Returns an error if the disk is full.
     pub fn new(session: &Session<'_>, label: &str) -> Result<Correct> {
         let bits = |what: &str| {
             AtomicBits::new(session.engine.dir, &format!("{label}-correct-{what}"), session.documents() as usize)
@@ -121,14 +120,14 @@ impl Correct {
         Ok(Correct { docs: bits("docs")?, texts: bits("texts")? })
     }
 
-    /// Adds a true pair as [`Texts::pair`] gives it.
+    /// Adds a true pair from [`Texts::pair`].
     pub fn add(&self, texts: &Texts, a: u64, b: u64) {
         let bits = if texts.of(a) == texts.of(b) { &self.docs } else { &self.texts };
         bits.set(a as usize);
         bits.set(b as usize);
     }
 
-    /// Returns how many of the named documents are in a true pair, or have a text that is.
+    /// Returns how many of the named documents are in a true pair, or have a text that is in one.
     pub fn count(&self, texts: &Texts, named: &AtomicBits) -> u64 {
         named.iter().filter(|&doc| self.docs.get(doc) || self.texts.get(texts.of(doc as u64) as usize)).count() as u64
     }

@@ -1,12 +1,12 @@
-//! The truth as numbers of documents: labelled pairs or clusters, matched to the corpus by their ids.
+//! The truth as document numbers: labeled pairs or clusters, matched to the corpus by id.
 //!
 //! ```text
 //! ids of the corpus (hash of the id, document) --+
 //! ids of the truth (hash of the id, place) ------+--sort--> (row of the truth, document) --sort--> pairs or clusters
 //! ```
 //!
-//! Ids are compared as they are written, by a hash of 128 bits: two of ten billion ids collide with a chance below 1e-18.
-//! All of it is sorted by the shuffles of the job, so memory does not grow with the corpus or the truth.
+//! Ids are compared as written, by a 128-bit hash: two of ten billion ids collide with a probability below 1e-18. Everything is sorted by
+//! the engine's shuffles, so memory does not grow with the corpus or the truth.
 
 use std::iter::Peekable;
 
@@ -24,28 +24,28 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted};
 
-/// Bytes gathered before they go to a work file.
+/// Bytes collected before they are written to a temporary file.
 const GATHERED_BYTES: usize = 64 << 10;
 
-/// What is true of the documents.
+/// Holds the true pairs or clusters of documents.
 pub struct Truth {
-    /// For the record.
+    /// The counts for the record.
     pub report: TruthReport,
     link: Link,
-    /// Bytes of a pair.
+    /// Bytes in a pair.
     width: usize,
-    /// The true pairs in order, where pairs were given.
+    /// The true pairs in order, if the truth consists of pairs.
     listed: Option<FrozenHeap>,
-    /// Documents that stand in a true pair.
+    /// Documents in a true pair.
     pub pages: AtomicBits,
-    /// For each document that is not the first of its true cluster: that first one, plus one.
+    /// For each document except the first in its true cluster: that first document, plus one.
     firsts: Numbers,
-    /// For the first document of each true cluster: its documents.
+    /// For the first document in each true cluster: the number of its documents.
     sizes: Numbers,
 }
 
 impl Truth {
-    /// Makes it of the rows whose ids are documents.
+    /// Builds the truth from the rows whose ids are in the corpus.
     pub fn new(session: &Session<'_>, resolved: Resolved) -> Result<Truth> {
         let documents = session.documents();
         let array = |name: &str| Numbers::new(session.engine.dir, name, documents as usize, documents);
@@ -90,7 +90,7 @@ impl Truth {
         Ok(truth)
     }
 
-    /// Rows (row, side, document): two of one row are a pair.
+    /// Reads rows of (row, side, document): two with the same row are a pair.
     fn take_pairs(&mut self, session: &Session<'_>, rows: &Sorted) -> Result<()> {
         let (link, half) = (self.link, self.width / 2);
         let pairs =
@@ -126,7 +126,7 @@ impl Truth {
         Ok(())
     }
 
-    /// Lists the different pairs in order, and connects the documents; returns how many pairs there are.
+    /// Lists the distinct pairs in order, connects their documents, and returns the number of pairs.
     fn list_pairs(&mut self, engine: &Engine<'_>, pairs: &Sorted) -> Result<u64> {
         let mut forest = Forest::new(self.firsts.slots());
         let (listed, different) = list(engine, pairs, self.link, self.width, |a, b| {
@@ -138,9 +138,9 @@ impl Truth {
         Ok(different)
     }
 
-    /// Lets each document point to the first one of its component, and counts both.
+    /// Points each document to the first one in its component, and counts components and sizes.
     fn point_to_firsts(&mut self) {
-        // A document's parent is smaller, so it points to the first of the component already when the document's turn comes.
+        // The parent of a document has a smaller number, so it already points to the first document of the component.
         let (mut firsts, mut sizes) = (self.firsts.slots(), self.sizes.slots());
         for doc in self.pages.iter().map(|doc| doc as u64) {
             let first = match firsts.get(doc).checked_sub(1) {
@@ -157,7 +157,7 @@ impl Truth {
         }
     }
 
-    /// Rows (hash of the cluster, document): those of one hash are a cluster.
+    /// Reads rows of (hash of the cluster, document): those with the same hash are a cluster.
     fn take_clusters(&mut self, session: &Session<'_>, rows: &Sorted) -> Result<()> {
         let stated = AtomicBits::new(session.engine.dir, "true-stated", session.documents() as usize)?;
         let (mut firsts, mut sizes) = (self.firsts.slots(), self.sizes.slots());
@@ -205,10 +205,10 @@ impl Truth {
         Ok(())
     }
 
-    /// Counts pairs over texts: pairs of documents become pairs of the documents that stand for their texts.
+    /// Counts pairs of texts: each document is replaced by the representative of its text.
     ///
     /// # Errors
-    /// A full disk; a request to stop.
+    /// Returns an error if the disk is full or the run is interrupted.
     pub fn count_texts(&mut self, session: &Session<'_>, texts: &Texts) -> Result<()> {
         if !texts.any() {
             return Ok(());
@@ -223,7 +223,7 @@ impl Truth {
             for doc in named {
                 let (first, of_text) = (self.first(doc), texts.of(doc));
                 if of_text == doc {
-                    // A pair with each text of the cluster that came before.
+                    // One pair with each earlier text in the cluster.
                     pairs += sizes.get(first);
                     sizes.set(first, sizes.get(first) + 1);
                 } else {
@@ -254,30 +254,30 @@ impl Truth {
         Ok(())
     }
 
-    /// The first document of the true cluster that a document is in; itself where it is alone.
+    /// Returns the first document in the true cluster of a document; the document itself if it is in no cluster.
     pub fn first(&self, doc: u64) -> u64 {
         self.firsts.get(doc).checked_sub(1).unwrap_or(doc)
     }
 
-    /// The documents of the true cluster whose first document that is.
+    /// Returns the size of the true cluster with this first document.
     pub fn size(&self, first: u64) -> u64 {
         self.sizes.get(first).max(1)
     }
 
-    /// The true pairs in order, where pairs were given.
+    /// Returns the true pairs in order, if the truth consists of pairs.
     pub fn listed(&self) -> Option<Listed<'_>> {
         let records = self.listed.as_ref()?.bytes().chunks_exact(self.width);
         let link = self.link;
         Some(Box::new(records.map(move |one| link.read(one))))
     }
 
-    /// A test for pairs that come in order.
+    /// Returns a checker for pairs in order.
     pub fn checker(&self) -> Checker<'_> {
         Checker { truth: self, listed: self.listed().map(Iterator::peekable) }
     }
 }
 
-/// Lists different pairs in order, and hands each to `each`; returns how many there are.
+/// Lists distinct pairs in order, passes each to `each`, and returns their number.
 fn list(
     engine: &Engine<'_>,
     pairs: &Sorted,
@@ -308,7 +308,7 @@ fn list(
     Ok((heap.freeze_in_order()?, different))
 }
 
-/// How a document is called: by its id, or FILE#ROW where it has none.
+/// Returns the name of a document: its id, or FILE#ROW if it has none.
 fn called(session: &Session<'_>, doc: u64) -> Result<String> {
     let rows = Some(RowFilter::Docs([doc].as_slice().into()));
     let want = Want { text: false, id: true, rows, batch_bytes: session.engine.budget.batch, ..Want::default() };
@@ -327,17 +327,17 @@ fn called(session: &Session<'_>, doc: u64) -> Result<String> {
     Ok(ids.into_iter().flatten().next().unwrap_or_else(|| session.source.name_of(doc)))
 }
 
-/// True pairs in order.
+/// Iterates over true pairs in order.
 pub type Listed<'t> = Box<dyn Iterator<Item = (u64, u64)> + 't>;
 
-/// Tells whether pairs are true.
+/// Checks whether pairs are true.
 pub struct Checker<'t> {
     truth: &'t Truth,
     listed: Option<Peekable<Listed<'t>>>,
 }
 
 impl Checker<'_> {
-    /// Whether a pair is true; the pairs asked about have to ascend.
+    /// Returns whether a pair is true; calls must be in ascending order.
     pub fn is_true(&mut self, a: u64, b: u64) -> bool {
         match &mut self.listed {
             None => self.truth.first(a) == self.truth.first(b),

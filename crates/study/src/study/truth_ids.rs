@@ -1,4 +1,4 @@
-//! From the ids of the truth to documents: both lists are sorted by the hash of the id, and meet there.
+//! Matches the ids of the truth with documents: both lists are sorted by the hash of the id and joined.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -26,52 +26,52 @@ pub const PLACE_BYTES: usize = 9;
 /// Bytes of the name of a cluster: its hash.
 pub const CLUSTER_BYTES: usize = 16;
 
-/// Bytes of an id, of what follows it (0: a document, 1: the truth), and of the document.
+/// Bytes of an id, followed by a tag (0: a document, 1: the truth), and of the document.
 const HASH: usize = 16;
 const DOC: usize = 8;
-/// Where the place in the truth, or the document, begins in a row that is matched by its id.
+/// Offset of the place in the truth, or of the document, in a row that is matched by id.
 const AFTER_TAG: usize = HASH + 1;
-/// Where the cluster of a row of the truth begins in it.
+/// Offset of the cluster in a row of the truth.
 const AFTER_PLACE: usize = AFTER_TAG + PLACE_BYTES;
 
-/// Unknown ids that are named.
+/// Number of unknown ids that are listed.
 const NAMED: usize = 5;
 
-/// The forms that a truth can have, by its columns.
+/// The two forms of a truth, by columns.
 const FORMS: [[&str; 2]; 2] = [["id_a", "id_b"], ["id", "cluster"]];
 
-/// The rows of the truth with documents in the place of ids.
+/// Holds the rows of the truth with documents instead of ids.
 pub struct Resolved {
-    /// Of pairs: (place, document), grouped by the row. Of clusters: (hash of the cluster, document), grouped by the hash.
+    /// For pairs: (place, document), grouped by row. For clusters: (hash of the cluster, document), grouped by hash.
     pub rows: Sorted,
-    /// What is known so far.
+    /// The counts so far.
     pub report: TruthReport,
 }
 
-/// The two ids of a row, or why it cannot be used.
+/// The two ids in a row, or why it cannot be used.
 type Values<'v> = std::result::Result<[&'v str; 2], Rejection>;
 
-/// The files of a truth, all of one form.
+/// Holds the files of a truth, which all have the same form.
 pub struct TruthFiles {
     files: Vec<FoundFile>,
     columns: [&'static str; 2],
 }
 
 impl TruthFiles {
-    /// Looks which form the files have.
+    /// Finds the files and determines their form.
     ///
     /// # Errors
-    /// [`Error::Missing`]; [`Error::Usage`] where a file has the columns of neither form or of both, or not those of the first
+    /// Returns [`Error::Missing`], or [`Error::Usage`] if a file has the columns of neither form or of both, or another form than the first
     /// file.
     pub fn find(truth: &[String], quotes: Quoting) -> Result<TruthFiles> {
         let coding = Coding { quoting: quotes, ..Coding::default() };
         let found = find_all(truth, Taking { coding, ..Taking::default() });
         let mut files = found.map_err(|error| error.of("truth"))?.files;
-        // A file that only may be JSON lines is one of ids where it turns out to be that.
+        // A file that was only guessed to be JSON lines is used if it has the columns.
         files.retain(|file| !file.is_guess || column_names(file).is_ok());
         let mut first: Option<(&FoundFile, [&'static str; 2])> = None;
         for file in &files {
-            // JSON lines without a line are of either form.
+            // An empty JSON lines file may have either form.
             let Some(names) = column_names(file)? else { continue };
             let form = form(&file.path, &names)?;
             let (other, columns) = *first.get_or_insert((file, form));
@@ -102,8 +102,8 @@ impl TruthFiles {
         self.columns == FORMS[0]
     }
 
-    /// Calls `each` with the number of every row, its file and its number there, and its two ids or why it cannot be used; until `each`
-    /// says `false`. Returns the damaged files and the reasons; their rows before the damage were read.
+    /// Calls `each` with the number of every row, its file and its row number there, and its two ids or why it cannot be used, until `each`
+    /// returns `false`. Returns the damaged files and the reasons; their rows before the damage are read.
     fn read(
         &self,
         mut each: impl FnMut(u64, (&FoundFile, u64), Values<'_>) -> Result<bool>,
@@ -155,7 +155,7 @@ fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
     })
 }
 
-/// What one thread learnt of the ids of the truth.
+/// Counts what one thread found among the ids of the truth.
 #[derive(Clone, Debug, Default)]
 struct Met {
     ids: u64,
@@ -181,8 +181,7 @@ impl Met {
     }
 }
 
-/// Matches the truth with the ids of the corpus, and lists the rows that cannot be used in the table `rejected`, which is
-/// written if there are any.
+/// Matches the truth with the ids in the corpus. Unusable rows are listed in the table `rejected`, which is written only if there are any.
 pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, rejected: &Path) -> Result<Resolved> {
     let pairs = truth.are_pairs();
     let width = if pairs { AFTER_PLACE } else { AFTER_PLACE + CLUSTER_BYTES };
@@ -236,7 +235,7 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
     }
     table.close()?;
     if !report.is_lossy() {
-        // A reader of `evaluation/` as one table meets no other table unless there is something to tell.
+        // A reader that reads `evaluation/` as one table finds no other table unless there is something to report.
         std::fs::remove_file(rejected).map_err(Error::io("remove", rejected))?;
         rejected.parent().map_or(Ok(()), std::fs::remove_dir).map_err(Error::io("remove the folder of", rejected))?;
     }
@@ -258,7 +257,7 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
     Ok(Resolved { rows, report })
 }
 
-/// The id of every document that the run used; `FILE#ROW` as the run called it where there is none.
+/// Adds the id of every document that the run used, or `FILE#ROW` with the run's file name if it has none.
 fn push_corpus(session: &Session<'_>, finished: &Finished, ids: &Shuffle, width: usize) -> Result<()> {
     let rejected = rejected(session, finished)?;
     let labels: Vec<(u64, &str)> = first_docs(session, finished).collect();
@@ -275,7 +274,7 @@ fn push_corpus(session: &Session<'_>, finished: &Finished, ids: &Shuffle, width:
                     continue;
                 }
                 name.clear();
-                // Writing into a String cannot fail.
+                // Writing to a String cannot fail.
                 let _ = match batch.id(row) {
                     Some(id) => write!(name, "{id}"),
                     None => {
@@ -295,14 +294,14 @@ fn push_corpus(session: &Session<'_>, finished: &Finished, ids: &Shuffle, width:
     Ok(())
 }
 
-/// The number of the first document of each file, with the name of the file in the record of the run. Files without rows
-/// share their number with the next one, so the last that starts at or before a document has it.
+/// Returns the number of the first document in each file, with the file name in the record of the run. Files without rows have the same
+/// number as the next file, so the last one that starts at or before a document contains it.
 fn first_docs<'f>(session: &'f Session<'_>, finished: &'f Finished) -> impl Iterator<Item = (u64, &'f str)> {
     let files = session.source.files.iter().zip(&finished.report.inputs);
     files.map(|(file, known)| (file.first_doc, known.file.as_str()))
 }
 
-/// The rows that are no documents.
+/// Returns the rows that are not documents.
 fn rejected(session: &Session<'_>, finished: &Finished) -> Result<AtomicBits> {
     let rejected = AtomicBits::new(session.engine.dir, "rejected", session.documents() as usize)?;
     let files: BTreeMap<&str, u64> = first_docs(session, finished).map(|(first, label)| (label, first)).collect();
@@ -311,7 +310,7 @@ fn rejected(session: &Session<'_>, finished: &Finished) -> Result<AtomicBits> {
         let wrong =
             |why: &str| Error::BadFile { path: path.clone(), why: format!("{why}; expected the table of this run") };
         for (file, row) in rejected_rows(&batch?, CORPUS).ok_or_else(|| wrong("a column is of another type"))? {
-            // A file that was set aside as a whole has no documents.
+            // A skipped file has no documents.
             let Some(row) = row else { continue };
             let doc = files.get(file.as_str()).and_then(|first| first.checked_add(row));
             let doc = doc
@@ -323,7 +322,7 @@ fn rejected(session: &Session<'_>, finished: &Finished) -> Result<AtomicBits> {
     Ok(rejected)
 }
 
-/// Rows of equal ids meet: first the documents, then the places of the truth.
+/// Joins rows with equal ids: first the documents, then the places in the truth.
 fn join(engine: &Engine<'_>, ids: &Sorted, pairs: bool, rows: u64) -> Result<(Sorted, Met)> {
     let (name, head, group) =
         if pairs { ("true-rows", PLACE_BYTES, 8) } else { ("true-members", CLUSTER_BYTES, CLUSTER_BYTES) };
@@ -367,7 +366,7 @@ fn join(engine: &Engine<'_>, ids: &Sorted, pairs: bool, rows: u64) -> Result<(So
     Ok((out.finish()?, met.into_iter().fold(Met::default(), Met::merge)))
 }
 
-/// The ids at these places, which are in order; the truth is read again as far as the last of them.
+/// Returns the ids at these places, which are in order; the truth is read again up to the last of them.
 fn names(truth: &TruthFiles, places: &[[u8; PLACE_BYTES]]) -> Result<Vec<String>> {
     let mut names = Vec::new();
     if places.is_empty() {
@@ -402,7 +401,7 @@ mod tests {
         let message = of(&["id", "label"]).unwrap_err();
         assert!(message.ends_with("there are: id, label"), "{message}");
         assert!(of(&["id_a", "cluster"]).is_err());
-        // An id of the pair beside its two is no cluster.
+        // An `id` column next to the two ids of a pair does not make it a cluster.
         assert_eq!(of(&["id", "id_a", "id_b"]).unwrap(), ["id_a", "id_b"]);
         let message = of(&["id", "id_a", "id_b", "cluster"]).unwrap_err();
         assert!(message.contains("the columns of both forms"), "{message}");

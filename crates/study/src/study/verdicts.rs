@@ -1,4 +1,4 @@
-//! What one algorithm says of two documents: its tables, what the signatures tell, and the sentence why.
+//! The verdict of one algorithm on two documents: from its tables and the signatures, with the reason as a sentence.
 
 use super::copy_groups::CopyGroup;
 use super::explained_rows::beside;
@@ -15,7 +15,7 @@ use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_files::io::TableReader;
 use dupsift_files::tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
 
-/// The copies of two documents in the order asked, and the most texts of a group all pairs of which are written.
+/// Holds the copies of two documents in the requested order, and the maximum size of a group of which all pairs are written.
 #[derive(Clone, Copy)]
 pub struct Groups {
     /// The copies; `None` if the corpus has none.
@@ -25,7 +25,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Returns the pair that is written in place of that of the two documents: that of their texts.
+    /// Returns the pair that is written instead of that of the two documents: the pair of their texts.
     fn instead(&self, finished: &Finished, label: &str, docs: [u64; 2]) -> Result<Option<([u64; 2], FoundPair)>> {
         let Some(groups) = self.groups else { return Ok(None) };
         let of = |at: usize| [Some(docs[at]), groups[at].partner].into_iter().flatten();
@@ -38,10 +38,10 @@ impl Groups {
     }
 }
 
-/// What the tables of the run say; documents in the order asked.
+/// Holds what the tables of the run contain, with documents in the requested order.
 pub struct Said {
     pair: Option<FoundPair>,
-    /// The pair of their texts, which stands for theirs.
+    /// The pair of their texts, which is written instead.
     instead: Option<([u64; 2], FoundPair)>,
     groups: Groups,
     /// The representative and the size of the cluster of each.
@@ -56,18 +56,18 @@ impl Said {
         Ok(Said { pair, instead, groups, clusters: find_clusters(finished, label, docs)? })
     }
 
-    /// Whether no pair is written that is theirs or stands for theirs.
+    /// Returns whether neither their pair nor one that replaces it is written.
     pub fn is_silent(&self) -> bool {
         self.pair.is_none() && self.instead.is_none()
     }
 
-    /// The documents that are named besides the two.
+    /// Returns the documents that are named besides the two.
     pub fn others(&self) -> impl Iterator<Item = u64> {
         let representatives = self.clusters.into_iter().flatten().map(|(representative, _)| representative);
         representatives.chain(self.instead.iter().flat_map(|(docs, _)| *docs))
     }
 
-    /// The row of the pair, or of the one that stands for it.
+    /// Returns the row of the pair, or of the one that replaces it.
     fn row(&self) -> Option<&FoundPair> {
         self.pair.as_ref().or(self.instead.as_ref().map(|(_, pair)| pair))
     }
@@ -97,7 +97,7 @@ fn find_pair(finished: &Finished, label: &str, [a, b]: [u64; 2]) -> Result<Optio
 
 fn find_clusters(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[Option<(u64, u64)>; 2]> {
     let mut found = [None; 2];
-    // The documents of a cluster follow one another: the one at hand, its representative, which of the two are in it.
+    // The documents of a cluster follow one another. These are its remaining rows, its representative, and which of the two are in it.
     let (mut left, mut representative, mut inside) = (0, 0, [false; 2]);
     for document in finished.clusters(label)? {
         let document = document?;
@@ -120,7 +120,7 @@ fn find_clusters(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[Op
     Ok(found)
 }
 
-/// The sentence why; of a pair that is told what it is, that.
+/// Returns the reason as a sentence. For a classified pair, it is the reason for its relation.
 fn reason(
     look: &Look,
     said: &Said,
@@ -131,7 +131,7 @@ fn reason(
     (same, common_keys): (bool, u64),
     id: &dyn Fn(u64) -> String,
 ) -> String {
-    // Of several checks the first is the method's own.
+    // The first of several checks is the algorithm's own.
     let own = look.checks.first().and_then(|check| check.similarity);
     let rule = look.telling.as_ref().map(|telling| telling.rule);
     let told = said.row().and_then(|pair| {
@@ -155,7 +155,7 @@ fn reason(
     why
 }
 
-/// The answer for one algorithm; `id` names documents.
+/// Returns the answer for one algorithm; `id` names documents.
 pub fn algorithm(
     chosen: &Chosen,
     report: Option<&AlgorithmReport>,
@@ -219,7 +219,7 @@ fn check(Checked { name, passes, similarity }: Checked) -> ExplainedCheck {
 }
 
 fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: bool) -> Verdict {
-    // Copies are a pair for certain; of others what else may have kept them apart is ruled out first.
+    // Copies are certainly a pair; for others, everything else that may have separated them is ruled out first.
     let certain = |report: &AlgorithmReport| {
         same || (report.beyond_margin == 0 && report.left_out == 0 && report.left_out_of_large_groups == 0)
     };
@@ -244,7 +244,7 @@ fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: boo
     }
 }
 
-/// The sentence why.
+/// Returns the reason as a sentence.
 fn why(
     verdict: Verdict,
     look: &Look,
@@ -297,7 +297,7 @@ fn why(
     }
 }
 
-/// Why a pair of a large group stands in no table.
+/// Returns why a pair in a large group is in no table.
 fn not_written(said: &Said) -> String {
     let size = match said.clusters[0] {
         Some((_, size)) => format!(", in a cluster of {}", counted(size, "document")),
@@ -309,7 +309,7 @@ fn not_written(said: &Said) -> String {
     )
 }
 
-/// Why two were never compared, and what the check would have said.
+/// Returns why two documents were never compared, and what the check would have found.
 fn though(never: String, look: &Look) -> String {
     match look.checks.first() {
         Some(check) if check.passes => format!("{never}, though {}", reached(check)),
@@ -318,7 +318,7 @@ fn though(never: String, look: &Look) -> String {
     }
 }
 
-/// Why a pair of two documents by themselves is none of the run.
+/// Returns why two documents that would be a pair alone are not one in the run.
 fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let comparisons = report.map_or(0, |report| report.left_out);
     let cluster = if said.one_cluster() { "; they stand in one cluster all the same" } else { "" };

@@ -1,4 +1,4 @@
-//! How many documents of a corpus have a key: counted by signing them again, for no table of a run tells it.
+//! Counts how many documents in a corpus have a key by signing them again, because no table of a run stores it.
 
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::Result;
@@ -8,10 +8,10 @@ use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
 use dupsift_files::tables::Cell;
 
-/// The documents that have each key of one algorithm, copies counted once.
+/// Returns the number of documents that have each key of one algorithm; copies count once.
 ///
 /// # Errors
-/// A damaged file; a request to stop.
+/// Returns an error if a file is damaged or the run is interrupted.
 pub fn count(session: &Session<'_>, bound: &Bound<'_>, view: &View<'_>, keys: &[(u32, u128)]) -> Result<Vec<u64>> {
     let copies = copies::fold(session, &copies::read(session)?)?;
     let view = view.with_copies(Some(&copies));

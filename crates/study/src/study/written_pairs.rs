@@ -1,8 +1,8 @@
-//! The pairs of a finished run as relations: what `apply` decides by, with the rule of the run or another one.
+//! The pairs of a finished run as relations: `apply` decides with them, by the same rule as the run or another one.
 //!
-//! A run knows the pairs that it wrote. So a threshold can only rise, and if a document is removed only if a kept one contains it, that has
-//! to be known of each pair that is asked about: there is no answer for pairs that the run did not compare. The margin and the templates are
-//! those of the run. Pairs are held in memory, about 64 bytes each.
+//! Only the pairs that the run wrote are known. So a threshold can only be raised, and if a document is removed only if a kept one contains
+//! it, the containment of each pair in question must be known: there is none for pairs that the run did not compare. The margin and the
+//! templates are those of the run. Pairs are held in memory, about 64 bytes each.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_engine::options::RunOptions;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Shares stand in the tables with 32 bits: to so many parts a bound such as 0.7 is what it was.
+/// Tables store shares with 32 bits; rounding to this many parts restores a bound such as 0.7.
 const PARTS: f64 = 1e6;
 
 /// Returns the documents that are in a pair.
 ///
 /// # Errors
-/// A full disk.
+/// Returns an error if the disk is full.
 pub fn shown(engine: &Engine<'_>, documents: u64, known: &[Links]) -> Result<AtomicBits> {
     let shown = AtomicBits::new(engine.dir, "shown", documents as usize)?;
     for links in known {
@@ -34,10 +34,10 @@ pub fn shown(engine: &Engine<'_>, documents: u64, known: &[Links]) -> Result<Ato
     Ok(shown)
 }
 
-/// Returns how much of a document is contained in a kept one, and the other way round; `None` for copies.
+/// Returns how much of a document is contained in a kept one, and vice versa; `None` for copies.
 ///
 /// # Errors
-/// [`Error::Usage`] if the run did not compare the two.
+/// Returns [`Error::Usage`] if the run did not compare the two.
 pub fn look(known: &[Links], doc: u64, kept: u64) -> Result<Option<[Contained; 2]>> {
     let mut are_copies = false;
     for links in known {
@@ -61,13 +61,13 @@ fn as_parts([grams, numbers]: [f32; 2]) -> Contained {
     Contained { grams: part(grams), numbers: part(numbers), facts: part(numbers) }
 }
 
-/// The pairs of one algorithm that reach the threshold, as links of classes of copies.
+/// Holds the pairs of one algorithm that reach the threshold, as links between classes of copies.
 pub struct Links {
-    /// Classes of two documents or more, each in order, the first one its name; in order of these.
+    /// Classes of at least two documents. Documents are in order within a class, and classes are ordered by their first document.
     copies: Vec<Vec<u64>>,
-    /// Each document of them with the first of its class; in order.
+    /// Each document in a class with the first document of that class, in order.
     class: Vec<(u64, u64)>,
-    /// In both directions, in order of (doc, other).
+    /// Links in both directions, ordered by (doc, other).
     links: Vec<Link>,
 }
 
@@ -75,15 +75,16 @@ struct Link {
     doc: u64,
     other: u64,
     similarity: f32,
-    /// Of 3-grams and numbers: of `doc` in `other`, and the other way round.
+    /// Shares of 3-grams and numbers: of `doc` in `other`, and vice versa.
     shares: [Option<[f32; 2]>; 2],
 }
 
 impl Links {
-    /// Reads the pairs of an algorithm that reach a threshold; all of them without one.
+    /// Reads the pairs of an algorithm that reach a threshold, or all of them if there is none.
     ///
     /// # Errors
-    /// [`Error::Usage`] for a threshold below what the run knows, or if it did not write all pairs; a table that cannot be read.
+    /// Returns [`Error::Usage`] if the threshold is lower than that of the run or if the run did not write all pairs, or an error if a
+    /// table cannot be read.
     pub fn read(
         finished: &Finished,
         one: &AlgorithmReport,
@@ -127,7 +128,7 @@ impl Links {
         Ok(links)
     }
 
-    /// From pairs of copies, which connect each class.
+    /// Builds the classes from pairs of copies, which connect each class.
     fn classes(&mut self, pairs: &[(u64, u64)]) {
         let mut docs: Vec<u64> = pairs.iter().flat_map(|&(a, b)| [a, b]).collect();
         docs.sort_unstable();
@@ -172,7 +173,7 @@ impl Relation for &Links {
     }
 }
 
-/// Checks that the run knows all pairs of at least that similarity.
+/// Checks that the run has all pairs with at least that similarity.
 fn check(one: &AlgorithmReport, threshold: f64, lowest: f32) -> Result<()> {
     let checked =
         one.verify.as_deref().and_then(|verify| verify.split(' ').next()?.rsplit_once(':')?.1.parse::<f64>().ok());

@@ -1,4 +1,4 @@
-//! What is counted and shown of tables of clusters.
+//! Counts and examples from tables of clusters.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,45 +10,45 @@ use dupsift_files::tables::Clustered;
 /// Documents that are shown of a cluster besides its representative.
 const MEMBERS: usize = 2;
 
-/// Clusters by size.
+/// Counts clusters by size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterReview {
-    /// For each size how many clusters have it.
+    /// Number of clusters for each size.
     pub sizes: BTreeMap<u64, u64>,
 }
 
-/// A cluster that is shown.
+/// Holds a cluster that is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LargeCluster {
-    /// Whose it is, by the place in the record.
+    /// Its algorithm, by position in the record.
     pub algorithm: usize,
     /// Documents in it.
     pub size: u64,
-    /// The number of the document that represents it.
+    /// The number of the representative.
     pub representative: u64,
-    /// Those equal to it by the method's own measure.
+    /// Documents that are equal to it by the algorithm's own measure.
     pub equal: u64,
-    /// Those least similar to it, the least first; only such as are not equal to it by the method's own measure.
+    /// The members least similar to it, least first, without those that are equal to it by the algorithm's own measure.
     pub members: Vec<Member>,
 }
 
-/// A document of a cluster.
+/// Holds a document in a cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Member {
-    /// Its number.
+    /// The document number.
     pub doc: u64,
-    /// Its similarity to the representative; none where the two are no pair.
+    /// Its similarity to the representative; `None` if the two are not a pair.
     pub similarity: Option<f32>,
 }
 
 impl LargeCluster {
-    /// Its representative with each other document that is shown, the smaller number first.
+    /// Returns pairs of its representative with each other document that is shown, smaller number first.
     pub fn pairs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let with = |doc: u64| (doc.min(self.representative), doc.max(self.representative));
         self.members.iter().map(move |member| with(member.doc))
     }
 
-    /// The documents that are shown of it.
+    /// Returns the documents that are shown.
     pub fn docs(&self) -> impl Iterator<Item = u64> + '_ {
         std::iter::once(self.representative).chain(self.members.iter().map(|member| member.doc))
     }
@@ -83,7 +83,7 @@ pub fn read(
         if rest == 0 {
             let mut done = std::mem::take(&mut cluster);
             done.members = members.iter().map(|(_, member)| *member).collect();
-            // Exact copies are all alike: they are not to keep others from being shown.
+            // Clusters of exact copies must not crowd out others.
             let kind = if done.members.is_empty() { &mut copies } else { &mut largest };
             kind.offer((Reverse(done.size), done.representative), || done);
         }
@@ -91,7 +91,7 @@ pub fn read(
     Ok((review, largest.into_values().chain(copies.into_values()).collect()))
 }
 
-/// Returns the largest clusters of the algorithms that decide, then the largest clusters of exact copies. A cluster that several algorithms
+/// Returns the largest clusters of the deciding algorithms, then the largest clusters of exact copies. A cluster that several algorithms
 /// have is taken from the one where it is largest.
 pub fn largest(tables: &[(ClusterReview, Vec<LargeCluster>)], deciding: &[bool], most: usize) -> Vec<LargeCluster> {
     let mut all: Vec<LargeCluster> = tables

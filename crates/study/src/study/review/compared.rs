@@ -1,4 +1,4 @@
-//! The pairs that the page shows, compared as removal compares them.
+//! Compares the pairs on the page as the removal rule does.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,23 +7,23 @@ use dupsift_algorithms::measure::{Contained, contained};
 use dupsift_algorithms::stage::remove_if::{Bounds, Stays};
 use dupsift_text::numbers::value;
 
-/// Numbers that are listed for each of two documents.
+/// Maximum number of numbers that are listed for each of two documents.
 const NAMED: usize = 8;
 
-/// What two documents have in common, and what they do not.
+/// Holds what two documents have in common, and what differs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairComparison {
-    /// How much of the first the second contains, and of the second the first.
+    /// How much of the first is contained in the second, and of the second in the first.
     pub contained: [Contained; 2],
     /// The first numbers of each that the other lacks.
     pub numbers: [Vec<String>; 2],
     /// How many more numbers of each the other lacks.
     pub more_numbers: [usize; 2],
-    /// Why each cannot be removed for the other; `None` if it can.
+    /// Why each cannot be removed in favor of the other; `None` if it can.
     pub stays: [Option<&'static str>; 2],
 }
 
-/// Compares the pairs of which both documents were read, by the bounds of the removal rule.
+/// Compares the pairs whose two documents were both read, with the bounds of the removal rule.
 pub fn compare_all(
     read: &BTreeMap<u64, Read>,
     bounds: Option<Bounds>,

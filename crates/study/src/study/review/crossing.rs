@@ -1,32 +1,32 @@
-//! Pairs by where their two documents come from: within one place, or across two.
+//! Pairs by the origin of their two documents: within one place, or across two.
 
 use std::ops::Range;
 
 use dupsift_engine::job::run_report::RunReport;
 
-/// Places that stand by name; what is beyond them stands together as one more.
+/// Maximum number of named places; all others are combined into the last one.
 pub const NAMED: usize = 20;
 
-/// Pairs by place.
+/// Counts pairs by place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crossing {
-    /// The places, the last one perhaps all the others together.
+    /// The places; the last one may combine all others.
     pub names: Vec<String>,
-    /// How many places the last name stands for; 0: all have their own.
+    /// How many places the last name combines; 0 if it combines none.
     pub others: u64,
-    /// Documents of each place.
+    /// Documents per place.
     pub documents: Vec<u64>,
-    /// Those of them that stand in a pair.
+    /// Documents in a pair, per place.
     pub paired: Vec<u64>,
-    /// Those of them that go.
+    /// Removed documents, per place.
     pub removed: Vec<u64>,
-    /// Row and column by place, the smaller place first: pairs between the two, on the diagonal within one.
+    /// Row and column by place, the smaller place first: pairs between the two; the diagonal has pairs within one.
     pub pairs: Vec<Vec<u64>>,
 }
 
 impl Crossing {
-    /// Places by name with their documents, in the order that stays; of more than `NAMED` the largest keep their names.
-    /// Also, for each given place, which one it became.
+    /// Takes places with their names and documents, in order. If there are more than `NAMED`, only the largest keep their names. Also
+    /// returns the new index of each given place.
     pub fn new(places: &[(String, u64)], what: &str) -> (Crossing, Vec<u32>) {
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by_key(|&at| (std::cmp::Reverse(places[at].1), at));
@@ -53,7 +53,7 @@ impl Crossing {
         (crossing, became)
     }
 
-    /// The input files of a run, whose first document stands at `base`. What stands before it is of earlier nights, or of a reference.
+    /// Returns the input files of a run whose first document is at `base`. Documents before it are in earlier batches or in a reference.
     pub fn of_files(report: &RunReport, base: u64) -> Files {
         let before = report.index.as_ref().filter(|_| base > 0).map(|index| {
             let name = if index.generation == index.read_generation { "(the reference)" } else { "(earlier nights)" };
@@ -71,34 +71,34 @@ impl Crossing {
         Files { crossing, became, ends, last: Default::default() }
     }
 
-    /// Pairs whose documents come from one place.
+    /// Returns the pairs whose documents are both in this place.
     pub fn within(&self, place: usize) -> u64 {
         self.pairs[place][place]
     }
 
-    /// Pairs of a place with any other.
+    /// Returns the pairs between a place and any other.
     pub fn across(&self, place: usize) -> u64 {
         let all: u64 = (0..self.names.len()).map(|other| self.between(place, other)).sum();
         all - self.within(place)
     }
 
-    /// Pairs between two places, whichever comes first.
+    /// Returns the pairs between two places, in either order.
     pub fn between(&self, one: usize, other: usize) -> u64 {
         self.pairs[one.min(other)][one.max(other)]
     }
 }
 
-/// Counting by place.
+/// Counts by place.
 pub trait Group {
     /// Counts a pair.
     fn add(&mut self, a: u64, b: u64);
-    /// Counts a document that stands in a pair.
+    /// Counts a document in a pair.
     fn count_paired(&mut self, one: u64);
-    /// Counts a document that goes.
+    /// Counts a removed document.
     fn count_removed(&mut self, one: u64);
 }
 
-/// By place itself.
+/// Counts by place number.
 impl Group for Crossing {
     fn add(&mut self, a: u64, b: u64) {
         self.pairs[a.min(b) as usize][a.max(b) as usize] += 1;
@@ -113,19 +113,18 @@ impl Group for Crossing {
     }
 }
 
-/// Pairs by input file, counted by document number.
+/// Counts pairs by input file, from document numbers.
 pub struct Files {
     /// The counts.
     pub crossing: Crossing,
     became: Vec<u32>,
-    /// For each file the number after its last document.
+    /// For each file, the number after its last document.
     ends: Vec<u64>,
-    /// The file of the last pair's first document, and of its second one: pairs come in order, so the next ones are there
-    /// as a rule.
+    /// The files of the last pair's two documents: pairs are in order, so the next ones are usually in the same files.
     last: [LastFile; 2],
 }
 
-/// A file that was looked up: its documents and its place.
+/// Caches a file that was looked up: its documents and its place.
 #[derive(Default)]
 struct LastFile {
     docs: Range<u64>,

@@ -1,6 +1,6 @@
-//! The entries with the lowest keys of a stream, in bounded memory.
+//! The entries with the lowest keys in a stream, in bounded memory.
 
-/// Keeps at most so many entries, each key once.
+/// Keeps at most `most` entries, each key once.
 #[derive(Clone, Debug)]
 pub struct Lowest<K, V> {
     most: usize,
@@ -9,12 +9,12 @@ pub struct Lowest<K, V> {
 }
 
 impl<K: PartialOrd + Copy, V> Lowest<K, V> {
-    /// Of at most `most` entries.
+    /// Creates a list for at most `most` entries.
     pub fn new(most: usize) -> Lowest<K, V> {
         Lowest { most, entries: Vec::with_capacity(most) }
     }
 
-    /// Takes an entry if its key is low enough; what it gives way to goes.
+    /// Adds an entry if its key is low enough, and drops the entry that it displaces.
     #[inline]
     pub fn offer(&mut self, key: K, value: impl FnOnce() -> V) {
         let full = self.entries.len() >= self.most;
@@ -31,12 +31,12 @@ impl<K: PartialOrd + Copy, V> Lowest<K, V> {
         self.entries.insert(at, (key, value()));
     }
 
-    /// The entries, the lowest key first.
+    /// Returns the entries, lowest key first.
     pub fn iter(&self) -> impl Iterator<Item = &(K, V)> {
         self.entries.iter()
     }
 
-    /// The same, owned.
+    /// Returns the values, lowest key first.
     pub fn into_values(self) -> impl Iterator<Item = V> {
         self.entries.into_iter().map(|(_, value)| value)
     }

@@ -1,9 +1,8 @@
-//! What `report.html` shows of a finished run: counts over its tables, and a few documents as text.
+//! The content of `report.html` for a finished run: counts over its tables, and a few documents as text.
 //!
-//! Tables of pairs and clusters are read once, in order; of the corpus only the documents that are shown are read, and one
-//! column of sources. Samples are drawn by a seeded hash, so the same result has the same page. What is held in memory is
-//! bounded: a fixed number of bins, samples and names an algorithm, and the different sizes of clusters, of which n
-//! documents allow at most the root of 2 n.
+//! Tables of pairs and clusters are read once, in order. From the corpus, only the documents that are shown and one column of sources are
+//! read. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: a fixed number of bins, samples and
+//! names per algorithm, and the distinct cluster sizes, of which n documents allow at most the square root of 2 n.
 
 mod clusters;
 mod compared;
@@ -45,14 +44,14 @@ use preset::{preset, with_higher_threshold};
 use sources::Sources;
 use tally::Tally;
 
-/// Everything on the page that run.json does not hold.
+/// Holds everything on the page that is not in run.json.
 #[derive(Clone, Debug, Default)]
 pub struct Review {
-    /// One entry an algorithm, in the order of the record.
+    /// One entry per algorithm, in the order of the record.
     pub algorithms: Vec<AlgorithmReview>,
-    /// Pairs in common, of the written ones; of the first [`MOST_POOLED`] algorithms.
+    /// Written pairs in common, for the first [`MOST_POOLED`] algorithms.
     pub agreement: Agreement,
-    /// Different pairs that at least one of these algorithms wrote.
+    /// Distinct pairs that at least one of these algorithms wrote.
     pub pooled: u64,
     /// These pairs by input file.
     pub files: Crossing,
@@ -60,35 +59,35 @@ pub struct Review {
     pub sources: SourceReview,
     /// The labels whose pairs and clusters are shown as text: those that decide on removal, or all.
     pub deciding: Vec<String>,
-    /// The largest clusters of these, the largest first.
+    /// The largest clusters of these algorithms, largest first.
     pub large: Vec<LargeCluster>,
-    /// The checked pairs with the lowest similarity, of each of these in turn, the lowest first.
+    /// The verified pairs with the lowest similarity, taken from each of these algorithms in turn, lowest first.
     pub least: Vec<PairSample>,
-    /// Pairs drawn by chance, by bin of similarity (see [`SAMPLE_BINS`]).
+    /// Randomly sampled pairs, by bin of similarity (see [`SAMPLE_BINS`]).
     pub samples: Vec<Vec<PairSample>>,
-    /// The documents of all these, by number.
+    /// The documents in all these, by number.
     pub texts: BTreeMap<u64, ShownText>,
-    /// All these pairs compared, by the numbers of their documents.
+    /// Comparisons of all these pairs, by document numbers.
     pub compared: BTreeMap<(u64, u64), PairComparison>,
-    /// The relations of the pairs that an algorithm classifies.
+    /// Relations of the pairs that an algorithm classifies.
     pub relations: BTreeMap<(u64, u64), PairRelation>,
-    /// The removals; nothing where nothing may go.
+    /// The removals; empty if the run removes nothing.
     pub removed: RemovedReview,
-    /// What removal asks of a document, where a pair is not enough.
+    /// Bounds for removal, if a pair alone is not enough.
     pub bounds: Option<Bounds>,
-    /// The preset that has the algorithms of the run, where one has.
+    /// The preset with the algorithms of the run, if there is one.
     pub preset: Option<&'static str>,
-    /// What to type for the same preset with a higher threshold, where it has one.
+    /// What to type for the same preset with a higher threshold, if it has one.
     pub with_threshold: Option<String>,
-    /// The record of the run before, where one was named and is still there.
+    /// The record of the previous run, if one was named and still exists.
     pub before: Option<Box<RunReport>>,
-    /// Why there are no texts, where there are none.
+    /// Why there are no texts, if there are none.
     pub no_texts: Option<String>,
-    /// What `compare` found, where it was asked.
+    /// The result of `compare`, if it was run.
     pub comparison: Option<ComparisonReport>,
 }
 
-/// Counts over the tables of one algorithm.
+/// Holds counts over the tables of one algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct AlgorithmReview {
     /// Written pairs by similarity, see [`bin_range`].
@@ -97,30 +96,29 @@ pub struct AlgorithmReview {
     pub clusters: ClusterReview,
 }
 
-/// Clusters shown.
+/// Number of clusters shown.
 const LARGE: usize = 10;
 
-/// The corpus of a finished run, which is read again.
+/// Reads the corpus of a finished run again.
 #[derive(Clone, Copy)]
 pub struct Read<'r> {
-    /// The corpus, with the documents before it that the tables name.
+    /// The corpus, preceded by the indexed documents that the tables name.
     pub session: &'r Session<'r>,
-    /// Whether the text of a document, by its number in the tables, is not to be shown.
+    /// Returns whether the text of a document, given by its table number, must not be shown.
     pub is_hidden: &'r dyn Fn(u64) -> bool,
 }
 
 impl<'r> Read<'r> {
-    /// All of it may be shown.
+    /// Reads a corpus of which everything may be shown.
     pub fn whole(session: &'r Session<'r>) -> Read<'r> {
         Read { session, is_hidden: &|_| false }
     }
 }
 
-/// Reads the tables of a finished run, and the corpus where there is a job on it; `dir` takes work files, `go_on` is asked again and
-/// again.
+/// Reads the tables of a finished run, and the corpus if it is given. `dir` is for temporary files; `go_on` is called repeatedly.
 ///
 /// # Errors
-/// Tables or a corpus that cannot be read; an interruption.
+/// Returns an error if tables or the corpus cannot be read, or if the run is interrupted.
 pub fn review(
     finished: &Finished,
     corpus: Option<Read<'_>>,
@@ -144,7 +142,7 @@ pub fn review(
     docs.extend(least.iter().chain(samples.iter().flatten()).flat_map(|pair| [pair.a, pair.b]));
     let removed = read_removed(finished, &docs, (&mut files, &mut by_source, &sources, places), dir, go_on)?;
     docs.extend(removed.sample.iter().map(|one| one.doc));
-    // Those are named, though they are not shown.
+    // These are named, but not shown.
     docs.extend(removed.fates.values().map(|fate| fate.kept));
     let read = match corpus {
         Some(Read { session, is_hidden }) => {
@@ -191,7 +189,7 @@ pub fn review(
     })
 }
 
-/// What the tables of pairs say.
+/// Holds the counts from the tables of pairs.
 struct Paired {
     tallies: Vec<Tally>,
     agreement: Agreement,
@@ -200,7 +198,7 @@ struct Paired {
     by_source: Option<Crossing>,
 }
 
-/// Reads the tables of pairs, once.
+/// Reads the tables of pairs once.
 fn paired(
     finished: &Finished,
     deciding: &[bool],
@@ -260,7 +258,7 @@ fn paired(
     Ok(Paired { tallies, agreement, pooled: together, files, by_source })
 }
 
-/// What the table of removals says, counted by file and by source too; nothing of a comparison.
+/// Reads the table of removals and counts by file and by source too; empty for a comparison.
 fn read_removed(
     finished: &Finished,
     shown: &BTreeSet<u64>,
@@ -283,7 +281,7 @@ fn read_removed(
     Ok(removed)
 }
 
-/// What the tables of clusters say.
+/// Reads the tables of clusters.
 fn read_clusters(
     finished: &Finished,
     go_on: &dyn Fn() -> Result<()>,
@@ -298,10 +296,10 @@ fn read_clusters(
     Ok(clusters)
 }
 
-/// Pairs that are counted together: loops over one question each wait for less memory than one over all of them.
+/// Number of pairs that are counted together: one loop per statistic needs fewer random memory accesses than one loop for all.
 const GATHERED: usize = 4096;
 
-/// Counts pairs, those of one first document one after the other, by where they come from.
+/// Counts pairs by origin; pairs with the same first document follow one another.
 fn count(
     pairs: &[(u64, u64)],
     files: &mut Files,
@@ -327,13 +325,13 @@ fn labels(report: &RunReport, deciding: &[bool]) -> Vec<String> {
     report.algorithms.iter().zip(deciding).filter(|(_, decides)| **decides).map(|(one, _)| one.label.clone()).collect()
 }
 
-/// Whether the pairs of an algorithm take part in the decision on removal; of all, where there is none.
+/// Returns whether the pairs of an algorithm take part in the decision on removal; true for all if there is none.
 fn decides(report: &RunReport, label: &str) -> bool {
     let Some(decide) = report.removal.as_ref().map(|removal| &removal.decide) else { return true };
     !report.algorithms.iter().any(|one| one.label == *decide) || decide == label
 }
 
-/// The run that this one was held against; none where it is gone, or is this one itself, which took its place.
+/// Returns the run that this one was compared with; `None` if it no longer exists, or if this run replaced it.
 fn before(report: &RunReport) -> Option<Box<RunReport>> {
     let folder = report.options.get("previous")?.as_str()?;
     let before = previous_run(Path::new(folder)).ok()?;

@@ -1,14 +1,14 @@
-//! Which preset a run had, and what to type for another threshold of it.
+//! The preset of a run, and what to type for another threshold.
 
 use dupsift_algorithms::stage::preset::{DEFAULT_PRESET, PRESETS, Preset};
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_algorithms::stage::threshold::with_threshold;
 use dupsift_engine::job::run_report::RunReport;
 
-/// A threshold above those of presets, to show how one is typed.
+/// A threshold above those of presets, used as an example.
 const HIGHER: f64 = 0.85;
 
-/// The preset that has these algorithms.
+/// Returns the preset that has these algorithms.
 pub fn preset(report: &RunReport) -> Option<&'static str> {
     let same = |preset: &&Preset| {
         let parsed = Recipe::parse_algorithms(preset.algorithms).unwrap_or_default();
@@ -17,7 +17,8 @@ pub fn preset(report: &RunReport) -> Option<&'static str> {
     PRESETS.iter().find(same).map(|preset| preset.name)
 }
 
-/// The default with a threshold, as an example of one; other presets check at thresholds of their own, or have options beside.
+/// Returns the default preset with a higher threshold as an example. Other presets verify with thresholds of their own, or have further
+/// options.
 pub fn with_higher_threshold(name: &str) -> Option<String> {
     let preset = Some(DEFAULT_PRESET).filter(|preset| preset.name == name)?;
     Some(format!("`algorithms={}`", with_threshold(Some(preset.algorithms), HIGHER).ok()?))

@@ -1,4 +1,4 @@
-//! What the tables say that pairs are: versions, contained texts or pages of one template, and whether their titles differ.
+//! Relations of pairs in the tables (versions, contained texts or pages from the same template), and whether their titles differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,22 +7,22 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::TableReader;
 use dupsift_files::tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
 
-/// What a pair was told to be.
+/// Holds the relation of a pair.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PairRelation {
     /// `version`, `contained` or `template`.
     pub relation: String,
-    /// Why.
+    /// The reason for the relation.
     pub why: String,
     /// Whether the titles name different things.
     pub other_title: bool,
 }
 
-/// Looks for pairs, each (a, b) with a below b, in the table of an algorithm that classifies pairs. The table is in their order and
-/// read once.
+/// Finds pairs, each (a, b) with a below b, in the table of an algorithm that classifies pairs. The table is in the same order and is read
+/// once.
 ///
 /// # Errors
-/// A table that cannot be read; an interruption.
+/// Returns an error if a table cannot be read or the run is interrupted.
 pub fn relations(
     finished: &Finished,
     label: &str,

@@ -1,4 +1,4 @@
-//! What is counted of the table of removals, and what became of the documents that are shown.
+//! Counts from the table of removals, and the fates of the documents that are shown.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,16 @@ use dupsift_core::error::Result;
 use dupsift_core::hash::mix64;
 use dupsift_files::tables::{EMPTIED, RemovalFound};
 
-/// Rows between two looks at whether to go on.
+/// Rows between two checks for an interruption.
 const ASKED: usize = 4096;
 
-/// Shares of 3-grams that may be asked for.
+/// Thresholds for the share of contained 3-grams.
 pub const SHARES: [f64; 6] = [0.8, 0.85, 0.9, 0.95, 0.99, 1.0];
 
-/// Removals that are drawn to be looked at one by one.
+/// Number of removals that are sampled for inspection.
 const SAMPLED: usize = 200;
 
-/// A removal that was drawn to be looked at.
+/// Holds a sampled removal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RemovalSample {
     /// The removed document.
@@ -28,31 +28,31 @@ pub struct RemovalSample {
     pub similarity: Option<f32>,
 }
 
-/// Removed documents by the pairs for which they go.
+/// Counts removed documents by the pairs that removed them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedReview {
-    /// By the similarity to the kept document, in the bins of similarities.
+    /// By similarity to the kept document, in the bins of similarities.
     pub scores: [u64; BINS],
-    /// Those that are joined to it by a chain only.
+    /// Documents that only a chain connects to the kept one.
     pub chained: u64,
-    /// For each share of [`SHARES`] those of whose 3-grams at least that share stands in the kept one.
+    /// For each share in [`SHARES`]: documents with at least that share of 3-grams in the kept one.
     pub contained: [u64; SHARES.len()],
-    /// What became of documents that are shown, by number.
+    /// Fates of the documents that are shown, by number.
     pub fates: BTreeMap<u64, Fate>,
     /// Removals drawn with a fixed seed, by number; exact copies are left out.
     pub sample: Vec<RemovalSample>,
 }
 
-/// Why a document goes.
+/// States why a document is removed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fate {
-    /// The one that it goes for.
+    /// The document that it is removed in favor of.
     pub kept: u64,
     /// `copy`, `pair`, `chain` or `seen`.
     pub reason: String,
 }
 
-/// Reads the table: `shown` are the documents whose fates are asked for, and `note` hears of all that go.
+/// Reads the table. `shown` selects the documents whose fates are kept, and `note` is called for all removed documents.
 pub fn read(
     rows: impl Iterator<Item = Result<RemovalFound>>,
     shown: impl Fn(u64) -> bool,
@@ -67,7 +67,7 @@ pub fn read(
         }
         let RemovalFound { doc, kept, similarity, reason, contained } = row?;
         if let Some(contained) = contained {
-            // Shares stand in the table with 32 bits.
+            // Tables store shares with 32 bits.
             let counts = review.contained.iter_mut().zip(SHARES);
             counts.for_each(|(count, share)| *count += u64::from(contained >= share as f32));
         }
@@ -112,7 +112,7 @@ mod tests {
         assert_eq!((review.scores[BINS - 1], review.scores[14], review.chained), (1, 1, 1));
         let fate = |reason: &str| Fate { kept: 0, reason: reason.into() };
         assert_eq!(review.fates, BTreeMap::from([(3, fate("pair")), (4, fate("chain"))]));
-        // Exact copies are not drawn.
+        // Exact copies are not sampled.
         assert_eq!(review.sample.iter().map(|one| one.doc).collect::<Vec<_>>(), [3, 4]);
         assert_eq!(review.contained, [2, 2, 2, 1, 1, 1]);
         assert_eq!(gone.take(), [1, 3, 4]);

@@ -1,4 +1,4 @@
-//! The documents that are shown as text: kept when they were read, or read again, they alone.
+//! The documents that are shown as text. Only these are kept when they are first read, or read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,27 +15,27 @@ use dupsift_files::tables::Cell;
 use dupsift_text::Analysis;
 use dupsift_text::numbers::numbers;
 
-/// Characters that are kept of a text: what differs may stand far behind its beginning.
+/// Characters that are kept of a text: a difference may be far from its beginning.
 const SHOWN_CHARACTERS: usize = 20_000;
 
-/// The beginning of a document.
+/// Holds the beginning of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownText {
     /// Its id, or `FILE#ROW`.
     pub id: String,
     /// The first characters of its text.
     pub text: String,
-    /// Whether the text goes on.
+    /// Whether the text continues.
     pub longer: bool,
 }
 
-/// A document, and what it says, for others to be held against it.
+/// Holds a document and its contents for comparison with others.
 pub struct Read {
-    /// What is shown of it.
+    /// The part that is shown.
     pub shown: ShownText,
-    /// As [`write_contents`] writes it.
+    /// The contents in the format of [`write_contents`].
     pub contents: Vec<u64>,
-    /// Its numbers as they are written, in order, each once.
+    /// The distinct numbers in it as written, in order.
     pub numbers: Vec<String>,
 }
 
@@ -55,7 +55,7 @@ pub fn read(
     Ok(read.into_iter().map(|(doc, read)| (places.number(doc), read)).collect())
 }
 
-/// Reads the documents at these places; `name_of` names those without an id.
+/// Reads the documents at these positions; `name_of` names those without an id.
 fn read_places(
     session: &Session<'_>,
     mut docs: BTreeSet<u64>,
@@ -96,7 +96,7 @@ fn read_places(
     Ok(known)
 }
 
-/// What is kept of a document.
+/// Returns the parts of a document that are kept.
 fn read_one(id: String, text: &str, document: &Analysis<'_>) -> Read {
     let mut contents = Vec::new();
     write_contents(document, &mut contents);
@@ -107,7 +107,7 @@ fn read_one(id: String, text: &str, document: &Analysis<'_>) -> Read {
     Read { shown: ShownText { id, text: text.to_string(), longer }, contents, numbers }
 }
 
-/// The first characters, and whether there are more.
+/// Returns the first characters, and whether there are more.
 fn beginning(text: &str) -> (&str, bool) {
     match text.char_indices().nth(SHOWN_CHARACTERS) {
         Some((end, _)) => (&text[..end], true),
@@ -115,7 +115,7 @@ fn beginning(text: &str) -> (&str, bool) {
     }
 }
 
-/// `FILE#ROW` by the record, which has the names under which the files were read then.
+/// Returns `FILE#ROW` according to the record, which has the file names at the time of the run.
 fn name_of(report: &RunReport, doc: u64) -> String {
     let mut row = doc;
     for file in &report.inputs {
@@ -127,7 +127,7 @@ fn name_of(report: &RunReport, doc: u64) -> String {
     format!("#{doc}")
 }
 
-/// A filter for a reading of these documents alone.
+/// Returns a filter that reads only these documents.
 fn only(docs: BTreeSet<u64>) -> RowFilter {
     RowFilter::Docs(Arc::from_iter(docs))
 }

@@ -1,4 +1,4 @@
-//! The column that says where a document comes from: which value each document has.
+//! The column with the source of each document, and its value for each document.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,63 +14,62 @@ use dupsift_files::io::Want;
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// Different values that a column may have; one with more is no column of sources.
+/// Maximum number of distinct values in a column of sources.
 const MOST_VALUES: usize = 1000;
 
-/// Pairs by source.
+/// Holds pairs by source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceReview {
     /// The column that was read.
     pub column: Option<String>,
-    /// The pairs; none where no column could be used.
+    /// The pairs; `None` if no column could be used.
     pub crossing: Option<Crossing>,
-    /// Why a column that is there was not used, and what the counts leave out.
+    /// Why an existing column was not used, and what the counts leave out.
     pub notes: Vec<String>,
 }
 
-/// The values of all documents.
+/// Holds the values of all documents.
 pub struct Sources {
     column: Option<String>,
     notes: Vec<String>,
-    /// For each document the place of its value plus one; 0 where it has none.
+    /// For each document, the number of its value plus one; 0 if it has none.
     codes: Option<AtomicCells<u32>>,
-    /// By code: the place in the crossing.
+    /// The place in the crossing, by code.
     became: Vec<u32>,
     crossing: Option<Crossing>,
 }
 
 impl Sources {
-    /// Of a corpus that cannot be read.
+    /// Returns sources for a corpus that cannot be read.
     pub fn unknown() -> Sources {
         Sources { column: None, notes: Vec::new(), codes: None, became: Vec::new(), crossing: None }
     }
 
-    /// Counts of nothing yet.
+    /// Returns empty counts.
     pub fn crossing(&self) -> Option<Crossing> {
         self.crossing.clone()
     }
 
-    /// The place of a document.
+    /// Returns the place of a document.
     pub fn of(&self, doc: u64) -> u64 {
         let code = self.codes.as_ref().map_or(0, |codes| codes.load(doc as usize));
         self.became.get(code as usize).copied().unwrap_or(0).into()
     }
 
-    /// The result.
+    /// Returns the result.
     pub fn review(self, crossing: Option<Crossing>) -> SourceReview {
         SourceReview { column: self.column, crossing, notes: self.notes }
     }
 }
 
-/// Numbers of values, given in the order in which threads meet them, with the documents that have each.
+/// Numbers the values, in the order in which threads find them.
 #[derive(Default)]
 struct Values {
     codes: BTreeMap<String, u32>,
     too_many: bool,
 }
 
-/// Reads the first of the columns that can be used. Only Parquet files are read: in JSON lines a column costs as much as
-/// the whole corpus.
+/// Reads the first usable column. Only Parquet files are read, because in JSON lines a column costs as much as the complete corpus.
 pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
     let mut notes = Vec::new();
     for column in SOURCE_COLUMNS {
@@ -101,13 +100,13 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
         }
         let known: u64 = places.iter().map(|(_, documents)| documents).sum();
         let mut places = places;
-        // Guests have no such column.
+        // Indexed documents have no such column.
         let guests = session.guests.as_ref().map_or(0, Guests::count);
         if guests > 0 {
             places[0].0 = "(none, or from before)".to_string();
         }
         places[0].1 = (session.rows() + guests).saturating_sub(known);
-        // Documents without a value are a place only where there are some.
+        // Documents without a value form a place only if there are any.
         let skip = usize::from(places[0].1 == 0);
         let (crossing, became) = Crossing::new(&places[skip..], "values");
         let became = place_of.iter().map(|&place| became[place.saturating_sub(skip)]).collect();
@@ -124,7 +123,7 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
 
 type Counted = BTreeMap<String, (u32, u64)>;
 
-/// A filter for the documents of Parquet files; none where all files are such.
+/// Returns a filter for documents in Parquet files; `None` if all files are Parquet.
 fn in_parquet(session: &Session<'_>) -> Option<dupsift_files::io::RowFilter> {
     let is_parquet: Vec<(u64, bool)> =
         session.source.files.iter().map(|file| (file.first_doc + file.rows, file.format.is_columnar())).collect();
@@ -135,7 +134,7 @@ fn in_parquet(session: &Session<'_>) -> Option<dupsift_files::io::RowFilter> {
     (!all_parquet).then(|| dupsift_files::io::RowFilter::Where(std::sync::Arc::new(in_parquet)))
 }
 
-/// The codes of all documents, and for each value its code and its documents; none if there are too many values.
+/// Returns the codes of all documents, and the code and documents of each value; `None` if there are too many values.
 fn read_column(session: &Session<'_>, dir: &Path, column: &str) -> Result<Option<(AtomicCells<u32>, Counted)>> {
     let codes = AtomicCells::<u32>::new(dir, &format!("{column}-codes"), session.documents() as usize)?;
     let shared: Mutex<Values> = Mutex::default();

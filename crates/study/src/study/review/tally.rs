@@ -1,28 +1,28 @@
-//! What is counted and drawn from the table of pairs of one algorithm.
+//! Counts and samples from the table of pairs of one algorithm.
 
 use super::lowest::Lowest;
 use dupsift_core::hash::{combine, mix64};
 use dupsift_files::tables::PairFound;
 
-/// Checked pairs shown for their low similarity.
+/// Maximum number of verified pairs that are shown because of their low similarity.
 pub const LEAST: usize = 10;
 
-/// Bins of similarity: twenty of 0.05, and one for 1 alone.
+/// Bins of similarity: twenty of width 0.05, and one for exactly 1.
 pub const BINS: usize = 21;
 
-/// The lower ends of the bins that pairs are drawn from; the last holds the pairs of similarity 1.
+/// The lower ends of the bins that pairs are sampled from; the last one holds pairs with similarity 1.
 pub const SAMPLE_BINS: [f32; 7] = [0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 
-/// Pairs drawn from each of them; of pairs of similarity 1 one is enough to look at.
+/// Pairs sampled from each bin; one pair with similarity 1 is enough.
 const DRAWN: [usize; SAMPLE_BINS.len()] = [2, 2, 2, 2, 2, 2, 1];
 
-/// Which pairs are drawn depends on it and on their numbers alone.
+/// The sample depends only on this seed and on document numbers.
 const SEED: u64 = 2007;
 
-/// What a similarity at the edge of a bin may be off, for 0.7 is none of the numbers of 32 bits.
+/// Tolerance at the edges of bins, because 0.7 is not representable in 32 bits.
 const EDGE: f32 = 1e-5;
 
-/// The bin of a similarity.
+/// Returns the bin of a similarity.
 pub fn bin(similarity: f32) -> usize {
     if similarity >= 1.0 - EDGE / 10.0 {
         return BINS - 1;
@@ -30,13 +30,13 @@ pub fn bin(similarity: f32) -> usize {
     (((similarity + EDGE) * (BINS - 1) as f32).max(0.0) as usize).min(BINS - 2)
 }
 
-/// From which similarity to which a bin goes.
+/// Returns the range of similarities in a bin.
 pub fn bin_range(bin: usize) -> (f64, f64) {
     let edge = |bin: usize| (bin as f64 / (BINS - 1) as f64).min(1.0);
     (edge(bin), edge(bin + 1))
 }
 
-/// From which similarity to which a bin of [`SAMPLE_BINS`] goes; the last one is 1 alone.
+/// Returns the range of a bin in [`SAMPLE_BINS`]; the last one is exactly 1.
 pub fn sample_range(bin: usize) -> (f32, f32) {
     (SAMPLE_BINS[bin], SAMPLE_BINS.get(bin + 1).copied().unwrap_or(1.0))
 }
@@ -48,20 +48,20 @@ fn sample_bin(similarity: f32) -> usize {
     SAMPLE_BINS[..SAMPLE_BINS.len() - 1].iter().rposition(|&low| similarity + EDGE >= low).unwrap_or(0)
 }
 
-/// A pair that is shown.
+/// Holds a pair that is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairSample {
-    /// Which algorithm found it, by its place in the record.
+    /// The algorithm that found it, by position in the record.
     pub algorithm: usize,
     /// The smaller document number.
     pub a: u64,
-    /// The larger one.
+    /// The larger document number.
     pub b: u64,
-    /// As the table has it.
+    /// The similarity in the table.
     pub similarity: f32,
 }
 
-/// The counts and samples of one algorithm.
+/// Collects counts and samples for one algorithm.
 pub struct Tally {
     /// Pairs by similarity.
     pub scores: [u64; BINS],
@@ -70,7 +70,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Of an algorithm whose pairs were checked on the texts or not, and take part in the decision or not.
+    /// Creates an empty tally. `checked`: the pairs were verified on the texts; `decides`: they take part in the decision.
     pub fn new(checked: bool, decides: bool) -> Tally {
         let drawn = if decides { DRAWN.iter().map(|&most| Lowest::new(most)).collect() } else { Vec::new() };
         Tally { scores: [0; BINS], least: (checked && decides).then(|| Lowest::new(LEAST)), drawn }
@@ -90,8 +90,8 @@ impl Tally {
     }
 }
 
-/// The least similar checked pairs: of each algorithm in turn the least similar one that is not there yet, for the
-/// similarities of two measures say nothing about each other.
+/// Returns the least similar verified pairs: takes the next one from each algorithm in turn, because similarities by different measures are
+/// not comparable.
 pub fn least(tallies: &[Tally], most: usize) -> Vec<PairSample> {
     let mut turns: Vec<_> = tallies
         .iter()
@@ -112,7 +112,7 @@ pub fn least(tallies: &[Tally], most: usize) -> Vec<PairSample> {
     }
 }
 
-/// The pairs drawn from each bin of all algorithms together.
+/// Returns the pairs sampled from each bin, over all algorithms.
 pub fn samples(tallies: &[Tally]) -> Vec<Vec<PairSample>> {
     let of_bin = |bin: usize| {
         let mut lowest = Lowest::new(DRAWN[bin]);
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(tallies[0].scores[15], 30);
         let least = least(&tallies, 10);
         assert_eq!(least.len(), 10);
-        // Each of the two in turn, whichever has the lower numbers.
+        // One from each of the two in turn, whichever has the lower numbers.
         assert!(
             least.iter().enumerate().all(|(at, pair)| (pair.algorithm, pair.a) == (at % 2, at as u64)),
             "{least:?}"
