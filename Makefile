@@ -84,13 +84,9 @@ wheel: .venv-wheel/ready
 dist: .venv-dist/ready
 	sh scripts/dist.sh "$(CURDIR)/.venv-dist/bin/python" "$(PROGRAM)"
 
-# The tests on Spark wait more than they compute, so they run beside the build of the unit tests; what they print comes at the very end.
+# The slow parts last, at the same time; what was left out is said at the very end.
 test: venv lint python .venv-spark/ready
-	@mkdir -p out; sh scripts/test_spark.sh "$(SPARK_PYTHON)" "$(CURDIR)"/dist/dupsift-*.whl >out/test-spark.log 2>&1 & spark=$$!; \
-	trap 'kill $$spark 2>/dev/null; exit 130' INT TERM; \
-	$(MAKE) --no-print-directory unit; unit=$$?; \
-	wait $$spark; spark=$$?; cat out/test-spark.log; \
-	if [ $$unit -ne 0 ]; then echo "unit tests failed, see above the tests on Spark" >&2; exit $$unit; fi; exit $$spark
+	sh scripts/test_rest.sh "$(SPARK_PYTHON)" "$(CURDIR)"/dist/dupsift-*.whl
 
 # The wheel in an environment that holds nothing else, then beside the libraries whose frames it takes.
 python: wheel .venv-frames/ready

@@ -275,7 +275,7 @@ fn folders_that_get_no_file_are_not_made_and_stop_nothing() {
     assert_eq!(at("out/dropped").exists(), at("with/dropped").exists());
     assert!(at("out/deduped/a.jsonl").is_file() && at("out/applied.json").is_file());
     // A second call finds the existing folder.
-    apply(&at("out"), &["--corpus", "keep"]).ends_with(2).says(&["deduped is already there"]);
+    apply(&at("out"), &["--corpus", "keep"]).ends_with(2).says(&["deduped already exists"]);
 }
 
 #[test]
