@@ -369,7 +369,7 @@ fn what_cannot_be_is_refused_with_the_way_out() {
     let mut numbers = Numbers(9);
     let items: Vec<_> = (0..200).map(|at| (at.to_string(), made("zh", 1_000, &mut numbers), String::new())).collect();
     place.write_items(&items);
-    refused(&["--memory", "64MiB"], &["`against`", "a quarter of `memory=64", "expected about `memory="]);
+    refused(&["--memory", "64MiB"], &["`against`", "a quarter of `memory=64", "use about `memory="]);
 }
 
 /// Only outputs of dupsift are replaced, and an output is not an input.
@@ -386,7 +386,7 @@ fn an_output_is_known_as_ours() {
     let mut command = program();
     command.arg("contaminated").arg(place.at("items")).arg("--against").arg(&inside).args(["--item-column", "text"]);
     command.args(["--text-column", "question", "--overwrite", "--no-progress", "--out"]).arg(place.at("out"));
-    Ran::of(command.output().unwrap()).ends_with(2).says(&["is to be replaced", "lies in it"]);
+    Ran::of(command.output().unwrap()).ends_with(2).says(&["would be replaced", "contains the input"]);
     assert!(!items.is_empty() && files_below(&inside) == items);
     std::fs::write(place.at("out/clean/notes.txt"), b"mine").unwrap();
     place.search("out", &["--overwrite"]).ends_with(2).says(&["notes.txt"]);

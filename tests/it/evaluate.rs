@@ -278,7 +278,7 @@ fn clusters_as_truth_mean_all_pairs_within_them() {
     std::fs::write(&one, line(0) + &line(0).replace(&format!("\"{}\"", clusters[0]), "\"other\"")).unwrap();
     evaluate(&done.out(), &[&one], &[])
         .ends_with(2)
-        .says(&[&format!("in more than one cluster: 1, such as {};", docs[0].id)]);
+        .says(&[&format!("is in more than one cluster of the truth, such as {};", docs[0].id)]);
     assert_eq!(evaluation(&done.out()), second, "what was there stays");
 }
 
@@ -516,7 +516,7 @@ fn the_form_of_json_lines_does_not_hang_on_one_line() {
     let truth = &evaluation(&done.out())["truth"];
     assert_eq!((&truth["form"], &truth["pairs"]), (&"clusters".into(), &1.into()));
     std::fs::write(&lines, "{\"id\": 1, \"cluster\": 2, \"id_a\": \"d0\", \"id_b\": \"d1\"}").unwrap();
-    evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["the columns of both forms"]);
+    evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["it has the columns of pairs"]);
 }
 
 #[test]
@@ -530,7 +530,7 @@ fn what_cannot_be_evaluated_is_refused() {
     write_columns(&truth, &[("idA", column()), ("id_b", column())], 10);
     evaluate(&done.out(), &[&truth], &[])
         .ends_with(2)
-        .says(&["there are: idA, id_b", "\"idA\" what should be called id_a"]);
+        .says(&["available: idA, id_b", "\"idA\" what should be called id_a"]);
     evaluate(&done.out(), &[&folder.path().join("none.parquet")], &[]).ends_with(2).says(&["`truth", "is not there"]);
     evaluate(folder.path(), &[&truth], &[]).ends_with(2).says(&["not the output of a finished run"]);
     let clusters = folder.path().join("clusters.parquet");

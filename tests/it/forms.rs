@@ -188,7 +188,7 @@ fn searches_that_are_cut_short_are_counted() {
     let (cut, said) = cut_short(129);
     assert_eq!(cut, 129 * 129);
     assert!(
-        said.contains("versions: the next best of 16,641 pairs was sought in a part of a large near group only"),
+        said.contains("versions: for 16,641 pairs, the next best was looked for in only part of a large group"),
         "{said}"
     );
 }
@@ -255,7 +255,7 @@ fn two_rules_of_one_kind_are_refused() {
     let typed = ["run", "docs", "--out", "out", "--algorithms", "versions:near=0.5"];
     Ran::of(program().current_dir(samples().parent().unwrap()).args(typed).output().unwrap())
         .ends_with(2)
-        .says(&["near=0.5 is below threshold=0.6", "take near=0.6 or more, or a lower threshold="]);
+        .says(&["near=0.5 is below threshold=0.6", "use near=0.6 or more, or a lower threshold="]);
 }
 
 #[test]

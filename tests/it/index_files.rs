@@ -25,7 +25,7 @@ fn the_same_night_again_changes_nothing_and_another_one_of_its_name_is_told() {
     assert!(result_bytes(&place.out(1)) == before.0, "the same night, other bytes");
     let together = place.together(&[]);
     assert!(place.agrees(&together) > 0);
-    place.again(0, &["--overwrite"]).ends_with(2).says(&["n0", "n1 came after it"]);
+    place.again(0, &["--overwrite"]).ends_with(2).says(&["n0", "followed by n1"]);
     write_docs(&place.at("in/1.parquet"), &made_docs(20), 10);
     place.again(1, &["--overwrite"]).ends_with(2).says(&["n1", "with other files", "`batch"]);
     place.again(1, &["--overwrite", "--batch", "third"]).ends_with(0);
@@ -298,7 +298,7 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
         other.with(&[place.at("in/0.parquet")], &other.at("out/x"), &more).ends_with(2).says(says);
         assert_eq!(names_in(&place.at("index/batches")).len(), 1);
     };
-    refused("exact,minhash:rows=7", &[], &["was made with another recipe", "minhash: rows=8 there, rows=7 here"]);
+    refused("exact,minhash:rows=7", &[], &["was made with other options", "minhash: rows=8 there, rows=7 here"]);
     refused("exact", &[], &["minhash there, and not here"]);
     refused("exact,minhash,tf", &[], &["tf here, and not there"]);
     refused("exact,minhash", &["--tokenizer", "char"], &["words: ", "tokenizer"]);

@@ -84,7 +84,7 @@ fn a_damaged_generation_is_reported_and_nothing_is_removed() {
         }
     }
     looked_after(&index, &["verify"]).ends_with(0);
-    place.again(1, &[]).ends_with(0).says(&["is published already"]);
+    place.again(1, &[]).ends_with(0).says(&["already published"]);
     // Everything but the folders is lost: no run takes them for leftovers.
     let files = files_below(&index).len();
     for name in names_in(&index).iter().filter(|name| name.ends_with(".json")) {
@@ -109,7 +109,7 @@ fn an_earlier_generation_is_restored_by_name_and_the_batch_made_again() {
     place.again(1, &[]).ends_with(2).says(&["`overwrite"]);
     place.again(1, &["--overwrite"]).ends_with(0);
     assert!(result_bytes(&place.out(1)) == before, "the same batch, other bytes");
-    place.again(1, &[]).ends_with(0).says(&["is published already"]);
+    place.again(1, &[]).ends_with(0).says(&["already published"]);
 }
 
 /// A batch whose run was killed after its output had its name: a reader counts it, and the next change completes it.
@@ -127,7 +127,7 @@ fn a_look_finishes_nothing() {
         looked_after(&place.at("index"), &["verify"]).ends_with(0);
         same_tree(&before, &place.at(""), step);
     }
-    place.again(1, &[]).ends_with(0).says(&["is published already"]);
+    place.again(1, &[]).ends_with(0).says(&["already published"]);
     // Its output was replaced before the index recorded it: the batch is not in the index.
     let mut place = Nights::new("exact,minhash");
     place.same_night(&nights[0]).ends_with(0);
@@ -147,10 +147,10 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     let place = two_nights(34);
     write_docs(&place.at("in/b.parquet"), &numbered(["one text", "another text"]), 10);
     let own = result_bytes(&place.out(1));
-    place.again(1, &[]).ends_with(0).says(&["is published already"]);
+    place.again(1, &[]).ends_with(0).says(&["already published"]);
     // Guards and resources do not change the result.
     let free = ["--threads", "1", "--max-removed-share", "0.9", "--memory", "300MiB"];
-    place.again(1, &free).ends_with(0).says(&["is published already"]);
+    place.again(1, &free).ends_with(0).says(&["already published"]);
     // Other options do.
     for (more, says) in [
         (&["--corpus", "keep"][..], "corpus none there, keep here"),
@@ -158,13 +158,13 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
         (&["--remove-if", "pair"], "remove-if "),
         (&["--chain", "remove", "--remove-if", "pair"], "chain "),
     ] {
-        place.again(1, more).ends_with(2).says(&["is published already", "with other options", says, "`overwrite"]);
+        place.again(1, more).ends_with(2).says(&["already published", "with other options", says, "`overwrite"]);
         place.again(0, more).ends_with(2).says(&["with other options", says, "`batch"]);
     }
     assert!(result_bytes(&place.out(1)) == own);
     place.again(1, &["--corpus", "keep", "--overwrite"]).ends_with(0);
     assert!(place.out(1).join("deduped").is_dir());
-    place.again(1, &["--corpus", "keep"]).ends_with(0).says(&["is published already"]);
+    place.again(1, &["--corpus", "keep"]).ends_with(0).says(&["already published"]);
     // The folder has the result of another run, which is never taken for that of the batch.
     let other = place.with(&[place.at("in/b.parquet")], &place.out(1), &["--overwrite"]).ends_with(0);
     other.says(&["is the result of batch n1 of the index", "dupsift index forget"]);
@@ -259,7 +259,7 @@ fn a_held_batch_gives_way_to_what_is_published_after_it() {
     assert!(!index.join("held.json").exists());
     assert_eq!(names_in(&index.join("rows")).len(), 3);
     looked_after(&index, &["verify"]).ends_with(0);
-    place.again(2, &[]).ends_with(0).says(&["is published already"]);
+    place.again(2, &[]).ends_with(0).says(&["already published"]);
 }
 
 /// Forgotten documents of the last batch stay forgotten when it is recomputed, even after its rows were merged.
@@ -349,7 +349,7 @@ fn a_batch_that_comes_again_is_hashed_once() {
     let place = two_nights(47);
     // Each pass over a corpus has a leading thread.
     let readings = || {
-        let ran = place.again(1, &["-v"]).ends_with(0).says(&["is published already"]);
+        let ran = place.again(1, &["-v"]).ends_with(0).says(&["already published"]);
         ran.stderr.lines().filter(|line| line.contains("leading thread")).count()
     };
     assert_eq!(readings(), 0);
@@ -560,9 +560,7 @@ fn a_refused_command_changes_nothing() {
         same_tree(&before, folder.path(), line);
     }
     // And everything still works.
-    typed("run c --out n0 --index S --algorithms exact,minhash --no-report")
-        .ends_with(0)
-        .says(&["is published already"]);
+    typed("run c --out n0 --index S --algorithms exact,minhash --no-report").ends_with(0).says(&["already published"]);
     typed("run d --out n1 --index S --algorithms exact,minhash --no-report").ends_with(0);
     typed("run c --out q --overwrite --algorithms exact --no-report").ends_with(0);
     typed("run c --out deep/new/path --index NEW/in --algorithms exact --no-report").ends_with(0);

@@ -120,13 +120,13 @@ fn what_cannot_be_explained_of_a_later_night_is_told() {
     typed("explain", &out, &["alone"])
         .ends_with(2)
         .says(&["no algorithm of the run paired the document", "a second id"]);
-    typed("explain", &out, &["alone", "alone"]).ends_with(2).says(&["are one document"]);
+    typed("explain", &out, &["alone", "alone"]).ends_with(2).says(&["are the same document"]);
     let truth = place.out(0).join("pairs/algorithm=exact/part-00000.parquet");
     typed("evaluate", &out, &["--truth", truth.to_str().unwrap()])
         .ends_with(2)
         .says(&["was matched against the index"]);
     looked_after(&place.at("index"), &["forget", "--id", id]).ends_with(0);
-    typed("explain", &out, &["--docs", "120", "3"]).ends_with(2).says(&["was to be forgotten"]);
+    typed("explain", &out, &["--docs", "120", "3"]).ends_with(2).says(&["was forgotten"]);
     std::fs::rename(place.at("index"), place.at("elsewhere")).unwrap();
     typed("explain", &out, &[id])
         .ends_with(2)
@@ -148,7 +148,7 @@ fn the_page_of_a_later_night_shows_both_texts() {
     assert_eq!(nights[0]["documents"], record(&two.at("n1"))["index"]["guests"]);
     let (out, page) = (two.at("n1"), two.at("n1/report.html"));
     let text = std::fs::read_to_string(&page).unwrap();
-    assert!(text.contains("(of the night n0)") && text.contains("<ins>") && text.contains("<del>"), "no texts");
+    assert!(text.contains("(of batch n0)") && text.contains("<ins>") && text.contains("<del>"), "no texts");
     assert!(text.contains("(earlier nights)"), "pairs by file");
     assert!(!text.contains("document 0") && text.contains("dupsift explain"), "{}", text.len());
     typed("report", &out, &[]).ends_with(0);
@@ -167,7 +167,7 @@ fn the_page_of_a_later_night_shows_both_texts() {
     // Without the index, the page is unchanged.
     let before = std::fs::read(&page).unwrap();
     std::fs::rename(two.at("index"), two.at("elsewhere")).unwrap();
-    typed("report", &out, &[]).ends_with(2).says(&["is not there"]);
+    typed("report", &out, &[]).ends_with(2).says(&["does not exist"]);
     assert!(std::fs::read(&page).unwrap() == before);
 }
 
@@ -230,7 +230,7 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
     // Also forgotten if the program chose the document.
     let found = explain(&out, &[&id], false);
     looked_after(&place.at("index"), &["forget", "--id", &found.documents[1].id]).ends_with(0);
-    typed("explain", &out, &[&id]).ends_with(2).says(&["was to be forgotten"]);
+    typed("explain", &out, &[&id]).ends_with(2).says(&["was forgotten"]);
     // Another index with the same name.
     let page = std::fs::read(out.join("report.html")).unwrap();
     std::fs::remove_dir_all(place.at("index")).unwrap();
@@ -239,9 +239,7 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
     write_docs(&place.at("in/3.parquet"), &other, 300);
     place.again(3, &[]).ends_with(0);
     for verb in [vec!["explain", &id], vec!["report"]] {
-        typed(verb[0], &out, &verb[1..])
-            .ends_with(2)
-            .says(&["is another one than that which the night was matched against"]);
+        typed(verb[0], &out, &verb[1..]).ends_with(2).says(&["is not the one that the run was matched against"]);
     }
     assert!(std::fs::read(out.join("report.html")).unwrap() == page);
 }
@@ -298,7 +296,7 @@ fn an_index_that_went_another_way_is_another_one() {
     copy(&saved, &index);
     write_docs(&place.at("in/7.parquet"), &made_docs(300), 300);
     place.again(7, &[]).ends_with(0);
-    typed("explain", &place.out(2), &[&id]).ends_with(2).says(&["is another one than that"]);
+    typed("explain", &place.out(2), &[&id]).ends_with(2).says(&["is not the one that the run was matched against"]);
 }
 
 /// Forgotten documents of a recomputed batch stay forgotten: its rows have the same numbers.

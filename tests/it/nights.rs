@@ -280,7 +280,7 @@ fn a_second_night_in_one_folder_is_told() {
     lock.lock().unwrap();
     nights.night("2026-11-20").ends_with(75).says(&["another night is at work"]);
     drop(lock);
-    nights.night("../x").ends_with(2).says(&["cannot be the name of a batch"]);
+    nights.night("../x").ends_with(2).says(&["cannot be the name of a night"]);
 }
 
 #[test]

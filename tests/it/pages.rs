@@ -356,7 +356,7 @@ fn keywords_are_weighed_by_the_statistics_of_a_run() {
     assert!(record(&plain)["statistics"].is_null());
     let none = done(&input, &["--html-column", "html", "--algorithms", "exact"]);
     let at = none.out().display().to_string();
-    purify(&input, &plain, &["--stats", &at, "--overwrite"]).ends_with(2).says(&["has no statistics of words"]);
+    purify(&input, &plain, &["--stats", &at, "--overwrite"]).ends_with(2).says(&["has no word statistics"]);
 }
 
 #[test]
@@ -394,5 +394,5 @@ fn a_web_archive_is_read_without_a_word_about_columns() {
     assert_eq!(table.texts("url"), table.texts("page_id"));
     assert!(table.texts("page_links")[0].contains("http://site0.example/s0/"), "{}", table.texts("page_links")[0]);
     let both = run(&[&input], &place.at("both"), &["--text-column", "a", "--html-column", "b"]).ends_with(2);
-    both.says(&["expected one of the two"]);
+    both.says(&["use only one of them"]);
 }

@@ -102,5 +102,5 @@ fn what_a_killed_run_left_is_removed_by_hand() {
     assert_eq!(names_in(&folder.path().join("work")), [""; 0]);
     let nothing = typed(folder.path(), &["clean", "out"]).ends_with(0).stdout;
     assert_eq!(nothing, "nothing of killed runs is left of out\n");
-    typed(folder.path(), &["clean", "nowhere/out"]).ends_with(2).says(&["nowhere is no folder"]);
+    typed(folder.path(), &["clean", "nowhere/out"]).ends_with(2).says(&["nowhere is not a folder"]);
 }

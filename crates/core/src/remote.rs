@@ -77,7 +77,7 @@ mod tests {
             ("hdfs://host/x", "hdfs dfs -get hdfs://host/x DIR"),
             ("abfss://c@host/x", "azcopy copy ADDRESS DIR"),
             ("sftp://host/x", "rclone copy ADDRESS DIR"),
-            ("file:///data/x", "pass the path alone: /data/x"),
+            ("file:///data/x", "pass only the path: /data/x"),
         ] {
             assert!(read(address).ends_with(command), "{}", read(address));
         }

@@ -286,7 +286,7 @@ mod tests {
         assert_eq!(none, "there are no labeled documents to train on");
         let documents = owned(&[("a", "one"), ("b", "two")]);
         let rare = outcome(trainer(TrainingOptions::default(), &documents)).unwrap_err();
-        assert_eq!(rare, "nothing can be learnt: no word is in 2 labelled documents or more");
+        assert_eq!(rare, "cannot train: no word occurs in 2 or more labeled documents");
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
         let mut trainer = Trainer::new(TrainingOptions::default());
         for number in 0..MAX_CLASSES {

@@ -204,6 +204,6 @@ mod tests {
         let stats = CorpusStats::none();
         let corpus = Corpus::new(10, &stats);
         let refused = IdfHash.signer(&params(&IdfHash, "hash=js,ap_2010=true"), &corpus).err().expect("refused");
-        assert!(refused.to_string().contains("goes with hash=ap"));
+        assert!(refused.to_string().contains("requires hash=ap"));
     }
 }

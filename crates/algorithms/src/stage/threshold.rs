@@ -122,7 +122,7 @@ mod tests {
     fn where_it_means_nothing_the_parameter_that_does_is_named() {
         assert!(fail(None).contains("expected `algorithms=NAME` beside it"), "{}", fail(None));
         assert!(
-            fail(None).contains("there are: cosine, log_shingles, lsi, minhash, shingles, versions. To take away less"),
+            fail(None).contains("available: cosine, log_shingles, lsi, minhash, shingles, versions. To take away less"),
             "{}",
             fail(None)
         );

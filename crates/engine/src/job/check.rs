@@ -95,7 +95,7 @@ mod tests {
         assert!(check_work(folder.path()).is_ok());
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         let fail = |path: &Path| check_work(path).unwrap_err().to_string();
-        assert!(fail(&at("wrok")).contains("is not there; expected a folder that stands: mkdir -p"));
+        assert!(fail(&at("wrok")).contains("does not exist"));
         assert!(!at("wrok").exists());
         std::fs::write(at("file"), b"").unwrap();
         assert!(fail(&at("file")).contains("is a file"));

@@ -305,7 +305,7 @@ mod tests {
         assert!(fail(&[("decide", "version")]).contains("did you mean \"versions\"?"));
         assert!(fail(&[("preset", "brod")]).contains("did you mean \"broad\"?"));
         let both = fail(&[("preset", "broad"), ("algorithms", "tf")]);
-        assert!(both.contains("expected one of the two (the preset is `algorithms=exact,"), "{both}");
+        assert!(both.contains("use only one of them (the preset is `algorithms=exact,"), "{both}");
         assert!(fail(&[("keep", "score down")]).contains("COLUMN desc"));
         assert!(fail(&[("id-column", "")]).contains("name of a column"));
         assert!(fail(&[("out", "")]).contains("`out=DIR`"));

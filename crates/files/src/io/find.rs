@@ -553,7 +553,7 @@ mod tests {
         let folder = tree(&["a.xls", "d/readme.md", "[x].parquet"]);
         let at = |rest: &str| format!("{}/{rest}", folder.path().display());
         let message = |input: String| find(&[input]).expect_err("nothing").to_string();
-        assert!(message(at("a.xls")).contains("unknown ending; expected .parquet"));
+        assert!(message(at("a.xls")).contains("unrecognized extension; expected .parquet"));
         assert!(message(at("d")).contains("nothing to read"));
         assert!(message(at("none")).contains("is not there"));
         assert!(message(at("*.parquet.x")).contains("nothing to read"));

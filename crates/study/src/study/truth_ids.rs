@@ -395,8 +395,8 @@ mod tests {
         assert_eq!(of(&["label", "id_b", "id_a"]).unwrap(), ["id_a", "id_b"]);
         assert_eq!(of(&["cluster", "id"]).unwrap(), ["id", "cluster"]);
         let message = of(&["ida", "idb"]).unwrap_err();
-        assert!(message.contains("there are: ida, idb") && message.contains("id_a"), "{message}");
-        assert!(of(&[]).unwrap_err().contains("there are: none"));
+        assert!(message.contains("available: ida, idb") && message.contains("id_a"), "{message}");
+        assert!(of(&[]).unwrap_err().contains("available: none"));
         assert!(message.ends_with("is \"ida\" what should be called id_a?"), "{message}");
         let message = of(&["id", "label"]).unwrap_err();
         assert!(message.ends_with("there are: id, label"), "{message}");

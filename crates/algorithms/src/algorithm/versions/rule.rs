@@ -118,7 +118,7 @@ mod tests {
         assert!(of(&[]).is_ok_and(|rule| rule == Some(Versions::DEFAULT)));
         assert!(
             of(&[(NEAR, "0.5")])
-                .is_err_and(|error| error.to_string().ends_with("take near=0.6 or more, or a lower threshold="))
+                .is_err_and(|error| error.to_string().ends_with("use near=0.6 or more, or a lower threshold="))
         );
     }
 
@@ -146,7 +146,7 @@ mod tests {
             let typed = vec![(spec.name.to_string(), "1".to_string())];
             let error =
                 of([typed.clone(), vec![without()]].concat()).expect_err("a bound without its rule").to_string();
-            let wanted = [format!("{}=1 is a bound", spec.name), format!("leave relate=false out, or {}=", spec.name)];
+            let wanted = [format!("{}=1 is a bound", spec.name), format!("remove relate=false, or {}=", spec.name)];
             assert!(wanted.iter().all(|part| error.contains(part)), "{error}");
             assert!(of(typed).is_ok_and(|rule| rule.is_some()));
         }
