@@ -531,7 +531,7 @@ fn what_cannot_be_evaluated_is_refused() {
     evaluate(&done.out(), &[&truth], &[])
         .ends_with(2)
         .says(&["available: idA, id_b", "\"idA\" what should be called id_a"]);
-    evaluate(&done.out(), &[&folder.path().join("none.parquet")], &[]).ends_with(2).says(&["`truth", "is not there"]);
+    evaluate(&done.out(), &[&folder.path().join("none.parquet")], &[]).ends_with(2).says(&["`truth", "does not exist"]);
     evaluate(folder.path(), &[&truth], &[]).ends_with(2).says(&["not the output of a finished run"]);
     let clusters = folder.path().join("clusters.parquet");
     write_columns(&clusters, &[("id", column()), ("cluster", column())], 10);

@@ -32,7 +32,7 @@ fn who_stops_a_run_is_told_what_is_kept_and_the_same_command_goes_on() {
         assert_eq!(child.wait().unwrap().code(), Some(code), "{said}");
         let last = said.lines().last().unwrap();
         assert!(
-            last.contains("; run the same command again to resume (") && last.contains(" CPU s of work saved, "),
+            last.contains("run the same command again to resume (") && last.contains(" CPU s of work saved, "),
             "{last}"
         );
         place.run(&[]).ends_with(0);

@@ -454,12 +454,12 @@ mod tests {
         let later = Manifest { format: FORMAT + 1, ..manifest(1) };
         intend(folder.path(), &later).unwrap();
         come_true(folder.path(), &later).unwrap();
-        let says = format!("is of format {}; expected {FORMAT}", FORMAT + 1);
+        let says = format!("has format {}, and this version reads {FORMAT}", FORMAT + 1);
         assert!(said(folder.path()).contains(&says));
         // Fields that are unknown to this version.
         let path = folder.path().join("manifest-00000001.json");
         fs::write(&path, r#"{"manifest": {"format": 3, "dupsift": "0.0.9"}, "xxh3": ""}"#).unwrap();
-        assert!(said(folder.path()).contains("is of format 3"));
+        assert!(said(folder.path()).contains("has format 3"));
     }
 
     #[test]

@@ -211,7 +211,7 @@ mod tests {
         let folder = made();
         fs::remove_file(manifest_of(folder.path(), 3)).unwrap();
         let reader = Index::look(folder.path(), lost).unwrap();
-        assert!(restore(folder.path(), 6, lost).unwrap_err().to_string().contains("another process reads"));
+        assert!(restore(folder.path(), 6, lost).unwrap_err().to_string().contains("another process is reading"));
         assert!(manifest_of(folder.path(), 2).exists());
         drop(reader);
         let restored = restore(folder.path(), 6, lost).unwrap();
