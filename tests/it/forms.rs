@@ -275,7 +275,10 @@ fn explain_says_why_with_figures() {
         assert!(said.contains(sentence), "{a} {b}: {said}");
     }
     let said = explain("d7", "d8");
-    assert!(said.contains("\"alpha\"") && said.contains("no, same template") && said.contains("state different facts"), "{said}");
+    assert!(
+        said.contains("\"alpha\"") && said.contains("no, same template") && said.contains("state different facts"),
+        "{said}"
+    );
 }
 
 /// With a verification after the rule, the table has its similarity, but the rule used the cosine.

@@ -106,7 +106,8 @@ fn every_verb_skips_results_of_every_verb_and_indexes() {
     ] {
         let out = folder.path().join(name);
         let ran = verb(name, &[&corpus], &out, more).ends_with(0);
-        assert!(ran.stdout.contains("10 output folders of dupsift"), "{name}: {}", ran.stdout);
+        let told = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(told.contains("10 output folders of dupsift"), "{name}: {told}");
         assert_eq!((rows(&out), skipped(&out, &corpus)), (ROWS as u64, all.clone()), "{name}");
     }
     // The corpus as a reference: nothing is matched with the results.

@@ -167,11 +167,7 @@ fn other_threads_and_another_memory_go_on_from_the_same_products() {
         let place = Place::new();
         place.killed_in("write tables", &[]);
         let ran = place.run(&["--threads", threads, "--memory", memory]).ends_with(0);
-        assert!(
-            place.taken_up().contains("near versions"),
-            "{}",
-            ran.stdout
-        );
+        assert!(place.taken_up().contains("near versions"), "{}", ran.stdout);
         assert!(place.taken_up().is_superset(&of_members("near")), "{:?}", place.taken_up());
         assert_same_bytes(&whole.out(), &place.out(), threads);
     }
