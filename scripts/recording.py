@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EDITING = "Microsoft.PowerShell.Core/About/about_Line_Editing"
 COMMANDS = [
     "dupsift run data-samples/docs --out out",
-    f"dupsift explain out psdocs:5.1/{EDITING} psdocs:7.6/{EDITING}",
+    f"dupsift explain out psdocs:5.1/{EDITING} psdocs:7.6/{EDITING} | head -19",
 ]
 COLUMNS, LINES = 100, 30
 
@@ -108,10 +108,10 @@ class Screen:
 
 
 def child(command, folder, program):
-    """In the place of the child of the pseudo-terminal: the command, as typed."""
+    """Becomes the command as typed, in a shell in which dupsift is the program."""
     os.chdir(folder)
     environment = {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS), "LINES": str(LINES), "LANG": "C.UTF-8", "PATH": os.environ["PATH"]}
-    os.execve(program, shlex.split(command), environment)
+    os.execve("/bin/sh", ["sh", "-c", f'dupsift() {{ {shlex.quote(str(program))} "$@"; }}; {command}'], environment)
 
 
 def played(screen, command, folder, program):

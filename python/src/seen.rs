@@ -18,7 +18,7 @@ use crate::columns::Column;
 use crate::error::raised;
 use crate::frame::{batches, interrupted};
 
-/// What came before.
+/// Describes what came before.
 #[pyclass(frozen, module = "dupsift._dupsift")]
 pub struct Seen {
     seen: Arc<Mutex<dupsift::stream::Seen>>,

@@ -196,7 +196,7 @@ fn json(report: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(report).map_err(Error::table("write JSON"))
 }
 
-/// What the command line says at the end of the run, or of the comparison, that left this folder.
+/// Describes what the command line says at the end of the run, or of the comparison, that left this folder.
 ///
 /// # Errors
 /// A folder that is none of a finished run.

@@ -63,7 +63,7 @@ const BOUND: &[(&str, &str)] = &[
 /// Absolute folders, each mapped to one below the folder of the page.
 const ROOTS: &[&str] = &["/data/", "/usr/local/", "/var/log/", "~/"];
 
-/// What a page says happens before a command, as a shell command.
+/// Describes what a page says happens before a command, as a shell command.
 const BEFORE: &[(&str, &str, &str)] = &[
     (
         "docs/scheduling.md",

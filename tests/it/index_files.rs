@@ -18,7 +18,7 @@ fn the_same_night_again_changes_nothing_and_another_one_of_its_name_is_told() {
         place.night(docs).ends_with(0);
     }
     let before = (result_bytes(&place.out(1)), names_in(&place.at("index")));
-    place.again(1, &[]).ends_with(0).says(&["is published already"]);
+    place.again(1, &[]).ends_with(0).says(&["was already published"]);
     assert!((result_bytes(&place.out(1)), names_in(&place.at("index"))) == before);
     // Recomputed, it replaces itself.
     place.again(1, &["--overwrite"]).ends_with(0);

@@ -84,7 +84,7 @@ fn a_damaged_generation_is_reported_and_nothing_is_removed() {
         }
     }
     looked_after(&index, &["verify"]).ends_with(0);
-    place.again(1, &[]).ends_with(0).says(&["already published"]);
+    place.again(1, &[]).ends_with(0).says(&["was already published"]);
     // Everything but the folders is lost: no run takes them for leftovers.
     let files = files_below(&index).len();
     for name in names_in(&index).iter().filter(|name| name.ends_with(".json")) {
@@ -109,7 +109,7 @@ fn an_earlier_generation_is_restored_by_name_and_the_batch_made_again() {
     place.again(1, &[]).ends_with(2).says(&["`overwrite"]);
     place.again(1, &["--overwrite"]).ends_with(0);
     assert!(result_bytes(&place.out(1)) == before, "the same batch, other bytes");
-    place.again(1, &[]).ends_with(0).says(&["already published"]);
+    place.again(1, &[]).ends_with(0).says(&["was already published"]);
 }
 
 /// A batch whose run was killed after its output had its name: a reader counts it, and the next change completes it.
@@ -127,7 +127,7 @@ fn a_look_finishes_nothing() {
         looked_after(&place.at("index"), &["verify"]).ends_with(0);
         same_tree(&before, &place.at(""), step);
     }
-    place.again(1, &[]).ends_with(0).says(&["already published"]);
+    place.again(1, &[]).ends_with(0).says(&["was already published"]);
     // Its output was replaced before the index recorded it: the batch is not in the index.
     let mut place = Nights::new("exact,minhash");
     place.same_night(&nights[0]).ends_with(0);
@@ -147,10 +147,10 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     let place = two_nights(34);
     write_docs(&place.at("in/b.parquet"), &numbered(["one text", "another text"]), 10);
     let own = result_bytes(&place.out(1));
-    place.again(1, &[]).ends_with(0).says(&["already published"]);
+    place.again(1, &[]).ends_with(0).says(&["was already published"]);
     // Guards and resources do not change the result.
     let free = ["--threads", "1", "--max-removed-share", "0.9", "--memory", "300MiB"];
-    place.again(1, &free).ends_with(0).says(&["already published"]);
+    place.again(1, &free).ends_with(0).says(&["was already published"]);
     // Other options do.
     for (more, says) in [
         (&["--corpus", "keep"][..], "corpus none there, keep here"),
@@ -174,8 +174,8 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     assert!(result_bytes(&place.out(1)) == own);
     // A batch that others follow.
     place.with(&[place.at("in/b.parquet")], &place.out(0), &["--overwrite"]).ends_with(0);
-    place.again(0, &[]).ends_with(2).says(&["n1 came after it", "is not in", "index forget"]);
-    place.again(0, &["--overwrite"]).ends_with(2).says(&["n1 came after it", "is not in"]);
+    place.again(0, &[]).ends_with(2).says(&["followed by n1", "is not in", "index forget"]);
+    place.again(0, &["--overwrite"]).ends_with(2).says(&["followed by n1", "is not in"]);
     // Another output folder, although its own result exists.
     let index = place.at("index");
     let elsewhere = ["--index", index.to_str().unwrap(), "--batch", "n1"];

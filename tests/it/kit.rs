@@ -78,7 +78,10 @@ pub fn python(program: &str) -> Command {
 /// Runs `dupsift run INPUTS --out OUT ...`, with two threads and 512 MiB unless `more` sets others.
 pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
     let mut command = program();
-    command.arg("run").args(inputs).arg("--out").arg(out).args(["--no-progress", "-v"]);
+    command.arg("run").args(inputs).arg("--out").arg(out).arg("--no-progress");
+    if !more.iter().any(|flag| ["-v", "--verbose"].contains(flag)) {
+        command.arg("-v");
+    }
     // Generated documents look like pages from the same template; the guard for these has its own test.
     for (flag, value) in [("--threads", "2"), ("--memory", "512MiB"), ("--max-template-share", "1")] {
         if !more.contains(&flag) {

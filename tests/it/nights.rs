@@ -326,7 +326,7 @@ fn nights_with_an_index_are_added_once_they_are_published() {
     assert_eq!(nights_in(&nights.held()), ["2026-11-20", "2026-11-21", "2026-11-22", "2026-11-23"]);
     // All of it is seen.
     night("2026-11-24", &[]).ends_with(0);
-    night("2026-11-24", &[]).ends_with(0).says(&["is published already", "is done already"]);
+    night("2026-11-24", &[]).ends_with(0).says(&["was already published", "is done already"]);
     assert_eq!(record(&nights.at("out/2026-11-24"))["index"]["texts"], 0);
     assert_eq!(
         names_in(&nights.at("out")),

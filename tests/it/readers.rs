@@ -1,4 +1,4 @@
-//! What a corpus folder contains besides tables of documents: files that are not read, files with one document each, texts in other
+//! Describes what a corpus folder contains besides tables of documents: files that are not read, files with one document each, texts in other
 //! encodings, pipes. Nothing is ignored silently, and nothing stops a run.
 
 use std::path::Path;

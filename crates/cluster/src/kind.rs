@@ -50,7 +50,7 @@ pub enum What {
 /// States what rows contain, and which algorithm they belong to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Kind {
-    /// What the rows contain.
+    /// Describes what the rows contain.
     pub what: What,
     /// The position of the algorithm in the recipe; 0 for rows of no algorithm.
     pub member: u16,

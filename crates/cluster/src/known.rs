@@ -1,4 +1,4 @@
-//! What tasks need to know of the complete corpus before they read: copies, statistics, models. The driver writes it to one file, which
+//! Describes what tasks need to know of the complete corpus before they read: copies, statistics, models. The driver writes it to one file, which
 //! each process loads once.
 //!
 //! ```text

@@ -11,7 +11,7 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The result of every fallible function of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Where the cause of an error lies.
+/// Defines where the cause of an error lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// In the request: another option, parameter or name is needed.
@@ -37,7 +37,7 @@ pub enum Error {
     Usage {
         /// The name of the option, if the error concerns one.
         option: Option<&'static str>,
-        /// What was expected and what was found.
+        /// Describes what was expected and what was found.
         said: String,
     },
 
@@ -46,7 +46,7 @@ pub enum Error {
     Missing {
         /// The missing path.
         path: PathBuf,
-        /// What was expected.
+        /// Describes what was expected.
         said: String,
     },
 
@@ -59,7 +59,7 @@ pub enum Error {
     Io {
         /// Whether the path is read or written.
         kind: Kind,
-        /// What was attempted, as a verb phrase: "read", "create the folder".
+        /// Describes what was attempted, as a verb phrase: "read", "create the folder".
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -70,7 +70,7 @@ pub enum Error {
     /// A disk is full, or a limit on file sizes was reached.
     #[error("{source}; {said}")]
     Full {
-        /// What could not be written.
+        /// Describes what could not be written.
         source: Box<Error>,
         /// How much more space is needed, and what is kept.
         said: String,
@@ -81,7 +81,7 @@ pub enum Error {
     BadFile {
         /// The input file.
         path: PathBuf,
-        /// What was expected and what was found.
+        /// Describes what was expected and what was found.
         why: String,
     },
 
@@ -92,7 +92,7 @@ pub enum Error {
         path: PathBuf,
         /// The row in the file, counted from 0.
         row: u64,
-        /// What was expected and what was found.
+        /// Describes what was expected and what was found.
         why: String,
     },
 
@@ -142,7 +142,7 @@ pub enum Error {
     Damaged {
         /// The temporary file.
         path: PathBuf,
-        /// What differs.
+        /// Describes what differs.
         why: String,
     },
 
@@ -160,7 +160,7 @@ pub enum Error {
     /// Columns that were read could not be decoded or combined.
     #[error("cannot {action}: {source}")]
     Columns {
-        /// What was attempted.
+        /// Describes what was attempted.
         action: String,
         /// The error of the library.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -169,7 +169,7 @@ pub enum Error {
     /// Arrow, Parquet or JSON data could not be written.
     #[error("cannot {action}: {source}")]
     Table {
-        /// What was attempted.
+        /// Describes what was attempted.
         action: String,
         /// The error of the library.
         source: Box<dyn std::error::Error + Send + Sync>,

@@ -120,7 +120,7 @@ pub fn begin(
         let record = record(&options.out)?;
         let differences = other_options(&record, now, options)?;
         if differences.is_empty() {
-            tracing::info!("{shown} is published already, in {}", options.out.display());
+            tracing::info!("{shown} was already published, in {}", options.out.display());
             return Ok(Begun::Published(Box::new(record)));
         }
         let way_out = match later {

@@ -1,4 +1,4 @@
-//! What an index stores for documents besides their texts: the rows by which they match others, and a few sketch words each.
+//! Describes what an index stores for documents besides their texts: the rows by which they match others, and a few sketch words each.
 
 use std::path::Path;
 

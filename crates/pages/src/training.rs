@@ -32,7 +32,7 @@ impl Default for TrainingOptions {
     }
 }
 
-/// What a model does not include.
+/// Describes what a model does not include.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Words in fewer documents than `min_df`.
@@ -293,7 +293,7 @@ mod tests {
             trainer.add(&number.to_string(), &pipeline.analyse("x")).unwrap();
         }
         let error = trainer.add("one more", &pipeline.analyse("x")).unwrap_err().to_string();
-        assert!(error.contains("more than 10000 classes"), "{error}");
+        assert!(error.contains("more than 10000 different labels"), "{error}");
     }
 
     #[test]

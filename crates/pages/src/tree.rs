@@ -88,7 +88,7 @@ struct Gate {
     max_depth: usize,
     full: Cell<bool>,
     too_deep: Cell<bool>,
-    /// What may still be opened, and how many elements had been created when that was counted.
+    /// Describes what may still be opened, and how many elements had been created when that was counted.
     room: Cell<Room>,
     counted_at: Cell<usize>,
     /// Whether a tag passed since the count.

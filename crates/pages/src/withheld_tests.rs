@@ -1,4 +1,4 @@
-//! What ends which of the withheld elements.
+//! Describes what ends which of the withheld elements.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Where a cut may begin or end: between words, where each Han character is a word, and never within a grapheme cluster.
+//! Defines where a cut may begin or end: between words, where each Han character is a word, and never within a grapheme cluster.
 
 use dupsift_text::is_han;
 use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};

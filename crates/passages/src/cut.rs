@@ -1,4 +1,4 @@
-//! What is cut (`--cut`), and where cuts may begin and end (`--cut-at`).
+//! Describes what is cut (`--cut`), and where cuts may begin and end (`--cut-at`).
 
 use std::fmt;
 

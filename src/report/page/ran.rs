@@ -1,4 +1,4 @@
-//! What ran: the corpus, the time, the command, the version and the preset.
+//! Describes what ran: the corpus, the time, the command, the version and the preset.
 
 use maud::{Markup, html};
 

@@ -129,7 +129,7 @@ fn the_default_preset_says_the_same_of_a_mixed_corpus() {
     }
 }
 
-/// What a driver easily forgets, in one corpus: rows without a text count; texts of white space are not copies, and copies without a
+/// Describes what a driver easily forgets, in one corpus: rows without a text count; texts of white space are not copies, and copies without a
 /// signature are; a class above the limit, linked to others; titles that are equal, too common, or missing.
 fn forgettable() -> Vec<Document> {
     let mut docs: Vec<Document> = documents(&made_docs(400));

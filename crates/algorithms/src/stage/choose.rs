@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(chosen(&[(2, 0.9)], |_| Some([of(1, 1); 2])).1.stays, BTreeMap::from([(Stays::OwnText, 1)]));
     }
 
-    /// Of thirty equally similar partners, the best twenty are compared, and the others are counted.
+    /// The best twenty of thirty equally similar partners are compared, and the others are counted.
     #[test]
     fn the_most_similar_are_looked_at_and_the_others_count() {
         let all: Vec<(u64, f32)> = (0..30).rev().map(|kept| (kept, 0.5)).collect();

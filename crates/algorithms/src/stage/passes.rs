@@ -13,7 +13,7 @@ const RELATED: u64 = 48;
 /// In measured web pages, a tenth of the bytes is main text.
 const OF_PAGES: u64 = 10;
 
-/// What is known about a corpus before it is read.
+/// Describes what is known about a corpus before it is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Size {
     /// Rows.
@@ -29,7 +29,7 @@ pub struct Size {
 pub struct Pass {
     /// Its name.
     pub name: &'static str,
-    /// What it does, and with which algorithms.
+    /// Describes what it does, and with which algorithms.
     pub does: String,
     /// Whether it reads the whole corpus.
     pub is_reading: bool,

@@ -15,7 +15,7 @@ pub struct PurifyMethod {
     pub name: &'static str,
     /// The method.
     pub method: Method,
-    /// What it does, in one sentence.
+    /// Describes what it does, in one sentence.
     pub summary: &'static str,
 }
 

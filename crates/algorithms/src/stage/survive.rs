@@ -29,7 +29,7 @@ pub trait Relation {
     fn equal(&self) -> f32;
 }
 
-/// What an earlier run decided about a document or its text.
+/// Describes what an earlier run decided about a document or its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
     /// It was kept.

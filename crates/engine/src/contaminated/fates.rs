@@ -14,7 +14,7 @@ const PLACE: usize = 8;
 pub struct Fates {
     /// Contaminated documents: the score of an item reaches the threshold.
     pub contaminated: AtomicBits,
-    /// Of these, the ones that are removed.
+    /// The ones that are removed among these.
     pub removed: AtomicBits,
     cuts: FrozenHeap,
     /// The offset of each document's places to cut, plus one.

@@ -1,4 +1,4 @@
-//! What the machine provides for a job: the clock, the memory budget, the threads.
+//! Describes what the machine provides for a job: the clock, the memory budget, the threads.
 
 use std::path::Path;
 use std::sync::Mutex;

@@ -40,7 +40,7 @@ pub struct RunReport {
     /// The folder in which the command was typed; all other paths in the record are absolute. Use [`RunReport::places`] to find them.
     #[serde(default)]
     pub folder: String,
-    /// What signatures depend on.
+    /// Describes what signatures depend on.
     pub recipe: RecipeReport,
     /// Every option of the run by name: numbers as numbers, switches as booleans, anything else as typed on the command line.
     pub options: BTreeMap<String, serde_json::Value>,
@@ -62,7 +62,7 @@ pub struct RunReport {
     pub skipped_folders: BTreeMap<String, String>,
     /// Document counts: used, rejected, copies.
     pub documents: DocumentsReport,
-    /// What was extracted from HTML pages, if the corpus has any.
+    /// Describes what was extracted from HTML pages, if the corpus has any.
     #[serde(default)]
     pub purified: Option<PurifyReport>,
     /// Values other than texts that count as null, by column and reason: `not UTF-8`, and for `--keep` columns `not a number` or `not
@@ -87,9 +87,9 @@ pub struct RunReport {
     /// Document counts by script and length, with what is removed from each; null in records of versions that did not count these.
     #[serde(default)]
     pub parts: Option<PartsReport>,
-    /// What was removed and why; null for a comparison, which removes nothing.
+    /// Describes what was removed and why; null for a comparison, which removes nothing.
     pub removal: Option<RemovalReport>,
-    /// What was written of the corpus itself; null without `--corpus`.
+    /// Describes what was written of the corpus itself; null without `--corpus`.
     #[serde(default)]
     pub corpus: Option<CorpusReport>,
     /// The repeated passages that were found; null without `--cut`.
@@ -99,7 +99,7 @@ pub struct RunReport {
     pub stages: Vec<StageReport>,
     /// Guards that fired: exit code 3, or 4 if one held the result back.
     pub guards: Vec<GuardReport>,
-    /// What distributed the work over machines, if anything, such as `spark`.
+    /// Describes what distributed the work over machines, if anything, such as `spark`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
     /// Steps that were resumed from an earlier run's checkpoints.
@@ -194,7 +194,7 @@ pub struct InputReport {
     pub not_copied: bool,
     /// Its removed documents.
     pub removed: u64,
-    /// Of these, exact copies of indexed documents.
+    /// Exact copies of indexed documents among these.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seen: u64,
     /// Its rejected rows.
@@ -262,7 +262,7 @@ pub struct CostlyPassage {
 pub struct FolderReport {
     /// Its files: the corpus files that have a row in it.
     pub files: u64,
-    /// Of these, files that lose nothing and are copied byte for byte.
+    /// Files that lose nothing and are copied byte for byte among these.
     pub whole: u64,
     /// Rows.
     pub rows: u64,
@@ -373,15 +373,15 @@ pub struct AlgorithmReport {
     pub relations: Option<RelationsReport>,
     /// All pairs, written or not. Each document with an equal text counts once, as a pair with the best document of its text.
     pub pairs: u64,
-    /// Of these, pairs without an indexed document; null if no index takes part.
+    /// Pairs without an indexed document among these; null if no index takes part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs_of_night: Option<u64>,
     /// Pairs written.
     pub pairs_written: u64,
-    /// Of all document pairs, those that share a template and are not duplicates.
+    /// Document pairs that share a template and are not duplicates.
     #[serde(default)]
     pub templates: u64,
-    /// Of the written pairs, those that share a template.
+    /// Written pairs that share a template.
     #[serde(default)]
     pub templates_written: u64,
     /// Groups of more texts than `--max-group`, for which only pairs with the best document are written.
@@ -454,7 +454,7 @@ pub struct RemovalReport {
     /// Removed documents that are not exact copies of the kept one.
     #[serde(default)]
     pub near_duplicates: u64,
-    /// Of these, documents with so many near-duplicates that they look like pages from the same template.
+    /// Documents with so many near-duplicates that they look like pages from the same template among these.
     #[serde(default)]
     pub of_templates: u64,
     /// Comparisons with kept documents that `--max-candidates` left out (only `all` and `at-least:K`).

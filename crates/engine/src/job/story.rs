@@ -101,7 +101,7 @@ pub struct Written<'w> {
     pub stage: &'w Stage,
     /// The record.
     pub report: RunReport,
-    /// What the first pass recorded about the rows.
+    /// Describes what the first pass recorded about the rows.
     pub taken: &'w Taken,
     /// The files of the corpus itself, without those of added documents.
     pub corpus: &'w Source,

@@ -1,4 +1,4 @@
-//! What is cut from the kept documents (`--cut`).
+//! Describes what is cut from the kept documents (`--cut`).
 
 use super::RunOptions;
 use dupsift_core::error::{Error, Result};
@@ -7,9 +7,9 @@ use dupsift_passages::{Cut, CutAt, Rule};
 /// Holds the options of `--cut`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CutOptions {
-    /// What counts as a passage; `None` if nothing is cut.
+    /// Describes what counts as a passage; `None` if nothing is cut.
     pub what: Option<Cut>,
-    /// Where cuts of runs start and end.
+    /// Position where cuts of runs start and end.
     pub at: CutAt,
     /// The minimum number of characters of a unit that can be cut; `None` selects the default for the unit.
     pub min_chars: Option<u32>,

@@ -114,9 +114,9 @@ pub struct RunOptions {
     pub remove_if: RemoveIf,
     /// Whether documents linked only by a chain of pairs are also removed.
     pub remove_chains: bool,
-    /// What is written of the corpus itself.
+    /// Describes what is written of the corpus itself.
     pub corpus: CorpusFiles,
-    /// What is cut from the kept documents.
+    /// Describes what is cut from the kept documents.
     pub cut: CutOptions,
     /// A larger group of equal signatures is written as pairs with only its representative.
     pub max_group: u64,

@@ -38,7 +38,7 @@ const MIXED_SHARE: u64 = 10;
 pub struct Tally {
     /// Values that are numbers.
     pub numbers: u64,
-    /// Of these, fractions, times and booleans from typed columns, which have no text.
+    /// Fractions, times and booleans from typed columns, which have no text among these.
     pub typed: u64,
     /// Texts that are not numbers.
     pub texts: u64,

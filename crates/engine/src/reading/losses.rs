@@ -1,4 +1,4 @@
-//! What could not be read, from the corpus and from every other input of documents or labels.
+//! Describes what could not be read, from the corpus and from every other input of documents or labels.
 //!
 //! A job passes its losses as one value. The table `rejected/`, the guards, the record and the exit code are derived from that value, so a
 //! job that reads another input adds its losses here, and none of them can get lost on the way.
@@ -20,7 +20,7 @@ pub const CORPUS: &str = "corpus";
 pub struct BadInputReport {
     /// The name of the file in ids.
     pub file: String,
-    /// What was expected and what was found.
+    /// Describes what was expected and what was found.
     pub why: String,
 }
 

@@ -1,4 +1,4 @@
-//! What one process recorded about some documents, as bytes for another process: little-endian numbers, and strings with their lengths.
+//! Describes what one process recorded about some documents, as bytes for another process: little-endian numbers, and strings with their lengths.
 
 use dupsift_core::error::{Error, Result};
 

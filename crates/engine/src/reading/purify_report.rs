@@ -1,4 +1,4 @@
-//! What a purifier did, as recorded in run.json.
+//! Describes what a purifier did, as recorded in run.json.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -144,9 +144,9 @@ pub struct SourceReport {
     pub source: String,
     /// Rows that have it.
     pub rows: u64,
-    /// Of these, removed documents.
+    /// Removed documents among these.
     pub removed: u64,
-    /// Of these, exact copies of indexed documents.
+    /// Exact copies of indexed documents among these.
     #[serde(default, skip_serializing_if = "none")]
     pub seen: u64,
     /// Repeated passages that are cut from its documents.

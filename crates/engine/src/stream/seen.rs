@@ -142,6 +142,6 @@ mod tests {
         }
         assert!(seen("simhash", 10).err().unwrap().to_string().contains("cannot be a key"));
         assert!(seen("exact,tf", 10).err().unwrap().to_string().contains("one algorithm"));
-        assert!(seen("exact", 1 << 40).err().unwrap().to_string().contains("expected fewer keys"));
+        assert!(seen("exact", 1 << 40).err().unwrap().to_string().contains("use fewer keys"));
     }
 }

@@ -1,4 +1,4 @@
-//! What opening a file records for later reads, and what those reads have produced so far.
+//! Describes what opening a file records for later reads, and what those reads have produced so far.
 
 use super::format::Piece;
 use super::packing::Packing;

@@ -212,7 +212,7 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
 /// The files found for one input.
 #[derive(Default)]
 struct Listed {
-    /// What the input is, if it is a single file but not a regular one.
+    /// Describes what the input is, if it is a single file but not a regular one.
     named: Option<&'static str>,
     /// Whether the input is a single file.
     is_file: bool,
@@ -222,7 +222,7 @@ struct Listed {
     unread: Vec<(Named, Option<&'static str>)>,
     /// Folders below the input that dupsift wrote.
     ours: BTreeMap<PathBuf, Ours>,
-    /// What the named folder is, if dupsift wrote it.
+    /// Describes what the named folder is, if dupsift wrote it.
     is_ours: Option<Ours>,
 }
 
@@ -369,7 +369,7 @@ struct Listing {
 /// The folders written by dupsift that a walk reached.
 #[derive(Default)]
 struct Walked {
-    /// What the start folder is, if dupsift wrote it.
+    /// Describes what the start folder is, if dupsift wrote it.
     start: Option<Ours>,
     /// The folders that were skipped.
     skipped: BTreeMap<PathBuf, Ours>,
@@ -555,7 +555,7 @@ mod tests {
         let message = |input: String| find(&[input]).expect_err("nothing").to_string();
         assert!(message(at("a.xls")).contains("unrecognized extension; expected .parquet"));
         assert!(message(at("d")).contains("nothing to read"));
-        assert!(message(at("none")).contains("is not there"));
+        assert!(message(at("none")).contains("does not exist"));
         assert!(message(at("*.parquet.x")).contains("nothing to read"));
         assert!(message(at("a[.parquet")).contains("cannot be read"));
         assert!(find(&[]).is_err());

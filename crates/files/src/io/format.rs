@@ -192,9 +192,9 @@ pub type EachIds<'e> = dyn FnMut(std::result::Result<[Option<&str>; 2], Rejectio
 /// Why reading ids ended early.
 #[derive(Debug)]
 pub enum Failed {
-    /// What is wrong with the file.
+    /// Describes what is wrong with the file.
     Bad(String),
-    /// What is damaged after the rows that were passed on.
+    /// Describes what is damaged after the rows that were passed on.
     Damaged(String),
     /// The error from the callback.
     Passed(Error),
@@ -206,7 +206,7 @@ impl From<String> for Failed {
     }
 }
 
-/// What a file contains, without its documents.
+/// Describes what a file contains, without its documents.
 #[derive(Debug, Default)]
 pub struct Opened {
     /// The kind of ids; `None` without an id column, or if only a complete read can tell (JSON lines).
@@ -217,7 +217,7 @@ pub struct Opened {
     pub others: Vec<String>,
     /// Whether texts are joined from lists.
     pub is_joined: bool,
-    /// Where it can be split: the pieces are consecutive and contain all rows.
+    /// Position where it can be split: the pieces are consecutive and contain all rows.
     pub pieces: Vec<Piece>,
     /// Bytes of the longest line that can be a row (JSON lines), or of the longest block that may be held (web archives).
     pub longest: u64,
@@ -225,9 +225,9 @@ pub struct Opened {
     pub coding: Option<Coding>,
     /// Notes about the file for the summary.
     pub notes: Vec<String>,
-    /// What could not be read, if part of the file is damaged.
+    /// Describes what could not be read, if part of the file is damaged.
     pub lost: Option<Lost>,
-    /// What a web archive contains besides rows.
+    /// Describes what a web archive contains besides rows.
     pub archived: Option<Archived>,
     /// Its text if it was repacked; then pieces begin at byte offsets in that text.
     pub(super) written: Option<Written>,
@@ -247,7 +247,7 @@ pub enum Unusable {
 /// The smallest part of a file that opening it distinguishes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
-    /// Where it begins: a byte offset or a row group number, depending on the format.
+    /// Position where it begins: a byte offset or a row group number, depending on the format.
     pub start: u64,
     /// The number of rows.
     pub rows: u64,
@@ -260,9 +260,9 @@ pub struct Piece {
 /// Adjacent pieces of a file, or some rows of one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Where the first piece begins, as in [`Piece::start`].
+    /// Position where the first piece begins, as in [`Piece::start`].
     pub from: u64,
-    /// Where the piece after the last begins; `u64::MAX` at the end of the file.
+    /// Position where the piece after the last begins; `u64::MAX` at the end of the file.
     pub to: u64,
     /// Rows to skip before the first requested one.
     pub skip: u64,
@@ -285,7 +285,7 @@ pub struct Stretch {
 pub struct Within<'r> {
     /// The path of the file.
     pub path: &'r Path,
-    /// Where the piece begins, as [`Piece::start`].
+    /// Position where the piece begins, as [`Piece::start`].
     pub start: u64,
     /// The columns of the corpus.
     pub columns: &'r Columns,
@@ -322,7 +322,7 @@ pub struct Reading<'r> {
     pub has_id: bool,
     /// The columns of the corpus.
     pub columns: &'r Columns,
-    /// What to read.
+    /// Describes what to read.
     pub want: &'r Want,
     /// Values shared by all reads of one corpus.
     pub shared: &'r Shared,
@@ -372,7 +372,7 @@ impl Shared {
     }
 }
 
-/// What a web archive contains besides rows.
+/// Describes what a web archive contains besides rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Archived {
     /// Records that are not rows, by type; broken ones count separately as `request (broken)`.

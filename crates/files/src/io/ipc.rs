@@ -43,7 +43,7 @@ pub(super) struct Layout {
     messages: Vec<Message>,
     /// One piece per batch, identified by its number in a file or its first byte in a stream; a single piece if dictionaries arrive late.
     pub pieces: Vec<Piece>,
-    /// What follows the pieces, if a stream is cut off or damaged after its first batch.
+    /// Describes what follows the pieces, if a stream is cut off or damaged after its first batch.
     pub lost: Option<Lost>,
 }
 
@@ -74,7 +74,7 @@ struct Header {
     kind: MessageHeader,
     schema: Option<Schema>,
     rows: u64,
-    /// Where its body begins, and its length.
+    /// Position where its body begins, and its length.
     body: u64,
     bytes: u64,
     /// Unpacked size in bytes, if compressed.

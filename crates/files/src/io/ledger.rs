@@ -72,7 +72,7 @@ pub struct SetAside {
     /// The path.
     #[serde(with = "path_of_any_bytes")]
     pub path: PathBuf,
-    /// What was expected and what was found.
+    /// Describes what was expected and what was found.
     pub why: String,
     /// The file system metadata at that time: another file with the same name may be intact.
     #[serde(default)]

@@ -56,7 +56,7 @@ pub(super) struct Members {
     input: Input,
     codec: Codec,
     out: Vec<u8>,
-    /// Where the unread bytes of `out` begin and end.
+    /// Position where the unread bytes of `out` begin and end.
     from: usize,
     to: usize,
     /// Whether the codec may return more.
@@ -66,7 +66,7 @@ pub(super) struct Members {
     lost: bool,
     /// Whether the open member was found after garbage and not yet reported.
     found: bool,
-    /// Where the open member begins.
+    /// Position where the open member begins.
     start: u64,
     /// How far damaged members were unpacked. Bytes before this position are not unpacked again.
     furthest: u64,

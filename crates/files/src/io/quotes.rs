@@ -119,7 +119,7 @@ enum At {
     Line,
 }
 
-/// What was found in a record, and at which byte.
+/// Describes what was found in a record, and at which byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// The line feed that ends the record.
@@ -128,7 +128,7 @@ pub(super) enum Found {
     Inside(usize),
     /// A byte that cannot follow a closing quote, in a record of several lines.
     Broken(usize),
-    /// Where a record of several lines turns out to have the wrong number of fields.
+    /// Position where a record of several lines turns out to have the wrong number of fields.
     Miscounted(usize),
 }
 

@@ -10,9 +10,9 @@ use std::sync::Arc;
 /// A block of the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
-    /// Where it begins in the text.
+    /// Position where it begins in the text.
     pub start: u64,
-    /// Where it begins in the temporary file.
+    /// Position where it begins in the temporary file.
     pub at: u64,
     /// Its size there, in bytes.
     pub packed: u32,

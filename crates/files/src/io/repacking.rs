@@ -30,7 +30,7 @@ pub(super) fn has_room(taken: u64, free: u64) -> bool {
     free >= taken
 }
 
-/// What happened to the text of a file.
+/// Describes what happened to the text of a file.
 pub(super) enum Again {
     /// It was not repacked.
     No,
@@ -71,7 +71,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 pub struct Repacking {
     file: Arc<File>,
     folder: PathBuf,
-    /// Where the next block is written.
+    /// Position where the next block is written.
     end: AtomicU64,
     failed: AtomicBool,
     state: Mutex<State>,
@@ -226,7 +226,7 @@ pub(super) struct Tee<'r> {
 struct To<'r> {
     repacking: &'r Repacking,
     of: Arc<Mutex<Vec<Block>>>,
-    /// Where the current block begins in the text.
+    /// Position where the current block begins in the text.
     start: u64,
     block: Vec<u8>,
 }

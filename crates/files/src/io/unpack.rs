@@ -71,14 +71,14 @@ impl Unpack {
     }
 }
 
-/// Where the data of a compressed file ends early.
+/// Defines where the data of a compressed file ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Damage {
-    /// What is wrong.
+    /// Describes what is wrong.
     pub why: String,
     /// Which of the bytes before it are correct.
     pub trust: Trust,
-    /// Where in the file it was detected.
+    /// Position where in the file it was detected.
     pub at: u64,
     /// How many bytes were unpacked before it.
     pub bytes: u64,

@@ -1,4 +1,4 @@
-//! What to read: which columns of which rows, and how much at a time.
+//! Describes what to read: which columns of which rows, and how much at a time.
 
 use std::fmt;
 use std::sync::Arc;

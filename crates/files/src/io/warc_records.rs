@@ -58,7 +58,7 @@ pub(super) struct Records {
     inside: bool,
     /// Whether a record of the open member has been returned.
     told: bool,
-    /// Where the already read first line of a record begins, and whether its version is supported.
+    /// Position where the already read first line of a record begins, and whether its version is supported.
     begun: Option<(u64, bool)>,
     start: u64,
     fresh: bool,

@@ -1,4 +1,4 @@
-//! What Zstandard frames declare about themselves: skippable frames, dictionaries, windows.
+//! Describes what Zstandard frames declare about themselves: skippable frames, dictionaries, windows.
 
 use super::input::Input;
 use std::io::{self, Read as _};

@@ -54,7 +54,7 @@ pub struct ContaminatedRow<'r> {
     pub grams: [u64; 2],
     /// Whether the answer is next to the span; `None` if the item has none.
     pub answer_found: Option<bool>,
-    /// Where the span begins and ends, in characters of the text.
+    /// Position where the span begins and ends, in characters of the text.
     pub characters: [u64; 2],
     /// The same in bytes.
     pub bytes: [u64; 2],

@@ -26,7 +26,7 @@ pub struct FoundPair {
     pub other_title: bool,
 }
 
-/// Where a pair is in relation to one batch of the table, which is ordered by (doc_a, doc_b).
+/// Defines where a pair is in relation to one batch of the table, which is ordered by (doc_a, doc_b).
 #[derive(Clone, Debug, PartialEq)]
 pub enum PairSearch {
     /// In this batch.

@@ -33,7 +33,7 @@ pub struct PassageRow<'r> {
     pub id: IdRef<'r>,
     /// Its document number.
     pub doc: u64,
-    /// Where the passage begins and ends, in characters of the text.
+    /// Position where the passage begins and ends, in characters of the text.
     pub characters: [u64; 2],
     /// The same in bytes.
     pub bytes: [u64; 2],
@@ -48,7 +48,7 @@ pub struct PassageRow<'r> {
 pub struct PassageFound {
     /// The document number.
     pub doc: u64,
-    /// Where the passage begins and ends, in characters of the text.
+    /// Position where the passage begins and ends, in characters of the text.
     pub characters: [u64; 2],
     /// The same in bytes.
     pub bytes: [u64; 2],

@@ -109,7 +109,7 @@ impl fmt::Display for RejectReason {
 pub struct Rejection {
     /// The reason.
     pub reason: RejectReason,
-    /// What differs from row to row: sizes, parser messages. May be empty.
+    /// Describes what differs from row to row: sizes, parser messages. May be empty.
     pub detail: String,
 }
 

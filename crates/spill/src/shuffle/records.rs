@@ -13,7 +13,7 @@ pub struct Records {
     pub(super) group_width: usize,
 }
 
-/// Where the bytes are stored.
+/// Defines where the bytes are stored.
 #[derive(Debug)]
 pub(super) enum Storage {
     /// In memory, in a buffer that returns to the pool when the records are dropped.

@@ -399,12 +399,12 @@ mod tests {
         assert!(of(&[]).unwrap_err().contains("available: none"));
         assert!(message.ends_with("is \"ida\" what should be called id_a?"), "{message}");
         let message = of(&["id", "label"]).unwrap_err();
-        assert!(message.ends_with("there are: id, label"), "{message}");
+        assert!(message.ends_with("available: id, label"), "{message}");
         assert!(of(&["id_a", "cluster"]).is_err());
         // An `id` column next to the two ids of a pair does not make it a cluster.
         assert_eq!(of(&["id", "id_a", "id_b"]).unwrap(), ["id_a", "id_b"]);
         let message = of(&["id", "id_a", "id_b", "cluster"]).unwrap_err();
-        assert!(message.contains("the columns of both forms"), "{message}");
+        assert!(message.contains("it has the columns of pairs"), "{message}");
     }
 
     #[test]

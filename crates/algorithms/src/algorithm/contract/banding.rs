@@ -3,7 +3,7 @@
 //! Source: Indyk, Motwani 1998. Two sets with Jaccard similarity s agree in one minimum with probability s, in all r minima of a band with
 //! s^r, in at least one of b bands with 1 - (1 - s^r)^b.
 //!
-//! For a threshold T, `for_threshold` returns the largest number of rows per band with which at most 128 minima make a pair with
+//! `for_threshold` takes a threshold T and returns the largest number of rows per band with which at most 128 minima make a pair with
 //! similarity T a candidate with a probability of 0.95. More rows mean fewer false candidates. The number of bands is the smallest that
 //! reaches this probability:
 //!

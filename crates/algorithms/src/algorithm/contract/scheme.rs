@@ -8,7 +8,7 @@ use dupsift_core::row::{Row, RowShape, Score};
 pub struct SignatureScheme {
     /// The shape of the rows.
     pub shape: RowShape,
-    /// What a key shared by two documents at the same position means.
+    /// Describes what a key shared by two documents at the same position means.
     pub shared_key: SharedKey,
     /// The rules that can find a pair, by bit of [`Pair::matched`](dupsift_core::row::Pair::matched). Their names appear in the column
     /// `matched_by`.

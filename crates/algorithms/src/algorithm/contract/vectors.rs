@@ -1,4 +1,4 @@
-//! What a method with weighted term vectors can do besides signing and comparing. `cosine` implements it.
+//! Describes what a method with weighted term vectors can do besides signing and comparing. `cosine` implements it.
 
 use crate::measure::{Surplus, TitleWords, Versions};
 use dupsift_core::row::Signatures;

@@ -274,7 +274,7 @@ mod tests {
         weighing.terms(evidence).expect("evidence").collect()
     }
 
-    /// Of three words in the corpus, the text contains the rarest once and the most common one 300 times, and the first line contains the
+    /// The text contains the rarest of three words once and the most common one 300 times, and the first line contains the
     /// most common one once. The text also contains a word that was not counted.
     #[test]
     fn a_worked_example() {
@@ -325,7 +325,7 @@ mod tests {
         }
     }
 
-    /// For any occurrences, ranks and factors, the weights are restored as Float32, and the occurrences exactly.
+    /// Weights are restored as Float32, and occurrences exactly, for any ranks and factors.
     #[test]
     fn weights_and_occurrences_come_back() {
         let words: Vec<(String, u64)> = (0..400).map(|at| (at.to_string(), 1 + at % 7 * at)).collect();

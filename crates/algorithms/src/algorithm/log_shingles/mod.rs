@@ -4,7 +4,7 @@
 //! bits); Broder, Glassman, Manasse, Zweig 1997 (V_i). Cost: sorting the shingles; two rows per document (`equal`), one (`ladder`), or
 //! about half of its 50 to 100 sampled shingles and a second read of the candidates (`overlap`).
 //!
-//! Of n distinct shingles, those divisible by 2^i are kept, with i = max(0, floor(log2(n / sample))). This gives `sample` to 2 `sample`
+//! Keeps those of n distinct shingles that are divisible by 2^i, with i = max(0, floor(log2(n / sample))). This gives `sample` to 2 `sample`
 //! shingles, or all of a small document. The study does not describe how samples are compared, so there are three modes:
 //!
 //! | mode | condition for a pair |

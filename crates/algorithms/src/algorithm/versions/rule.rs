@@ -146,7 +146,10 @@ mod tests {
             let typed = vec![(spec.name.to_string(), "1".to_string())];
             let error =
                 of([typed.clone(), vec![without()]].concat()).expect_err("a bound without its rule").to_string();
-            let wanted = [format!("{}=1 is a bound", spec.name), format!("remove relate=false, or {}=", spec.name)];
+            let wanted = [
+                format!("{}=1 has an effect only with relate=true", spec.name),
+                format!("remove relate=false or {}=", spec.name),
+            ];
             assert!(wanted.iter().all(|part| error.contains(part)), "{error}");
             assert!(of(typed).is_ok_and(|rule| rule.is_some()));
         }

@@ -135,7 +135,7 @@ impl Left {
     }
 }
 
-/// What the process has saved, for the message when it is stopped.
+/// Describes what the process has saved, for the message when it is stopped.
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
 /// Forgets what was saved, because the result is complete.

@@ -1,6 +1,6 @@
 //! The check on the texts: only documents in a candidate pair are read again, each once for all algorithms.
 //!
-//! What a check needs from a document (its shingles, its characters) is recorded in a memory-mapped temporary file. A document in a
+//! A memory-mapped temporary file holds the data that a check needs from a document (its shingles, its characters). A document in a
 //! thousand candidate pairs is therefore cut once, and memory does not grow with the candidates.
 
 use std::sync::Arc;

@@ -36,7 +36,7 @@ pub struct Asked<'a> {
     pub copies: Option<&'a Classes>,
     /// How indexed documents are checked, if the pass reads those.
     pub guests: Option<&'a dyn Meeting>,
-    /// Where partial checkpoints are saved, if they are.
+    /// Position where partial checkpoints are saved, if they are.
     pub partials: Option<(&'a SavedState<'a>, &'a Partials)>,
 }
 
@@ -247,7 +247,7 @@ pub struct FirstPass<'a> {
     pub prefilter: Option<&'a Prefilter>,
     /// The documents of earlier runs that are matched, if any are.
     pub meeting: Option<&'a dyn Meeting>,
-    /// Where partial checkpoints are saved.
+    /// Position where partial checkpoints are saved.
     pub partials: (&'a SavedState<'a>, &'a Partials),
 }
 

@@ -157,7 +157,7 @@ struct SoFar {
     partial: u64,
     /// All blocks before this one are saved.
     block: usize,
-    /// What was signed after these blocks.
+    /// Describes what was signed after these blocks.
     signed: Vec<Signed>,
     /// Results of earlier processes.
     restored: SignTallies,

@@ -25,7 +25,7 @@ pub struct SignedRows {
     pub rows: Sorted,
     /// Document counts, with and without a signature.
     pub tally: SignTally,
-    /// What the check needs, if it was recorded during this pass.
+    /// Describes what the check needs, if it was recorded during this pass.
     pub evidence: Option<Evidence>,
     /// The sketches of the documents, if the algorithm keeps any.
     pub sketches: Option<SketchFile>,

@@ -74,7 +74,7 @@ pub struct Known<'k> {
     pub copies: &'k Classes,
     /// The ids of all documents.
     pub ids: &'k Ids<'k>,
-    /// What is cut from kept documents, if anything may be.
+    /// Describes what is cut from kept documents, if anything may be.
     pub cuts: Option<&'k Cuts>,
 }
 

@@ -35,9 +35,9 @@ pub struct DocumentPairs {
     layout: PairLayout,
     /// All pairs, written or not.
     total: u64,
-    /// Of these, pairs without an indexed document; `None` if no index takes part.
+    /// Pairs without an indexed document among these; `None` if no index takes part.
     of_night: Option<u64>,
-    /// Of all pairs, those that share a template.
+    /// Pairs that share a template.
     templates: u64,
     /// Classes for which only pairs with the best document are written.
     large_groups: u64,

@@ -82,7 +82,7 @@ pub struct Decided {
     pub looks: bool,
     /// Removals of documents that are not copies of the kept one.
     pub near_duplicates: u64,
-    /// Of these, documents that look like pages from the same template.
+    /// Documents that look like pages from the same template among these.
     pub of_templates: u64,
     /// Comparisons that were left out.
     pub left_out: u64,

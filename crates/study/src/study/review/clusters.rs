@@ -54,7 +54,7 @@ impl LargeCluster {
     }
 }
 
-/// Reads one table: the sizes, and the largest clusters.
+/// Reads one table. Returns the sizes, the `most` largest clusters that have more than exact copies, and then as many of exact copies.
 pub fn read(
     documents: impl Iterator<Item = Result<Clustered>>,
     most: usize,
@@ -82,10 +82,12 @@ pub fn read(
         rest = rest.saturating_sub(1);
         if rest == 0 {
             let mut done = std::mem::take(&mut cluster);
-            done.members = members.iter().map(|(_, member)| *member).collect();
             // Clusters of exact copies must not crowd out others.
-            let kind = if done.members.is_empty() { &mut copies } else { &mut largest };
-            kind.offer((Reverse(done.size), done.representative), || done);
+            let kind = if members.iter().next().is_none() { &mut copies } else { &mut largest };
+            kind.offer((Reverse(done.size), done.representative), || {
+                done.members = members.iter().map(|(_, member)| *member).collect();
+                done
+            });
         }
     }
     Ok((review, largest.into_values().chain(copies.into_values()).collect()))
@@ -132,11 +134,15 @@ mod tests {
         ];
         let (review, large) = read(rows.into_iter().flatten(), 2).unwrap();
         assert_eq!(review.sizes, BTreeMap::from([(2, 2), (5, 1)]));
-        assert_eq!(large.iter().map(|one| (one.size, one.representative)).collect::<Vec<_>>(), [(5, 3), (2, 1)]);
+        assert_eq!(
+            large.iter().map(|one| (one.size, one.representative)).collect::<Vec<_>>(),
+            [(5, 3), (2, 8), (2, 1)]
+        );
         assert_eq!(large[0].docs().collect::<Vec<_>>(), [3, 5, 6]);
         assert_eq!(large[0].members[0].similarity, None);
-        assert!(large[1].members.is_empty());
-        assert_eq!((large[0].equal, large[1].equal), (1, 1));
+        assert_eq!(large[1].docs().collect::<Vec<_>>(), [8, 9]);
+        assert!(large[2].members.is_empty());
+        assert_eq!((large[0].equal, large[1].equal, large[2].equal), (1, 0, 1));
         assert_eq!(large[0].pairs().collect::<Vec<_>>(), [(3, 5), (3, 6)]);
     }
 
