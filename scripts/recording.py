@@ -31,7 +31,7 @@ ROOT = Path(__file__).resolve().parent.parent
 EDITING = "Microsoft.PowerShell.Core/About/about_Line_Editing"
 COMMANDS = [
     "dupsift run data-samples/docs --out out",
-    f"dupsift explain out psdocs:5.1/{EDITING} psdocs:7.6/{EDITING} | head -19",
+    f"dupsift explain out psdocs:5.1/{EDITING} psdocs:7.6/{EDITING} | head -26",
 ]
 COLUMNS, LINES = 100, 30
 
