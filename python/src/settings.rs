@@ -1,7 +1,7 @@
 //! Keyword arguments as settings: the table of options is the list of keywords, with `_` where a flag has `-`.
 
 use dupsift::error::{Error, Result, did_you_mean};
-use dupsift::options::{Kind, OptionSpec, Settings, Value, Verb, options_of, ours, resolve};
+use dupsift::options::{Kind, OptionSpec, Settings, Value, Verb, in_groups, ours, resolve};
 use dupsift::reading;
 use pyo3::prelude::*;
 
@@ -39,7 +39,7 @@ const NOT_HERE: &[&str] = &["log-format", "dry-run", "quiet", "verbose"];
 
 /// The options of a verb that are keywords.
 pub fn keywords(verb: Verb) -> impl Iterator<Item = &'static OptionSpec> {
-    options_of(verb).filter(|option| !NOT_HERE.contains(&option.name))
+    in_groups(verb).into_iter().filter(|option| !NOT_HERE.contains(&option.name))
 }
 
 /// How an option is called here.
@@ -106,7 +106,7 @@ pub fn frame_columns(given: Vec<(String, Given)>) -> Result<(Vec<Asked>, bool)> 
     Ok((std::iter::once(text).chain(given).chain(others).collect(), run.corpus.copies()))
 }
 
-/// Name, heading, what it takes, what it says of itself, its default in words.
+/// Holds name, heading, what it takes, what it says of itself, its default in words.
 type Keyword = (String, &'static str, String, &'static str, Option<&'static str>);
 
 /// The keywords of a verb: name, heading, what it takes, what it says of itself, its default in words or None.

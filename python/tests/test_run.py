@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import pickle
 import shutil
 import signal
@@ -367,6 +368,9 @@ class Registry(unittest.TestCase):
     def test_help_lists_the_keywords(self) -> None:
         self.assertIn("max_group: a whole number of at least 2.", ds.run.__doc__ or "")
         self.assertIn("[default: versions]", " ".join((ds.compare.__doc__ or "").split()))
+        groups = re.findall(r"^([A-Z][\w ]+):$", ds.compare.__doc__ or "", re.MULTILINE)
+        self.assertGreater(len(groups), 5)
+        self.assertEqual(len(groups), len(set(groups)), groups)
 
 
 if __name__ == "__main__":

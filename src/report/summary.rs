@@ -464,15 +464,10 @@ mod tests {
 
     #[test]
     fn the_short_summary_has_five_lines_of_80_columns() {
-        let told = summary(&report(), Path::new("out/mixed"), Detail::Short);
-        expect![[r#"
-            100,000 documents in 2 files: 94,250 kept, 5,750 removed
-            removed: 5,750 near-duplicates; similar but kept: 1,500
-            12.3 s for 104.9 MB of text: 8.5 MB/s, 200.0 MiB peak memory
-            output: out/mixed (see report.html)
-            next: dupsift apply out/mixed --corpus keep
-        "#]]
-        .assert_eq(&told);
+        let [told, full] =
+            [Detail::Short, Detail::Full].map(|detail| summary(&report(), Path::new("out/mixed"), detail));
+        assert!(full.starts_with(&format!("{told}\n")), "{full}");
+        assert_eq!(told.lines().count(), 5, "{told}");
         let mut large = report();
         large.documents.used = 7_700_000;
         let removal = large.removal.as_mut().expect("a removal");

@@ -67,13 +67,17 @@ impl<'b> Folded<'b> {
     /// large sets are so full that any two of them share many bits.
     pub fn beyond_chance(&self, other: &Folded<'_>, most: u32) -> f64 {
         let both = most - self.hidden.min(other.hidden);
-        f64::from(both) - f64::from(self.set) * f64::from(other.set) / (self.bits.len() * 64) as f64
+        f64::from(both) - self.by_chance(other)
     }
 
     /// Returns the estimated share of the larger set that both have in common, given [`beyond_chance`](Self::beyond_chance).
     pub fn share_in_common(&self, other: &Folded<'_>, beyond_chance: f64) -> f64 {
-        let by_chance = f64::from(self.set) * f64::from(other.set) / (self.bits.len() * 64) as f64;
-        beyond_chance / (f64::from(self.set.max(other.set)) - by_chance).max(1.0)
+        beyond_chance / (f64::from(self.set.max(other.set)) - self.by_chance(other)).max(1.0)
+    }
+
+    /// Returns how many bits two unrelated sets of these sizes are expected to have in common.
+    fn by_chance(&self, other: &Folded<'_>) -> f64 {
+        f64::from(self.set) * f64::from(other.set) / (self.bits.len() * 64) as f64
     }
 
     /// Returns the bits.
