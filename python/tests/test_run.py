@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import os
-import re
 import pickle
+import re
 import shutil
 import signal
 import subprocess
