@@ -9,8 +9,8 @@
 //! share 0.8:  A = {a b c d e}, B = {a b c d f}, C = {x y z}:  A and B have 4 of 5 repeated; 4 common of 5 -> a pair; C: none
 //! ```
 //!
-//! Cost: one more pass, and 7.2 bytes per feature, at most `filter_mib` in total. A document is indexed under the first n - ceil(share n)
-//! + 1 of its features, rare ones first, so that no pair is missed. Limits: a filter that is too small counts single features as repeated
+//! Cost: one more pass, and 7.2 bytes per feature, at most `filter_mib` in total. A document is indexed under its rarest
+//! n + 1 - ceil(share n) features, so that no pair is missed. Limits: a filter that is too small counts single features as repeated
 //! ones, so there are more suspects, but never fewer pairs; a sentence on every page makes a long list, which `--max-candidates` bounds
 //! and counts.
 
