@@ -234,9 +234,9 @@ class Spark(Case):
         page = self.folder / "page.jsonl"
         page.write_text('{"html": "<p>text</p>"}\n')
         for options, said in [
-            ({"prefilter": True}, "changes no result; leave it out"),
-            ({"index": self.folder / "index"}, "run on one machine"),
-            ({"scope": "within:id"}, "run on one machine"),
+            ({"prefilter": True}, "has no effect on the result; remove it"),
+            ({"index": self.folder / "index"}, "use one machine"),
+            ({"scope": "within:id"}, "use one machine"),
             ({"algorithms": "minhahs"}, "did you mean"),
             ({"task_bytes": 0}, "expected at least 1"),
             ({"buckets": 0}, "expected 1 to"),
