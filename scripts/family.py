@@ -25,7 +25,7 @@ import packages
 import pyarrow.parquet as pq
 
 import outputs
-from measured import commit, missing_corpora, write_section
+from measured import commit, missing_corpora, section, write_section
 
 VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
 ALL_PAIRS = {"cosine", "lsi", "shingles", "segments", "decomposition", "log_shingles", "repeats"}
@@ -169,6 +169,8 @@ def main():
     parser.add_argument("--work", type=Path, help="where outputs of runs are kept [a temporary folder]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of the family in this file")
     arguments = parser.parse_args()
+    if arguments.write:
+        section(arguments.write, MARKERS)
     missing = missing_corpora(arguments.corpora, [*VERSIONS, "mixed-100m"])
     if missing:
         parser.error(missing)

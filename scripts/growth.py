@@ -30,7 +30,7 @@ import packages
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from measured import commit, missing_corpora, write_section
+from measured import commit, missing_corpora, section, write_section
 
 PARTS = ["mixed-100m", "poems-zh", "versions-zh", "versions-ru", "versions-en"]
 SIZES = [5_000, 10_000, 20_000, 40_000]
@@ -213,6 +213,8 @@ def main():
     parser.add_argument("--seconds", type=int, default=300, help="a run that takes longer is ended and said so [300]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of growth in this file")
     arguments = parser.parse_args()
+    if arguments.write:
+        section(arguments.write, MARKERS)
     missing = missing_corpora(arguments.corpora, PARTS)
     if missing:
         parser.error(missing)

@@ -11,12 +11,21 @@ def commit():
     return (git("rev-parse", "--short", "HEAD") or "unknown") + (" with changes" if git("status", "--porcelain", "--", "../src") else "")
 
 
-def write_section(path, markers, lines):
-    """Replaces what stands between two markers in a file."""
-    text = path.read_text()
+def section(path, markers):
+    """A file's text, and where its section between two markers begins and ends. Called first, so that no measurement is lost."""
+    try:
+        text = path.read_text()
+    except OSError as error:
+        sys.exit(f"--write {path}: {error.strerror}")
     begin, end = (text.find(marker) for marker in markers)
     if begin < 0 or end < begin:
         sys.exit(f"{path}: expected the markers {markers[0]} and {markers[1]}, in this order")
+    return text, begin, end
+
+
+def write_section(path, markers, lines):
+    """Replaces the section between two markers in a file."""
+    text, begin, end = section(path, markers)
     path.write_text(text[: begin + len(markers[0])] + "\n" + "\n".join(lines).strip() + "\n" + text[end:])
 
 

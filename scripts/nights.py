@@ -33,7 +33,7 @@ import packages
 import numpy as np
 
 import nights_dealt
-from measured import commit, write_section
+from measured import commit, section, write_section
 from nights_laws import laws, versions
 from nights_short import RECIPES, short
 
@@ -266,6 +266,8 @@ def main():
     parser.add_argument("--out", type=Path, help="a new folder for all that is made; else one that goes afterwards")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of nights in this file")
     arguments = parser.parse_args()
+    if arguments.write:
+        section(arguments.write, MARKERS if not arguments.short else ("<!-- short -->", "<!-- /short -->"))
     if arguments.nights < nights_dealt.FEWEST:
         parser.error(f"--nights {arguments.nights} is too few: the odd ones need {nights_dealt.FEWEST}")
     if not arguments.corpus.is_dir():

@@ -35,7 +35,7 @@ import pyarrow.parquet as pq
 import outputs
 import pages_quality
 import same_bytes
-from measured import commit, missing_corpora, write_section
+from measured import commit, missing_corpora, section, write_section
 
 ALL = ["exact", "tf", "tf_idf", "long_sent", "three_plus_five", "simhash", "minhash"]
 VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
@@ -332,6 +332,8 @@ def main():
     parser.add_argument("--work", type=Path, help="where outputs of runs are kept [a temporary folder]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of quality in this file")
     arguments = parser.parse_args()
+    if arguments.write:
+        section(arguments.write, MARKERS)
     missing = missing_corpora(arguments.corpora, [*VERSIONS, "mixed-100m", *pages_quality.CORPORA])
     if missing:
         parser.error(missing)

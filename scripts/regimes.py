@@ -51,7 +51,7 @@ import pyarrow.parquet as pq
 
 import outputs
 import versions_rule
-from measured import commit, missing_corpora, write_section
+from measured import commit, missing_corpora, section, write_section
 
 LANGUAGES = ["zh", "ru", "en"]
 # The first one is the default of the program.
@@ -340,6 +340,8 @@ def main():
     parser.add_argument("--floors", action="store_true", help="end with 1 where the default falls below its floors")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of regimes in this file")
     arguments = parser.parse_args()
+    if arguments.write:
+        section(arguments.write, MARKERS)
     names = [f"versions-{one}" for one in arguments.languages] + ["mixed-100m"] * (not arguments.no_planted)
     missing = missing_corpora(arguments.corpora, names)
     if missing:

@@ -26,7 +26,7 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from measured import commit, write_section
+from measured import commit, section, write_section
 
 PART = 2000
 MARKERS = ("<!-- scale -->", "<!-- /scale -->")
@@ -140,6 +140,8 @@ def main():
     parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of scale in this file")
     arguments = parser.parse_args()
+    if arguments.write:
+        section(arguments.write, MARKERS)
     if arguments.gb < 0.01:
         parser.error("--gb: expected at least 0.01")
     if not (arguments.corpora / "mixed-100m" / "docs").is_dir():

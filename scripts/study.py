@@ -20,7 +20,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from measured import commit, missing_corpora, write_section
+from measured import commit, missing_corpora, section, write_section
 
 VERSIONS = ["versions-zh", "versions-ru", "versions-en"]
 CORPORA = [*VERSIONS, "mixed-100m"]
@@ -171,6 +171,8 @@ def main():
     parser.add_argument("--dupsift", default="dupsift")
     parser.add_argument("--write", type=Path)
     arguments = parser.parse_args()
+    if arguments.write:
+        section(arguments.write, MARKERS)
     if missing := missing_corpora(arguments.corpora, CORPORA):
         sys.exit(missing)
     with tempfile.TemporaryDirectory() as work:
