@@ -52,7 +52,7 @@ export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark spark-laws python-spark dist test crate test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth scale nights hostile golden book recording venv clean
+.PHONY: help dedup wheel spark spark-laws python-spark dist test environments crate test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth scale nights hostile golden book recording venv clean
 .NOTPARALLEL:
 
 help:
@@ -84,9 +84,10 @@ wheel: .venv-wheel/ready
 dist: .venv-dist/ready
 	sh scripts/dist.sh "$(CURDIR)/.venv-dist/bin/python" "$(PROGRAM)"
 
-# The slow parts last, at the same time; what was left out is said at the very end.
-test: venv lint python .venv-spark/ready
-	sh scripts/test_rest.sh "$(SPARK_PYTHON)" "$(CURDIR)"/dist/dupsift-*.whl
+test:
+	sh scripts/test.sh "$(FRAMES_PYTHON)" "$(SPARK_PYTHON)"
+
+environments: .venv/ready .venv-wheel/ready .venv-frames/ready .venv-spark/ready
 
 # The wheel in an environment that holds nothing else, then beside the libraries whose frames it takes.
 python: wheel .venv-frames/ready
