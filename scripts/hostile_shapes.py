@@ -89,7 +89,7 @@ def near_copies(folder, rng, small):
     """20 long documents that share all words but one in a thousand, a file each."""
     length = 6_000_000 if small else 8_000_000
     base = different(length, 0).split(" ")
-    for row in range(9 if small else 20):
+    for row in range(6 if small else 20):
         own = list(base)
         for _ in range(len(own) // 1000):
             own[rng.randrange(len(own))] = f"w{rng.randrange(10**7)}"

@@ -19,12 +19,10 @@ fn with<'a>(more: &[&'a str]) -> Vec<&'a str> {
 fn threads_and_memory_do_not_show() {
     let first = done(samples(), &with(&["--threads", "2", "--memory", "4GiB"]));
     assert!(result_bytes(&first.out()).len() == 2 * members() + 1);
-    let others: [&[&str]; 5] = [
-        &["--threads", "1", "--memory", "4GiB"],
+    let others: [&[&str]; 3] = [
         &["--threads", "5", "--memory", "4GiB"],
         &["--threads", "2", "--memory", "48MiB"],
         &["--threads", "1", "--memory", "32MiB"],
-        &["--threads", "5", "--memory", "96MiB"],
     ];
     let learnt = |out: &Path| -> Vec<Vec<u8>> {
         files_below(&out.join("stats")).iter().map(|file| std::fs::read(file).unwrap()).collect()
@@ -72,9 +70,7 @@ fn the_cut_into_files_and_row_groups_does_not_show() {
         write(&place);
         assert_same_bytes(&whole.out(), &done(&place, WHOLE).out(), name);
     };
-    for rows in [37, 10_000] {
-        same(&format!("one file, groups of {rows}"), &|place| write_docs(&place.join("a.parquet"), &docs, rows));
-    }
+    same("one file, groups of 37", &|place| write_docs(&place.join("a.parquet"), &docs, 37));
     same("seven files", &|place| {
         for (at, part) in docs.chunks(docs.len().div_ceil(7)).enumerate() {
             write_docs(&place.join(format!("part-{at}.parquet")), part, 100 + at);
@@ -108,20 +104,18 @@ fn another_order_of_documents_gives_the_same_pairs_of_ids() {
     // Which copy represents its text depends on the order, so pairs are compared by text.
     let docs = sample_docs();
     let texts: HashMap<&String, &str> = docs.iter().map(|doc| (&doc.id, doc.text.as_str())).collect();
-    for seed in [1, 2] {
-        let file = folder.path().join(format!("{seed}.parquet"));
-        write_docs(&file, &shuffled(sample_docs(), seed), 300);
-        let other = done(&file, WHOLE);
-        for label in labels(&first.out()) {
-            let of_texts = |out: &Path| {
-                let pairs = id_pairs(out, &label).into_iter().map(|(a, b)| (texts[&a], texts[&b]));
-                let mut pairs: Vec<_> = pairs.map(|(a, b)| if a < b { (a, b) } else { (b, a) }).collect();
-                pairs.sort_unstable();
-                pairs
-            };
-            let (expected, came) = (of_texts(&first.out()), of_texts(&other.out()));
-            assert!(!expected.is_empty() && expected == came, "{label}, order {seed}");
-        }
+    let file = folder.path().join("shuffled.parquet");
+    write_docs(&file, &shuffled(sample_docs(), 1), 300);
+    let other = done(&file, WHOLE);
+    for label in labels(&first.out()) {
+        let of_texts = |out: &Path| {
+            let pairs = id_pairs(out, &label).into_iter().map(|(a, b)| (texts[&a], texts[&b]));
+            let mut pairs: Vec<_> = pairs.map(|(a, b)| if a < b { (a, b) } else { (b, a) }).collect();
+            pairs.sort_unstable();
+            pairs
+        };
+        let (expected, came) = (of_texts(&first.out()), of_texts(&other.out()));
+        assert!(!expected.is_empty() && expected == came, "{label}");
     }
 }
 

@@ -12,7 +12,7 @@ use crate::kit::{ALL, done, names_in, pairs, record, samples};
 
 #[test]
 fn each_algorithm_finds_what_it_found() {
-    let done = done(samples(), &["--algorithms", ALL]);
+    let done = done(samples(), &["--algorithms", "all"]);
     let record = record(&done.out());
     for (algorithm, report) in ALGORITHMS.iter().zip(record["algorithms"].as_array().unwrap()) {
         let name = algorithm.name();

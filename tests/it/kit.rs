@@ -17,7 +17,7 @@ use tempfile::TempDir;
 /// The small corpus in the repository.
 pub const SAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/docs");
 /// All algorithms, as an argument of `--algorithms`.
-pub const ALL: &str = "all";
+pub const ALL: &str = "all,lsi:dimensions=16,passes=1,as=lsi";
 
 /// Seven algorithms, for tests whose cost grows with their number.
 pub const SEVEN: &str = "exact,long_sent,minhash,simhash,tf,tf_idf,three_plus_five";

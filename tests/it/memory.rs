@@ -1,4 +1,5 @@
 //! The memory limit with difficult inputs, scaled down: the highest anonymous memory of a child process, for every command that reads.
+//! `make hostile` runs all shapes with more verbs and threads.
 
 use std::path::Path;
 
@@ -59,13 +60,13 @@ fn long_values_beside_pages_keep_the_promise() {
 
 #[test]
 fn documents_of_different_words_keep_the_promise() {
-    held("all_different", "balanced", "1,2,4,8");
+    held("all_different", "balanced", "1,8");
     held("one_different", "balanced", "1,8");
 }
 
 #[test]
 fn long_documents_that_share_their_words_keep_the_promise() {
-    held("near_copies", "balanced,compare", "8");
+    held("near_copies", "balanced", "8");
 }
 
 #[test]
@@ -81,8 +82,8 @@ fn a_column_of_long_values_keeps_the_promise() {
 
 #[test]
 fn long_values_of_parquet_keep_the_promise() {
-    held("parquet_values,nested_values", "purify", "1,8");
-    held("repeated_values", "purify", "1,8");
+    held("parquet_values,nested_values,repeated_values", "purify", "8");
+    held("nested_values", "purify", "1");
 }
 
 #[test]
@@ -92,7 +93,7 @@ fn a_value_of_parquet_that_is_too_long_is_refused() {
 
 #[test]
 fn letters_that_become_many_keep_the_promise() {
-    held("expanding", "exact,segments", "1,8");
+    held("expanding", "exact,segments", "8");
 }
 
 #[test]

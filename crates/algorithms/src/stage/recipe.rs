@@ -62,7 +62,7 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`.
+    /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`, which stands for those that are not named.
     ///
     /// # Errors
     /// Returns an error for unknown names and parameters, values out of range, or two algorithms with the same label.
@@ -72,14 +72,21 @@ impl Recipe {
 
     /// Returns the algorithms of a parsed list.
     pub(super) fn choose_all(named: Vec<Named>) -> Result<Vec<Chosen>> {
-        let mut chosen: Vec<Chosen> = Vec::new();
+        // `all` leaves out what the list names itself: `all,lsi:passes=1` is every algorithm, one of them with other parameters.
+        let mut typed = Vec::new();
+        for (name, values) in named.iter().filter(|(name, _)| name != "all") {
+            typed.push(choose(member(name)?, values.clone())?);
+        }
+        let own: Vec<String> = typed.iter().map(|one| one.label.clone()).collect();
+        let (mut chosen, mut typed): (Vec<Chosen>, _) = (Vec::new(), typed.into_iter());
         for (name, values) in named {
             if name == "all" {
                 for algorithm in crate::algorithm::ALGORITHMS {
-                    chosen.push(choose(*algorithm, values.clone())?);
+                    let one = choose(*algorithm, values.clone())?;
+                    chosen.extend(Some(one).filter(|one| !own.contains(&one.label)));
                 }
             } else {
-                chosen.push(choose(member(&name)?, values)?);
+                chosen.extend(typed.next());
             }
         }
         if chosen.is_empty() {
@@ -315,6 +322,10 @@ mod tests {
         // The printed list can be typed again.
         assert_eq!(parse(&list.join(",")).unwrap(), list);
         assert_eq!(parse("all").unwrap().len(), crate::algorithm::ALGORITHMS.len());
+        let one_changed = parse("all,lsi:passes=1,lsi:passes=3,as=other").unwrap();
+        assert_eq!(one_changed.len(), crate::algorithm::ALGORITHMS.len() + 1);
+        let lsi: Vec<_> = one_changed.iter().filter(|one| one.starts_with("lsi:")).collect();
+        assert!(lsi.len() == 2 && lsi[0].contains("passes=1") && lsi[1].contains("passes=3"), "{lsi:?}");
         assert!(
             parse("minhash:preset=core,rows=5").unwrap()[0]
                 .contains("bands=50,family=multiply32,margin=none,min_shingles=1,ngram=2,rows=5")
