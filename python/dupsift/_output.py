@@ -116,7 +116,7 @@ class Pairs(Output):
 
         ``a`` and ``b`` are ids, or FILE#ROW; with ``rows=True`` numbers, ``doc`` in tables: row numbers of the corpus, which of a later night of an index
         count on from the nights before. Without ``b`` it is the document that ``a``
-        goes for, or else the most similar one of those that it is a pair with. The corpus has to be where it was, or in ``corpus``.
+        goes for, or else the most similar one of the documents that it forms a pair with. The corpus has to be where it was, or in ``corpus``.
         ValueError for documents that are not there and for a corpus that is another by now.
         """
         return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows, None if corpus is None else os.fspath(corpus)))

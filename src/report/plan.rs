@@ -30,12 +30,12 @@ mod tests {
             writes: 5,
             ..Pass::default()
         };
-        let group = Pass { name: "group", does: "equal keys are pairs: exact".into(), ..Pass::default() };
+        let group = Pass { name: "group", does: "pair documents with equal keys: exact".into(), ..Pass::default() };
         expect_test::expect![[r#"
              pass            reads     work files   what is done
             --------------------------------------------------------------------
              first reading   2.0 KiB   5 B          signs: exact
-             group           -         -            equal keys are pairs: exact
+             group           -         -            pair documents with equal keys: exact
         "#]]
         .assert_eq(&plan(&[first, group]));
     }

@@ -314,5 +314,5 @@ fn one_document_is_held_against_the_one_that_it_goes_for() {
     // A kept document is compared with the most similar one, which is reported.
     let stays = kept.iter().find(|id| !ids.contains(id)).unwrap();
     let told = typed(&out, &[stays]).ends_with(0).stdout;
-    assert!(told.contains("the first document stays; the second one is the most similar one"), "{told}");
+    assert!(told.contains("the first document is kept; the second one is the most similar one"), "{told}");
 }

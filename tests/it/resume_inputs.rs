@@ -81,7 +81,7 @@ fn a_file_that_was_set_aside_can_be_read_again() {
     let lines = killed_after(command(&docs, &out), "group tf_idf", || (), "write tables");
     assert!(lines.iter().any(|line| line.contains("starts again without this file")), "{lines:?}");
     let ran = Ran::of(command(&docs, &out).output().unwrap()).ends_with(3);
-    assert!(ran.stderr.contains("an earlier run found that, and `resume=false` reads it again"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("found by an earlier run; `resume=false` reads the file again"), "{}", ran.stderr);
     std::fs::remove_dir_all(&out).unwrap();
     let ran = Ran::of(command(&docs, &out).args(["--resume", "false"]).output().unwrap()).ends_with(3);
     assert!(ran.stderr.contains("starts again without this file"), "{}", ran.stderr);

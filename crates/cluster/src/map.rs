@@ -104,7 +104,7 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
     for ((at, bound), rows) in pass.signs.iter().zip(bound).zip(signed) {
         tally.reports.push((*at, out.signed(*at, bound, rows)?));
     }
-    let tally = serde_json::to_vec(&tally).map_err(Error::table("tell what a task counted"))?;
+    let tally = serde_json::to_vec(&tally).map_err(Error::table("report what a task counted"))?;
     let mut line = Vec::new();
     put(&tally, &mut line);
     out.spool.push(Kind::of(What::Tally), 0, &line)?;

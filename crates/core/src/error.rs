@@ -176,7 +176,7 @@ pub enum Error {
     },
 
     /// The user pressed Ctrl-C, or the process was asked to stop.
-    #[error("interrupted; nothing was written under the final name")]
+    #[error("interrupted; no output was written")]
     Interrupted,
 }
 

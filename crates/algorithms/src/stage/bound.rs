@@ -46,7 +46,7 @@ impl<'c> Bound<'c> {
         }
         if margin.is_some() && bound.verify().is_none() && bound.scheme.is_equivalence() {
             return Err(Error::usage(format!(
-                "{}: margin= needs similarities, which equal signatures do not have; add verify=, or remove margin=",
+                "{}: margin= requires similarities, but equal signatures have none; add verify=, or remove margin=",
                 bound.label
             )));
         }
@@ -112,7 +112,7 @@ impl<'c> Bound<'c> {
         self.with_evidence().is_some()
     }
 
-    /// Returns whether equal keys are pairs without verification.
+    /// Returns whether pair documents with equal keys without verification.
     pub fn equal_keys_are_pairs(&self) -> bool {
         self.verify().is_none() && (self.scheme.is_equivalence() || self.scheme.probe_shape().is_some())
     }

@@ -68,7 +68,7 @@ impl Contest {
     fn add(&mut self, preset: &'static Preset) -> Result<()> {
         if self.contestants.iter().any(|one| one.name == preset.name) {
             return Err(Error::usage(format!(
-                "{0} is the name of a preset, and stands in the list twice; expected it once, and as= with another name for an algorithm",
+                "{0} is the name of a preset and is given twice; give it once, or use as= with another name for an algorithm",
                 preset.name
             )));
         }

@@ -20,10 +20,10 @@ const RIVALS: &[(&str, &str, &str)] = &[
     ("text-column", "html-column", "name the column to read"),
     ("algorithms", "preset", "choose the algorithms"),
     ("threshold", "preset", "set thresholds"),
-    ("train", "model", "say what becomes of the pages"),
-    ("train", "stats", "say what becomes of the pages"),
-    ("train", "columns", "say what becomes of the pages"),
-    ("train", "keep-html", "say what becomes of the pages"),
+    ("train", "model", "choose how pages are processed"),
+    ("train", "stats", "choose how pages are processed"),
+    ("train", "columns", "choose how pages are processed"),
+    ("train", "keep-html", "choose how pages are processed"),
 ];
 
 /// Holds the checked values of the options that were given.

@@ -46,7 +46,7 @@ impl Seen {
             return Err(Error::wrong(
                 "keys",
                 format!(
-                    "a filter for {} takes {}, more than the {} allowed; use fewer keys, or more memory",
+                    "a filter for {} needs {}, but the limit is {}; use fewer keys, or more memory",
                     counted(keys, "key"),
                     counted(bytes, "byte"),
                     thousands(most_bytes as u64)
@@ -59,7 +59,7 @@ impl Seen {
                 "keys",
                 keys,
                 format!(
-                    "the filter would take {}, but the machine or its cgroup has only {}; use at most {}",
+                    "the filter needs {}, but the machine or its cgroup has only {}; use at most {}",
                     ByteSize(bytes),
                     ByteSize(allowed),
                     counted(sizing.documents_within(allowed), "key"),

@@ -185,7 +185,7 @@ fn as_typed(folder: &Path, input: &str, path: &Path) -> String {
 
 fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
     let hint = if there.whole_files_would_be_read() && !taking.whole_files {
-        "; `whole-files` takes each text and page file as one document".to_owned()
+        "; `whole-files` reads each text or page file as one document".to_owned()
     } else {
         String::new()
     };

@@ -1,7 +1,7 @@
 //! Counts JSON lines and converts them into batches of documents.
 //!
 //! Opening reads the complete file once: the number of rows must be known before the first document gets its number, and a
-//! compressed file shows only at its end that it is cut off. Plain files and files being repacked record a line start every
+//! compressed file shows only at its end that it is truncated. Plain files and files being repacked record a line start every
 //! megabyte, so several threads can share one file. A line that is not JSON keeps its number and is reported as unusable.
 //! Opening also records the length of the longest valid line, so that reading never holds more of an invalid one.
 
