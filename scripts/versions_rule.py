@@ -239,7 +239,7 @@ class Rule:
             return verdict(relation, "the titles are equal, and nothing else is nearer")
         if outer and not same_line and (gap >= LEAST_GAP or larger >= LEAST_CONTAINED):
             share, word, most, side = max(outer)
-            return verdict("template", f"the word {word!r} stands oftener in {side}: {share:.3f} of its weight, at most {most:.3f}")
+            return verdict("template", f"the word {word!r} is more frequent in {side}, by {share:.3f} of its weight (at most {most:.3f})")
         nearest = f"the next best, {outputs.name(other)}," if other != "" else "the lowest cosine looked at"
         asked = f"{LEAST_GAP} away and {LEAST_CONTAINED} contained are asked for"
         return verdict("template", f"{nearest} is {gap:.2f} away, {larger:.2f} is contained; {asked}")

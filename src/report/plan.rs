@@ -23,8 +23,8 @@ mod tests {
     #[test]
     fn a_line_a_pass() {
         let first = Pass {
-            name: "first reading",
-            does: "signs: exact".into(),
+            name: "first pass",
+            does: "sign: exact".into(),
             is_reading: true,
             reads: 2048,
             writes: 5,

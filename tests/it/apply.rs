@@ -201,7 +201,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     let changed = others[3].text.replacen('w', "x", 1);
     others[3].text = changed;
     write("a.jsonl", &others);
-    refused(&out, &[], &["the corpus has changed since the run", "a.jsonl has other contents"]);
+    refused(&out, &[], &["the corpus has changed since the run", "a.jsonl has different contents"]);
     write("a.jsonl", &others[..39]);
     refused(&out, &[], &["the corpus has changed since the run"]);
     fs::remove_file(&input).unwrap();

@@ -188,7 +188,7 @@ fn searches_that_are_cut_short_are_counted() {
     let (cut, said) = cut_short(129);
     assert_eq!(cut, 129 * 129);
     assert!(
-        said.contains("versions: for 16,641 pairs, the next best was looked for in only part of a large group"),
+        said.contains("versions: for 16,641 pairs, the next best was searched for in only part of a large group"),
         "{said}"
     );
 }
@@ -209,7 +209,7 @@ fn explain_tells_templates_of_copies_that_are_not_written() {
         said.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let said = explain(last + 1, last + 3);
-    assert!(said.contains("same template: the numbers differ: 0 of 12 agree, 0.7 are asked for; written as the pair of d4 and d5, which have the same texts"), "{said}");
+    assert!(said.contains("same template: the numbers differ: 0 of 12 match, and the required share is 0.7; written as the pair of d4 and d5, which have the same texts"), "{said}");
     assert!(said.contains("no, same template"), "{said}");
 }
 
@@ -267,9 +267,9 @@ fn explain_says_why_with_figures() {
     };
     for (a, b, sentence) in [
         ("d0", "d1", "version: nothing else has a cosine of 0.6"),
-        ("d3", "d2", "contained: 1.00 of the 3-grams of b stand in a"),
+        ("d3", "d2", "contained: a contains 1.00 of the 3-grams of b"),
         ("d2", "d3", "contained: 1.00 of the 3-grams of a stand in b"),
-        ("d4", "d5", "same template: the numbers differ: 0 of 12 agree, 0.7 are asked for"),
+        ("d4", "d5", "same template: the numbers differ: 0 of 12 match, and the required share is 0.7"),
     ] {
         let said = explain(a, b).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains(sentence), "{a} {b}: {said}");
@@ -299,8 +299,8 @@ fn explain_goes_by_the_methods_own_score() {
     let few = run("templates=1", &[]);
     let sentence = "but no versions; reported only from a cosine of 1";
     for (a, b, reason) in [
-        ("d4", "d5", "the numbers differ: 0 of 12 agree, 0.7 are asked for"),
-        ("d7", "d8", "the word \"alpha\" stands oftener in a"),
+        ("d4", "d5", "the numbers differ: 0 of 12 match, and the required share is 0.7"),
+        ("d7", "d8", "the word \"alpha\" is more frequent in a"),
     ] {
         let said = explain(&few, a, b);
         assert!(said.contains(&format!("{sentence}: {reason}")), "{said}");
@@ -441,7 +441,7 @@ fn removals_of_one_template_are_told_and_guarded() {
     let run =
         |more: &[&str]| crate::kit::run(&[&file], &out, &[&["--overwrite", "--remove-if", "pair"], more].concat());
     let minhash = ["--algorithms", "exact,minhash", "--max-template-share", "0.2"];
-    let said = "149 of 149 removed near-duplicates look like pages of one template (100.0%), more than the 20% of `max-template-share`";
+    let said = "149 of 149 removed near-duplicates look like pages with the same template (100.0%), more than the 20% of `max-template-share`";
     run(&minhash).ends_with(3).says(&[said]);
     let removal = record(&out)["removal"].clone();
     assert_eq!(

@@ -102,7 +102,7 @@ fn a_night_of_other_documents_is_held_back_by_its_candidates() {
     let before = place.out(0);
     let against = ["--previous", before.to_str().unwrap(), "--max-pairs-factor", "1000000", "--max-removed-share", "1"];
     place.again(1, &against).ends_with(4).says(&[
-        "candidates a document",
+        "candidates per document",
         "times the",
         "more than the 10 of `max-candidates-factor`",
     ]);

@@ -76,7 +76,7 @@ fn a_filter_that_is_too_full_is_a_guard() {
         let more = ["--filter", filter.to_str().unwrap()];
         stream(&path(&format!("{day}.parquet")), &path(&format!("out{day}")), &more)
             .ends_with(3)
-            .says(&["flagged by chance"]);
+            .says(&["false-positive rate is"]);
     }
     let report = record(&path("out2"));
     assert_eq!(
@@ -171,7 +171,7 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     refused(&["--rate", "0"]).says(&["between 0 and 1"]);
     stream(&input, &path("exact"), &[]).ends_with(0);
     let filter = path("exact").join("filter.bloom");
-    refused(&["--algorithms", "tf", "--filter", filter.to_str().unwrap()]).says(&["holds keys of exact"]);
+    refused(&["--algorithms", "tf", "--filter", filter.to_str().unwrap()]).says(&["holds keys from exact"]);
     refused(&["--filter", input.to_str().unwrap()]).says(&["filter.bloom"]);
     assert!(!path("out").exists());
 }

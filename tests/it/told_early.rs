@@ -162,7 +162,11 @@ fn results_that_a_verb_goes_on_from_are_looked_at_before_the_inputs_are_opened()
     make("purify", &at("model"), &["--html-column", "text", "--train", "id"]);
     let (out, filter) = (at("new"), at("stream/filter.bloom"));
     let out = ["--out", &out];
-    told("stream", &[&out[..], &["--filter", &filter]].concat(), &["it holds keys of tf", "expected those of exact"]);
+    told(
+        "stream",
+        &[&out[..], &["--filter", &filter]].concat(),
+        &["it holds keys from tf", "expected keys from exact"],
+    );
     told("purify", &[&out[..], &["--stats", &at("run")]].concat(), &["has no word statistics"]);
     told("purify", &[&out[..], &["--model", &at("model"), "--stem"]].concat(), &["was trained with ", "train again"]);
     // Each message names what was found instead of the expected output.

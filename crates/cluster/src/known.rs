@@ -1,4 +1,4 @@
-//! Describes what tasks need to know of the complete corpus before they read: copies, statistics, models. The driver writes it to one file, which
+//! Data about the complete corpus that tasks need before they read: copies, statistics, models. The driver writes it to one file, which
 //! each process loads once.
 //!
 //! ```text

@@ -34,7 +34,7 @@ use dupsift_spill::shuffle::Sorted;
 /// Holds the counts of a task; their sums over tasks are those of the corpus.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Tally {
-    /// Describes what was recorded for rows.
+    /// The data recorded for rows.
     pub took: Took,
     /// Rows without a text.
     pub rejected: u64,

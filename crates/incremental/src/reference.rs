@@ -27,7 +27,7 @@ pub struct Reference {
     dir: PathBuf,
     /// The temporary index, which is removed after the run.
     made: Option<Unfinished>,
-    /// Describes what was read to build the index. `None` if the reference is an index itself.
+    /// The input from which the index was built. `None` if the reference is an index itself.
     read: Option<OtherInput>,
     /// Parent folders that were created. Dropped last: they are removed if they are empty.
     _above: Option<MadeFolders>,

@@ -112,7 +112,7 @@ impl<'c> Bound<'c> {
         self.with_evidence().is_some()
     }
 
-    /// Returns whether pair documents with equal keys without verification.
+    /// Returns whether equal keys are pairs without verification.
     pub fn equal_keys_are_pairs(&self) -> bool {
         self.verify().is_none() && (self.scheme.is_equivalence() || self.scheme.probe_shape().is_some())
     }

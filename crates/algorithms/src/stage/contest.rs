@@ -31,7 +31,7 @@ pub struct Contestant {
 pub struct Contest {
     /// The algorithms that run, with unique labels: those in the list, then those that only presets contain.
     pub algorithms: Vec<Chosen>,
-    /// Describes what is compared: the algorithms in the list, then the presets.
+    /// The contestants: the algorithms in the list, then the presets.
     pub contestants: Vec<Contestant>,
 }
 

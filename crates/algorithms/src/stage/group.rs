@@ -39,7 +39,7 @@ pub trait Equal {
 /// Turns groups of equal keys into classes (unless verification needs each pair) and second-round rows.
 pub struct EqualKeys<'g, C> {
     signer: &'g dyn Signer,
-    /// Whether pair documents with equal keys without verification.
+    /// Whether equal keys are pairs without verification.
     collapse: bool,
     layout: RowLayout,
     probes: Option<RowLayout>,

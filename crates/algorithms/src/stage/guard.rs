@@ -275,7 +275,10 @@ mod tests {
         assert_eq!(template_note(99, 99), None);
         assert_eq!(template_note(100, 1_000), None);
         let note = template_note(150, 1_000).unwrap();
-        assert!(note.starts_with("150 of 1,000 removed near-duplicates look like pages of one template: "), "{note}");
+        assert!(
+            note.starts_with("150 of 1,000 removed near-duplicates look like pages with the same template: "),
+            "{note}"
+        );
         assert_eq!(templates(200, 1_000, 0.2), None);
         let fired = templates(205, 1_000, 0.2).unwrap();
         assert_eq!((fired.name, fired.measured), ("max-template-share", 0.205));

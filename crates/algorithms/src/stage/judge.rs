@@ -18,7 +18,7 @@ use crate::measure::{Decided, Profile, jaccard, lcs_similarity, may_reach, most_
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::Analysis;
 
-/// Describes what a judge compares, with the names in options.
+/// Lists the comparisons of a judge, with their names in options.
 const KINDS: [(&str, Kind); 4] =
     [("versions", Kind::Versions), ("lcs", Kind::Characters), ("words", Kind::Words), ("jaccard", Kind::Shingles)];
 

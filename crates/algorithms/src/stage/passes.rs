@@ -13,7 +13,7 @@ const RELATED: u64 = 48;
 /// In measured web pages, a tenth of the bytes is main text.
 const OF_PAGES: u64 = 10;
 
-/// Describes what is known about a corpus before it is read.
+/// Holds the known size of a corpus before it is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Size {
     /// Rows.
@@ -29,7 +29,7 @@ pub struct Size {
 pub struct Pass {
     /// Its name.
     pub name: &'static str,
-    /// Describes what it does, and with which algorithms.
+    /// The work of the pass, and the algorithms that take part.
     pub does: String,
     /// Whether it reads the whole corpus.
     pub is_reading: bool,
@@ -73,7 +73,7 @@ impl Passes<'_> {
             passes.push(prefilter.clone());
         }
         let (first, bytes) = self.first();
-        passes.push(reading("first reading", first, bytes));
+        passes.push(reading("first pass", first, bytes));
         if !self.plan.learns.is_empty() {
             let learners = self.labels(&self.plan.learns);
             passes.push(reading("learn", format!("sample documents and train a model: {learners}"), text / 2));
@@ -82,9 +82,9 @@ impl Passes<'_> {
             passes.push(prefilter);
         }
         let (kept, rows) = self.signing(Signs::Kept);
-        passes.push(Pass { name: "kept words", does: kept, writes: rows, ..Pass::default() });
+        passes.push(Pass { name: "saved words", does: kept, writes: rows, ..Pass::default() });
         let (again, rows) = self.signing(Signs::Again);
-        passes.push(reading("second reading", again, rows));
+        passes.push(reading("second pass", again, rows));
         passes
     }
 
@@ -176,10 +176,10 @@ impl Passes<'_> {
         let (stages, count): (&[&'static str], usize) = match pass.name {
             "copies" => (&["find copies"], 1),
             "prefilter" => (&["prefilter"], 1),
-            "first reading" if self.plan.counts.is_some() => (&["count"], 1),
-            "first reading" | "second reading" => (&["sign"], 1),
+            "first pass" if self.plan.counts.is_some() => (&["count"], 1),
+            "first pass" | "second pass" => (&["sign"], 1),
             "learn" => (&["take notes", "learn"], 1 + self.plan.learns.len()),
-            "kept words" => (&["recall kept words"], 1),
+            "saved words" => (&["recall kept words"], 1),
             "group" => (&["group"], all),
             "verify" => (&["read candidates", "verify"], all),
             "margin" => (&["margin"], all),
@@ -226,7 +226,7 @@ mod tests {
     #[test]
     fn copies_alone_take_one_reading_and_nothing_is_verified() {
         let passes = names_of("exact", false);
-        assert_eq!(names(&passes), ["first reading", "group", "decide", "tables"]);
+        assert_eq!(names(&passes), ["first pass", "group", "decide", "tables"]);
         assert_eq!(passes[0].does, "record rows; find exact copies; signs: exact");
         assert_eq!(passes[1].does, "pair documents with equal keys: exact");
         // A row has a key of 16 bytes and a document of 4.
@@ -237,11 +237,11 @@ mod tests {
     #[test]
     fn words_are_kept_for_those_who_wait_and_texts_are_read_again_where_words_are_not_enough() {
         let kept = names_of("exact,cosine", false);
-        assert_eq!(names(&kept), ["first reading", "kept words", "group", "verify", "decide", "tables"]);
+        assert_eq!(names(&kept), ["first pass", "saved words", "group", "verify", "decide", "tables"]);
         assert!(kept[0].does.contains("counted by words; save their words; signs: exact"), "{}", kept[0].does);
-        assert_eq!((kept[1].reads, kept[1].does.as_str()), (0, "signs: cosine"));
+        assert_eq!((kept[1].reads, kept[1].does.as_str()), (0, "sign: cosine"));
         let again = names_of("minhash:verify=jaccard:0.8,lsi", true);
-        assert_eq!(names(&again)[..4], ["first reading", "learn", "prefilter", "second reading"]);
+        assert_eq!(names(&again)[..4], ["first pass", "learn", "prefilter", "second pass"]);
         assert!(
             again.iter().any(|pass| pass.does == "read the documents of candidates again: minhash, lsi"),
             "{again:?}"

@@ -15,7 +15,7 @@ pub struct PurifyMethod {
     pub name: &'static str,
     /// The method.
     pub method: Method,
-    /// Describes what it does, in one sentence.
+    /// What it extracts, in one phrase.
     pub summary: &'static str,
 }
 

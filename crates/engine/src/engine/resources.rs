@@ -1,4 +1,4 @@
-//! Describes what the machine provides for a job: the clock, the memory budget, the threads.
+//! The resources of a job: the clock, the memory budget, the threads.
 
 use std::path::Path;
 use std::sync::Mutex;

@@ -1,4 +1,4 @@
-//! Describes what is cut from the kept documents (`--cut`).
+//! The options for cutting passages from kept documents (`--cut`).
 
 use super::RunOptions;
 use dupsift_core::error::{Error, Result};
@@ -7,7 +7,7 @@ use dupsift_passages::{Cut, CutAt, Rule};
 /// Holds the options of `--cut`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CutOptions {
-    /// Describes what counts as a passage; `None` if nothing is cut.
+    /// The unit of a passage; `None` if nothing is cut.
     pub what: Option<Cut>,
     /// Position where cuts of runs start and end.
     pub at: CutAt,

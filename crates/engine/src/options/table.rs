@@ -136,7 +136,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("0.5"))
         .field(|run, given| Ok(run.cut.max_share = given.real()), |run| Some(run.cut.max_share.into())),
     OptionSpec::new(GUARDS, RUN, "max-template-share", "SHARE", Kind::Share,
-        "Keep the previous output if more than this share of the removed near-duplicates look like pages of one template")
+        "Keep the previous output if more than this share of the removed near-duplicates look like pages with the same template")
         .default(is("0.2"))
         .field(|run, given| Ok(run.max_template_share = given.real()), |run| Some(run.max_template_share.into())),
     OptionSpec::new(GUARDS, RUN, "previous", "DIR", Kind::Path,

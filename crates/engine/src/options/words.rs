@@ -10,7 +10,7 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::{Pipeline, TokenizerKind};
 
-/// Describes what happens to documents that are linked to the kept one only by a chain of pairs.
+/// Decides whether documents that only a chain of pairs links to the kept one are removed.
 pub const CHAIN: &[(&str, &str)] = &[
     ("keep", "They are kept unless they form a pair with a kept document"),
     ("remove", "They are removed: one document of each cluster is kept"),

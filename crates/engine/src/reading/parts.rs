@@ -1,4 +1,4 @@
-//! Describes what one process recorded about some documents, as bytes for another process: little-endian numbers, and strings with their lengths.
+//! Encodes what one process recorded about documents for another process: little-endian numbers, and strings with their lengths.
 
 use dupsift_core::error::{Error, Result};
 

@@ -41,7 +41,7 @@ pub(super) struct Scan {
     pub id: Option<IdKind>,
     /// Bytes of the longest line that can be a row.
     pub longest: u64,
-    /// Describes what follows the last compressed part.
+    /// The bytes after the last compressed part.
     pub behind: Option<Behind>,
     /// Why the text ends early.
     pub damage: Option<Damage>,
@@ -56,7 +56,7 @@ pub(super) struct Scan {
     too_long: u64,
     /// Whether any line is an object.
     objects: bool,
-    /// Describes what is wrong with the first line that is not JSON.
+    /// The parser message for the first line that is not JSON.
     not_json: Option<String>,
     /// Whether the first line is text rather than an object.
     is_other: bool,

@@ -197,20 +197,23 @@ mod tests {
         };
         assert_eq!(
             of(RelationKind::Template, Why::Numbers, 10),
-            "same template: the numbers differ: 2 of 14 agree, 0.7 are asked for"
+            "same template: the numbers differ: 2 of 14 match, and the required share is 0.7"
         );
         assert_eq!(
             of(RelationKind::Template, Why::Word, 10),
-            "same template: the word \"bank\" stands oftener in b: 0.062 of its weight, at most 0.020"
+            "same template: the word \"bank\" is more frequent in b, by 0.062 of its weight (at most 0.020)"
         );
         // Neither is contained: the one with the larger excess.
-        assert!(of(RelationKind::Template, Why::Word, 18).contains("oftener in a: 0.125"));
-        assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: 0.90 of the 3-grams of b stand in a");
-        assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best is 0.20 away");
-        assert!(of(RelationKind::Template, Why::Near, 10).ends_with("0.15 away or 0.88 contained is asked for"));
+        assert!(of(RelationKind::Template, Why::Word, 18).contains("more frequent in a, by 0.125"));
+        assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: a contains 0.90 of the 3-grams of b");
+        assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best document is farther by 0.20");
+        assert!(
+            of(RelationKind::Template, Why::Near, 10)
+                .ends_with("closer than the next best by 0.15 or contained to 0.88")
+        );
         assert!(
             of(RelationKind::Template, Why::Far, 10)
-                .ends_with("but 0.75 is asked for, and 0.90 of b is contained; 0.88 would be enough")
+                .ends_with("but the pair needs a cosine of 0.75, and 0.90 of b is contained; 0.88 would be enough")
         );
         assert!(Why::ALL.into_iter().all(|why| of(RelationKind::Template, why, 10).starts_with("same template: ")));
     }
@@ -238,7 +241,7 @@ mod tests {
         };
         let first = said([title(1.0), title(0.0)], [19, 18]);
         assert!(
-            first.contains("the word \"hualien\" of the first line of a is missing in b")
+            first.contains("the word \"hualien\" in the first line of a is missing in b")
                 && first.contains("1.00 (at most 0.50)")
         );
         assert!(said([title(0.0), title(1.0)], [19, 18]).contains("first line of b is missing in a"));
@@ -269,12 +272,15 @@ mod tests {
         let ends = |said: String, end: &str| {
             assert!(said.starts_with("same template: similar (0.650)") && said.ends_with(end), "{said}")
         };
-        ends(told(9, 2, 0.5, true, 0.65), "from a cosine of 0.68: the numbers differ: 2 of 4 agree, 0.7 are asked for");
+        ends(
+            told(9, 2, 0.5, true, 0.65),
+            "from a cosine of 0.68: the numbers differ: 2 of 4 match, and the required share is 0.7",
+        );
         ends(
             told(9, 3, 0.5, false, 0.65),
-            "0.68: the word \"bank\" stands oftener in a: 0.500 of its weight, at most 0.020",
+            "0.68: the word \"bank\" is more frequent in a, by 0.500 of its weight (at most 0.020)",
         );
-        let near = "the next best has a cosine above 0.50, and 0.45 of a is contained; 0.15 nearer or 0.88 contained is asked for";
+        let near = "the next best document has a cosine above 0.50, and 0.45 of a is contained; a version must be closer by 0.15 or contained to 0.88";
         ends(told(9, 3, 0.01, false, 0.65), &format!("0.68: {near}"));
         ends(told(9, 3, 0.01, true, 0.65), &format!("0.68: {near}"));
         // The word is not considered if the first lines are equal, unless many texts have them.

@@ -189,7 +189,7 @@ impl<'c> Latent<'c> {
         (length > 0.0).then(|| sums.iter().map(|sum| (sum / length) as f32).collect())
     }
 
-    /// Describes what was learned, for run.json.
+    /// Returns a summary of the trained model for run.json.
     pub fn describe(&self) -> Option<String> {
         let head = self.learnt.as_ref()?.head;
         let [documents, words, directions] =

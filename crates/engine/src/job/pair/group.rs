@@ -102,7 +102,7 @@ impl Folding {
     }
 }
 
-/// Returns the classes of an algorithm whose pair documents with equal keys, from the links of all groups; `joined` marks the documents that are in a
+/// Returns the classes of an algorithm whose equal keys are pairs, from the links of all groups; `joined` marks the documents that are in a
 /// link. Also returns the bytes spilled to disk.
 pub fn classes(
     session: &Session<'_>,
