@@ -149,7 +149,7 @@ fn the_page_of_a_later_night_shows_both_texts() {
     let (out, page) = (two.at("n1"), two.at("n1/report.html"));
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(text.contains("(of batch n0)") && text.contains("<ins>") && text.contains("<del>"), "no texts");
-    assert!(text.contains("(earlier nights)"), "pairs by file");
+    assert!(text.contains("(earlier batches)"), "pairs by file");
     assert!(!text.contains("document 0") && text.contains("dupsift explain"), "{}", text.len());
     typed("report", &out, &[]).ends_with(0);
     assert!(std::fs::read_to_string(&page).unwrap() == text, "made again it is another one");

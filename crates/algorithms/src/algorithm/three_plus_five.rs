@@ -41,8 +41,8 @@ const FACTS: Facts = Facts {
         },
         ParamSpec {
             name: "chain",
-            kind: Kind::Choice(&["neighbours", "pairwise", "off"]),
-            default: "neighbours",
+            kind: Kind::Choice(&["neighbors", "pairwise", "off"]),
+            default: "neighbors",
             help: "neighbors: chains as in the source; pairwise: the two documents of each pair are within the ratio; off: any lengths",
         },
         ParamSpec {

@@ -310,7 +310,7 @@ mod tests {
     fn lists_are_parsed_and_printed_back() {
         let list = parse("A12, minhash:bands=20,rows=5,as=minhash_loose,verify=lcs:0.85,exact").unwrap();
         assert_eq!(list.len(), 3);
-        assert!(list[0].starts_with("three_plus_five:chain=neighbours"));
+        assert!(list[0].starts_with("three_plus_five:chain=neighbors"));
         assert!(list[1].starts_with("minhash:bands=20,") && list[1].ends_with("verify=lcs:0.85,as=minhash_loose"));
         // The printed list can be typed again.
         assert_eq!(parse(&list.join(",")).unwrap(), list);
