@@ -1,4 +1,4 @@
-"""A night of 10,000 documents, short ones or those of a corpus, against an index of many short ones, beside the same night against nothing."""
+"""Measures a batch of 10,000 documents, short ones or those of a corpus, against an index of many short ones and against an empty index."""
 
 import json
 import os
