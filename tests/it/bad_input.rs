@@ -320,7 +320,7 @@ fn wrong_numbers_names_and_places() {
     refused(
         &[&file],
         &["--work", &work],
-        &["`work=", "a.parquet/work`: cannot be looked at", "expected an existing folder"],
+        &["`work=", "a.parquet/work`: cannot be read", "expected an existing folder"],
     );
     run(&[&file], &out, &["--memory", "48MiB"]).ends_with(0);
 }

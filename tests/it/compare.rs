@@ -472,7 +472,7 @@ fn a_dry_run_tells_the_algorithms_as_run_does() {
     let help = Ran::of(program().args(["compare", "--help"]).output().unwrap()).ends_with(0).stdout;
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        help.contains("Characters are those of the canonical text") && help.contains("tokenizer matters"),
+        help.contains("Characters are counted in the canonical text") && help.contains("tokenizer matters"),
         "{help}"
     );
 }

@@ -246,7 +246,7 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
     refused("a.parquet", &["--cut", "runs:5"], &["expected lines, paragraphs, sentences:N"]);
     refused("a.parquet", &["--cut-first"], &["has no effect without `cut`; add `cut=lines`"]);
     refused("a.parquet", &["--cut", "lines", "--cut-at", "sentence"], &["remove `cut-at`"]);
-    refused("a.parquet", &["--cut", "runs:100", "--cut-min-chars", "9"], &["leave `cut-min-chars` out"]);
+    refused("a.parquet", &["--cut", "runs:100", "--cut-min-chars", "9"], &["remove `cut-min-chars`"]);
 }
 
 #[test]

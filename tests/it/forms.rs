@@ -266,7 +266,7 @@ fn explain_says_why_with_figures() {
         Ran::of(program().arg("explain").arg(done.out()).args([a, b]).output().unwrap()).ends_with(0).stdout
     };
     for (a, b, sentence) in [
-        ("d0", "d1", "version: nothing else has a cosine of 0.6"),
+        ("d0", "d1", "version: no other document has a cosine of 0.6"),
         ("d3", "d2", "contained: a contains 1.00 of the 3-grams of b"),
         ("d2", "d3", "contained: 1.00 of the 3-grams of a stand in b"),
         ("d4", "d5", "same template: the numbers differ: 0 of 12 match, and the required share is 0.7"),
@@ -294,7 +294,7 @@ fn explain_goes_by_the_methods_own_score() {
     };
     let checked = run("verify=jaccard:0.1", &[]);
     let said = explain(&checked, "d0", "d1");
-    assert!(said.contains("version: nothing else has a cosine of 0.6") && !said.contains("nearer"), "{said}");
+    assert!(said.contains("version: no other document has a cosine of 0.6") && !said.contains("nearer"), "{said}");
     // Below templates=, such a pair is not in the table, and explain says so; what was never compared may be anything.
     let few = run("templates=1", &[]);
     let sentence = "but no versions; reported only from a cosine of 1";
@@ -307,7 +307,7 @@ fn explain_goes_by_the_methods_own_score() {
     }
     let cut = run("templates=1", &["--max-candidates", "1"]);
     let warnings = record(&cut.out())["warnings"].to_string();
-    assert!(warnings.contains("pages of one template may count as versions and be removed"), "{warnings}");
+    assert!(warnings.contains("pages with the same template may count as versions and be removed"), "{warnings}");
     let said = explain(&cut, "d4", "d6");
     assert!(!said.contains(sentence), "{said}");
     assert!(record(&few.out())["algorithms"][1]["relations"]["templates_left_out"] == 6);

@@ -174,7 +174,7 @@ fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
         }
         assert_eq!(child.wait().unwrap().code(), Some(code), "{stage}\n{said}");
         let last = format!("stopped in \\\"{stage}\\\"; no output was written");
-        assert_eq!(said.matches("; nothing was written").count(), 1, "{stage}\n{said}");
+        assert_eq!(said.matches("; no output was written").count(), 1, "{stage}\n{said}");
         assert!(said.lines().last().is_some_and(|line| line.contains(&last)), "{stage}\n{said}");
         assert_eq!(names_in(folder), before, "{stage}");
         return;

@@ -88,7 +88,7 @@ mod tests {
         assert_eq!(told("out"), Ok(State::Lost));
         // A disk that is not mounted.
         let unmounted = told("mnt/disk/out").unwrap_err();
-        assert!(unmounted.contains("mnt/disk is not there") && unmounted.contains("mkdir -p"), "{unmounted}");
+        assert!(unmounted.contains("mnt/disk does not exist") && unmounted.contains("mkdir -p"), "{unmounted}");
         // A file instead of the folder; a link to itself.
         std::fs::write(folder.path().join("file"), "").unwrap();
         assert_eq!(told("file"), Ok(State::Lost));

@@ -238,7 +238,7 @@ mod tests {
     fn words_are_kept_for_those_who_wait_and_texts_are_read_again_where_words_are_not_enough() {
         let kept = names_of("exact,cosine", false);
         assert_eq!(names(&kept), ["first pass", "saved words", "group", "verify", "decide", "tables"]);
-        assert!(kept[0].does.contains("counted by words; save their words; signs: exact"), "{}", kept[0].does);
+        assert!(kept[0].does.contains("count documents by words; save their words; sign: exact"), "{}", kept[0].does);
         assert_eq!((kept[1].reads, kept[1].does.as_str()), (0, "sign: cosine"));
         let again = names_of("minhash:verify=jaccard:0.8,lsi", true);
         assert_eq!(names(&again)[..4], ["first pass", "learn", "prefilter", "second pass"]);

@@ -120,20 +120,20 @@ mod tests {
 
     #[test]
     fn where_it_means_nothing_the_parameter_that_does_is_named() {
-        assert!(fail(None).contains("expected `algorithms=NAME` beside it"), "{}", fail(None));
+        assert!(fail(None).contains("it requires `algorithms=NAME`"), "{}", fail(None));
         assert!(
-            fail(None).contains("available: cosine, log_shingles, lsi, minhash, shingles, versions. To take away less"),
+            fail(None).contains("available: cosine, log_shingles, lsi, minhash, shingles, versions. To remove less"),
             "{}",
             fail(None)
         );
         assert!(fail(Some("minhash,cosine")).contains("got minhash,cosine"));
-        assert!(fail(Some("all")).contains("expected one algorithm"));
+        assert!(fail(Some("all")).contains("it requires a single algorithm"));
         let simhash = fail(Some("simhash"));
         assert!(
             simhash.contains("simhash has distance=") && simhash.contains("simhash:verify=jaccard:0.8"),
             "{simhash}"
         );
-        assert!(fail(Some("exact")).contains("exact has no threshold of similarity"));
+        assert!(fail(Some("exact")).contains("exact has no similarity threshold"));
         assert!(fail(Some("decomposition")).contains("has tau="));
         let log_shingles = fail(Some("log_shingles"));
         assert!(log_shingles.contains("with mode=overlap alone, and mode is equal here"), "{log_shingles}");

@@ -76,10 +76,10 @@ mod tests {
         let disk = Disk { folder: "work".into(), free: Some(10 << 20) };
         assert_eq!(
             disk.needed(Some(100 << 20), Some(2 << 20)),
-            "about 90.0 MiB more are needed in work, where 2.0 MiB are free (work files of the whole run: about 100.0 MiB)"
+            "about 90.0 MiB more are needed in work, where 2.0 MiB are free (temporary files of the complete run: about 100.0 MiB)"
         );
         assert!(
-            disk.needed(Some(9 << 20), Some(1 << 20)).starts_with("more is needed in work than the 9.0 MiB that were")
+            disk.needed(Some(9 << 20), Some(1 << 20)).starts_with("work needs more space than the expected 9.0 MiB")
         );
         assert_eq!(disk.needed(None, Some(1)), "more space is needed in work");
     }
@@ -95,7 +95,7 @@ mod tests {
             assert!(told.starts_with("cannot write a: ") && told.contains(" more are needed in "), "{told}");
             assert!(told.ends_with("; no output was written"), "{told}");
             let told = disk.tell_of(of(code), || None, Some("run it again".into())).to_string();
-            assert!(told.ends_with("; nothing done so far is lost: run it again"), "{told}");
+            assert!(told.ends_with("; completed work is not lost: run it again"), "{told}");
         }
         assert!(disk.tell(of(libc::EFBIG), || None).to_string().contains("`ulimit -f`"));
         assert!(matches!(disk.tell(of(libc::EACCES), || None), Error::Io { .. }));

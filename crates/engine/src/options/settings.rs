@@ -320,7 +320,7 @@ mod tests {
         std::fs::write(&path, "\u{feff}и\r\n\n  the \n的").unwrap();
         assert_eq!(run(&[("stop-words", name)]).unwrap().recipe.text.stop_words, ["и", "the", "的"]);
         std::fs::write(&path, b"a\n\xff").unwrap();
-        assert!(fail(&[("stop-words", name)]).contains("words.txt`, line 2: expected text in UTF-8"));
+        assert!(fail(&[("stop-words", name)]).contains("words.txt`, line 2: invalid UTF-8"));
         std::fs::write(&path, "词语 many\n").unwrap();
         let message = fail(&[("dictionary", name)]);
         assert!(message.contains("words.txt") && message.contains("line 1"), "{message}");

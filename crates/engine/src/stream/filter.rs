@@ -266,7 +266,7 @@ mod tests {
             std::fs::write(&path, &other).unwrap();
             let message = refused("ab", 1 << 20);
             assert!(
-                ["damaged", "cut off", "filter.bloom", "made with other words", "raise `memory`"]
+                ["damaged", "truncated", "filter.bloom", "other word lists", "raise `memory`"]
                     .iter()
                     .any(|said| message.contains(said)),
                 "{at}: {message}"

@@ -138,7 +138,7 @@ mod tests {
         for keys in [1_000_000_000_000, u64::MAX] {
             let recipe = recipe("exact").unwrap();
             let message = Seen::new(&recipe, keys, 0.001, usize::MAX).err().unwrap().to_string();
-            assert!(message.contains("the filter would take") && message.contains("use at most"), "{message}");
+            assert!(message.contains("the filter needs") && message.contains("use at most"), "{message}");
         }
         assert!(seen("simhash", 10).err().unwrap().to_string().contains("cannot be a key"));
         assert!(seen("exact,tf", 10).err().unwrap().to_string().contains("one algorithm"));

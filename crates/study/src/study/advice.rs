@@ -144,13 +144,13 @@ mod tests {
         assert_eq!(take(vec![sim(), one("tf", false, 0.85, 0.95)]), "tf");
         assert_eq!(take(vec![sim(), one("sum", false, 0.9, 0.9)]), "sim");
         let told = of(vec![sim(), one("balanced", true, 0.85, 0.94)]).expect("there are duplicates").sentence;
-        assert!(told.ends_with("(F 0.893; sim has 0.900, hardly more, and presets are preferred)"), "{told}");
+        assert!(told.ends_with("(F 0.893; sim has 0.900, which is hardly better; presets are preferred)"), "{told}");
         let told = of(vec![sim(), one("tf", false, 0.85, 0.95)]).expect("there are duplicates").sentence;
-        assert!(told.ends_with("hardly more, and the pairs of tf are more often right)"), "{told}");
+        assert!(told.ends_with("which is hardly better; pairs from tf are more often correct)"), "{told}");
         let told = of(vec![sim(), one("balanced", true, 0.9, 0.9)]).expect("there are duplicates").sentence;
         assert!(!told.contains("hardly more"), "{told}");
         let told = of(vec![sim(), one("tf", false, 0.9001, 0.9), one("balanced", true, 0.9, 0.9)]).expect("duplicates");
-        assert!(told.sentence.ends_with("(F 0.900, as much as tf, and presets are preferred)"), "{}", told.sentence);
+        assert!(told.sentence.ends_with("(F 0.900, the same as tf; presets are preferred)"), "{}", told.sentence);
     }
 
     #[test]
@@ -168,16 +168,16 @@ mod tests {
                 .sentence
         };
         let common = told(vec![combination("intersection", 0.93), combination("union", 0.92)]);
-        assert!(common.ends_with("; the pairs that sim and tf have in common have 0.930"), "{common}");
+        assert!(common.ends_with("; the pairs that sim and tf share have F 0.930"), "{common}");
         let either = told(vec![combination("union", 0.95)]);
-        assert!(either.ends_with("; the pairs of sim or tf together have 0.950"), "{either}");
+        assert!(either.ends_with("; the pairs from sim or tf together have F 0.950"), "{either}");
         assert!(!told(vec![combination("union", 0.905)]).contains("together"), "hardly more");
     }
 
     #[test]
     fn what_is_bad_is_told_and_what_cannot_be_told_apart() {
         let bad = of(vec![one("tf", false, 0.2, 0.3)]).expect("there are duplicates").sentence;
-        assert!(bad.starts_with("for this corpus none is right: the best is `algorithms=tf`, because"), "{bad}");
+        assert!(bad.starts_with("none is suitable for this corpus; the best is `algorithms=tf`:"), "{bad}");
         assert!(of(vec![one("tf", false, 0.0, 0.0)]).is_none() && of(Vec::new()).is_none());
         let mut report = ComparisonReport {
             algorithms: vec![one("sim", false, 0.9, 0.9), one("tf", false, 0.8, 0.8)],
@@ -188,9 +188,9 @@ mod tests {
         assert!(!advice(&report).expect("duplicates").sentence.contains("sample"));
         report.judge.judged = 22;
         let told = advice(&report).expect("duplicates").sentence;
-        assert!(told.ends_with("; but 22 pairs are few to choose by"), "{told}");
+        assert!(told.ends_with("; 22 pairs are too few for a reliable choice"), "{told}");
         report.judge = JudgeReport { sampled: true, ..enough() };
         let told = advice(&report).expect("duplicates").sentence;
-        assert!(told.ends_with("; the sample does not tell it from tf"), "{told}");
+        assert!(told.ends_with("; in this sample, it is not significantly better than tf"), "{told}");
     }
 }

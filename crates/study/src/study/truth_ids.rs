@@ -398,7 +398,7 @@ mod tests {
         let message = of(&["ida", "idb"]).unwrap_err();
         assert!(message.contains("available: ida, idb") && message.contains("id_a"), "{message}");
         assert!(of(&[]).unwrap_err().contains("available: none"));
-        assert!(message.ends_with("is \"ida\" what should be called id_a?"), "{message}");
+        assert!(message.ends_with("should \"ida\" be named id_a?"), "{message}");
         let message = of(&["id", "label"]).unwrap_err();
         assert!(message.ends_with("available: id, label"), "{message}");
         assert!(of(&["id_a", "cluster"]).is_err());

@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(model[0], 4);
         let signer = DescrWords.signer(&typed, &Corpus { model: &model, ..corpus }).unwrap();
         let said = signer.scheme().notes;
-        assert!(said[0].ends_with("of 4 documents learnt from"), "{said:?}");
+        assert!(said[0].ends_with("of 4 documents in the sample"), "{said:?}");
         assert_eq!(sign_with(signer.as_ref(), texts[0]), sign_with(signer.as_ref(), "Лес, река; лес, новое слово"));
         assert_ne!(sign_with(signer.as_ref(), texts[0]), sign_with(signer.as_ref(), texts[1]));
         // If there are no documents, nothing is learned, and no word is a support word.

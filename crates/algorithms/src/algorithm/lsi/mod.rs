@@ -274,7 +274,7 @@ mod tests {
         assert_eq!(sign("совсем новое"), Err("no words from the vocabulary"));
         assert_eq!(sign("..."), Err("no words"));
         assert_eq!(sign(words).unwrap().len(), 32);
-        assert_eq!(signer.scheme().notes[0], "2 directions of 24 words, learnt from 40 documents");
+        assert_eq!(signer.scheme().notes[0], "2 directions for 24 words, learned from 40 documents");
     }
 
     /// With as many directions as words, V^T only rotates the vectors: their cosine is that of tf idf.

@@ -210,7 +210,7 @@ impl Signer for ShinglesSigner<'_> {
                     _ => "",
                 };
                 let note = format!(
-                    "candidates by {bands} bands of {rows} minima; finds about {:.3} of the pairs with resemblance {}{of}",
+                    "candidates by {bands} bands of {rows} minima; finds about {1:.3} of the pairs with resemblance {0}{of}",
                     self.threshold,
                     1.0 - missed
                 );
@@ -337,12 +337,15 @@ mod tests {
         assert!(of("seed_code=true,sketch=min_s").err().unwrap().to_string().contains("seed_code=true"));
         assert!(of("measure=containment,sketch=min_s").err().unwrap().to_string().contains("mod_m"));
         assert!(of("").unwrap().scheme().notes[0].contains("about 0.927 are found"));
-        assert!(of("exact_limit=30000").unwrap().scheme().notes[0].contains("20 blocks; complete, but for groups"));
+        assert!(
+            of("exact_limit=30000").unwrap().scheme().notes[0]
+                .contains("20 blocks; finds every pair, except in groups")
+        );
         assert!(of("join=exact").unwrap().scheme().notes[0].contains("complete"));
         assert!(of("join=rarest").err().unwrap().to_string().contains("measure=containment"));
         assert!(
             of("measure=containment,threshold=0.8").unwrap().scheme().notes[0]
-                .contains("shingle of the other; complete")
+                .contains("one of their rarest shingles; finds every pair")
         );
     }
 
