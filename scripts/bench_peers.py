@@ -3,18 +3,18 @@
 # requires-python = ">=3.10"
 # dependencies = ["daft", "datasketch", "duckdb", "numpy", "polars", "pyarrow", "rensa"]
 # ///
-"""What other programs take for the same work on the same files: CPU seconds, memory, and what they found.
+"""Compares dupsift with other programs on the same files: CPU seconds, memory, and the duplicates that each finds.
 
-Each runs as a process of its own, on the same two cores, dupsift in turn with them; the median of the runs is shown.
-User and system seconds are those of the whole process, start-up included. The versions wanted are those of
-scripts/requirements-peers.txt; those found are printed, and the parameters too.
+Each program runs in a process of its own on the same two cores, alternating with dupsift; the median of the runs is shown. User and
+system seconds cover the complete process, including start-up. scripts/requirements-peers.txt pins the versions; the installed ones and
+the parameters are printed.
 
     scripts/bench_peers.py CORPUS --dupsift target/release/dupsift
     scripts/bench_peers.py CORPUS --peers daft --runs 3
-    scripts/bench_peers.py CORPUS --pairwise 15        # exact against Polars, in turn, as ratios of pairs
+    scripts/bench_peers.py CORPUS --pairwise 15        # only exact against Polars, alternating, as ratios of pairs
 
-The peers find different things, so the numbers found stand beside the times: none but dupsift checks pairs on the texts
-(rensa and datasketch check the estimate), and words are cut at white space by all but dupsift.
+The programs find different duplicates, so the table shows the counts next to the times: only dupsift checks pairs on the texts (rensa and
+datasketch check the estimate), and all others split words at white space.
 """
 
 import argparse
@@ -262,8 +262,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", help="a folder of Parquet files, or one file, with a column text")
     parser.add_argument("--peers", default="polars,duckdb,daft,rensa", help="packages [polars,duckdb,daft,rensa]; datasketch is slow")
-    parser.add_argument("--runs", type=int, default=1, help="of each program [1]")
-    parser.add_argument("--pairwise", type=int, help="only exact against Polars, so many pairs of runs")
+    parser.add_argument("--runs", type=int, default=1, help="runs of each program [1]")
+    parser.add_argument("--pairwise", type=int, help="compare only exact with Polars, in this many pairs of runs")
     parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
     parser.add_argument("--one", help=argparse.SUPPRESS)
     arguments = parser.parse_args()

@@ -3,10 +3,10 @@
 # requires-python = ">=3.10"
 # dependencies = ["duckdb", "numpy", "pyarrow"]
 # ///
-"""The sort of `cargo bench --bench sort` done by DuckDB, for comparison; that benchmark calls it.
+"""Sorts the rows of `cargo bench --bench sort` with DuckDB, for comparison. That benchmark calls this script.
 
-Rows of two random 64-bit numbers and their own number are made by DuckDB's hash, sorted by all three on two threads within the
-memory, and read batch by batch in order to see that they are sorted.
+DuckDB generates rows of two random 64-bit numbers and a row number, sorts them by all three on two threads within the memory limit, and
+the script reads them batch by batch to check the order.
 
     scripts/bench_sort.py 100000000 512 /var/tmp
 """
@@ -25,10 +25,10 @@ MADE = "SELECT hash(i) AS key, hash(i + {rows}) AS other, i::UBIGINT AS doc FROM
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rows", type=int, nargs="?", default=100_000_000, help="how many [100000000]")
+    parser.add_argument("rows", type=int, nargs="?", default=100_000_000, help="number of rows [100000000]")
     parser.add_argument("memory", type=int, nargs="?", default=512, help="memory_limit in MiB [512]")
-    parser.add_argument("dir", nargs="?", default=tempfile.gettempdir(), help="folder for work files")
-    parser.add_argument("--make-only", action="store_true", help="make the rows and look at them unsorted")
+    parser.add_argument("dir", nargs="?", default=tempfile.gettempdir(), help="folder for temporary files")
+    parser.add_argument("--make-only", action="store_true", help="only generate the rows and read them unsorted")
     arguments = parser.parse_args()
     made = MADE.format(rows=arguments.rows)
     with tempfile.TemporaryDirectory(dir=arguments.dir) as folder:

@@ -3,11 +3,11 @@
 # requires-python = ">=3.10"
 # dependencies = ["pyarrow"]
 # ///
-"""Shows clusters with their texts: the largest ones of an algorithm, or those that certain documents are in.
+"""Shows clusters with their texts: the largest ones of an algorithm, or those that contain certain documents.
 
-OUT is the output folder of `dupsift run`. The texts are read by row number from the files of the run, so documents need no ids;
---corpus says where the files are now if they have moved. The representative comes first, marked with *, then documents from the
-least similar to it on, for these are worth a look; a document without a number is linked to it by others only.
+OUT is the output folder of `dupsift run`. Texts are read by row number from the input files, so documents need no ids; if the files have
+moved, pass --corpus. The representative comes first, marked with *, followed by the other documents, the least similar first, because
+these are worth checking. A document without a similarity is linked to the representative only through other documents.
 
     scripts/clusters.py out/docs --algorithm minhash --largest 5
     scripts/clusters.py out/docs --id en/about/index --corpus 'data/docs/*.parquet'
@@ -65,13 +65,13 @@ def plain(text, length):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="the output folder of a run")
-    parser.add_argument("--corpus", nargs="+", metavar="GLOB", help="where the files of the run are [where it read them]")
-    parser.add_argument("--algorithm", metavar="A", help="whose clusters [the first of the run]")
-    parser.add_argument("--id", nargs="+", metavar="ID", help="show the clusters that these documents are in")
-    parser.add_argument("--largest", type=int, default=10, metavar="N", help="else show the N largest [10]")
-    parser.add_argument("--documents", type=int, default=5, metavar="N", help="documents of each cluster [5]")
-    parser.add_argument("--chars", type=int, default=200, metavar="N", help="characters of each text [200]")
-    parser.add_argument("--json", action="store_true", help="print JSON, with whole texts")
+    parser.add_argument("--corpus", nargs="+", metavar="GLOB", help="input files of the run, if they have moved")
+    parser.add_argument("--algorithm", metavar="A", help="algorithm whose clusters to show [the first of the run]")
+    parser.add_argument("--id", nargs="+", metavar="ID", help="show the clusters that contain these documents")
+    parser.add_argument("--largest", type=int, default=10, metavar="N", help="otherwise, show the N largest [10]")
+    parser.add_argument("--documents", type=int, default=5, metavar="N", help="documents to show per cluster [5]")
+    parser.add_argument("--chars", type=int, default=200, metavar="N", help="characters to show per text [200]")
+    parser.add_argument("--json", action="store_true", help="print JSON with complete texts")
     arguments = parser.parse_args()
     for option in ("largest", "documents", "chars"):
         if getattr(arguments, option) < 1:

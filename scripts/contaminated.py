@@ -1,11 +1,11 @@
-"""Measures `dupsift contaminated`: recall by kind of planted item and language, precision, and cost.
+"""Measures `dupsift contaminated`: recall by language and kind of planted item, precision, and cost.
 
     scripts/contaminated.py recall CORPUS DOCS...      items from DOCS, planted in documents of CORPUS
-    scripts/contaminated.py precision CORPUS DOCS...   passages of DOCS searched in CORPUS, which should not have them
-    scripts/contaminated.py cost CORPUS                10,000 items searched in CORPUS
+    scripts/contaminated.py precision CORPUS DOCS...   searches CORPUS for passages from DOCS, which it should not contain
+    scripts/contaminated.py cost CORPUS                searches CORPUS for 10,000 items
 
-CORPUS and DOCS are Parquet files with columns id and text; DOCS are documents of one language each. Needs pyarrow. `DUPSIFT` names the
-program, target/release/dupsift unless set; `MORE` has further options, such as "--ngram 5"; `ITEMS` is the number of items planted.
+CORPUS and DOCS are Parquet files with columns id and text; each of DOCS is in one language. Requires pyarrow. `DUPSIFT` is the program
+(default: target/release/dupsift), `MORE` has additional options, such as "--ngram 5", and `ITEMS` is the number of items to plant.
 """
 
 from __future__ import annotations

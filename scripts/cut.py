@@ -3,13 +3,13 @@
 # requires-python = ">=3.10"
 # dependencies = ["numpy", "pyarrow", "regex"]
 # ///
-"""Compares the repeated passages of a run with their definition, from the texts of the corpus.
+"""Checks the repeated passages of a run against their definition, using the texts of the corpus.
 
 usage: cut.py OUT [OUT ...]
 
 OUT is the output of a run with --cut lines, --cut paragraphs or --cut runs:L over Parquet files with the columns id and text, with the
-default --keep and --cut-at. Everything is computed here again from the texts: which documents are kept and in which order, folded text,
-repeats by comparing all runs of L characters, stretches, words, white space, and the cut text. Compared are all columns of passages/, and
+default --keep and --cut-at. The script recomputes everything from the texts: which documents are kept and in which order, folded text,
+repeats by comparing all runs of L characters, stretches, words, white space, and the cut text. It compares all columns of passages/, and
 the texts of deduped/ if the run wrote them.
 """
 
@@ -256,7 +256,7 @@ def check(out):
 
 def main():
     for out in map(Path, sys.argv[1:]):
-        print(f"{out}: {check(out)} passages are those of the definition")
+        print(f"{out}: {check(out)} passages match the definition")
 
 
 if __name__ == "__main__":

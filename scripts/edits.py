@@ -3,11 +3,11 @@
 # requires-python = ">=3.10"
 # dependencies = ["pyarrow"]
 # ///
-"""Which algorithm sees which edit: edits real documents, runs dupsift, prints the share of edited documents found.
+"""Measures which edits each algorithm detects: edits real documents, runs dupsift, and prints the share of edited documents found.
 
-For each kind of edit a corpus is made of the chosen documents and their edited copies; an edited document counts as found
-by an algorithm if it forms a pair with its original. The last row takes real pairs instead: two editions of one page whose
-texts have little in common (Jaccard over 5-character pieces below 0.5), as labelled in truth/.
+For each kind of edit, the corpus consists of the selected documents and their edited copies. An edited document is found if it forms a
+pair with its original. The last row uses real pairs instead: two editions of a page with little text in common (Jaccard similarity of
+5-character shingles below 0.5), as labeled in truth/.
 
     scripts/edits.py data-samples --dupsift target/release/dupsift
 """
@@ -160,9 +160,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("samples", type=Path, help="folder with docs/ and truth/")
     parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
-    parser.add_argument("--documents", type=int, default=150, help="documents a language [150]")
-    parser.add_argument("--seed", type=int, default=7, help="of the choice of documents and places [7]")
-    parser.add_argument("--by-language", action="store_true", help="the shares of each language too")
+    parser.add_argument("--documents", type=int, default=150, help="documents per language [150]")
+    parser.add_argument("--seed", type=int, default=7, help="seed for choosing documents and places [7]")
+    parser.add_argument("--by-language", action="store_true", help="also show the shares by language")
     parser.add_argument("--json", action="store_true", help="print the counts instead of a table")
     arguments = parser.parse_args()
 

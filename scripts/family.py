@@ -3,12 +3,11 @@
 # requires-python = ">=3.10"
 # dependencies = ["pyarrow"]
 # ///
-"""The whole family in one run: what each algorithm finds, costs, and misses.
+"""Runs all algorithms together and reports what each finds, costs, and misses.
 
-CORPORA holds versions-zh, versions-ru, versions-en, mixed-100m (docs/ and truth/ in each), poems-zh and spun-zh. Prints a
-section of Markdown; with --write FILE the part of FILE between the markers of the family is replaced. Ends with 1 if the
-run with all algorithms breaks its bound: CPU seconds of all, the all-pairs members apart, over those of the slowest
-single statistics algorithm.
+CORPORA contains versions-zh, versions-ru, versions-en, mixed-100m (each with docs/ and truth/), poems-zh and spun-zh. Prints a section of
+Markdown; --write FILE replaces the marked section in FILE. Exits with 1 if the run with all algorithms exceeds its bound: CPU seconds of
+all algorithms, without the all-pairs ones, divided by those of the slowest single algorithm with corpus statistics.
 
     scripts/family.py CORPORA --dupsift target/release/dupsift --write benches/records/algorithms.md
 """
@@ -166,8 +165,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, help="folder of the corpora")
     parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
-    parser.add_argument("--work", type=Path, help="where outputs of runs are kept [a temporary folder]")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of the family in this file")
+    parser.add_argument("--work", type=Path, help="folder to keep outputs of runs in [a temporary folder]")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section about all algorithms in this file")
     arguments = parser.parse_args()
     if arguments.write:
         section(arguments.write, MARKERS)

@@ -3,15 +3,14 @@
 # requires-python = ">=3.10"
 # dependencies = ["dupsift", "pyarrow"]
 # ///
-"""How much memory `dupsift.dedup` takes beside a frame of real text that is larger than the memory it may take.
+"""Measures the memory of `dupsift.dedup` on a frame of real text that is larger than its memory limit.
 
     scripts/frame_memory.py CORPUS [--bytes 2000000000] [--memory 500000000] [--algorithms exact,minhash] [--stream]
 
-CORPUS is a folder of Parquet files with a column text. It is repeated until the frame has so many bytes; in each repetition some of the
-commonest letters and characters of each script stand for one another, so that its words are others. The frame is a table in memory, or,
-with --stream, a stream whose batches are made as they are read. What is told: the most anonymous memory of the process while the call
-lasts, less what there was before it, beside the promise, which is --memory, 150 MB and 30 times the longest document. Ends with 1 where
-that is more.
+CORPUS is a folder of Parquet files with a column text. It is repeated until the frame has the requested size; each repetition swaps some
+of the most common letters and characters of each script, so that its words differ. The frame is a table in memory or, with --stream, a
+stream that generates its batches on demand. Reports the peak of the process's anonymous memory during the call, minus the memory before
+it, and the promised limit: --memory, plus 150 MB, plus 30 times the longest document. Exits with 1 if the peak is higher.
 """
 
 import argparse

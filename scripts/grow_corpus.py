@@ -3,19 +3,19 @@
 # requires-python = ">=3.10"
 # dependencies = ["numpy", "pyarrow"]
 # ///
-"""Makes a large corpus out of a small one, for measurements of cost: the same seed gives the same bytes.
+"""Grows a large corpus from a small one, for measurements of cost. The same seed produces the same bytes.
 
     scripts/grow_corpus.py OUT --from DIR --megabytes 1000 --seed 1
 
-Each document has the length of a document of DIR and consists of sentences of many documents of that language, so none is
-near its origin. Of all documents, 5 % are near copies of an earlier one (one to three sentences edited, dropped or moved)
-and 1 % exact copies. The languages are those of the column `lang`, the whole corpus where there is none. Columns written:
-id, text, lang, source. The texts of DIR are held in memory, and one row group of about 40 MB.
+Each document has the length of a document in DIR and consists of sentences from many documents in the same language, so it is not similar
+to any original. 5% of the documents are near-duplicates of an earlier one (one to three sentences edited, dropped or moved), and 1% are
+exact copies. Languages come from the column `lang`; without it, the complete corpus counts as one language. Writes the columns id, text,
+lang and source. Memory holds the texts of DIR and one row group of about 40 MB.
 
     scripts/grow_corpus.py OUT --short 50000000 --seed 1
 
-Makes that many documents of made-up words instead, 20 to 80 characters each, of which 1 % are exact copies. Columns written:
-id (a number) and text.
+Generates this many documents of made-up words instead, 20 to 80 characters each, of which 1% are exact copies. Writes the columns id (a
+number) and text.
 """
 
 import argparse
@@ -222,11 +222,11 @@ def short(out, seed, count):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("out", type=Path, help="folder for the Parquet files; it must not hold any")
+    parser.add_argument("out", type=Path, help="folder for the Parquet files; it must not contain any")
     parser.add_argument("--from", dest="origin", type=Path, help="folder with the corpus to grow")
     parser.add_argument("--megabytes", type=int, default=1000, help="millions of bytes of text to write [1000]")
-    parser.add_argument("--short", type=int, help="make so many short documents of made-up words instead")
-    parser.add_argument("--seed", type=int, default=1, help="of all choices [1]")
+    parser.add_argument("--short", type=int, help="generate this many short documents of made-up words instead")
+    parser.add_argument("--seed", type=int, default=1, help="random seed [1]")
     arguments = parser.parse_args()
     if (arguments.origin is None) == (arguments.short is None):
         parser.error("say either --from DIR or --short N")

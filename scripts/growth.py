@@ -3,13 +3,12 @@
 # requires-python = ">=3.10"
 # dependencies = ["pyarrow"]
 # ///
-"""How the work of the members that compare documents grows with the corpus.
+"""Measures how the work of algorithms that compare documents grows with the corpus.
 
-CORPORA holds mixed-100m, poems-zh, versions-zh, versions-ru and versions-en (docs/ in each). Of all their documents a seeded
-share of four sizes is taken, each size holding the smaller ones, and every member runs over each: candidates a document, and
-CPU seconds of the whole process. Then mixed-100m by itself, and pages of one template with a few words of their own, which
-are made. Last, what the heavy join of cosine misses of the pairs of the exact one. Prints a section of Markdown; with
---write FILE the part of FILE between the markers of growth is replaced.
+CORPORA contains mixed-100m, poems-zh, versions-zh, versions-ru and versions-en (each with docs/). All algorithms run on four seeded
+samples of these documents, each of which contains the smaller ones; the table shows candidates per document and CPU seconds of the
+complete process. Then follow mixed-100m alone, generated pages with the same template and a few unique words, and the pairs that
+cosine:join=heavy misses compared with join=exact. Prints a section of Markdown; --write FILE replaces the marked section in FILE.
 
     scripts/growth.py CORPORA --dupsift target/release/dupsift --write benches/records/growth.md
 """
@@ -210,7 +209,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpora", type=Path, help="folder of the corpora")
     parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
-    parser.add_argument("--seconds", type=int, default=300, help="a run that takes longer is ended and said so [300]")
+    parser.add_argument("--seconds", type=int, default=300, help="time limit for a run, in seconds [300]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of growth in this file")
     arguments = parser.parse_args()
     if arguments.write:

@@ -3,15 +3,15 @@
 # requires-python = ">=3.10"
 # dependencies = ["pyarrow"]
 # ///
-"""Makes corpora of hostile shapes and runs the program on them: what is promised is held, or the exit code is 1.
+"""Generates corpora of hostile shapes and runs the program on them. Exits with 1 if a promise is broken.
 
     scripts/hostile.py DIR --dupsift target/release/dupsift
     scripts/hostile.py DIR --dupsift PROGRAM --small --threads 1,8 --shapes pages,lines
 
-For each shape, verb and number of threads: the exit code, and the highest anonymous memory (RssAnon of /proc, looked at every
-5 ms, and what the program itself recorded in run.json) beside the promise: --memory + 150 MB + 30 times the longest document.
-The same seed gives the same bytes. DIR is made, and what was made in it is removed, shape by shape. Linux only. --small makes
-corpora of some 30 MB with the same faults, for tests.
+For each shape, verb and number of threads, the table shows the exit code and the peak of anonymous memory (RssAnon in /proc, sampled every
+5 ms, and the value in run.json) next to the promised limit: --memory + 150 MB + 30 times the longest document. The same seed produces the
+same bytes. Each shape is generated in DIR and removed afterwards. Linux only. --small generates corpora of about 30 MB with the same
+faults, for tests.
 """
 
 import argparse
@@ -168,7 +168,7 @@ def main():
     parser.add_argument("--shapes", default=",".join(shape.__name__ for shape in SHAPES))
     parser.add_argument("--verbs", default=",".join(VERBS))
     parser.add_argument("--small", action="store_true")
-    parser.add_argument("--make-only", action="store_true", help="make the corpora, run nothing, remove nothing")
+    parser.add_argument("--make-only", action="store_true", help="generate the corpora, but run and remove nothing")
     arguments = parser.parse_args()
     # Folders deep inside one another are removed by a recursion.
     sys.setrecursionlimit(10_000)

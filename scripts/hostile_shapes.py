@@ -1,4 +1,4 @@
-"""Corpora of hostile shapes, for `hostile.py`: each function writes its files and returns the bytes of its longest document."""
+"""Corpora of hostile shapes for `hostile.py`. Each function writes its files and returns the bytes of its longest document."""
 
 import gzip
 import json

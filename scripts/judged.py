@@ -103,7 +103,7 @@ def main():
     parser.add_argument("docs", type=Path, help="the corpus: a Parquet file, or a folder of them")
     parser.add_argument("judged", type=Path, help="the judged pairs, .parquet or .jsonl")
     parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
-    parser.add_argument("--setting", action="append", metavar="WORDS", help=f"what is typed after `dupsift run` [{' and '.join(SETTINGS)}]")
+    parser.add_argument("--setting", action="append", metavar="WORDS", help=f"options of `dupsift run` [{' and '.join(SETTINGS)}]")
     parser.add_argument("--memory", default="4GiB", help="memory budget of the program [4GiB]")
     parser.add_argument("--rule", action="store_true", help="measure the rule of versions_rule.py, in plain Python")
     arguments = parser.parse_args()

@@ -114,9 +114,9 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--shapes", default=",".join(SHAPES))
     parser.add_argument("--megabytes", default="0.5,1,2,4")
-    parser.add_argument("--algorithms", help="settings parted by blanks; all members with their defaults where left out")
-    parser.add_argument("--limit", type=int, default=60, help="CPU seconds after which a run is ended")
-    parser.add_argument("--work", help="where the texts are made, and kept if given")
+    parser.add_argument("--algorithms", help="settings separated by spaces [all algorithms with their defaults]")
+    parser.add_argument("--limit", type=int, default=60, help="stop a run after this many CPU seconds")
+    parser.add_argument("--work", help="folder in which to generate and keep the texts")
     arguments = parser.parse_args()
     shapes, sizes = arguments.shapes.split(","), [float(size) for size in arguments.megabytes.split(",")]
     if arguments.algorithms:

@@ -1,4 +1,4 @@
-"""What the scripts share that write their figures into a page: which state was measured, and where the lines go."""
+"""Shared code for scripts that write their results into a page: the measured state, and the place of the lines in the page."""
 
 import subprocess
 import sys

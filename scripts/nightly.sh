@@ -1,33 +1,33 @@
 #!/bin/sh
-# One night: finds the duplicates of a snapshot of a corpus, holds the result against that of the night before, and keeps the last ones.
+# Runs dupsift on a snapshot of a corpus, compares the result with the previous one, and keeps the most recent results.
 #
-# usage: nightly.sh [--index DIR] CORPUS OUT [NIGHT] [-- OPTIONS OF dupsift run]
+# usage: nightly.sh [--index DIR] CORPUS OUT [NAME] [-- OPTIONS OF dupsift run]
 #
-# The result is OUT/NIGHT; NIGHT is today's date where it is not given. OUT/latest leads to the newest result that was published.
-# A night that was ended before its time goes on where it was when the same command runs again; a night that is done is not done
-# again. One night at a time works in OUT. With --index each night is matched against all nights that the index in DIR has, and added
-# to it; a night that was ended begins anew. Once it is published, rows of earlier nights are put together.
+# The result is OUT/NAME; NAME is today's date by default. OUT/latest is a link to the newest published result. If a run was interrupted,
+# the same command resumes it. A complete result is not computed again. Only one run at a time uses OUT. With --index, the corpus is a
+# batch: it is matched against all earlier batches in the index DIR and added to them, and an interrupted run starts over. After
+# publication, the rows of earlier batches are merged.
 #
-# Exit codes: 0 published (rejected rows or files are told in the log); 4 held back by a guard: look, then run the command that
-# the log names; 75 another night is still at work; else what dupsift run ended with.
+# Exit codes: 0 published (the log reports rejected rows and files); 4 held back by a guard: check the result, then run the command in
+# the log; 75 another run is in progress; otherwise the exit code of dupsift run.
 #
-# DUPSIFT: the program, else the one in PATH, else target/release/dupsift beside this script. KEEP: results that are kept (30).
+# DUPSIFT: the program; by default the one in PATH, or target/release/dupsift next to this script. KEEP: number of results to keep (30).
 set -eu
 
 fail() { echo "nightly: $2" >&2; exit "$1"; }
 
-# The path from the root: the log names commands that are typed in other folders.
+# Prints the absolute path, because the log shows commands that are run in other folders.
 whole() { case $1 in '' | /*) printf '%s\n' "$1" ;; *) printf '%s\n' "$PWD/$1" ;; esac; }
 
 usage() {
-  if [ -f "$0" ]; then sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p;}' "$0"; else echo "usage: nightly.sh [--index DIR] CORPUS OUT [NIGHT] [-- OPTIONS OF dupsift run]"; fi
+  if [ -f "$0" ]; then sed -n '2,/^set/{/^set/!s/^# \{0,1\}//p;}' "$0"; else echo "usage: nightly.sh [--index DIR] CORPUS OUT [NAME] [-- OPTIONS OF dupsift run]"; fi
   exit 0
 }
 case " ${1-} ${2-} ${3-} " in *" -h "* | *" --help "*) usage ;; esac
 index= again='run the same command again to resume'
 if [ "${1-}" = --index ]; then
   [ -n "${2-}" ] || fail 2 "--index expects a folder, such as: nightly.sh --index /data/seen /data/crawl/today /data/dedup"
-  index=$(whole "$2") again='the same command begins the night anew'
+  index=$(whole "$2") again='run the same command again to start over'
   shift 2
 fi
 [ $# -ge 2 ] || fail 2 "expected CORPUS and OUT, such as: nightly.sh /data/crawl/today /data/dedup"
@@ -39,17 +39,17 @@ if [ $# -gt 0 ]; then
   [ "$1" = -- ] || fail 2 "expected -- before the options of dupsift run, found $1"
   shift
 fi
-case $night in '' | latest | *.held | .* | */* | *[[:cntrl:]]*) fail 2 "$night cannot be the name of a night; expected one such as $(date +%F)" ;; esac
+case $night in '' | latest | *.held | .* | */* | *[[:cntrl:]]*) fail 2 "$night is not a valid name for a run; expected a name such as $(date +%F)" ;; esac
 keep=${KEEP:-30}
 case $keep in '' | 0 | *[!0-9]*) fail 2 "KEEP is $keep; expected a number of results, 1 or more" ;; esac
 program=${DUPSIFT:-$(command -v dupsift || echo "$(dirname -- "$0")/../target/release/dupsift")}
 case $program in */*) program=$(whole "$program") ;; esac
-[ -x "$program" ] || fail 2 "$program is no program; build it with make, or say DUPSIFT=/path/to/dupsift"
+[ -x "$program" ] || fail 2 "$program is not a program; build it with make, or set DUPSIFT=/path/to/dupsift"
 
 mkdir -p -- "$out"
-[ ! -L "$out/.nightly.lock" ] || fail 2 "$out/.nightly.lock is a link; expected a file of this script: remove the link"
+[ ! -L "$out/.nightly.lock" ] || fail 2 "$out/.nightly.lock is a link, but must be a file; remove the link"
 exec 9>>"$out/.nightly.lock"
-flock -n 9 || fail 75 "another night is at work in $out; this one was not begun"
+flock -n 9 || fail 75 "another run is in progress in $out; this run was not started"
 
 # OUT/.nightly.published has the names of the results in the order in which they were published. A clock may be wrong, so no time
 # decides what is the newest of these or what is deleted. A result that the list does not have yet comes after them. If a person accepted
@@ -118,9 +118,9 @@ note() {
   new=
 }
 
-# Rows of earlier nights are put together; first the index takes up a night whose run was ended when its result had its name.
+# Merges the rows of earlier batches. First, the index completes a batch whose run was interrupted after its result was published.
 compact() {
-  [ -z "$index" ] || "$program" index compact "$index" 9>&- >&2 || echo "nightly: $index has all nights, but its rows were not put together; the next night tries again" >&2
+  [ -z "$index" ] || "$program" index compact "$index" 9>&- >&2 || echo "nightly: $index has all batches, but its rows could not be merged; the next run tries again" >&2
 }
 
 lead() { ln -sfn -- "$1" "$out/.latest" && mv -fT -- "$out/.latest" "$out/latest"; }
@@ -129,17 +129,17 @@ note
 if [ -f "$out/$night/_SUCCESS" ]; then
   if [ -n "$index" ]; then
     code=0
-    # The index knows whether it is the result of this corpus.
+    # With the index, the run checks whether it is the result of this corpus.
     "$program" run "$corpus" --out "$out/$night" --no-progress --index "$index" "$@" 9>&- >&2 || code=$?
     case $code in
       0 | 3) ;;
-      *) fail "$code" "$out/$night is there already, and is not the result of this corpus with these options; give it another name: CORPUS OUT NAME" ;;
+      *) fail "$code" "$out/$night already exists and is not the result of this corpus with these options; pass another name: CORPUS OUT NAME" ;;
     esac
   fi
-  # A run that was ended when its result had its name may have left the link and the index behind.
+  # A run that was interrupted after its result was published may not have updated the link and the index.
   lead "$(published | tail -n 1)"
   compact
-  echo "nightly: $out/$night is done already; for another crawl of that day give it a name: CORPUS OUT NAME" >&2
+  echo "nightly: $out/$night is already complete; for another crawl of the same day, pass a name: CORPUS OUT NAME" >&2
   exit 0
 fi
 previous=$(published | tail -n 1)
@@ -155,10 +155,10 @@ case $code in
   0) ;;
   3) echo "nightly: rows or files were rejected, or a guard fired; see $out/$night/rejected and $out/$night/run.json" >&2 ;;
   4)
-    fail 4 "held back; $out/latest stays. Look at $out/$night.held; if it is right: $program accept $out/$night.held, and this command again, which leads latest there"
+    fail 4 "held back; $out/latest is unchanged. Check $out/$night.held; if it is correct, run: $program accept $out/$night.held, then this command again to update latest"
     ;;
-  2) fail 2 "dupsift ended with 2: mend what it says; nothing was begun" ;;
-  *) fail "$code" "dupsift ended with $code; $again" ;;
+  2) fail 2 "dupsift exited with code 2; fix the reported problem; nothing was started" ;;
+  *) fail "$code" "dupsift exited with code $code; $again" ;;
 esac
 note "$night"
 lead "$night"

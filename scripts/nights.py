@@ -3,18 +3,17 @@
 # requires-python = ">=3.10"
 # dependencies = ["numpy", "pyarrow"]
 # ///
-"""Nights with an index, really run by scripts/nightly.sh, beside plain runs over the same files: what they find, and what they cost.
+"""Runs batches against an index with scripts/nightly.sh, and compares results and cost with plain runs over the same files.
 
-The documents of CORPUS are dealt to nights (scripts/nights_dealt.py): each repeats some of what came before, one is empty, one has
-three documents, one is killed twice, one is the night before once more, and one has a source that became a page of one template,
-which a guard has to hold back. Then the tables of all nights are held against one run over all of them, under the statistics of the
-index. Prints a section of Markdown with goals beside what was measured; with --write FILE the part of FILE between the markers of
-nights is replaced.
+The documents of CORPUS are divided into batches (scripts/nights_dealt.py): each repeats some earlier documents, one is empty, one has three
+documents, one is killed twice, one repeats the previous batch, and in one a source has become a page with a single template, which a
+guard has to hold back. Then the tables of all batches are compared with one run over all of them that uses the statistics of the index.
+Prints a section of Markdown with goals and results; --write FILE replaces the marked section in FILE.
 
     scripts/nights.py corpora/mixed-100m --dupsift target/release/dupsift --write benches/records/incremental.md
 
---short 100000,1000000 measures a night of 10,000 documents, short ones and those of CORPUS, against an index of so many short ones; --versions CORPORA what frozen
-statistics cost in F1 on versions-zh, versions-ru and versions-en, halves of which are two nights.
+--short 100000,1000000 measures a batch of 10,000 documents, short ones and those of CORPUS, against an index with this many short ones.
+--versions CORPORA measures the effect of frozen statistics on F1 for versions-zh, versions-ru and versions-en, each split into two batches.
 """
 
 import argparse
@@ -255,16 +254,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path, help="folder of Parquet files with id, text, lang and source, or one with docs/")
     parser.add_argument("--dupsift", type=Path, default=Path("target/release/dupsift"), help="the program [target/release/dupsift]")
-    parser.add_argument("--nights", type=int, default=30, help=f"how many nights, at least {nights_dealt.FEWEST} [30]")
-    parser.add_argument("--repeat", type=float, default=0.33, help="so many documents of earlier nights for each new one [0.33]")
-    parser.add_argument("--seed", type=int, default=1, help="of all choices [1]")
-    parser.add_argument("--runs", type=int, default=3, help="plain runs of each night [3]")
+    parser.add_argument("--nights", type=int, default=30, help=f"number of batches, at least {nights_dealt.FEWEST} [30]")
+    parser.add_argument("--repeat", type=float, default=0.33, help="repeated documents per new document [0.33]")
+    parser.add_argument("--seed", type=int, default=1, help="random seed [1]")
+    parser.add_argument("--runs", type=int, default=3, help="plain runs per batch [3]")
     parser.add_argument("--threads", type=int, default=2, help="threads of each run [2]")
-    parser.add_argument("--algorithms", action="append", help=f"a recipe; may be given several times [{FAMILY} and {PRESET}]")
-    parser.add_argument("--short", help="sizes of indexes of short documents, with commas between; instead of the nights")
-    parser.add_argument("--versions", type=Path, metavar="CORPORA", help="folder of versions-zh, versions-ru and versions-en: F1 over two nights, too")
-    parser.add_argument("--out", type=Path, help="a new folder for all that is made; else one that goes afterwards")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of nights in this file")
+    parser.add_argument("--algorithms", action="append", help=f"algorithms; can be repeated [{FAMILY} and {PRESET}]")
+    parser.add_argument("--short", help="comma-separated sizes of indexes of short documents, instead of the batches")
+    parser.add_argument("--versions", type=Path, metavar="CORPORA", help="folder with versions-zh, versions-ru and versions-en: also measure F1 over two batches")
+    parser.add_argument("--out", type=Path, help="new folder for all files [a temporary folder]")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section about batches in this file")
     arguments = parser.parse_args()
     if arguments.write:
         section(arguments.write, MARKERS if not arguments.short else ("<!-- short -->", "<!-- /short -->"))

@@ -1,7 +1,7 @@
-"""Deals the documents of a corpus to nights as a crawl brings them: each night repeats some of what came before, and some nights are odd.
+"""Divides the documents of a corpus into batches like those of a crawl: each batch repeats some earlier documents, and some are unusual.
 
-Which nights are odd is in proportion to thirty: the ninth is empty, the tenth has three documents, the twelfth is killed twice, the
-seventeenth is the sixteenth once more, and in the twenty-first a source has become a page of one template.
+The unusual batches are placed in proportion to thirty: the ninth is empty, the tenth has three documents, the twelfth is killed twice, the
+seventeenth repeats the sixteenth, and in the twenty-first a source has become a page with a single template.
 """
 
 import random

@@ -1,4 +1,4 @@
-"""Nights held against one run over all of them, under the statistics of the index: pairs, clusters and what is removed."""
+"""Compares incremental runs with one run over all batches that uses the statistics of the index: pairs, clusters and removals."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""A night of 10,000 documents, short ones or those of a corpus, against an index of many short ones, beside the same night against nothing."""
+"""Measures a batch of 10,000 documents, short ones or those of a corpus, against an index of many short ones and against an empty index."""
 
 import json
 import os
@@ -18,7 +18,7 @@ RECIPES = ["minhash:ngram=2", "exact,minhash:ngram=2"]
 NIGHT = 10_000
 # Of the night: so many texts of the index again, and so many with one word more.
 AGAIN, EDITED = 1_500, 1_500
-STAGES = ["meet the index", "look up guests", "append to the index"]
+STAGES = ["match the index", "look up indexed documents", "append to the index"]
 
 
 def night_of(folder, old, seed):

@@ -1,5 +1,4 @@
-"""What the scripts that look at an output folder share: its record, its tables, the corpus it was made of, row by row; how
-they show what comes from it."""
+"""Shared code for scripts that read an output folder: its record, its tables, the rows of its corpus, and safe printing of their contents."""
 
 import collections
 import glob

@@ -3,11 +3,11 @@
 # requires-python = ">=3.10"
 # dependencies = ["duckdb", "pyarrow"]
 # ///
-"""How far the algorithms of a run agree: pairs in common, the share of A's pairs that B finds, Jaccard of the sets of pairs.
+"""Shows how far the algorithms of a run agree: pairs in common, the share of A's pairs that B finds, and the Jaccard similarity of the sets.
 
-OUT is the output folder of `dupsift run`. In the second table a row is A and a column is B: 1.00 in row A, column B says that
-whatever A finds, B finds too. `alone` are the pairs that no other algorithm has. Of groups above --max-group only the pairs
-that are written take part. DuckDB does the counting, so there may be more pairs than memory.
+OUT is the output folder of `dupsift run`. In the second table, rows are A and columns are B: 1.00 means that B finds every pair that A
+finds. `alone` counts the pairs that no other algorithm finds. Of groups above --max-group, only the written pairs are counted. DuckDB does
+the counting, so the pairs may exceed memory.
 
     scripts/overlap.py out/docs
 """
@@ -62,7 +62,7 @@ def print_matrix(title, matrix, show):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="the output folder of a run")
-    parser.add_argument("--algorithms", help="only these, with commas between [all of the run]")
+    parser.add_argument("--algorithms", help="only these, separated by commas [all of the run]")
     parser.add_argument("--json", action="store_true", help="print the numbers as JSON")
     arguments = parser.parse_args()
     report = outputs.record(arguments.out)
@@ -77,10 +77,10 @@ def main():
     print_matrix("pairs in common", common, lambda count: f"{count:,}")
     print_matrix("share of the row's pairs that the column finds", shares(common), figure)
     print_matrix("Jaccard of the sets of pairs", jaccard(common), figure)
-    print("found by one algorithm alone: " + ", ".join(f"{label} {count:,}" for label, count in alone.items()))
+    print("found by only one algorithm: " + ", ".join(f"{label} {count:,}" for label, count in alone.items()))
     for one in chosen:
         if one["pairs_written"] < one["pairs"]:
-            print(f"{one['label']}: {one['pairs'] - one['pairs_written']:,} pairs within large groups are not written (--max-group)")
+            print(f"{one['label']}: {one['pairs'] - one['pairs_written']:,} pairs in large groups are not written (--max-group)")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
-"""Finds the packages of a script that imports this module before them. If its interpreter lacks one that the head of the script declares,
-the script starts again with the interpreter of the environment that `make` installs them into."""
+"""Loads the packages of a script that imports this module first. If its interpreter lacks a package declared at the top of the script, the
+script restarts with the interpreter of the environment in which `make` installs them.
+"""
 
 import importlib.util
 import os

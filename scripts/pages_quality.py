@@ -1,7 +1,7 @@
-"""The chapter of `scripts/quality.py` on pages: how much of the main text each method finds, and what that does to duplicates.
+"""The section of `scripts/quality.py` about pages: the share of the main text that each method extracts, and its effect on duplicates.
 
-Words are told apart here by a rule of this file's own, a Han character or a run of letters and digits, so that the figures
-do not rest on the program's idea of a word.
+Words are defined independently of the program here, as a Han character or a run of letters and digits, so that the results do not depend
+on the program's tokenizer.
 """
 
 import html

@@ -3,11 +3,11 @@
 # requires-python = ">=3.10"
 # dependencies = ["pyarrow"]
 # ///
-"""A first look at a finished run: how many pairs at which score, and how large the clusters are, for each algorithm.
+"""Gives an overview of a finished run: for each algorithm, the number of pairs by score and the sizes of clusters.
 
-OUT is the output folder of `dupsift run`. Scores are the column `similarity`: the checked value where an algorithm checks its
-pairs on the texts, else its own; algorithms of equal signatures know 1 only. The sizes tell whether an algorithm chains:
-many pairs in one huge cluster are a reason to look at it before anything is deleted.
+OUT is the output folder of `dupsift run`. Scores are the column `similarity`: the verified value if the algorithm checks its pairs on the
+texts, otherwise its own. It is always 1 for algorithms with equal signatures. Cluster sizes show chaining: check a single huge cluster
+with many pairs before you delete anything.
 
     scripts/pairs_by_score.py out/docs
 """
@@ -75,7 +75,7 @@ def main():
         print_bars("pairs by score", by_score(outputs.duplicates(out, one["label"], ["similarity"])))
         print_bars("clusters by size", by_size(pq.read_table(part("clusters"), columns=["cluster_size", "is_representative"])))
         if one["pairs_written"] < one["pairs"]:
-            print(f"  {one['pairs'] - one['pairs_written']:,} pairs within large groups are counted, not written (--max-group)")
+            print(f"  {one['pairs'] - one['pairs_written']:,} pairs in large groups are counted, but not written (--max-group)")
         print()
 
 

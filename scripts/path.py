@@ -2,20 +2,20 @@
 # /// script
 # requires-python = ">=3.10"
 # ///
-"""How far many cores would help: the path of a run, by the CPU time of each of its threads.
+"""Estimates the benefit of more cores: the critical path of a run, from the CPU time of each thread.
 
     python3 scripts/path.py CORPUS [CORPUS ...] [--threads 1,16,64] [--algorithms LIST] [--runs 3] [--program PATH] [--stages]
 
-The path of a stage is the CPU time of the thread that leads it and of its busiest worker, one after the other: as many cores could not
-do it in less. The path of a run is the sum over its stages, with what the leading thread does between them, and with the end of the process
-by the clock. A run on one thread has all of its time on the path. Two figures are shown:
+The path of a stage is the CPU time of its leading thread plus that of its busiest worker: even with many cores, it cannot take less. The
+path of a run is the sum over its stages, plus the work of the leading thread between them and the wall-clock time of the process's exit.
+With one thread, all of the time is on the path. Two values are shown:
 
-    spread   CPU seconds of this run over its path: how evenly these threads share the work;
-    speed-up CPU seconds of the run with the fewest threads over the path of this one: what as many cores would gain at the most.
+    spread   CPU seconds of this run divided by its path: how evenly the threads share the work;
+    speed-up CPU seconds of the run with the fewest threads divided by the path of this one: the largest possible gain from as many cores.
 
-Nothing is put down for a later run: many threads on few cores would reach the time for it, which as many cores do not.
-Waiting for locks and for memory that all cores share is in neither of them. Of several runs the one with the middle path counts. The
-program writes the times of threads at --log-format json with RUST_LOG=debug; it takes Linux.
+Checkpoints are off, because many threads on few cores would reach the time for one and many cores would not. Waiting for locks and for
+shared memory bandwidth is not included. Of several runs, the one with the median path counts. The times come from the log with
+--log-format json and RUST_LOG=debug. Linux only.
 """
 
 import argparse
@@ -54,11 +54,11 @@ def measure(program, inputs, algorithms, threads):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("inputs", nargs="+", metavar="CORPUS", help="a folder or file; several are read as one corpus")
-    parser.add_argument("--threads", default="1,16,64", help="how many threads, with commas between [default: 1,16,64]")
-    parser.add_argument("--algorithms", help="as of dupsift run [default: its own]")
+    parser.add_argument("--threads", default="1,16,64", help="numbers of threads, separated by commas [default: 1,16,64]")
+    parser.add_argument("--algorithms", help="like --algorithms of dupsift run [default: the same]")
     parser.add_argument("--runs", type=int, default=3, help="runs of each [default: 3]")
     parser.add_argument("--program", default="target/release/dupsift", help="[default: target/release/dupsift]")
-    parser.add_argument("--stages", action="store_true", help="the stages with the longest paths, too")
+    parser.add_argument("--stages", action="store_true", help="also show the stages with the longest paths")
     typed = parser.parse_args()
     missing = [path for path in [typed.program, *typed.inputs] if not Path(path).exists()]
     if missing:

@@ -3,12 +3,11 @@
 # requires-python = ">=3.10"
 # dependencies = ["duckdb", "pandas", "polars", "pyarrow"]
 # ///
-"""Quality on the larger corpora: is what dupsift finds right, complete, and the same whatever the machine?
+"""Measures quality on the larger corpora: whether results are correct, complete, and the same on every machine.
 
-CORPORA holds versions-zh, versions-ru, versions-en and mixed-100m, each with docs/ and truth/, and pages in html-readability
-and html-gne-zh. What is measured, and the
-floors that end the script with 1 where they break, stand in the section that it prints (Markdown). With --write FILE the
-part of FILE between the markers of quality is replaced.
+CORPORA contains versions-zh, versions-ru, versions-en and mixed-100m, each with docs/ and truth/, and pages in html-readability and
+html-gne-zh. The printed section (Markdown) describes the measurements and the lower bounds; the script exits with 1 if one is missed.
+--write FILE replaces the marked section in FILE.
 
     scripts/quality.py CORPORA --dupsift target/release/dupsift --write benches/records/quality.md
 """
@@ -329,7 +328,7 @@ def main():
     parser.add_argument("corpora", type=Path, help="folder of the corpora")
     parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
     parser.add_argument("--oracle", default="cargo bench --quiet --bench simhash_oracle --", help="the brute force for simhash, as a command")
-    parser.add_argument("--work", type=Path, help="where outputs of runs are kept [a temporary folder]")
+    parser.add_argument("--work", type=Path, help="folder to keep outputs of runs in [a temporary folder]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of quality in this file")
     arguments = parser.parse_args()
     if arguments.write:

@@ -2,11 +2,10 @@
 # /// script
 # requires-python = ">=3.10"
 # ///
-"""Records a real run of dupsift in a terminal and writes it as an SVG that plays: docs/recording.svg, which README shows.
+"""Records a real run of dupsift in a terminal and writes it as an animated SVG: docs/recording.svg.
 
-The commands are run one after the other in a pseudo-terminal over data-samples, and what they print is put on a screen as a terminal
-does; the SVG has what stood on that screen, as text, for as long as it stood there. Where nothing may move (a reader who
-asked for that, or a program without animations) the last screen is shown.
+The commands run one after the other in a pseudo-terminal over data-samples. Their output is rendered as a terminal would, and the SVG shows
+each screen as text for the same time. If animations are off or unsupported, it shows the last screen.
 
     scripts/recording.py --dupsift target/release/dupsift --write docs/recording.svg
 """

@@ -3,19 +3,18 @@
 # requires-python = ">=3.10"
 # dependencies = ["pyarrow"]
 # ///
-"""Another threshold without another run: the clusters and the removal list of one algorithm's pairs of similarity T and more.
+"""Applies a higher threshold without a new run: writes clusters and removals from the pairs of one algorithm with similarity T or more.
 
-OUT is the output folder of `dupsift run`. The rules are those of the run, as its record has them: in the order of --keep a document
-is removed if it may be removed for a document kept before it, else it is kept. It may be removed for a document that it forms
-a pair with, with --remove-if contained only where enough of it stands there; --remove-if takes another rule than the run's.
---chain remove keeps one document of each cluster. The pairs that decide are those of the algorithm A alone, as with
---decide A. DIR gets clusters.parquet and removed.parquet, with the columns of clusters/ and removed/.
+OUT is the output folder of `dupsift run`. The rules are those of the run, as in its record. In the order of --keep, a document is removed if
+it may be removed in favor of a document kept before it, and kept otherwise. It may be removed in favor of a document that it forms a pair
+with; with --remove-if contained, only if that document contains enough of it. --remove-if overrides the run's rule. --chain remove keeps
+one document per cluster. Only the pairs of algorithm A decide, as with --decide A. DIR receives clusters.parquet and removed.parquet, with
+the columns of clusters/ and removed/.
 
-What a run did not write it cannot say: pairs below its own threshold were thrown away, so T can only rise; how much of one
-document stands in the other is written of pairs that were checked on the texts or looked at for removal, and a document is
-not removed for one of which it is not known; an algorithm of equal signatures knows no other similarity than 1; and of groups above --max-group only the pairs with the representative are
-there. The order needs the lengths, or other columns, of the documents in question: they are read from the files of the
-run, or from --corpus. The pairs are held in memory.
+The result is limited to what the run wrote. It has no pairs below its own threshold, so T can only be raised. Containment is known only for
+pairs that were checked on the texts or considered for removal; a document is not removed if it is unknown. The similarity of equal
+signatures is always 1. For groups above --max-group, only the pairs with the representative exist. Lengths and other columns that --keep
+needs are read from the input files, or from --corpus. The pairs are held in memory.
 
     scripts/rethreshold.py out/docs --algorithm minhash --threshold 0.9 --to out/strict
 """
@@ -44,15 +43,15 @@ def check_threshold(one, table, threshold):
     if own is not None and threshold < own:
         outputs.fail(f"--threshold {threshold}: this run checked {one['label']} by {one['verify']} and knows no pairs below {own}; run again with a lower threshold")
     if lowest == 1.0:
-        print(f"note: all pairs of {one['label']} have the similarity 1, so a threshold changes nothing")
+        print(f"note: all pairs of {one['label']} have the similarity 1, so a threshold has no effect")
     elif own is None and lowest is not None and threshold < lowest:
-        print(f"note: the least similarity of these pairs is {lowest:.3f}; pairs below it were not looked for")
+        print(f"note: the lowest similarity of these pairs is {lowest:.3f}; pairs below it were not searched for")
     if re.search(r"\bmargin=0?\.?0*[1-9]", one["recipe"]):
-        print("note: the margin was held at the run's own threshold; these are the pairs that it left")
+        print("note: the margin was applied at the run's own threshold; only the remaining pairs are used")
     if one["relations"]:
-        print("note: pairs of one template were classified at the run's own threshold, and are left out")
+        print("note: template pairs were classified at the run's own threshold and are skipped")
     if one["pairs_written"] < one["pairs"]:
-        print(f"note: {one['pairs'] - one['pairs_written']:,} pairs of groups above --max-group are not written; without them more documents may be kept")
+        print(f"note: {one['pairs'] - one['pairs_written']:,} pairs in groups above --max-group are not written; without them, more documents may be kept")
 
 
 class Pair(NamedTuple):
@@ -187,11 +186,11 @@ def write(path, like, rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="the output folder of a run")
-    parser.add_argument("--algorithm", required=True, metavar="A", help="whose pairs")
-    parser.add_argument("--threshold", required=True, type=float, metavar="T", help="the least similarity, 0 to 1")
-    parser.add_argument("--remove-if", metavar="RULE", help="what must be so for a document to go: pair, or contained:T[:N] [that of the run]")
-    parser.add_argument("--to", required=True, type=Path, metavar="DIR", help="where the two tables go; made if it is not there")
-    parser.add_argument("--corpus", nargs="+", metavar="GLOB", help="where the files of the run are [where it read them]")
+    parser.add_argument("--algorithm", required=True, metavar="A", help="algorithm whose pairs to use")
+    parser.add_argument("--threshold", required=True, type=float, metavar="T", help="minimum similarity, 0 to 1")
+    parser.add_argument("--remove-if", metavar="RULE", help="when a document is removed: pair, or contained:T[:N] [the run's rule]")
+    parser.add_argument("--to", required=True, type=Path, metavar="DIR", help="folder for the two tables; created if it does not exist")
+    parser.add_argument("--corpus", nargs="+", metavar="GLOB", help="input files of the run, if they have moved")
     arguments = parser.parse_args()
     if not 0 <= arguments.threshold <= 1:
         parser.error("--threshold: expected a number from 0 to 1")

@@ -1,4 +1,4 @@
-"""The part of quality.py that holds runs against each other: threads, memory, the cut into files, the order of documents."""
+"""The part of quality.py that compares runs with different threads, memory, file boundaries and document order."""
 
 import hashlib
 import random

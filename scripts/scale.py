@@ -3,16 +3,16 @@
 # requires-python = ">=3.10"
 # dependencies = ["numpy", "pyarrow"]
 # ///
-"""Measures whole runs on a large corpus: time, CPU time, memory and temporary files, beside a corpus of a tenth of the size.
+"""Measures complete runs on a large corpus: time, CPU time, memory and temporary files, compared with a corpus of a tenth of the size.
 
     scripts/scale.py CORPORA --gb 20 [--threads 16] [--folder DIR] [--dupsift target/release/dupsift]
 
-The corpus is grown from CORPORA/mixed-100m by scripts/grow_corpus.py in parts of 2 GB, each with its own seed, as many at once as there
-are threads. Grown corpora stay in the folder and are used again. A part of a tenth of the size, at most one part, is measured for comparison.
+scripts/grow_corpus.py grows the corpus from CORPORA/mixed-100m in parts of 2 GB, each with its own seed, one per thread at a time. Grown
+corpora are kept in the folder and used again. For comparison, a part of a tenth of the size, at most one part, is measured.
 
-Columns: wall-clock seconds; CPU seconds; peak of anonymous memory (RssAnon, sampled ten times a second); peak of the temporary files, sampled
-as often; megabytes of text per CPU second; CPU seconds compared with those of the small corpus, divided by the ratio of the texts (1.00: the
-cost is proportional); core hours for a terabyte of text.
+Columns: wall-clock seconds; CPU seconds; peak of anonymous memory (RssAnon, sampled ten times a second); peak of temporary files, sampled at
+the same rate; megabytes of text per CPU second; CPU seconds compared with those of the small corpus, divided by the ratio of text sizes
+(1.00: the cost is proportional); core hours per terabyte of text.
 """
 
 import argparse
@@ -133,10 +133,10 @@ def table(arguments, say):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpora", type=Path, help="folder that holds mixed-100m/docs")
+    parser.add_argument("corpora", type=Path, help="folder that contains mixed-100m/docs")
     parser.add_argument("--gb", type=float, default=20, help="gigabytes of text (10^9 bytes) [20]")
-    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="threads of a run [the cores]")
-    parser.add_argument("--folder", type=Path, default=Path("out/scale"), help="where corpora are grown, with work files [out/scale]")
+    parser.add_argument("--threads", type=int, default=os.cpu_count() or 1, help="threads of a run [number of cores]")
+    parser.add_argument("--folder", type=Path, default=Path("out/scale"), help="folder for grown corpora and temporary files [out/scale]")
     parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
     parser.add_argument("--write", type=Path, metavar="FILE", help="replace the section of scale in this file")
     arguments = parser.parse_args()

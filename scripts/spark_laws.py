@@ -3,25 +3,24 @@
 # requires-python = ">=3.10"
 # dependencies = ["dupsift", "pyarrow", "pyspark"]
 # ///
-"""The laws of a run on Apache Spark that take longer than a test may: its tables beside those of one machine, row for row.
+"""Runs checks on Apache Spark that take too long for a test: its tables must equal those of one machine, row for row.
 
-CORPORA holds mixed-100m and data-samples (docs/ in each). Two workers on this machine do the work, `local-cluster[2,1,1024]`.
+CORPORA contains mixed-100m and data-samples (each with docs/). Two workers on this machine do the work, `local-cluster[2,1,1024]`.
 
     tables   the default, the preset broad, and minhash, on mixed-100m
-    killed   the default on mixed-100m, one executor killed in each of sign, group, judge, and while blocks come to the driver
-    hot      a key of ROWS rows: texts of the same words, each in another order, by tf; and a window of a tenth of that, by minhash
-    chain    DOCUMENTS texts of which each is near the next alone, one component, each shorter in the order that keeps
-    cost     CPU seconds by step of exact,minhash on five times mixed-100m, beside the stages of one machine
-    twice    the laws of the second run in one session: exact,versions on five times mixed-100m
-    bytes    bytes a document that go through the shuffle and to the driver, of each member, on data-samples and for the default and
-             broad on mixed-100m
+    killed   the default on mixed-100m, with one executor killed in each of sign, group, judge, and while the driver collects blocks
+    hot      a key with ROWS rows: texts with the same words in different orders, by tf; and a window of a tenth of that, by minhash
+    chain    DOCUMENTS texts, each similar only to the next, so that they form one component; each is shorter in the order of --keep
+    cost     CPU seconds by step of exact,minhash on five times mixed-100m, next to the stages on one machine
+    twice    the checks on a second run in the same session: exact,versions on five times mixed-100m
+    bytes    bytes per document through the shuffle and to the driver: each algorithm on data-samples, the default and broad on mixed-100m
 
-Compared are all columns of all tables (pairs, clusters, removed, rejected), with the order of their rows. Texts are made by seeds.
-CPU seconds are those of all processes, the JVMs included; the first run of a session starts them.
+All columns of all tables (pairs, clusters, removed, rejected) and the order of their rows are compared. Texts are generated from seeds. CPU
+seconds cover all processes, including the JVMs; the first run of a session starts them.
 
     scripts/spark_laws.py CORPORA [--only tables,killed] [--rows 1000000] [--documents 100000]
 
-The script ends with 1 where a law broke. It takes the packages of requirements-spark.txt and a wheel of dupsift.
+Exits with 1 if a check fails. Requires the packages in requirements-spark.txt and a wheel of dupsift.
 """
 
 from __future__ import annotations
@@ -315,10 +314,10 @@ def shifted(docs: Path, to: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpora", type=Path, metavar="CORPORA", help="the folder that holds mixed-100m and data-samples")
-    parser.add_argument("--only", default=",".join(LAWS), metavar="LAWS", help="those of these laws [all]")
-    parser.add_argument("--rows", type=int, default=1_000_000, help="rows of the hot key [1000000]")
-    parser.add_argument("--documents", type=int, default=100_000, help="documents of the chain [100000]")
+    parser.add_argument("corpora", type=Path, metavar="CORPORA", help="the folder that contains mixed-100m and data-samples")
+    parser.add_argument("--only", default=",".join(LAWS), metavar="LAWS", help="checks to run [all]")
+    parser.add_argument("--rows", type=int, default=1_000_000, help="rows with the hot key [1000000]")
+    parser.add_argument("--documents", type=int, default=100_000, help="documents in the chain [100000]")
     arguments = parser.parse_args()
     unknown = set(arguments.only.split(",")) - set(LAWS)
     if unknown:
@@ -334,7 +333,7 @@ def main() -> None:
             if law in arguments.only.split(","):
                 getattr(laws, law)()
         laws.spark.stop()
-    print(f"Laws that broke: {', '.join(laws.broken)}" if laws.broken else "No law broke.")
+    print(f"Failed checks: {', '.join(laws.broken)}" if laws.broken else "All checks passed.")
     sys.exit(1 if laws.broken else 0)
 
 

@@ -2,12 +2,11 @@
 # /// script
 # requires-python = ">=3.10"
 # ///
-"""Which algorithm is right: `dupsift compare` with the whole family on four corpora, beside the study of 2007, and the
-presets against the labels.
+"""Compares all algorithms with `dupsift compare` on four corpora, next to the study of 2007, and the presets with the labels.
 
-CORPORA holds versions-zh, versions-ru, versions-en and mixed-100m (docs/ and truth/ in each). Prints a section of Markdown;
-with --write FILE the part of FILE between the markers of the study is replaced. Ends with 1 if `compare` on versions-zh
-takes more than three times the CPU of `run` with the same algorithms, or if the recommended setting misses its goal.
+CORPORA contains versions-zh, versions-ru, versions-en and mixed-100m (each with docs/ and truth/). Prints a section of Markdown; --write FILE
+replaces the marked section in FILE. Exits with 1 if `compare` on versions-zh needs more than three times the CPU of `run` with the same
+algorithms, or if the recommended setting misses its goal.
 
     scripts/study.py CORPORA --dupsift target/release/dupsift --write benches/records/study.md
 """

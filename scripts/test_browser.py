@@ -3,22 +3,22 @@
 # requires-python = ">=3.10"
 # dependencies = ["axe-core-python", "selenium"]
 # ///
-"""report.html in a browser: what axe-core finds (WCAG 2.1 A and AA), and whether the page holds at 400 and 1280 pixels.
+"""Tests report.html in a browser: accessibility with axe-core (WCAG 2.1 A and AA), and the layout at 400 and 1280 pixels.
 
-Each page is opened in light and in dark, as it comes and with all that folds unfolded. Asked is that
+Each page is opened in light and dark mode, folded and with everything unfolded. The script checks that
 
-* axe-core finds nothing,
-* nothing is wider than the window but what scrolls in its own box,
-* tables sort by a click, and hold the same rows if scripts are off,
-* j and k walk through the removals, and a tick moves a pair from the right to the wrong ones,
-* the browser reports no error, so that the policy lets the page's own script run,
+* axe-core reports nothing,
+* nothing is wider than the window, except boxes that scroll,
+* tables are sorted by a click, and show the same rows without scripts,
+* j and k move through the removals, and a tick moves a pair from the right to the wrong ones,
+* the browser reports no error, so that the content security policy allows the page's own script,
 * the page of a small corpus is less than 6,000 pixels high at 1280 (`--small`),
-* printed it takes few sheets of paper, for what is folded stays folded there.
+* a printed page needs few sheets, because folded parts stay folded.
 
     python scripts/test_browser.py --dupsift target/release/dupsift data-samples/docs --shots out/browser
 
-It takes Chromium and its driver as the system has them (Debian: chromium, chromium-driver), selenium and axe-core-python
-(scripts/requirements-browser.txt), and no network. Screenshots are for the eye: look at them.
+It requires the system's Chromium and its driver (Debian: chromium, chromium-driver), selenium and axe-core-python
+(scripts/requirements-browser.txt), and no network. Check the screenshots by eye.
 """
 
 import argparse
@@ -170,10 +170,10 @@ def look(driver: webdriver.Chrome, page: Path, small: bool, shots: Path | None) 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("corpus", type=Path, help="a small corpus: it is run and compared, and both pages are looked at")
+    parser.add_argument("corpus", type=Path, help="a small corpus to run and compare; both pages are tested")
     parser.add_argument("--dupsift", required=True, type=Path, help="the program")
     parser.add_argument("--shots", type=Path, help="a folder for screenshots at both widths, light and dark")
-    parser.add_argument("--page", type=Path, action="append", default=[], help="another page to look at, as it is")
+    parser.add_argument("--page", type=Path, action="append", default=[], help="another page to test as it is")
     arguments = parser.parse_args()
     programs = {name: shutil.which(name) for name in ["chromium", "chromedriver"]}
     missing = [name for name, found in programs.items() if not found]
@@ -195,7 +195,7 @@ def main() -> int:
                 wrong += look(driver, page.resolve(), False, arguments.shots)
         finally:
             driver.quit()
-    print("\n".join(wrong) if wrong else "axe-core finds nothing; both pages hold at 400 and 1280 pixels, in light and in dark")
+    print("\n".join(wrong) if wrong else "axe-core reports nothing; both pages pass at 400 and 1280 pixels, in light and dark mode")
     return 1 if wrong else 0
 
 

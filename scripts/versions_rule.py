@@ -3,22 +3,22 @@
 # requires-python = ">=3.10"
 # dependencies = ["jieba", "pyarrow"]
 # ///
-"""The rule that classifies similar documents, in plain Python: to try another bound or sentence with, and to hold the program against.
+"""Implements the rule that classifies similar documents in plain Python, to try other bounds and to check the program.
 
-docs/versions.md says what the rule is, what it reaches and what is doubtful about it. The program has it as versions.
+docs/versions.md describes the rule, its results and its limits. In the program, it is the algorithm versions.
 
-OUT is the output of a run that reports every pair with a cosine of at least .6, copies among them:
+OUT is the output of a run that reports every pair with a cosine of at least 0.6, including copies:
 
     dupsift run DOCS --out OUT --algorithms exact,versions:relate=false,join=exact
     scripts/versions_rule.py OUT
     scripts/versions_rule.py OUT --truth pairs.parquet
 
-Printed is a line for each pair, separated by tabs: both ids, the cosine, the relation, and the reason. The relation is `version`,
-`contained` (a version that adds a text of its own) or `template` (the same template with different facts, or another text altogether).
-With --truth, a table with labelled pairs id_a, id_b, the last line says how many of the pairs that are not of one template are labelled.
+Prints one line per pair, separated by tabs: both ids, the cosine, the relation, and the reason. The relation is `version`, `contained` (a
+version that adds its own text) or `template` (the same template with different facts, or unrelated text). With --truth, a table of labeled
+pairs id_a, id_b, the last line gives precision and recall of the pairs that are not `template`.
 
-Words of Chinese are those of jieba without its model for unknown words, so they differ a little from those of the program.
-Texts and what is known of them are held in memory: this is for corpora of some hundred megabytes.
+Chinese words come from jieba without its model for unknown words, so they differ slightly from the program's. Texts and their features are
+held in memory: use it for corpora of a few hundred megabytes.
 """
 
 import argparse
@@ -239,7 +239,7 @@ class Rule:
             return verdict(relation, "the titles are equal, and nothing else is nearer")
         if outer and not same_line and (gap >= LEAST_GAP or larger >= LEAST_CONTAINED):
             share, word, most, side = max(outer)
-            return verdict("template", f"the word {word!r} stands oftener in {side}: {share:.3f} of its weight, at most {most:.3f}")
+            return verdict("template", f"the word {word!r} is more frequent in {side}, by {share:.3f} of its weight (at most {most:.3f})")
         nearest = f"the next best, {outputs.name(other)}," if other != "" else "the lowest cosine looked at"
         asked = f"{LEAST_GAP} away and {LEAST_CONTAINED} contained are asked for"
         return verdict("template", f"{nearest} is {gap:.2f} away, {larger:.2f} is contained; {asked}")
@@ -272,8 +272,8 @@ def version_pairs(dupsift, docs, texts, work):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("out", type=Path, help="output folder of dupsift run")
-    parser.add_argument("--corpus", nargs="*", help="the input files, if they are not where they were")
-    parser.add_argument("--truth", type=Path, metavar="FILE", help="a Parquet file with labelled pairs id_a, id_b")
+    parser.add_argument("--corpus", nargs="*", help="the input files, if they have moved")
+    parser.add_argument("--truth", type=Path, metavar="FILE", help="a Parquet file with labeled pairs id_a, id_b")
     arguments = parser.parse_args()
     report = outputs.record(arguments.out)
     columns = [report["options"]["id-column"], report["options"]["text-column"]]

@@ -1,14 +1,14 @@
-"""Sifts duplicates out of document corpora: Chinese, Russian and English texts, files or frames.
+"""Finds and removes near-duplicate documents in Chinese, Russian and English text corpora.
 
     import dupsift as ds
 
-    result = ds.run("data/*.parquet", out="dedup/")              # files: what the command line does
-    result = ds.dedup(frame, text="body", id="url")              # a frame of polars, pandas, pyarrow, DuckDB, datasets
-    clean = frame.filter(pl.Series(result.kept_mask))            # a truth value a row, in the order of the frame
+    result = ds.run("data/*.parquet", out="dedup/")              # files, like the command line
+    result = ds.dedup(frame, text="body", id="url")              # a frame: Polars, pandas, PyArrow, DuckDB, datasets
+    clean = frame.filter(pl.Series(result.kept_mask))            # one boolean per row, in the order of the frame
 
-No function changes its input, and nothing is installed with this package: tables come out by the Arrow PyCapsule interface,
-which polars, pandas, pyarrow and DuckDB read. Functions that take long release the lock of the interpreter, stop within two
-seconds at Ctrl-C, and log to ``logging.getLogger("dupsift")``.
+No function changes its input. The package has no dependencies: tables are passed through the Arrow PyCapsule interface, which Polars,
+pandas, PyArrow and DuckDB read. Long-running functions release the GIL, stop within two seconds after Ctrl-C, and log to
+``logging.getLogger("dupsift")``.
 """
 
 import atexit as _atexit

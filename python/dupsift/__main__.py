@@ -1,4 +1,4 @@
-"""``python -m dupsift`` is the command line."""
+"""Runs the command line with ``python -m dupsift``."""
 
 from ._cli import main
 

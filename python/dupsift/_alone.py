@@ -1,4 +1,4 @@
-"""One text, or two, without a corpus: by the code that signs and judges in a run."""
+"""Signatures and similarities of single texts, without a corpus. They use the same code as a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from . import _dupsift
 
 @dataclass(frozen=True)
 class SignatureRow:
-    """One row of a signature: texts that share position and key meet."""
+    """One row of a signature. Texts that have the same position and key in a row are candidates."""
 
     position: int
     """Which of the algorithm's keys this is: a table, a band, a rule."""
@@ -23,7 +23,7 @@ class SignatureRow:
 
 @dataclass(frozen=True)
 class Signature:
-    """What an algorithm says of one text."""
+    """The signature of one text."""
 
     rows: tuple[SignatureRow, ...]
     """The rows by which texts meet; none where there is a reason."""
@@ -34,9 +34,9 @@ class Signature:
 
 
 def sign(text: str, algorithm: str) -> Signature:
-    """The signature of a text by an algorithm as it is typed for a run, such as ``simhash`` or ``minhash:bands=20,rows=5``.
+    """Returns the signature of a text. The algorithm is typed as for a run, such as ``simhash`` or ``minhash:bands=20,rows=5``.
 
-    ValueError for an unknown name or parameter, and for an algorithm whose signatures depend on a corpus.
+    Raises ValueError for an unknown name or parameter, and for an algorithm whose signatures depend on a corpus.
     """
     rows, sketch, reason = _dupsift.sign(text, algorithm)
     made = (SignatureRow(position, key, order, bytes(own)) for position, key, order, own in rows)
@@ -44,10 +44,10 @@ def sign(text: str, algorithm: str) -> Signature:
 
 
 def similarity(a: str, b: str, measure: str = "lcs") -> float:
-    """How alike two texts are, from 0 to 1.
+    """Returns the similarity of two texts, from 0 to 1.
 
-    ``lcs``: 2 LCS / (a + b) on characters; ``words``: the same on words; ``jaccard``: of shingles of five words, or of others, as
-    ``jaccard:words3`` and ``jaccard:chars8``. Texts without words are like no other. ValueError for an unknown measure, and for texts so
-    long that comparing them would take more than about a second.
+    ``lcs`` is 2 LCS / (a + b) in characters, ``words`` the same in words, ``jaccard`` the Jaccard similarity of 5-word shingles, or of
+    others, as in ``jaccard:words3`` and ``jaccard:chars8``. Texts without words have similarity 0. Raises ValueError for an unknown
+    measure, and for texts so long that comparing them would take more than about a second.
     """
     return _dupsift.similarity(a, b, measure)

@@ -1,4 +1,4 @@
-"""The command line, as the script ``dupsift`` and as ``python -m dupsift``."""
+"""The command line: the script ``dupsift`` and ``python -m dupsift``."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import _dupsift
 
 
 def main() -> NoReturn:
-    """Does what was typed and ends the process with the exit code of the program."""
+    """Runs the command line and ends the process with its exit code."""
     # The program listens to Ctrl-C itself, unless it was started to ignore it.
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
         signal.signal(signal.SIGINT, signal.SIG_DFL)

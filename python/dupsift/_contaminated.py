@@ -1,4 +1,4 @@
-"""The verb ``contaminated``: which documents of a corpus contain items of an evaluation set."""
+"""Finds the documents of a corpus that contain items of an evaluation set."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _OF_SEARCH = ("ngram", "threshold", "cut_spans")
 
 
 class Contamination(Output):
-    """What ``contaminated`` found. ``path`` is its folder; ``print(result)`` shows the summary of the command line."""
+    """The result of ``contaminated``. ``path`` is its folder; ``print(result)`` shows the summary."""
 
     def __init__(self, path: str | PathLike, frames: tuple[Corpus, ...] = ()) -> None:
         super().__init__(path)
@@ -46,11 +46,11 @@ class Contamination(Output):
 
     @cached_property
     def clean_mask(self) -> Column:
-        """A truth value a row of the corpus: whether no item has the threshold in it."""
+        """One boolean per row of the corpus: True if no item reaches the threshold in it."""
         return _dupsift.contaminated_mask(os.fspath(self.path))
 
     def contaminated(self) -> Table:
-        """A row for each document and each item that it contains with a score of 0.5 or more.
+        """One row per document and item with a score of at least 0.5.
 
         Columns: id, doc, eval_id, suite; score, 0 to 1; grams, grams_found; answer_found; start, end, in characters; start_byte, end_byte;
         text, the beginning of the span.
@@ -58,15 +58,15 @@ class Contamination(Output):
         return self._table("contaminated")
 
     def items(self) -> Table:
-        """A row an item: eval_id, suite, tokens, status (found, not found, public, too short), documents_80, documents_50, score, text."""
+        """One row per item: eval_id, suite, tokens, status (found, not found, public, too short), documents_80, documents_50, score, text."""
         return self._table("items")
 
     def suites(self) -> Table:
-        """A row an evaluation set: suite, items, too_short, public, found_80, found_50, documents_80, documents_50."""
+        """One row per evaluation set: suite, items, too_short, public, found_80, found_50, documents_80, documents_50."""
         return self._table("suites")
 
     def rejected(self) -> Table:
-        """The rows of corpus and evaluation set that could not be used, each with the reason."""
+        """The rows of the corpus and the evaluation set that could not be used, each with the reason."""
         return self._table("rejected")
 
 
@@ -79,11 +79,11 @@ def contaminated(
 ) -> Contamination:
     """Finds the documents of a corpus that contain items of an evaluation set.
 
-    ``documents`` and ``against`` are each files, folders or globs, or a frame (polars, pandas, pyarrow, DuckDB, one split of a Hugging Face
-    dataset). The evaluation set is held in memory, the corpus is read once. Neither is changed; with ``corpus="keep"`` the clean corpus is
-    written to ``clean/``. Without ``out``, which is allowed for frames, the result lives as long as the object that is returned.
+    ``documents`` and ``against`` are each files, folders or globs, or a frame (Polars, pandas, PyArrow, DuckDB, or one split of a Hugging
+    Face dataset). The evaluation set is kept in memory; the corpus is read once. Neither is changed. With ``corpus="keep"``, the clean corpus
+    is written to ``clean/``. For frames, ``out`` is optional; without it, the output is deleted together with the returned object.
 
-    Raises what ``run`` raises.
+    Raises the same exceptions as ``run``.
 
         found = dupsift.contaminated("crawl/*.parquet", against="exams/*.jsonl", out="found/")
         found = dupsift.contaminated(frame, against=questions, item_column="question")

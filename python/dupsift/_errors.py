@@ -1,13 +1,13 @@
-"""What can go wrong besides ``ValueError``, ``TypeError``, ``OSError`` and ``KeyboardInterrupt``."""
+"""Exceptions that dupsift raises in addition to ``ValueError``, ``TypeError``, ``OSError`` and ``KeyboardInterrupt``."""
 
 
 class Error(RuntimeError):
-    """The work could not be done. All exceptions that are dupsift's own are of this class."""
+    """The base class of dupsift's own exceptions."""
 
 
 class InputError(Error, ValueError):
-    """An input file, or with ``strict=True`` a row of one, cannot be used; the sentence names file and row."""
+    """An input file cannot be used or, with ``strict=True``, a row of one. The message names the file and the row."""
 
 
 class DamagedError(Error):
-    """A work file does not hold what was written to it: the disk of ``work=`` is at fault, or is shared."""
+    """A temporary file has changed: the disk of ``work=`` is faulty, or another program wrote to it."""

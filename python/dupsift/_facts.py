@@ -1,4 +1,4 @@
-"""What there is to choose from: algorithms and presets, for forms and documentation."""
+"""Lists the available algorithms and presets, for forms and documentation."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """A member of the family, as the registry has it."""
+    """An algorithm and its documentation."""
 
     name: str
     aliases: tuple[str, ...]
@@ -43,7 +43,7 @@ class Algorithm:
 
 @dataclass(frozen=True)
 class Preset:
-    """A list of algorithms with a name, for ``preset=``."""
+    """A named list of algorithms, for ``preset=``."""
 
     name: str
     summary: str
@@ -59,10 +59,10 @@ def _parameter(one: dict[str, object]) -> Parameter:
 
 
 def algorithms() -> list[Algorithm]:
-    """All algorithms, in order of their names.
+    """Returns all algorithms, sorted by name.
 
-    for one in dupsift.algorithms():
-        print(one.name, one.summary)
+        for one in dupsift.algorithms():
+            print(one.name, one.summary)
     """
     return [
         Algorithm(
@@ -80,7 +80,7 @@ def algorithms() -> list[Algorithm]:
 
 
 def presets() -> list[Preset]:
-    """All presets of ``run``, the default first."""
+    """Returns all presets of ``run``, the default first."""
     return [
         Preset(name, summary, algorithms, {key.replace("-", "_"): value for key, value in options}, is_default)
         for name, summary, algorithms, options, is_default in _dupsift.presets()

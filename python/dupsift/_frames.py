@@ -1,4 +1,4 @@
-"""Frames of other libraries as streams of Arrow, and the file that a run reads in their place."""
+"""Converts frames of other libraries to Arrow streams, and to the file that a run reads."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _ROWS = 1_000
 
 
 def stream_of(frame: object, names: Collection[str] | None = None) -> object:
-    """An object with ``__arrow_c_stream__`` or ``__arrow_c_array__`` that gives the rows of the frame, in its order.
+    """Returns an object with ``__arrow_c_stream__`` or ``__arrow_c_array__`` that yields the rows of the frame, in order.
 
-    Of libraries that can, only the columns ``names`` are taken, so that no other column has to be one that Arrow knows; all if None,
-    or if one of them is not there, which is for the reader to say.
+    If the library supports it, only the columns ``names`` are read, so other columns may have types that Arrow does not support. All columns
+    are read if ``names`` is None or if one of them is missing; the reader then reports the missing column.
     """
     root = type(frame).__module__.partition(".")[0]
     if root == "datasets" and hasattr(frame, "with_format"):
@@ -41,12 +41,12 @@ def stream_of(frame: object, names: Collection[str] | None = None) -> object:
 
 
 def is_frame(data: object) -> bool:
-    """Whether this is a frame, or texts of a library of frames, rather than paths."""
+    """Returns whether this is a frame or a column of texts, and not paths."""
     return any(hasattr(data, name) for name in ("__arrow_c_stream__", "__arrow_c_array__", "with_format", "collect"))
 
 
 def texts_of(data: Any) -> Iterable[str | None] | None:
-    """The texts of a list, a tuple, a Series or an array, with None for a missing one; None if it is something else."""
+    """Returns the texts of a list, a tuple, a Series or an array, with None for missing ones. Returns None for anything else."""
     if isinstance(data, (list, tuple)):
         return data
     root = type(data).__module__.partition(".")[0].lstrip("_")
@@ -60,7 +60,7 @@ def texts_of(data: Any) -> Iterable[str | None] | None:
 
 
 def names_of(frame: Any) -> list[str] | None:
-    """The names of the columns; None if only the stream has them, or if it is no frame."""
+    """Returns the column names, or None if only the stream has them or if this is not a frame."""
     if not hasattr(frame, "__arrow_c_stream__") and not hasattr(frame, "with_format"):
         return None
     for name in ("column_names", "columns"):
@@ -87,7 +87,7 @@ def _chosen(root: str, frame: Any, names: Collection[str] | None) -> Any:
 
 
 def _known(frame: Any) -> Any:
-    """The frame with types that every reader of Arrow knows: polars has columns of nothing, and numbers of 128 bits, its own way."""
+    """Returns the frame with types that every Arrow reader supports. Polars has its own types for null columns and 128-bit integers."""
     if not hasattr(frame, "schema") or not hasattr(frame, "cast"):
         return frame
     import polars
@@ -110,7 +110,7 @@ def _known(frame: Any) -> Any:
 
 
 def _dataset(dataset: Any, names: Collection[str] | None) -> object:
-    """The rows as the dataset has them now: chosen and sorted rows are not the rows of its table."""
+    """Returns the current rows of the dataset, because selected or sorted rows differ from the rows of its table."""
     import pyarrow
 
     if names is not None and any(name in names for name in dataset.column_names):
@@ -122,13 +122,13 @@ def _dataset(dataset: Any, names: Collection[str] | None) -> object:
 
 
 def columns_of(options: Mapping[str, object], keywords: Mapping[str, str]) -> tuple[list[tuple[str, str | None]], bool]:
-    """The columns that a run with these options reads, each with the keyword that named it, if it has to be there; whether all others too."""
+    """Returns the columns that a run with these options reads, each with its keyword if the column is required, and whether all others are read."""
     columns, every = _dupsift.frame_columns(given_of({"out": "out", **options}))
     return [(name, keyword and keywords.get(keyword, keyword)) for name, keyword in columns], every
 
 
 def needed_of(frame: object, columns: list[tuple[str, str | None]]) -> list[str] | None:
-    """The names of the columns to be taken from the frame; None if all have to be looked at, for one that has to be there is not."""
+    """Returns the names of the columns to read from the frame, or None to read all of them because a required one is missing."""
     there = names_of(frame)
     if there is None:
         return None
@@ -142,13 +142,13 @@ def needed_of(frame: object, columns: list[tuple[str, str | None]]) -> list[str]
 
 
 def _remove(folder: Path, process: int) -> None:
-    """Removes the folder of a frame, unless this is a child of the process that made it, which may need it still."""
+    """Removes the temporary folder of a frame, unless this is a child process, because the parent may still need it."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def filtered(given: F, mask: Any) -> F:
-    """The rows of a frame that a mask keeps, as a frame of the same kind."""
+    """Returns the rows of a frame that a mask keeps, as a frame of the same kind."""
     kept: F = _filtered(given, mask)
     return kept
 
@@ -194,7 +194,7 @@ def _same_rows(rows: int, mask: Any) -> None:
 
 
 class Corpus:
-    """A frame, or texts, as a Parquet file in a folder that goes with this object."""
+    """A frame or texts, saved as a Parquet file in a folder that is deleted together with this object."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""The keywords of the verbs, for those who check types; `tests/test_types.py` holds that they are those of the library."""
+"""The keywords of the functions, for type checkers. `tests/test_types.py` checks that they match the library."""
 
 from __future__ import annotations
 

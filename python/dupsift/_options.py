@@ -1,4 +1,4 @@
-"""Keyword arguments on their way to the library, and what help says of them."""
+"""Passes keyword arguments to the library and adds their help to docstrings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WITH_COMMAS = ("algorithms", "columns", "corpus", "keep")
 
 
 def inputs_of(inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:
-    """Files, folders or globs as texts."""
+    """Returns files, folders or globs as strings."""
     if isinstance(inputs, (str, os.PathLike)):
         return [os.fspath(inputs)]
     if not isinstance(inputs, Iterable):
@@ -24,7 +24,7 @@ def inputs_of(inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]])
 
 
 def given_of(options: Mapping[str, object]) -> list[tuple[str, object]]:
-    """Keywords with values that the library takes; None is as if the keyword was not there."""
+    """Returns the keywords with values as the library expects them. A keyword with the value None is ignored."""
     return [(name, _value(name, value)) for name, value in options.items() if value is not None]
 
 
@@ -40,7 +40,7 @@ def _value(name: str, value: object) -> object:
 
 
 def with_keywords(verb: str, but: tuple[str, ...] = ()) -> Callable[[F], F]:
-    """Adds the keywords of a verb to the documentation of a function."""
+    """Adds the keywords of a verb to the docstring of a function."""
 
     def add(function: F) -> F:
         lines, last = ["", "Keywords", "--------"], ""

@@ -1,4 +1,4 @@
-"""What a verb leaves behind: a folder with its record, and what a person reads of it."""
+"""The output of a verb: a folder with its record and a summary."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ._table import Table
 
 
 class Output:
-    """An output folder: ``path``, which is absolute, ``report`` (what stands in run.json) and, by ``print``, the summary of the command line."""
+    """An output folder. ``path`` is absolute, ``report`` is the content of run.json, and ``print`` shows the summary."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self._typed: Path = Path(path)
@@ -28,13 +28,13 @@ class Output:
 
     @cached_property
     def report(self) -> dict[str, Any]:
-        """The record of the work, as it stands in run.json: options, inputs, counts, stages, guards."""
+        """The record of the run, as in run.json: options, inputs, counts, stages, guards."""
         record: dict[str, Any] = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
         return record
 
     @property
     def warnings(self) -> list[str]:
-        """What a reader should know besides."""
+        """The warnings of the run."""
         return list(self.report["warnings"])
 
     @property
@@ -75,7 +75,7 @@ class Output:
         return Table([(path.name, os.fspath(path)) for path in paths], None, self._keeps())
 
     def _keeps(self) -> object:
-        """What the files of a table go with; None if they stay."""
+        """Returns the object that owns the files of a table, or None if the files are permanent."""
         return None
 
     def _there(self) -> None:
@@ -88,63 +88,62 @@ class Pairs(Output):
     """An output with pairs and clusters."""
 
     def pairs(self, algorithm: str | None = None) -> Table:
-        """The pairs that one algorithm found, in order of (doc_a, doc_b); of all of them, with a column ``algorithm``, where none is named.
+        """The pairs of one algorithm, sorted by (doc_a, doc_b). Without a name, the pairs of all algorithms, with a column ``algorithm``.
 
-        Columns: id_a, id_b; similarity, 0 to 1; distance, of methods that have one; matched_by; verified; doc_a, doc_b, the row numbers;
-        contained_a, contained_b, numbers_a, numbers_b, shares of one document that stand in the other, 0 to 1; relation; why;
-        next_best. ValueError for a name that the run does not have.
+        Columns: id_a, id_b; similarity, 0 to 1; distance, if the algorithm has one; matched_by; verified; doc_a, doc_b, the row numbers;
+        contained_a, contained_b, numbers_a, numbers_b, the shares of one document that the other contains, 0 to 1; relation; why; next_best.
+        Raises ValueError for a name that the run does not have.
         """
         return self._tables("pairs", algorithm)
 
     def clusters(self, algorithm: str | None = None) -> Table:
-        """The clusters that one algorithm makes, a row a document; of all of them, with a column ``algorithm``, where none is named.
+        """The clusters of one algorithm, one row per document. Without a name, the clusters of all algorithms, with a column ``algorithm``.
 
-        Columns: id, cluster_id (the id of its best document), cluster_size, is_representative,
-        similarity_to_representative, doc.
-        ValueError for a name that the run does not have.
+        Columns: id, cluster_id (the id of its best document), cluster_size, is_representative, similarity_to_representative, doc.
+        Raises ValueError for a name that the run does not have.
         """
         return self._tables("clusters", algorithm)
 
     def rejected(self) -> Table:
-        """The rows that are no documents, each with the reason: no text, a broken one, or a file that cannot be read."""
+        """The rows that could not be used as documents, each with the reason: no text, an invalid text, or an unreadable file."""
         return self._table("rejected")
 
     def explain(
         self, a: str | int, b: str | int | None = None, *, rows: bool = False, corpus: str | os.PathLike[str] | None = None
     ) -> Explanation:
-        """Why two documents are a pair, or none: signatures, scores, a side-by-side difference.
+        """Explains why two documents are or are not a pair: signatures, scores, and a side-by-side comparison.
 
-        ``a`` and ``b`` are ids, or FILE#ROW; with ``rows=True`` numbers, ``doc`` in tables: row numbers of the corpus, which of a later night of an index
-        count on from the nights before. Without ``b`` it is the document that ``a``
-        goes for, or else the most similar one of those that it is a pair with. The corpus has to be where it was, or in ``corpus``.
-        ValueError for documents that are not there and for a corpus that is another by now.
+        ``a`` and ``b`` are ids or FILE#ROW. With ``rows=True``, they are row numbers of the corpus, as in the column ``doc`` of the tables;
+        in an incremental run, these continue from the earlier batches. Without ``b``, ``a`` is compared with the document that was kept instead,
+        or with the most similar document that it forms a pair with. The corpus must be where it was, or in ``corpus``.
+        Raises ValueError for unknown documents, and if the corpus has changed.
         """
         return Explanation(*_dupsift.explain(os.fspath(self.path), str(a), None if b is None else str(b), rows, None if corpus is None else os.fspath(corpus)))
 
 
 class Comparison(Pairs):
-    """What ``compare`` found; ``print`` shows the table, and which algorithm or preset to take."""
+    """The result of ``compare``. ``print`` shows the table and the recommended algorithm or preset."""
 
     @cached_property
     def comparison(self) -> dict[str, Any]:
-        """The record of the judge: figures of each algorithm and preset, agreement, combinations."""
+        """The metrics of each algorithm and preset, their agreement, and combinations."""
         path = self.path / "compare" / "comparison.json"
         record: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         return record
 
     @property
     def advice(self) -> str | None:
-        """Which to take, in a sentence; None where nothing was found."""
+        """The recommendation, as a sentence. None if nothing was found."""
         advice = self.comparison["advice"]
         return advice["sentence"] if advice else None
 
     def judged(self) -> Table:
-        """The pairs that were judged, each with the verdict and with who found it."""
+        """The judged pairs, each with the verdict and the algorithms that found it."""
         return self._table("compare")
 
 
 class Pages(Output):
-    """What ``purify`` took out of pages."""
+    """The result of ``purify``."""
 
     def _told(self) -> str:
         report = self.report
@@ -153,16 +152,16 @@ class Pages(Output):
         return f"a model of categories: {self.path}\n"
 
     def pages(self) -> Table:
-        """A row a page: its elements, and the columns beside it."""
+        """One row per page: its extracted parts and the copied columns."""
         return self._table("pages")
 
     def rejected(self) -> Table:
-        """The rows that are no pages, each with the reason."""
+        """The rows that are not pages, each with the reason."""
         return self._table("rejected")
 
 
 class Told:
-    """A record with the text that a person reads of it."""
+    """A record that prints as readable text."""
 
     def __init__(self, record: str, text: str) -> None:
         self.record: dict[str, Any] = json.loads(record)
@@ -182,9 +181,9 @@ class Told:
 
 
 class Explanation(Told):
-    """Why two documents are a pair, or none: ``print`` shows it, ``record`` has all signatures and scores.
+    """The reason why two documents are or are not a pair. ``print`` shows it; ``record`` has all signatures and scores.
 
-    A cell of a notebook shows the two texts side by side, with what differs marked.
+    In a notebook, it shows the two texts side by side, with differences highlighted.
     """
 
     def __init__(self, record: str, text: str, marked: str) -> None:
@@ -198,4 +197,4 @@ class Explanation(Told):
 
 
 class Evaluation(Told):
-    """A result held against labels: ``print`` shows the table, ``record`` has the figures of each algorithm."""
+    """A result compared with labels. ``print`` shows the table; ``record`` has the metrics of each algorithm."""

@@ -1,4 +1,4 @@
-"""How far the work is: bars by tqdm where it is installed, else a line, in a terminal and in a notebook; nothing in a pipe."""
+"""Shows progress in a terminal or a notebook: bars if tqdm is installed, otherwise a line. Prints nothing to a pipe."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ Told = Callable[[int, str, int, int, str, bool, int, int], None]
 
 
 class Progress(NamedTuple):
-    """How far a call is: what ``progress=`` is called with, up to ten times a second for each stage."""
+    """The progress of a call. ``progress=`` receives it up to ten times a second for each stage."""
 
     stage: str
     """The name of the stage."""
@@ -29,7 +29,7 @@ class Progress(NamedTuple):
 
 
 def _notebook() -> bool:
-    """Whether a kernel of Jupyter runs this."""
+    """Returns whether the code runs in a Jupyter kernel."""
     shell = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
     return getattr(shell, "kernel", None) is not None
 
@@ -40,7 +40,7 @@ def _named(stage: str, step: int, steps: int) -> str:
 
 @contextmanager
 def shown(no_progress: bool | None, progress: Callable[[Progress], object] | None = None) -> Iterator[Told | None]:
-    """A function that shows what it is told, or hands it to the function of the caller; None if nobody looks."""
+    """Returns a function that shows progress or passes it to the caller's function. Returns None if there is nowhere to show it."""
     if progress is not None:
         yield _Called(progress)
         return
@@ -55,7 +55,7 @@ def shown(no_progress: bool | None, progress: Callable[[Progress], object] | Non
 
 
 class _Called:
-    """Calls the function of the caller."""
+    """Calls the caller's function."""
 
     def __init__(self, function: Callable[[Progress], object]) -> None:
         self._function = function
@@ -65,7 +65,7 @@ class _Called:
 
 
 class _Bars:
-    """A bar of tqdm a stage, which goes when the stage ends."""
+    """Shows one tqdm bar per stage, and removes it when the stage ends."""
 
     def __init__(self) -> None:
         if _notebook() and importlib.util.find_spec("ipywidgets"):
@@ -91,7 +91,7 @@ class _Bars:
 
 
 class _Line:
-    """One line that is written over."""
+    """Shows progress on a single line that is overwritten."""
 
     def __init__(self) -> None:
         self._width = 0

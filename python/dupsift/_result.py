@@ -1,4 +1,4 @@
-"""The result of a run: which rows stay, and why the others go."""
+"""The result of a run: which rows are kept, and why the others are removed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _write(folder: Path, out: PathLike | None, corpus: Corpora, remove_if: str |
 
 
 class Survivors:
-    """Which rows are kept by another rule."""
+    """The rows that another rule keeps."""
 
     def __init__(self, result: Result, columns: tuple[Column, Column, Column], remove_if: str | None, thresholds: dict[str, float], input: PathLike | None) -> None:
         self._result: Result = result
@@ -47,13 +47,13 @@ class Survivors:
         return self.kept_mask.rows()
 
     def filter(self, frame: F) -> F:
-        """Returns a frame without the rows that are removed by this rule, like ``Result.filter``."""
+        """Returns a frame without the rows that this rule removes, like ``Result.filter``."""
         return filtered(frame, self.kept_mask)
 
     def write(self, out: str | os.PathLike[str], *, corpus: Corpora = "keep") -> Path:
-        """Writes the corpus by this rule into the new folder ``out``, with a ``removed/`` by this rule; returns the folder.
+        """Writes the corpus and ``removed/`` by this rule to the new folder ``out``, and returns the folder.
 
-        ``corpus`` and the errors are those of ``Result.write``.
+        ``corpus`` and the exceptions are the same as for ``Result.write``.
         """
         return _write(self._result.path, out, corpus, self._remove_if, self._thresholds, self._input)
 
@@ -62,10 +62,10 @@ class Survivors:
 
 
 class Result(Pairs):
-    """What a run found. ``path`` is its folder; ``print(result)`` and a cell of a notebook show the summary of the command line.
+    """The result of a run. ``path`` is its folder; ``print(result)`` and a notebook cell show the summary.
 
-    Row numbers, ``doc`` in tables, count the rows of all files one after the other, or of the frame, from 0; of a later night of an
-    index ``doc`` counts on from the nights before, and ``kept_mask`` and ``kept_rows`` do not.
+    Row numbers (``doc`` in tables) start at 0 and count the rows of the frame, or of all files in order. In an incremental run, ``doc``
+    continues from the earlier batches, but ``kept_mask`` and ``kept_rows`` do not.
     """
 
     def __init__(self, path: str | os.PathLike[str], corpus: Corpus | None = None, reference: Corpus | None = None) -> None:
@@ -83,40 +83,40 @@ class Result(Pairs):
 
     @cached_property
     def rows(self) -> int:
-        """The rows of the corpus, rejected ones too."""
+        """The number of rows in the corpus, including rejected ones."""
         return sum(one["rows"] for one in self.report["inputs"])
 
     @cached_property
     def kept_mask(self) -> Column:
-        """A truth value a row of the corpus: whether the removal list leaves it. Rows without a text are no duplicates and stay."""
+        """One boolean per row of the corpus: whether it is kept. Rows without a text are not duplicates and are kept."""
         # Of a later night of an index numbers count on from the nights before.
         first = (self.report.get("index") or {}).get("first_doc", 0)
         return _dupsift.kept_mask(os.fspath(self.path / "removed" / "part-00000.parquet"), first, self.rows)
 
     @property
     def kept_rows(self) -> Column:
-        """The numbers of the rows that stay, Int64, in ascending order: for ``datasets.Dataset.select``."""
+        """The numbers of the kept rows, Int64, in ascending order, for example for ``datasets.Dataset.select``."""
         return self.kept_mask.rows()
 
     def filter(self, frame: F) -> F:
-        """Returns a frame without its removed rows: the frame of ``dedup``, or another one with the same rows in the same order.
+        """Returns a frame without its removed rows. Pass the frame of ``dedup``, or another one with the same rows in the same order.
 
-        Takes frames of Polars and pandas, tables and batches of pyarrow, relations of DuckDB and one split of a Hugging Face dataset, and returns
-        the same kind. ValueError for a frame with another number of rows.
+        Accepts Polars and pandas frames, PyArrow tables and batches, DuckDB relations, and one split of a Hugging Face dataset, and returns the
+        same kind. Raises ValueError for a frame with a different number of rows.
 
             clean = dupsift.dedup(frame, text="body").filter(frame)
         """
         return filtered(frame, self.kept_mask)
 
     def apply(self, *, remove_if: str | None = None, input: PathLike | None = None, **thresholds: float) -> Survivors:
-        """Returns which rows are kept by another rule, without another run: a rule of ``remove_if``, or pairs of at least these similarities.
+        """Returns the rows that another rule keeps, without a new run: a rule of ``remove_if``, or only pairs of at least these similarities.
 
-        Thresholds are named by the labels of algorithms, and can only rise: the run does not know what it did not find. The corpus has to
-        be where it was, or in ``input``, because lengths and other columns of ``keep`` are read again. Pairs are held in memory, about 64 bytes each.
-        Nothing is written; ``apply(...).write(out)`` writes the corpus by this rule.
+        Name thresholds by the labels of algorithms. They can only be raised, because the run did not record pairs below its own. The corpus
+        must be where it was, or in ``input``, because lengths and other columns of ``keep`` are read again. Pairs are held in memory, about 64
+        bytes each. Nothing is written; ``apply(...).write(out)`` writes the corpus by this rule.
 
-        ValueError for a label that the run does not have, for a threshold below what it knows, and if the rule depends on a document that
-        the run did not compare with a kept one.
+        Raises ValueError for a label that the run does not have, for a threshold below the run's, and if the rule depends on a document that the
+        run did not compare with a kept one.
 
             result.apply(minhash=0.9).kept_rows
             result.apply(minhash=0.9).write("strict/")
@@ -125,20 +125,20 @@ class Result(Pairs):
         return Survivors(self, columns, remove_if, thresholds, input)
 
     def write(self, out: PathLike | None = None, *, corpus: Corpora = "keep", input: PathLike | None = None) -> Path:
-        """Writes the corpus without another run, like ``dupsift apply``; returns the folder that ``deduped/`` is in.
+        """Writes the corpus without a new run, like ``dupsift apply``. Returns the folder that contains ``deduped/``.
 
-        ``corpus`` is one or several of ``keep`` (the kept rows, in ``deduped/``), ``drop`` (the removed rows, in ``dropped/``) and
-        ``annotate`` (a row of marks for each row, in ``attributes/``). The files are those of a run with this ``corpus``. They are added to
-        the folder of the run, or written into the new folder ``out``. ``input`` says where the corpus is now, if it was moved.
+        ``corpus`` is one or more of ``keep`` (the kept rows, in ``deduped/``), ``drop`` (the removed rows, in ``dropped/``) and ``annotate`` (one
+        row of attributes per row, in ``attributes/``). The files are the same as from a run with this ``corpus``. They are added to the folder of
+        the run, or written to the new folder ``out``. If the corpus was moved, pass its location as ``input``.
 
-        ValueError for a corpus that has changed since the run, and for a folder that is there already.
+        Raises ValueError if the corpus has changed since the run, or if the folder already exists.
 
             result.write("clean/")
         """
         return _write(self.path, out, corpus, None, {}, input)
 
     def passages(self) -> Table:
-        """The repeated passages that ``cut`` found, in order of their documents.
+        """The repeated passages that ``cut`` found, in document order.
 
         Columns: id, doc; start, end in characters of the text; start_byte, end_byte; copies; first_id, first_doc, first_start of the
         first copy, null with ``cut_first``.
@@ -146,9 +146,9 @@ class Result(Pairs):
         return self._table("passages")
 
     def removed(self) -> Table:
-        """The documents that go, in order of their rows.
+        """The removed documents, in row order.
 
-        Columns: id; kept_id, the document that stays for it; similarity; algorithm; reason (copy, pair, chain or emptied); keep_rule; doc, kept_doc;
-        contained, numbers, the shares of it that stand in the kept one.
+        Columns: id; kept_id, the document that was kept instead; similarity; algorithm; reason (copy, pair, chain or emptied); keep_rule; doc,
+        kept_doc; contained, numbers, the shares of the removed document that the kept one contains.
         """
         return self._table("removed")

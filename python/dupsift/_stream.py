@@ -1,4 +1,4 @@
-"""What came before, in memory: a counting Bloom filter of signatures."""
+"""Detects duplicates in a stream of texts, with a counting Bloom filter of signatures in memory."""
 
 from __future__ import annotations
 
@@ -12,15 +12,14 @@ from ._frames import needed_of, stream_of
 
 
 class Stream:
-    """Tells of each text whether its like came before, in this object's life.
+    """Detects texts that are duplicates of texts added earlier to this object.
 
-    ``algorithm`` is one whose equal signatures alone make duplicates, without statistics of a corpus: ``exact``, ``tf`` or
-    ``long_sent``, for example; by ``minhash`` or ``megashingles`` a text came before if one of its bands did. ``keys`` is the
-    number of texts that the filter is made for: of new texts no more than the share ``rate`` is flagged by chance then. A text
-    that is not flagged is certainly new. ``memory`` is what the filter may take, in bytes or as "1GiB"; without it there is no
-    limit but what the machine or its cgroup has.
+    ``algorithm`` must pair documents by equal signatures and need no corpus statistics, such as ``exact``, ``tf`` or ``long_sent``. With
+    ``minhash`` or ``megashingles``, a text counts as seen if one of its bands was. ``keys`` is the number of texts to size the filter for; up
+    to that number, at most the share ``rate`` of new texts is flagged by mistake. A text that is not flagged is certainly new. ``memory``
+    limits the size of the filter, in bytes or as in "1GiB"; by default, only the memory of the machine or its cgroup limits it.
 
-    ValueError for an algorithm that cannot be a key, and for a filter larger than ``memory`` or than the machine's memory.
+    Raises ValueError for an algorithm that cannot be a key, and for a filter larger than ``memory`` or than the machine's memory.
 
         seen = dupsift.Stream("exact", keys=10_000_000)
         new = frame.filter(~polars.Series(seen.add(frame, text="body")))
@@ -42,10 +41,11 @@ class Stream:
         self._warned = False
 
     def add(self, batch: object, text: str = "text") -> Column:
-        """A truth value a text, in their order: whether its like came before. All of them have come then.
+        """Adds texts. Returns one boolean per text, in order: True if a duplicate was added earlier.
 
-        ``batch`` is a list of texts, or a frame as ``dedup`` takes it, with a column ``text``. Texts without a key (None, white space)
-        are not flagged. A UserWarning says when the filter holds so many keys that ten times ``rate`` is reached. TypeError for what is neither, ValueError for a column that is not there.
+        ``batch`` is a list of texts, or a frame that ``dedup`` accepts, with a column ``text``. Texts without a key (None, only white space) are
+        not flagged. Issues a UserWarning when the false-positive rate reaches ten times ``rate``. Raises TypeError for other types, and
+        ValueError for a missing column.
         """
         if isinstance(batch, str):
             raise TypeError("batch: expected a list of texts or a frame, got one text")
@@ -56,18 +56,18 @@ class Stream:
         by_chance = self.false_positives
         if not self._warned and by_chance >= min(10 * self._rate, 0.5):
             self._warned = True
-            share = f"{100 * by_chance:.2f}% of new texts are flagged by chance, at least ten times rate={self._rate}"
+            share = f"the false-positive rate is {100 * by_chance:.2f}%, at least ten times rate={self._rate}"
             warnings.warn(f"{share}: the filter holds {self.keys:,} keys; make one with larger keys=", UserWarning, stacklevel=2)
         return flags
 
     @property
     def keys(self) -> int:
-        """Texts with a key that came."""
+        """The number of texts with a key that were added."""
         return self._seen.keys
 
     @property
     def false_positives(self) -> float:
-        """The share of new texts that are flagged by chance by now, 0 to 1."""
+        """The current false-positive rate: the share of new texts that are flagged by mistake, 0 to 1."""
         return self._seen.false_positives
 
     def __repr__(self) -> str:

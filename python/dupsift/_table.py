@@ -30,27 +30,27 @@ def _cell(value: object) -> str:
 
 
 class Table(_dupsift.Table):
-    """A table of a result: read from its Parquet files a batch at a time, whenever a library asks for its stream.
+    """A table of a result. It is read from its Parquet files batch by batch, whenever a library requests its stream.
 
-    ``polars.DataFrame(table)``, ``pyarrow.table(table)`` and ``duckdb.from_arrow(table)`` take it as it is. ``for row in table`` gives
-    a dictionary a row and needs no library; so ``pandas.DataFrame(table)`` works too, and ``to_pandas()`` is faster. ``len(table)`` is
-    the number of rows, ``table.columns`` are the names of the columns, ``table.paths`` the files. A cell of a notebook shows ten rows.
+    ``polars.DataFrame(table)``, ``pyarrow.table(table)`` and ``duckdb.from_arrow(table)`` accept it directly. ``for row in table`` yields one
+    dictionary per row and needs no library, so ``pandas.DataFrame(table)`` works too; ``to_pandas()`` is faster. ``len(table)`` is the number
+    of rows, ``table.columns`` the column names, and ``table.paths`` the files. A notebook cell shows ten rows.
     """
 
     def to_polars(self) -> _polars.DataFrame:
-        """The table as a ``polars.DataFrame``. ImportError where polars is not installed."""
+        """Returns the table as a ``polars.DataFrame``. Raises ImportError if Polars is not installed."""
         import polars
 
         return polars.DataFrame(self)
 
     def to_arrow(self) -> _pyarrow.Table:
-        """The table as a ``pyarrow.Table``. ImportError where pyarrow is not installed."""
+        """Returns the table as a ``pyarrow.Table``. Raises ImportError if PyArrow is not installed."""
         import pyarrow
 
         return pyarrow.table(self)
 
     def to_pandas(self) -> _pandas.DataFrame:
-        """The table as a ``pandas.DataFrame``, by pyarrow. ImportError where one of the two is not installed."""
+        """Returns the table as a ``pandas.DataFrame``. Raises ImportError if pandas or PyArrow is not installed."""
         return self.to_arrow().to_pandas()
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""The verbs: files or frames in, a result out."""
+"""The verbs: they accept files or frames and return a result."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ PathLike = os.PathLike[str]
 
 
 def _told(output: Output) -> None:
-    """A result that a guard held back is not where it was asked for."""
+    """Warns that a guard held the result back, so that it is not in the requested folder."""
     for guard in output.report["guards"]:
         if guard["held"]:
             warnings.warn(f"the result is held back in {output.path}: {guard['sentence']}", UserWarning, stacklevel=3)
 
 
 def _of_reference(options: dict[str, object], beside: object) -> Corpus | None:
-    """Writes the reference to a file if it is a frame, and names the file in the options. It has the columns of the corpus."""
+    """Writes the reference to a file if it is a frame, and passes the file in the options. It must have the columns of the corpus."""
     reference = options.get("reference")
     if isinstance(reference, (list, tuple)):
         raise TypeError("reference=: expected a path or a frame, got a list; pass texts as a Series, or as a column of a frame")
@@ -53,20 +53,20 @@ def run(
     progress: Callable[[Progress], object] | None = None,
     **options: Unpack[RunOptions],
 ) -> Result:
-    """Finds the duplicates of a corpus in files: pairs, clusters and a removal list, in the folder ``out``.
+    """Finds the duplicates in a corpus of files and writes pairs, clusters and a removal list to the folder ``out``.
 
-    ``inputs`` are files, folders or globs. The same corpus and the same options give the same bytes in ``pairs/``, ``clusters/`` and
-    ``removed/`` as ``dupsift run``. Folders appear whole or not at all; nothing is deleted from the corpus.
+    ``inputs`` are files, folders or globs. The same corpus and options produce the same bytes in ``pairs/``, ``clusters/`` and ``removed/`` as
+    ``dupsift run``. The output folder appears only when it is complete; nothing is deleted from the corpus.
 
-    ``reference`` may be a frame with the columns of the corpus, too; its file lives as long as the result.
+    ``reference`` can also be a frame with the columns of the corpus. Its file exists as long as the result.
 
-    ``progress`` is a function that is called with a ``Progress``, in the place of a bar; an exception in it stops the run.
+    ``progress`` is a function that receives a ``Progress``, instead of a bar; an exception in it stops the run.
 
-    A result that a guard holds back, so that it does not replace an earlier one, stands beside ``out``: a UserWarning says so, and
+    If a guard holds the result back, so that it does not replace an earlier one, it is written next to ``out``; a UserWarning reports this, and
     ``result.held`` is True.
 
-    Raises ValueError for options, columns and names that cannot be, with what is expected; FileNotFoundError for inputs that are not
-    there; other OSErrors of files; InputError for inputs that cannot be used; DamagedError; KeyboardInterrupt.
+    Raises ValueError for invalid options, columns and names, with the expected values; FileNotFoundError for missing inputs; other OSErrors;
+    InputError for unusable inputs; DamagedError; KeyboardInterrupt.
 
         result = dupsift.run("data/*.parquet", out="dedup/", preset="strict", memory="8GiB")
     """
@@ -96,17 +96,17 @@ def dedup(
 ) -> Result:
     """Finds the duplicates among the rows of a frame.
 
-    ``frame`` is anything that gives a table by the Arrow PyCapsule interface (frames of polars, pandas and pyarrow, relations of
-    DuckDB), or one split of a Hugging Face dataset. ``text`` names the column of texts, or several that make one text, ``id`` that of ids ("id", if there is
-    such a column). The columns that are read are written to a file first, in the folder of ``work``, else beside ``out``, else where
-    the system keeps files for a while: so a frame may be larger than ``memory``. Row numbers of the result are those of the frame.
-    With ``corpus`` all columns are written, so that ``deduped/frame.parquet`` has them. ``reference`` may be a frame, too.
+    ``frame`` is anything that supports the Arrow PyCapsule interface (Polars, pandas and PyArrow frames, DuckDB relations), or one split of a
+    Hugging Face dataset. ``text`` names the text column, or several columns that form one text; ``id`` names the id column ("id" if it
+    exists). The columns are first written to a temporary file: in the folder ``work``, or next to ``out``, or in the system's temporary folder.
+    So a frame may be larger than ``memory``. Row numbers in the result are those of the frame. With ``corpus``, all columns are written and
+    appear in ``deduped/frame.parquet``. ``reference`` can also be a frame.
 
-    ``frame`` may also be a list of strings, a Series or an array of strings, with None for a missing text. It has no columns to name.
+    ``frame`` can also be a list of strings, a Series or an array of strings, with None for missing texts. It has no column names.
 
-    Without ``out`` the result lives as long as the object that is returned.
+    Without ``out``, the output is deleted together with the returned object.
 
-    Raises TypeError for an object that is no frame, and else what ``run`` raises.
+    Raises TypeError for an object that is not a frame, and otherwise the same exceptions as ``run``.
 
         result = dupsift.dedup(frame, text="body", id="url", algorithms="exact,minhash")
         clean = frame.filter(polars.Series(result.kept_mask))
@@ -135,9 +135,9 @@ def dedup(
 
 
 def open(path: str | PathLike) -> Result | Comparison:
-    """The result of a run, or of a comparison, that stands in a folder.
+    """Opens the output folder of a finished run or comparison.
 
-    Raises ValueError for a folder that is not the output of a finished run, InputError for one whose record cannot be understood.
+    Raises ValueError for a folder that is not the output of a finished run, and InputError if its record is unreadable.
     """
     if (Path(path) / "compare" / "comparison.json").is_file():
         return Comparison(path)
@@ -152,9 +152,9 @@ def compare(
     progress: Callable[[Progress], object] | None = None,
     **options: Unpack[CompareOptions],
 ) -> Comparison:
-    """Runs algorithms and presets on a corpus and judges their pairs; nothing is removed.
+    """Runs algorithms and presets on a corpus and judges their pairs. Nothing is removed.
 
-    ``print(comparison)`` shows recall, precision and F of each, and which to take. Raises what ``run`` raises.
+    ``print(comparison)`` shows recall, precision and F of each, and a recommendation. Raises the same exceptions as ``run``.
 
         comparison = dupsift.compare("sample/", out="compared/", judge="lcs:0.85")
     """
@@ -174,9 +174,9 @@ def purify(
     progress: Callable[[Progress], object] | None = None,
     **options: Unpack[PurifyOptions],
 ) -> Pages:
-    """Takes pages apart, HTML or web archives: title, keywords, abstract, text and links of each page.
+    """Extracts title, keywords, abstract, text and links from HTML pages or web archives.
 
-    With ``train`` a model of categories is learned instead. Raises what ``run`` raises.
+    With ``train``, trains a model of categories instead. Raises the same exceptions as ``run``.
 
         pages = dupsift.purify("crawl.warc.gz", out="pages/").pages().to_polars()
     """
@@ -198,13 +198,14 @@ def evaluate(
     threads: int | None = None,
     memory: str | int | None = None,
 ) -> Evaluation:
-    """Holds a result against labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
+    """Compares a result with labels: precision, recall and F of pairs and of pages, B-cubed, adjusted Rand index.
 
-    ``truth`` are files with labelled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), Parquet, JSON lines or separated values,
-    or one frame with these columns. The corpus has to be where it was, or in ``corpus``. What is undefined is None. ``print`` shows five columns, or with ``full`` all of them; ``record`` has all
-    figures of each algorithm, of the pairs that decide (``run``) and of what is removed (``removed``). The record is also left in ``evaluation/`` of the output.
+    ``truth`` is one or more files with labeled pairs (columns ``id_a``, ``id_b``) or clusters (columns ``id``, ``cluster``), as Parquet, JSON
+    lines, CSV or TSV, or one frame with these columns. The corpus must be where it was, or in ``corpus``. Undefined metrics are None. ``print``
+    shows five columns, or all of them with ``full``. ``record`` has all metrics of each algorithm, of the pairs that decide (``run``) and of the
+    removals (``removed``). The record is also written to ``evaluation/`` in the output.
 
-    Raises ValueError for labels that cannot be understood and for a corpus that is gone or another by now.
+    Raises ValueError for invalid labels, and if the corpus is missing or has changed.
     """
     folder = result.path if isinstance(result, Output) else Path(result)
     options = given_of({"truth_quotes": truth_quotes, "threads": threads, "memory": memory})

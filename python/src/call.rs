@@ -156,7 +156,7 @@ fn ending(stage: Option<String>) -> String {
 fn left(stage: Option<String>, kept: Option<(f64, u64)>) -> String {
     let place = place(stage);
     match kept {
-        None => format!("stopped {place}; nothing was written under the final name"),
+        None => format!("stopped {place}; no output was written"),
         Some((seconds, bytes)) => format!(
             "stopped {place}; make the same call again to resume ({seconds:.1} CPU s of work saved, {} MB)",
             bytes.div_ceil(1_000_000)

@@ -76,7 +76,7 @@ pub fn complain_of(story: &str, exit: Exit) {
 /// Returns the message for a run that was interrupted in this stage.
 fn stopped(stage: Option<String>, kept: Option<Kept>) -> String {
     let place = stage.map_or_else(|| "before the first stage".to_owned(), |stage| format!("in {stage:?}"));
-    let next = kept.map_or_else(|| "nothing was written under the final name".to_owned(), |kept| kept.to_string());
+    let next = kept.map_or_else(|| "no output was written".to_owned(), |kept| kept.to_string());
     format!("stopped {place}; {next}")
 }
 
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn who_stops_a_run_learns_where_it_was() {
-        let nothing = "nothing was written under the final name";
+        let nothing = "no output was written";
         assert_eq!(stopped(Some("sign".into()), None), format!("stopped in \"sign\"; {nothing}"));
         assert_eq!(stopped(None, None), format!("stopped before the first stage; {nothing}"));
         let kept = Some(Kept { cpu_seconds: 41.26, bytes: 1 << 30 });

@@ -340,7 +340,7 @@ mod tests {
         study.oracle = Some(OracleReport { documents: 300, judged: 4_000, duplicates: 40, unseen: 1, undecided: 0 });
         study.algorithms[1].oracle_recall = Some(figure(0.775, 0.05));
         study.advice =
-            Some(AdviceReport { sentence: "for this corpus take minhash".into(), ..AdviceReport::default() });
+            Some(AdviceReport { sentence: "for this corpus, use minhash".into(), ..AdviceReport::default() });
         let run = RunReport {
             algorithms: vec![AlgorithmReport {
                 label: "exact".into(),
@@ -386,7 +386,7 @@ mod tests {
             output: out
             all figures: out/compare/comparison.json
 
-            for this corpus take minhash
+            for this corpus, use minhash
         "#]].assert_eq(&comparison(&study, &run, Path::new("out")));
     }
 

@@ -23,19 +23,19 @@ mod tests {
     #[test]
     fn a_line_a_pass() {
         let first = Pass {
-            name: "first reading",
-            does: "signs: exact".into(),
+            name: "first pass",
+            does: "sign: exact".into(),
             is_reading: true,
             reads: 2048,
             writes: 5,
             ..Pass::default()
         };
-        let group = Pass { name: "group", does: "equal keys are pairs: exact".into(), ..Pass::default() };
+        let group = Pass { name: "group", does: "pair documents with equal keys: exact".into(), ..Pass::default() };
         expect_test::expect![[r#"
              pass            reads     work files   what is done
             --------------------------------------------------------------------
              first reading   2.0 KiB   5 B          signs: exact
-             group           -         -            equal keys are pairs: exact
+             group           -         -            pair documents with equal keys: exact
         "#]]
         .assert_eq(&plan(&[first, group]));
     }

@@ -171,7 +171,7 @@ fn a_night_of_relative_paths_names_what_is_to_be_typed_in_any_folder() {
     let accept = said.split("it is right: ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
     let ran = Ran::of(Command::new("sh").args(["-c", accept]).current_dir("/").output().unwrap()).ends_with(0);
     assert!(ran.stdout.contains(home.join("nightly/dedup/b").to_str().unwrap()), "{}", ran.stdout);
-    assert!(night("torn.jsonl", "b").ends_with(0).stderr.contains("is done already"));
+    assert!(night("torn.jsonl", "b").ends_with(0).stderr.contains("is already complete"));
     assert_eq!(std::fs::read_link(home.join("nightly/dedup/latest")).unwrap(), Path::new("b"));
 }
 

@@ -185,7 +185,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
         apply(out, more).ends_with(2).says(says);
     };
     refused(&out, &["--corpus", "kept"], &["did you mean \"keep\"?"]);
-    refused(&out, &["--corpus", "none"], &["none writes nothing"]);
+    refused(&out, &["--corpus", "none"], &["`none` would write nothing"]);
     refused(&out, &["--threshold", "0.9"], &["expected LABEL=T"]);
     refused(&out, &["--threshold", "minhahs=0.9", "-o", text(&at("new"))], &["did you mean \"minhash\"?"]);
     refused(&out, &["--remove-if", "all", "-o", text(&at("new"))], &["remove-if"]);
@@ -201,7 +201,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     let changed = others[3].text.replacen('w', "x", 1);
     others[3].text = changed;
     write("a.jsonl", &others);
-    refused(&out, &[], &["the corpus has changed since the run", "a.jsonl has other contents"]);
+    refused(&out, &[], &["the corpus has changed since the run", "a.jsonl has different contents"]);
     write("a.jsonl", &others[..39]);
     refused(&out, &[], &["the corpus has changed since the run"]);
     fs::remove_file(&input).unwrap();
@@ -210,11 +210,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
 
     write("a.jsonl", &docs(40));
     run(&[&input], &at("cut"), &["--algorithms", "exact", "--cut", "lines", "--max-cut-share", "1"]).ends_with(0);
-    refused(
-        &at("cut"),
-        &["--remove-if", "pair", "-o", text(&at("new"))],
-        &["what is cut depends on which documents are kept"],
-    );
+    refused(&at("cut"), &["--remove-if", "pair", "-o", text(&at("new"))], &["cuts depend on which documents are kept"]);
     // Thresholds need algorithms that decide, one each, and chains allow no other rule.
     let new = at("new");
     let twice = ["--threshold", "minhash=0.9", "--threshold", "minhash=0.95", "-o", text(&new)];

@@ -227,7 +227,7 @@ fn duplicate_ids_are_counted_and_warned_of() {
     let done = done(&file, &[]);
     let record = record(&done.out());
     assert_eq!(record["ids"]["duplicates"].as_u64(), Some(2));
-    assert!(record["warnings"].to_string().contains("2 rows carry an id that stood before"), "{}", record["warnings"]);
+    assert!(record["warnings"].to_string().contains("2 rows carry the id of an earlier row"), "{}", record["warnings"]);
     let pair = &pairs(&done.out(), "exact")[0];
     assert_eq!((pair.id_a.as_str(), pair.id_b.as_str(), pair.doc_a, pair.doc_b), ("x", "x", 0, 2));
 }
@@ -320,7 +320,7 @@ fn wrong_numbers_names_and_places() {
     refused(
         &[&file],
         &["--work", &work],
-        &["`work=", "a.parquet/work`: cannot be looked at", "expected an existing folder"],
+        &["`work=", "a.parquet/work`: cannot be read", "expected an existing folder"],
     );
     run(&[&file], &out, &["--memory", "48MiB"]).ends_with(0);
 }

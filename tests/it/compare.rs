@@ -321,7 +321,7 @@ fn presets_are_contestants() {
     assert_eq!(algorithms[0]["alone"].as_u64(), Some(alone("tf", &["tf"])));
     assert_eq!(study["agreement"][3][4], study["agreement"][3][3]);
     let advice = study["advice"]["sentence"].as_str().unwrap();
-    assert!(told.stdout.ends_with(&format!("{advice}\n")) && advice.starts_with("for this corpus take `"), "{advice}");
+    assert!(told.stdout.ends_with(&format!("{advice}\n")) && advice.starts_with("for this corpus, use `"), "{advice}");
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
     let lead = format!("F{}.", advice.strip_prefix('f').unwrap());
     assert!(page.contains(&lead) && page.contains("preset balanced"));
@@ -472,7 +472,7 @@ fn a_dry_run_tells_the_algorithms_as_run_does() {
     let help = Ran::of(program().args(["compare", "--help"]).output().unwrap()).ends_with(0).stdout;
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(
-        help.contains("Characters are those of the canonical text") && help.contains("tokenizer matters"),
+        help.contains("Characters are counted in the canonical text") && help.contains("tokenizer matters"),
         "{help}"
     );
 }

@@ -216,7 +216,7 @@ fn a_large_share_that_is_cut_holds_the_result_back() {
     write_docs(&input, &docs(60), 30);
     run(&[])
         .ends_with(4)
-        .says(&["of the text of the kept documents is to be cut, more than the 50% of", "max-cut-share"]);
+        .says(&["of the text of the kept documents would be cut, more than the 50% of", "max-cut-share"]);
     run(&["--max-cut-share", "0.9"]).ends_with(0);
 }
 
@@ -246,7 +246,7 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
     refused("a.parquet", &["--cut", "runs:5"], &["expected lines, paragraphs, sentences:N"]);
     refused("a.parquet", &["--cut-first"], &["has no effect without `cut`; add `cut=lines`"]);
     refused("a.parquet", &["--cut", "lines", "--cut-at", "sentence"], &["remove `cut-at`"]);
-    refused("a.parquet", &["--cut", "runs:100", "--cut-min-chars", "9"], &["leave `cut-min-chars` out"]);
+    refused("a.parquet", &["--cut", "runs:100", "--cut-min-chars", "9"], &["remove `cut-min-chars`"]);
 }
 
 #[test]

@@ -330,7 +330,7 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
     std::fs::write(&truth, "{\"id_a\": \"x\", \"id_b\": \"y\"}").unwrap();
-    evaluate(&done.out(), &[&truth], &[]).ends_with(2).says(&["none of the 2 ids of the truth", "\"x\", \"y\""]);
+    evaluate(&done.out(), &[&truth], &[]).ends_with(2).says(&["none of the 2 ids in the truth", "\"x\", \"y\""]);
 }
 
 /// Unreadable labels cost one row each, in every format: they are counted, listed and reported, and the others are measured.
@@ -467,7 +467,7 @@ fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
             assert_eq!(number(known, "pairs_not_written"), 0, "{label}");
             assert_eq!((&known["b_cubed"], &known["ari"]), (&one["b_cubed"], &one["ari"]), "{label}");
             let not_written = number(one, "pairs_not_written");
-            let warned = told.contains(&format!("warning: {label}: {not_written} pairs of groups above `max-group`"));
+            let warned = told.contains(&format!("warning: {label}: {not_written} pairs in groups above `max-group`"));
             assert_eq!(warned, not_written > 0, "{told}");
             if one["pairs"] == known["pairs"] {
                 for field in ["pairs_true", "pages", "pages_true", "pairwise", "pagewise"] {
@@ -481,7 +481,7 @@ fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
                 for figure in ["recall", "f1", "gamma"] {
                     assert!(one["pairwise"][figure].is_null() && one["pagewise"][figure].is_null(), "{label}: {one}");
                 }
-                assert!(one["pagewise"]["precision"].is_null() && told.contains("are not known"), "{label}: {one}");
+                assert!(one["pagewise"]["precision"].is_null() && told.contains("are unknown"), "{label}: {one}");
                 unknown += 1;
             }
         }
@@ -528,16 +528,14 @@ fn what_cannot_be_evaluated_is_refused() {
     let truth = folder.path().join("truth.parquet");
     let column = || Arc::new(StringArray::from(vec!["d0"])) as ArrayRef;
     write_columns(&truth, &[("idA", column()), ("id_b", column())], 10);
-    evaluate(&done.out(), &[&truth], &[])
-        .ends_with(2)
-        .says(&["available: idA, id_b", "\"idA\" what should be called id_a"]);
+    evaluate(&done.out(), &[&truth], &[]).ends_with(2).says(&["available: idA, id_b", "should \"idA\" be named id_a"]);
     evaluate(&done.out(), &[&folder.path().join("none.parquet")], &[]).ends_with(2).says(&["`truth", "does not exist"]);
     evaluate(folder.path(), &[&truth], &[]).ends_with(2).says(&["not the output of a finished run"]);
     let clusters = folder.path().join("clusters.parquet");
     write_columns(&clusters, &[("id", column()), ("cluster", column())], 10);
     let pairs = folder.path().join("pairs.jsonl");
     std::fs::write(&pairs, "{\"id_a\": \"d0\", \"id_b\": \"d1\"}").unwrap();
-    evaluate(&done.out(), &[&clusters, &pairs], &[]).ends_with(2).says(&["expected files of one kind"]);
+    evaluate(&done.out(), &[&clusters, &pairs], &[]).ends_with(2).says(&["expected the same columns in all files"]);
     // No cluster has two documents, so there is nothing to find.
     let single = folder.path().join("single.jsonl");
     std::fs::write(&single, "{\"id\": \"d0\", \"cluster\": 0}\n{\"id\": \"d2\", \"cluster\": 1}\n").unwrap();
@@ -557,7 +555,7 @@ fn what_cannot_be_evaluated_is_refused() {
     std::fs::write(done.out().join("pairs/algorithm=exact/part-00000.parquet"), "PAR1").unwrap();
     evaluate(&done.out(), &[&pairs], &[])
         .ends_with(1)
-        .says(&["algorithm=exact", "expected a table as dupsift writes it"]);
+        .says(&["algorithm=exact", "expected a table written by dupsift"]);
     write_docs(&docs, &numbered(["один текст", "один текст"]), 10);
     evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["has changed since the run"]);
 }

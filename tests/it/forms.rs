@@ -188,7 +188,7 @@ fn searches_that_are_cut_short_are_counted() {
     let (cut, said) = cut_short(129);
     assert_eq!(cut, 129 * 129);
     assert!(
-        said.contains("versions: for 16,641 pairs, the next best was looked for in only part of a large group"),
+        said.contains("versions: for 16,641 pairs, the next best was searched for in only part of a large group"),
         "{said}"
     );
 }
@@ -209,7 +209,7 @@ fn explain_tells_templates_of_copies_that_are_not_written() {
         said.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let said = explain(last + 1, last + 3);
-    assert!(said.contains("same template: the numbers differ: 0 of 12 agree, 0.7 are asked for; written as the pair of d4 and d5, which have the same texts"), "{said}");
+    assert!(said.contains("same template: the numbers differ: 0 of 12 match, and the required share is 0.7; written as the pair of d4 and d5, which have the same texts"), "{said}");
     assert!(said.contains("no, same template"), "{said}");
 }
 
@@ -266,10 +266,10 @@ fn explain_says_why_with_figures() {
         Ran::of(program().arg("explain").arg(done.out()).args([a, b]).output().unwrap()).ends_with(0).stdout
     };
     for (a, b, sentence) in [
-        ("d0", "d1", "version: nothing else has a cosine of 0.6"),
-        ("d3", "d2", "contained: 1.00 of the 3-grams of b stand in a"),
+        ("d0", "d1", "version: no other document has a cosine of 0.6"),
+        ("d3", "d2", "contained: a contains 1.00 of the 3-grams of b"),
         ("d2", "d3", "contained: 1.00 of the 3-grams of a stand in b"),
-        ("d4", "d5", "same template: the numbers differ: 0 of 12 agree, 0.7 are asked for"),
+        ("d4", "d5", "same template: the numbers differ: 0 of 12 match, and the required share is 0.7"),
     ] {
         let said = explain(a, b).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(said.contains(sentence), "{a} {b}: {said}");
@@ -294,20 +294,20 @@ fn explain_goes_by_the_methods_own_score() {
     };
     let checked = run("verify=jaccard:0.1", &[]);
     let said = explain(&checked, "d0", "d1");
-    assert!(said.contains("version: nothing else has a cosine of 0.6") && !said.contains("nearer"), "{said}");
+    assert!(said.contains("version: no other document has a cosine of 0.6") && !said.contains("nearer"), "{said}");
     // Below templates=, such a pair is not in the table, and explain says so; what was never compared may be anything.
     let few = run("templates=1", &[]);
     let sentence = "but no versions; reported only from a cosine of 1";
     for (a, b, reason) in [
-        ("d4", "d5", "the numbers differ: 0 of 12 agree, 0.7 are asked for"),
-        ("d7", "d8", "the word \"alpha\" stands oftener in a"),
+        ("d4", "d5", "the numbers differ: 0 of 12 match, and the required share is 0.7"),
+        ("d7", "d8", "the word \"alpha\" is more frequent in a"),
     ] {
         let said = explain(&few, a, b);
         assert!(said.contains(&format!("{sentence}: {reason}")), "{said}");
     }
     let cut = run("templates=1", &["--max-candidates", "1"]);
     let warnings = record(&cut.out())["warnings"].to_string();
-    assert!(warnings.contains("pages of one template may count as versions and be removed"), "{warnings}");
+    assert!(warnings.contains("pages with the same template may count as versions and be removed"), "{warnings}");
     let said = explain(&cut, "d4", "d6");
     assert!(!said.contains(sentence), "{said}");
     assert!(record(&few.out())["algorithms"][1]["relations"]["templates_left_out"] == 6);
@@ -441,7 +441,7 @@ fn removals_of_one_template_are_told_and_guarded() {
     let run =
         |more: &[&str]| crate::kit::run(&[&file], &out, &[&["--overwrite", "--remove-if", "pair"], more].concat());
     let minhash = ["--algorithms", "exact,minhash", "--max-template-share", "0.2"];
-    let said = "149 of 149 removed near-duplicates look like pages of one template (100.0%), more than the 20% of `max-template-share`";
+    let said = "149 of 149 removed near-duplicates look like pages with the same template (100.0%), more than the 20% of `max-template-share`";
     run(&minhash).ends_with(3).says(&[said]);
     let removal = record(&out)["removal"].clone();
     assert_eq!(

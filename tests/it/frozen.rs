@@ -101,16 +101,16 @@ fn a_folder_that_does_not_hold_what_is_needed_is_refused() {
     };
     refused(samples(), "exact", "it is not the output of a finished run");
     refused(&plain.out(), "segments", "it has no statistics of segments");
-    refused(&plain.out(), "exact,lsi:dimensions=20", "what lsi learnt there is of other parameters");
-    refused(&plain.out(), "exact,lsi,descr_words", "nothing was learnt there for descr_words");
+    refused(&plain.out(), "exact,lsi:dimensions=20", "the model of lsi was trained with other parameters");
+    refused(&plain.out(), "exact,lsi,descr_words", "it has no model for descr_words");
     let exact = done(samples(), &["--algorithms", "exact"]);
-    refused(&exact.out(), "cosine", "it has no statistics of words");
+    refused(&exact.out(), "cosine", "it has no word statistics");
     // Words from another segmentation are other words.
     let folder = tempfile::tempdir().unwrap();
     let stats = plain.out();
     let more = ["--algorithms", "cosine", "--tokenizer", "char", "--stats", stats.to_str().unwrap()];
     run(&[samples()], &folder.path().join("out"), &more)
         .ends_with(2)
-        .says(&["are damaged, or were made with other text options"]);
+        .says(&["are damaged, or from other text options"]);
     drop(ended(samples(), &["--algorithms", "exact", "--stats", plain.out().to_str().unwrap()], 0));
 }

@@ -54,7 +54,7 @@ fn a_share_removed_is_guarded_at_its_bound() {
     let before = tree(&place.at("out"));
     // One more is removed; with one row fewer, the file is not guarded.
     place.corpus(20, 7);
-    place.run("out", &limits).ends_with(4).says(&["6 of the 20 documents of a.parquet are to be removed, 30.0%"]);
+    place.run("out", &limits).ends_with(4).says(&["6 of the 20 documents of a.parquet would be removed (30.0%)"]);
     assert!(before == tree(&place.at("out")), "what stands has changed");
     assert_eq!(place.guards("out.held"), [("max-removed-share".to_owned(), true)]);
     let held = tree(&place.at("out.held"));
@@ -84,7 +84,7 @@ fn pairs_are_guarded_against_an_earlier_run() {
     place.corpus(10_000, 106);
     place.run("before", &more).ends_with(0);
     place.corpus(10_000, 1_036);
-    place.run("out", &against).ends_with(4).says(&["pairs a document, 9.9 times the"]);
+    place.run("out", &against).ends_with(4).says(&["pairs per document, 9.9 times the"]);
     assert_eq!(names_in(place.folder.path()), ["before", "corpus", "out.held"]);
     assert_eq!(place.guards("out.held"), [("max-pairs-factor".to_owned(), true)]);
     place.corpus(32_858, 1_036);
@@ -97,7 +97,7 @@ fn pairs_are_guarded_against_an_earlier_run() {
     place
         .run("out", &[&more[..], &["--previous", "nowhere"]].concat())
         .ends_with(2)
-        .says(&["nowhere is no output of dupsift run"]);
+        .says(&["nowhere is not an output of dupsift run"]);
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn nothing_read_never_replaces_what_stands() {
     let head = "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/\r\nContent-Type: application/http\r\n";
     let archive = format!("{head}Content-Length: {}\r\n\r\n{answer}\r\n\r\n", answer.len());
     std::fs::write(night.at("corpus/a.warc"), archive).unwrap();
-    night.held(&[]).says(&["the one row has no text"]);
+    night.held(&[]).says(&["the only row has no usable text"]);
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn an_index_looks_up_the_nearest_pages_of_a_template() {
     run("first.parquet", &docs[..2_999]);
     let record = run("second.parquet", &docs[2_999..]);
     let stages = record["stages"].as_array().unwrap();
-    let met = stages.iter().find(|stage| stage["stage"] == "look up guests").expect("some take part");
+    let met = stages.iter().find(|stage| stage["stage"] == "look up indexed documents").expect("some take part");
     let met = met["rows_in"].as_u64().unwrap();
     // 14 bands, up to 22 neighbors on both sides of a window of 1,500 rows, and the first 4.
     assert!((4..=14 * 48).contains(&met), "{met} indexed documents take part");

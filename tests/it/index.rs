@@ -276,7 +276,7 @@ fn what_stays_over_nights_is_what_stays_of_one_run() {
 #[test]
 fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
     for (algorithms, more) in [
-        ("three_plus_five:chain=neighbours", &[][..]),
+        ("three_plus_five:chain=neighbors", &[][..]),
         ("minhash:verify=jaccard:0.5", &["--remove-if", "pair", "--chain", "remove"]),
     ] {
         let mut place = Nights::new(algorithms);
@@ -303,7 +303,7 @@ fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
 /// Links of chains: a pair in a chain depends on the documents between, but the connected documents do not.
 #[test]
 fn what_nights_connect_is_a_cluster_of_one_run() {
-    let mut place = Nights::new("three_plus_five:chain=neighbours,as=chain,three_plus_five:chain=pairwise,as=each");
+    let mut place = Nights::new("three_plus_five:chain=neighbors,as=chain,three_plus_five:chain=pairwise,as=each");
     for docs in dealt(made_docs(400), 4, 22) {
         place.night(docs).ends_with(0);
     }

@@ -102,7 +102,7 @@ fn a_night_of_other_documents_is_held_back_by_its_candidates() {
     let before = place.out(0);
     let against = ["--previous", before.to_str().unwrap(), "--max-pairs-factor", "1000000", "--max-removed-share", "1"];
     place.again(1, &against).ends_with(4).says(&[
-        "candidates a document",
+        "candidates per document",
         "times the",
         "more than the 10 of `max-candidates-factor`",
     ]);
@@ -304,10 +304,10 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
     refused("exact,minhash", &["--tokenizer", "char"], &["words: ", "tokenizer"]);
     refused("exact,minhash", &["--tokenizer", "jieba"], &["words: ", "tokenizer"]);
     refused("exact,minhash", &["--planned-documents", "5"], &["`planned-documents`: 100000000 there, 5 here"]);
-    refused("exact,minhash:verify=jaccard:0.5,margin=0.1:0.5", &[], &["margin=M:D", "leave :D out"]);
+    refused("exact,minhash:verify=jaccard:0.5,margin=0.1:0.5", &[], &["margin=M:D", "remove :D"]);
     refused("repeats", &[], &["repeats: "]);
-    refused("shingles:join=exact", &[], &["join=exact", "take another join"]);
-    refused("exact,minhash", &["--prefilter"], &["`prefilter` leaves out rows"]);
+    refused("shingles:join=exact", &[], &["join=exact", "use another join"]);
+    refused("exact,minhash", &["--prefilter"], &["`prefilter` skips rows"]);
     // A folder with other files is not an index.
     let more = ["--index", place.at("in").to_str().unwrap().to_owned().leak()];
     place.with(&[place.at("in/0.parquet")], &place.at("out/y"), &more).ends_with(2).says(&["is not part of an index"]);

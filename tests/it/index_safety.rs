@@ -168,7 +168,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     // The folder has the result of another run, which is never taken for that of the batch.
     let other = place.with(&[place.at("in/b.parquet")], &place.out(1), &["--overwrite"]).ends_with(0);
     other.says(&["is the result of batch n1 of the index", "dupsift index forget"]);
-    place.again(1, &[]).ends_with(2).says(&["holds another result", "n1", "`overwrite"]);
+    place.again(1, &[]).ends_with(2).says(&["has a different result", "n1", "`overwrite"]);
     assert_eq!(record(&place.out(1))["documents"]["used"], 2, "the other run's result was touched");
     place.again(1, &["--overwrite"]).ends_with(0);
     assert!(result_bytes(&place.out(1)) == own);
@@ -200,7 +200,7 @@ fn a_result_of_an_index_that_was_made_anew_is_another_one() {
     let own = record(&place.out(0))["index"]["publication"].clone();
     std::fs::remove_dir_all(place.out(0)).unwrap();
     std::fs::rename(place.at("out/old"), place.out(0)).unwrap();
-    place.again(0, &[]).ends_with(2).says(&["holds another result"]);
+    place.again(0, &[]).ends_with(2).says(&["has a different result"]);
     place.again(0, &["--overwrite"]).ends_with(0);
     assert_ne!(record(&place.out(0))["index"]["publication"], own);
 }
@@ -284,7 +284,7 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
     place
         .again(1, &["--overwrite"])
         .ends_with(0)
-        .says(&["1 row of this batch was forgotten before and stays forgotten"]);
+        .says(&["1 row of this batch was forgotten earlier and stays forgotten"]);
     assert_eq!(forgotten(), serde_json::json!([[row, row + 1]]));
     assert!(record(&place.out(1))["warnings"].to_string().contains("stays forgotten"));
     // If its text arrives again, it is new; that of another document is not.
@@ -299,7 +299,7 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
     place
         .again(2, &["--overwrite", "--corpus", "keep"])
         .ends_with(0)
-        .says(&["2 rows of this batch were forgotten before"]);
+        .says(&["2 rows of this batch were forgotten earlier"]);
     let ranges = forgotten();
     assert_eq!(ranges.as_array().unwrap().len(), 2, "{ranges}");
     // Under another name, they are new.
@@ -336,7 +336,7 @@ fn a_batch_that_is_given_up_is_reported() {
     let (index, away) = (place.at("index"), place.at("away"));
     std::fs::rename(place.at("out"), &away).unwrap();
     let before = tree(&index);
-    looked_after(&index, &["compact"]).ends_with(2).says(&["out is not there", "mkdir -p"]);
+    looked_after(&index, &["compact"]).ends_with(2).says(&["out does not exist", "mkdir -p"]);
     same_tree(&before, &index, "a disk that is not mounted");
     std::fs::rename(&away, place.at("out")).unwrap();
     looked_after(&index, &["compact"]).ends_with(0).says(&["the batch n2 ended before its result"]);

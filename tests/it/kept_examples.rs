@@ -138,7 +138,7 @@ fn a_text_is_known_by_the_copy_that_is_kept() {
         assert_eq!(second.get(1).map(|row| [&*row[0], &*row[1]]), finds.then_some(["v", "x2"]), "{algorithms}");
         assert_eq!(Table::read(&place.out(1).join("removed")).numbers("kept_doc")[0], 1);
         let index = place.at("index");
-        looked_after(&index, &["forget", "--id", "x1"]).ends_with(2).says(&["x1", "the index lists a text under"]);
+        looked_after(&index, &["forget", "--id", "x1"]).ends_with(2).says(&["x1", "the index lists each text under"]);
         looked_after(&index, &["forget", "--id", "x2"]).ends_with(0);
         assert_eq!(write(&place, 2, &[("x5", &text, 0)]), Vec::<[String; 3]>::new(), "{algorithms}");
     }

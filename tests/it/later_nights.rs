@@ -149,7 +149,7 @@ fn the_page_of_a_later_night_shows_both_texts() {
     let (out, page) = (two.at("n1"), two.at("n1/report.html"));
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(text.contains("(of batch n0)") && text.contains("<ins>") && text.contains("<del>"), "no texts");
-    assert!(text.contains("(earlier nights)"), "pairs by file");
+    assert!(text.contains("(earlier batches)"), "pairs by file");
     assert!(!text.contains("document 0") && text.contains("dupsift explain"), "{}", text.len());
     typed("report", &out, &[]).ends_with(0);
     assert!(std::fs::read_to_string(&page).unwrap() == text, "made again it is another one");
@@ -186,7 +186,7 @@ fn a_run_against_a_reference_has_its_page() {
     assert!(text.contains("(of the reference)"), "{}", text.len());
     assert!(text.contains("(the reference)"), "pairs by file");
     let gone = typed("explain", &at("out"), &[&docs[10].id]).ends_with(2);
-    gone.says(&["a reference whose texts were not kept"]);
+    gone.says(&["a reference whose texts were not saved"]);
 }
 
 /// Relative paths in the record are found from any other folder.
@@ -312,7 +312,7 @@ fn a_batch_that_is_made_again_stays_forgotten() {
     place
         .again(1, &["--overwrite"])
         .ends_with(0)
-        .says(&["40 rows of this batch were forgotten before and stay forgotten"]);
+        .says(&["40 rows of this batch were forgotten earlier and stay forgotten"]);
     assert_eq!(kept(&place, 1), of_batch);
     place.same_night(&docs[50..]).ends_with(0);
     assert_eq!(kept(&place, 2), of_batch, "all of it is new");

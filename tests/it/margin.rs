@@ -102,7 +102,7 @@ fn equal_signatures_have_no_margin() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let more = ["--algorithms", "tf:margin=0.1"];
-    crate::kit::run(&[samples()], &out, &more).ends_with(2).says(&["equal signatures do not have; add verify="]);
+    crate::kit::run(&[samples()], &out, &more).ends_with(2).says(&["equal signatures have none; add verify="]);
     crate::kit::run(&[samples()], &out, &["--algorithms", "tf:margin=0.1,verify=lcs:0.5"]).ends_with(0);
 }
 

@@ -99,7 +99,7 @@ fn nights_go_on_after_a_crash_and_are_held_against_each_other() {
     };
     cut(0, 4);
     nights.night("2026-11-20").ends_with(0).says(&["2026-11-20 is published"]);
-    nights.night("2026-11-20").ends_with(0).says(&["is done already"]);
+    nights.night("2026-11-20").ends_with(0).says(&["is already complete"]);
     // The second run is killed, and resumes from its saved state.
     cut(1, 5);
     std::fs::write(nights.at("crash"), "").unwrap();
@@ -115,7 +115,7 @@ fn nights_go_on_after_a_crash_and_are_held_against_each_other() {
     nights.night("2026-11-22").ends_with(4).says(&["held back", "accept", "199 of the 200 documents of b.parquet"]);
     assert_eq!(nights.latest(), "2026-11-21");
     Ran::of(program().arg("accept").arg(nights.at("out/2026-11-22.held")).output().unwrap()).ends_with(0);
-    nights.night("2026-11-22").ends_with(0).says(&["is done already"]);
+    nights.night("2026-11-22").ends_with(0).says(&["is already complete"]);
     assert_eq!(nights.latest(), "2026-11-22");
     // The accepted result is the previous run; of the others, the newest are kept.
     std::fs::remove_file(nights.at("corpus/b.parquet")).unwrap();
@@ -206,7 +206,7 @@ fn a_night_that_was_not_listed_yet_is_the_newest() {
     let json = std::fs::read_to_string(out.join("run.json")).unwrap();
     let started = record(&out)["started"].as_str().unwrap().to_owned();
     std::fs::write(out.join("run.json"), json.replace(&started, "2000-01-01T00:00:00Z")).unwrap();
-    nights.night("2000-01-01").ends_with(0).says(&["is done already"]);
+    nights.night("2000-01-01").ends_with(0).says(&["is already complete"]);
     assert_eq!(nights.latest(), "2000-01-01");
 }
 
@@ -226,7 +226,7 @@ fn an_older_night_that_is_accepted_does_not_move_latest_back() {
     };
     let accepted = |name: &str| {
         Ran::of(program().arg("accept").arg(nights.at(&format!("out/{name}.held"))).output().unwrap()).ends_with(0);
-        nights.night(name).ends_with(0).says(&["is done already"]);
+        nights.night(name).ends_with(0).says(&["is already complete"]);
         std::fs::read_to_string(nights.at("out/.nightly.published")).unwrap()
     };
     nights.night("2026-11-20").ends_with(0);
@@ -278,9 +278,9 @@ fn a_second_night_in_one_folder_is_told() {
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), nights.at("dupsift")).unwrap();
     let lock = std::fs::File::create(nights.at("out/.nightly.lock")).unwrap();
     lock.lock().unwrap();
-    nights.night("2026-11-20").ends_with(75).says(&["another night is at work"]);
+    nights.night("2026-11-20").ends_with(75).says(&["another run is in progress"]);
     drop(lock);
-    nights.night("../x").ends_with(2).says(&["cannot be the name of a night"]);
+    nights.night("../x").ends_with(2).says(&["is not a valid name for a run"]);
 }
 
 #[test]
@@ -299,12 +299,12 @@ fn nights_with_an_index_are_added_once_they_are_published() {
     // The second run is killed before it is published, and again when its output is complete but not yet in the index.
     cut(2, 4);
     let killed = |step: &str| Ran::of(nights.indexed("2026-11-21", &[]).env("DUPSIFT_STOP_AT", step).output().unwrap());
-    killed("intent").says(&["dupsift ended with 134", "the same command begins the night anew"]);
+    killed("intent").says(&["dupsift exited with code 134", "run the same command again to start over"]);
     assert!(!nights.at("out/2026-11-21").exists());
     assert_eq!(nights_in(&nights.held()), ["2026-11-20"]);
-    killed("output").says(&["dupsift ended with 134"]);
+    killed("output").says(&["dupsift exited with code 134"]);
     assert_eq!((nights.latest().as_str(), nights.at("out/2026-11-21").exists()), ("2026-11-20", true));
-    night("2026-11-21", &[]).ends_with(0).says(&["is done already"]);
+    night("2026-11-21", &[]).ends_with(0).says(&["is already complete"]);
     assert_eq!((nights.latest().as_str(), nights_in(&nights.held()).len()), ("2026-11-21", 2));
     let second = record(&nights.at("out/2026-11-21"));
     assert_eq!(
@@ -326,7 +326,7 @@ fn nights_with_an_index_are_added_once_they_are_published() {
     assert_eq!(nights_in(&nights.held()), ["2026-11-20", "2026-11-21", "2026-11-22", "2026-11-23"]);
     // All of it is seen.
     night("2026-11-24", &[]).ends_with(0);
-    night("2026-11-24", &[]).ends_with(0).says(&["was already published", "is done already"]);
+    night("2026-11-24", &[]).ends_with(0).says(&["was already published", "is already complete"]);
     assert_eq!(record(&nights.at("out/2026-11-24"))["index"]["texts"], 0);
     assert_eq!(
         names_in(&nights.at("out")),

@@ -188,7 +188,7 @@ fn nights_inside_the_corpus_do_not_remove_it() {
     assert_eq!(skipped(&third, &corpus), all);
 }
 
-/// Only a result of dupsift contains nothing else: other programs also write `run.json` and `_SUCCESS`.
+/// Only a dupsift output contains nothing else: other programs also write `run.json` and `_SUCCESS`.
 #[test]
 fn an_output_may_lie_in_the_output_of_another_program() {
     let folder = tempfile::tempdir().unwrap();
@@ -199,5 +199,5 @@ fn an_output_may_lie_in_the_output_of_another_program() {
     std::fs::write(at("spark/run.json"), "{\"run\": 5}").unwrap();
     let more = ["--algorithms", "exact", "--no-report"];
     crate::kit::run(&[&at("corpus.jsonl")], &at("spark/out"), &more).ends_with(0);
-    crate::kit::run(&[&at("corpus.jsonl")], &at("spark/out/deeper"), &more).ends_with(2).says(&["a result of dupsift"]);
+    crate::kit::run(&[&at("corpus.jsonl")], &at("spark/out/deeper"), &more).ends_with(2).says(&["a dupsift output"]);
 }

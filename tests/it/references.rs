@@ -150,7 +150,7 @@ fn every_member_has_a_page_with_its_parameters() {
         let name = algorithm.name();
         let page = read_to_string(root().join(format!("docs/methods/{name}.md"))).unwrap_or_default();
         assert!(page.starts_with(&format!("# {name}\n")), "docs/methods/{name}.md does not begin with # {name}");
-        for heading in ["Steps", "Parameters", "Example", "When to take it", "Cost"] {
+        for heading in ["Steps", "Parameters", "Example", "When to use it", "Cost"] {
             assert!(page.contains(&format!("\n## {heading}\n")), "docs/methods/{name}.md has no heading {heading}");
         }
         let specs = algorithm.facts().params.iter();

@@ -102,8 +102,11 @@ fn a_full_disk_says_how_much_more_is_needed() {
             // If there was only no room to save a part, the run continued.
             let is_last = |line: &&str| line.contains("No space left on device") && !line.contains("continues without");
             let said = ran.stderr.lines().find(is_last).unwrap();
-            assert!(said.contains(" more are needed in ") || said.contains("more is needed in "), "{said}");
-            let kept = said.contains("nothing done so far is lost: run the same command again to resume (");
+            assert!(
+                said.contains(" more are needed in ") || said.contains(" needs more space than the expected "),
+                "{said}"
+            );
+            let kept = said.contains("completed work is not lost: run the same command again to resume (");
             assert_eq!(kept, !place.taken_up().is_empty(), "{said}");
             full += usize::from(kept);
         }
@@ -133,10 +136,10 @@ fn a_file_that_was_set_aside_stays_so_for_the_run_that_goes_on() {
         .collect();
     child.kill().unwrap();
     child.wait().unwrap();
-    assert!(!out.exists() && lines.iter().any(|line| line.contains("starts again without this file")), "{lines:?}");
+    assert!(!out.exists() && lines.iter().any(|line| line.contains("starts over without this file")), "{lines:?}");
 
     let ran = Ran::of(command().output().unwrap()).ends_with(3);
-    assert!(ran.stderr.contains("an earlier run found that"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("found by an earlier run"), "{}", ran.stderr);
     assert!(!ran.stderr.contains("starts again"), "{}", ran.stderr);
     let record = record(&out);
     let taken: Vec<&str> = record["resumed"].as_array().unwrap().iter().filter_map(|name| name.as_str()).collect();

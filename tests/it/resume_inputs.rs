@@ -62,9 +62,9 @@ fn a_file_that_is_replaced_while_it_is_read_is_read_by_the_run_that_goes_on() {
         let out = folder.path().join("out");
         let lines = killed_after(command(&docs, &out), stage, || replace(&docs.join("b.parquet")), "write tables");
         assert!(!out.exists(), "{stage}: it had ended");
-        let began_again = lines.iter().any(|line| line.contains("starts again without this file"));
+        let began_again = lines.iter().any(|line| line.contains("starts over without this file"));
         let ran = Ran::of(command(&docs, &out).output().unwrap()).ends_with(0);
-        assert!(!ran.stderr.contains("an earlier run found that"), "{stage} ({began_again}): {}", ran.stderr);
+        assert!(!ran.stderr.contains("found by an earlier run"), "{stage} ({began_again}): {}", ran.stderr);
         assert_same_bytes(&out, &done(&docs, &ALGORITHMS).out(), stage);
         assert!(taken_up(&out).is_empty(), "{stage} ({began_again}): {:?}", taken_up(&out));
         assert_eq!(names_in(folder.path()), ["docs", "out"]);
@@ -79,12 +79,12 @@ fn a_file_that_was_set_aside_can_be_read_again() {
     damage_last_texts(&docs.join("b.parquet"));
     let out = folder.path().join("out");
     let lines = killed_after(command(&docs, &out), "group tf_idf", || (), "write tables");
-    assert!(lines.iter().any(|line| line.contains("starts again without this file")), "{lines:?}");
+    assert!(lines.iter().any(|line| line.contains("starts over without this file")), "{lines:?}");
     let ran = Ran::of(command(&docs, &out).output().unwrap()).ends_with(3);
-    assert!(ran.stderr.contains("an earlier run found that, and `resume=false` reads it again"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("found by an earlier run; `resume=false` reads the file again"), "{}", ran.stderr);
     std::fs::remove_dir_all(&out).unwrap();
     let ran = Ran::of(command(&docs, &out).args(["--resume", "false"]).output().unwrap()).ends_with(3);
-    assert!(ran.stderr.contains("starts again without this file"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("starts over without this file"), "{}", ran.stderr);
 }
 
 /// An obstacle at the final name is reported at the end, without losing any saved state.

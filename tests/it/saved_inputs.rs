@@ -92,7 +92,7 @@ fn what_changed_behind_size_and_time_is_not_taken_for_the_same() {
         at_stage(command(&docs, &out), stage, true, || ());
         change(&docs.join("b.jsonl"), from, to, anew);
         let ran = Ran::of(command(&docs, &out).output().unwrap());
-        ran.says(&["b.jsonl has other contents now; the saved work of an earlier run is discarded"]);
+        ran.says(&["b.jsonl has different contents; the saved state of an earlier run is discarded"]);
         assert_eq!(taken_up(&out), 0, "{to}");
         run(&[&docs], &fresh, &OPTIONS);
         assert_same_bytes(&out, &fresh, to);
@@ -230,7 +230,7 @@ fn a_look_knows_a_corpus_of_other_texts() {
     look("report", &[]).ends_with(0);
     let page = fs::read(out.join("report.html")).unwrap();
     change(&docs.join("b.jsonl"), "\"text\":\"", "\"test\":\"", false);
-    look("explain", &["--docs", "0", "1"]).ends_with(2).says(&["b.jsonl has other contents"]);
-    look("report", &[]).ends_with(2).says(&["b.jsonl has other contents", "the page is unchanged"]);
+    look("explain", &["--docs", "0", "1"]).ends_with(2).says(&["b.jsonl has different contents"]);
+    look("report", &[]).ends_with(2).says(&["b.jsonl has different contents", "the page is unchanged"]);
     assert!(page == fs::read(out.join("report.html")).unwrap());
 }

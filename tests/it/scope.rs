@@ -151,7 +151,7 @@ fn rows_without_a_value_are_one_scope_and_numbers_are_values() {
     assert_eq!(found, [(0, 3), (1, 4), (1, 6)]);
     let explained = Ran::of(program().arg("explain").arg(&out).args(["--docs", "0", "2"]).output().unwrap());
     let explained = explained.ends_with(0);
-    assert!(explained.stdout.contains("their values of the column of `scope` are two"), "{}", explained.stdout);
+    assert!(explained.stdout.contains("they have different values in the `scope` column"), "{}", explained.stdout);
 }
 
 #[test]

@@ -212,7 +212,7 @@ fn what_a_threshold_cannot_change_is_said_once() {
     let (out, to) = (done.out(), folder.path().join("to"));
     let arguments = ["--algorithm", "exact", "--threshold", "0.9", "--to", text(&to)];
     let told = script("rethreshold", &[&[text(&out)], &arguments[..]].concat()).ends_with(0).stdout;
-    assert!(told.contains("a threshold changes nothing") && !told.contains("not looked for"), "{told}");
+    assert!(told.contains("a threshold has no effect") && !told.contains("not searched for"), "{told}");
 }
 
 #[test]

@@ -120,7 +120,7 @@ fn each_signal_has_the_exit_code_that_shells_expect() {
         let mut child = command.stdout(Stdio::null()).spawn().unwrap();
         std::thread::sleep(Duration::from_millis(700));
         end(&mut child, signal, Duration::from_secs(20), &format!("{signal} is not heard"));
-        let last = "error: stopped before the first stage; nothing was written under the final name\n";
+        let last = "error: stopped before the first stage; no output was written\n";
         let ran = Ran::of(child.wait_with_output().unwrap()).ends_with(code);
         assert!(ran.stderr.ends_with(last), "{signal}\n{}", ran.stderr);
     }
@@ -173,8 +173,8 @@ fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
             continue;
         }
         assert_eq!(child.wait().unwrap().code(), Some(code), "{stage}\n{said}");
-        let last = format!("stopped in \\\"{stage}\\\"; nothing was written under the final name");
-        assert_eq!(said.matches("; nothing was written").count(), 1, "{stage}\n{said}");
+        let last = format!("stopped in \\\"{stage}\\\"; no output was written");
+        assert_eq!(said.matches("; no output was written").count(), 1, "{stage}\n{said}");
         assert!(said.lines().last().is_some_and(|line| line.contains(&last)), "{stage}\n{said}");
         assert_eq!(names_in(folder), before, "{stage}");
         return;

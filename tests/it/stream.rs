@@ -76,7 +76,7 @@ fn a_filter_that_is_too_full_is_a_guard() {
         let more = ["--filter", filter.to_str().unwrap()];
         stream(&path(&format!("{day}.parquet")), &path(&format!("out{day}")), &more)
             .ends_with(3)
-            .says(&["flagged by chance"]);
+            .says(&["false-positive rate is"]);
     }
     let report = record(&path("out2"));
     assert_eq!(
@@ -164,14 +164,14 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     write_docs(&input, &numbered(texts(0, 9)), 100);
     let refused = |more: &[&str]| stream(&input, &path("out"), more).ends_with(2);
     refused(&["--algorithms", "simhash"]).says(&["simhash cannot be a key", "exact", "minhash"]);
-    refused(&["--algorithms", "tf_idf"]).says(&["without corpus statistics"]);
+    refused(&["--algorithms", "tf_idf"]).says(&["no corpus statistics"]);
     refused(&["--algorithms", "exact,tf"]).says(&["one algorithm"]);
     refused(&["--algorithms", "simhash", "--dry-run"]).says(&["simhash cannot be a key"]);
     stream(&input, &path("out"), &["--dry-run"]).ends_with(0);
     refused(&["--rate", "0"]).says(&["between 0 and 1"]);
     stream(&input, &path("exact"), &[]).ends_with(0);
     let filter = path("exact").join("filter.bloom");
-    refused(&["--algorithms", "tf", "--filter", filter.to_str().unwrap()]).says(&["holds keys of exact"]);
+    refused(&["--algorithms", "tf", "--filter", filter.to_str().unwrap()]).says(&["holds keys from exact"]);
     refused(&["--filter", input.to_str().unwrap()]).says(&["filter.bloom"]);
     assert!(!path("out").exists());
 }

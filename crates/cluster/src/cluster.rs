@@ -9,7 +9,7 @@ use super::opened::Layout;
 use super::spool::Block;
 use dupsift_core::error::Result;
 
-/// Describes what a pass does with each document.
+/// Defines how a pass processes each document.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Pass {
     /// Whether rows are recorded.
@@ -31,7 +31,7 @@ pub struct Pass {
 /// Identifies blocks stored in the cluster.
 pub type Frame = u64;
 
-/// Describes what a task does.
+/// Defines the work of a task.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Step {
     /// A pass over its documents.

@@ -184,7 +184,7 @@ impl Driver<'_> {
         if learners.is_empty() {
             return Ok(models);
         }
-        let running = self.session.engine.clock.stage("take notes on the cluster");
+        let running = self.session.engine.clock.stage("sample documents on the cluster");
         let known = self.file()?;
         known::write(&known, self.session, Facts { copies: Some(copies), stats, models: &[], places: None })?;
         let pass = Pass { learns: true, ..Pass::default() };

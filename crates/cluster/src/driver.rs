@@ -28,13 +28,13 @@ impl Driver<'_> {
 
     /// Restores the saved copies.
     pub fn copies(&self) -> Result<Classes> {
-        let gone = || Error::Internal("the copies that were put down are gone".into());
+        let gone = || Error::Internal("the saved copies are missing".into());
         self.saved.restore(|keys| &keys.copies)?.ok_or_else(gone)
     }
 
     /// Creates a temporary file for what tasks need to know; it is removed on drop.
     pub fn file(&self) -> Result<tempfile::TempPath> {
         let file = tempfile::NamedTempFile::new_in(self.session.engine.dir);
-        Ok(file.map_err(Error::io("make a work file", self.session.engine.dir))?.into_temp_path())
+        Ok(file.map_err(Error::io("create a temporary file", self.session.engine.dir))?.into_temp_path())
     }
 }

@@ -72,5 +72,5 @@ pub fn evidence(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &
     if met.count() > 0 {
         session.read("read candidates", &want, || Ok(Default::default()), each, |_| Ok(()))?;
     }
-    spool.into_inner().map_err(|_| Error::Internal("a task broke off".into()))?.finish()
+    spool.into_inner().map_err(|_| Error::Internal("a task was interrupted".into()))?.finish()
 }

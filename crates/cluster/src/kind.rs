@@ -50,7 +50,7 @@ pub enum What {
 /// States what rows contain, and which algorithm they belong to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Kind {
-    /// Describes what the rows contain.
+    /// The contents of the rows.
     pub what: What,
     /// The position of the algorithm in the recipe; 0 for rows of no algorithm.
     pub member: u16,

@@ -1,4 +1,4 @@
-//! Describes what tasks need to know of the complete corpus before they read: copies, statistics, models. The driver writes it to one file, which
+//! Data about the complete corpus that tasks need before they read: copies, statistics, models. The driver writes it to one file, which
 //! each process loads once.
 //!
 //! ```text
@@ -86,7 +86,7 @@ pub fn term_of(row: &[u8]) -> (u64, u64, u64) {
 /// Returns an error if the disk is full.
 pub fn write(path: &Path, session: &Session<'_>, facts: Facts<'_>) -> Result<()> {
     let Facts { copies, stats, models, places } = facts;
-    let failed = || Error::io("write the work file", path);
+    let failed = || Error::io("write the temporary file", path);
     let documents = session.documents();
     let classes = || copies.into_iter().flat_map(|copies| copies.of(0..documents));
     let head = Head {
@@ -100,7 +100,7 @@ pub fn write(path: &Path, session: &Session<'_>, facts: Facts<'_>) -> Result<()>
         models: models.iter().map(|model| model.len() as u64).collect(),
         places: placed(places).count() as u64,
     };
-    let head = serde_json::to_vec(&head).map_err(Error::table("write what is known"))?;
+    let head = serde_json::to_vec(&head).map_err(Error::table("write the saved data"))?;
     let mut file = BufWriter::new(private::create(path).map_err(failed())?);
     let mut put = |bytes: &[u8]| file.write_all(bytes).map_err(failed());
     put(&(head.len() as u64).to_le_bytes())?;
@@ -142,14 +142,14 @@ impl RowsOf<'_> {
             Some(bytes) if bytes <= self.left => Ok(values as usize),
             _ => Err(Error::Damaged {
                 path: self.path.to_path_buf(),
-                why: format!("it says that {values} values of {width} bytes follow, and has {} bytes", self.left),
+                why: format!("it announces {values} values of {width} bytes, but has {} bytes", self.left),
             }),
         }
     }
 
     fn fill(&mut self, bytes: &mut [u8]) -> Result<()> {
         self.left = self.left.saturating_sub(bytes.len() as u64);
-        self.file.read_exact(bytes).map_err(Error::reading("read what is known", self.path))
+        self.file.read_exact(bytes).map_err(Error::reading("read the saved data", self.path))
     }
 
     fn each(&mut self, rows: u64, width: usize, mut each: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
@@ -184,14 +184,14 @@ impl Known {
         let machine = Machine::new(&opened.options)?;
         let engine = machine.engine(dir);
         let session = opened.session(&engine);
-        let file = File::open(path).map_err(Error::reading("read what is known", path))?;
-        let left = file.metadata().map_err(Error::reading("read what is known", path))?.len();
+        let file = File::open(path).map_err(Error::reading("read the saved data", path))?;
+        let left = file.metadata().map_err(Error::reading("read the saved data", path))?.len();
         let mut rows = RowsOf { file: BufReader::new(file), path, left };
         let mut length = [0; 8];
         rows.fill(&mut length)?;
         let mut head = vec![0; rows.has(u64::from_le_bytes(length), 1)?];
         rows.fill(&mut head)?;
-        let head: Head = serde_json::from_slice(&head).map_err(Error::table("read what is known"))?;
+        let head: Head = serde_json::from_slice(&head).map_err(Error::table("read the saved data"))?;
         let copies = copies(&session, &mut rows, head.links)?;
         let words = terms(&engine, "words", &mut rows, head.words)?;
         let features = terms(&engine, "features", &mut rows, head.features)?;
@@ -208,7 +208,7 @@ impl Known {
             let doc = bytes.long()?;
             let place = bytes.short()?;
             if doc as usize >= places.len() {
-                let why = format!("it has a place of document {doc}, and there are {}", places.len());
+                let why = format!("it refers to document {doc}, but there are only {}", places.len());
                 return Err(Error::Damaged { path: path.to_path_buf(), why });
             }
             Ok(places.store(doc as usize, place))

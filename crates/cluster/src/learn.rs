@@ -43,7 +43,7 @@ pub fn learn(opened: &Opened, known: &Known, task: usize, dir: &Path) -> Result<
         },
         |_| Ok(()),
     )?;
-    spool.into_inner().map_err(|_| Error::Internal("a task broke off".into()))?.finish()
+    spool.into_inner().map_err(|_| Error::Internal("a task was interrupted".into()))?.finish()
 }
 
 /// Returns the models that the learners build from the notes of all tasks, with their positions in the recipe.

@@ -34,7 +34,7 @@ use dupsift_spill::shuffle::Sorted;
 /// Holds the counts of a task; their sums over tasks are those of the corpus.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Tally {
-    /// Describes what was recorded for rows.
+    /// The data recorded for rows.
     pub took: Took,
     /// Rows without a text.
     pub rejected: u64,
@@ -104,7 +104,7 @@ pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path)
     for ((at, bound), rows) in pass.signs.iter().zip(bound).zip(signed) {
         tally.reports.push((*at, out.signed(*at, bound, rows)?));
     }
-    let tally = serde_json::to_vec(&tally).map_err(Error::table("tell what a task counted"))?;
+    let tally = serde_json::to_vec(&tally).map_err(Error::table("report what a task counted"))?;
     let mut line = Vec::new();
     put(&tally, &mut line);
     out.spool.push(Kind::of(What::Tally), 0, &line)?;

@@ -60,7 +60,7 @@ impl Opened {
         let corpus = corpus(&source);
         if corpus != layout.corpus {
             return Err(Error::usage(format!(
-                "the input files differ from those where the run was started ({} files, {} rows here); all machines must see the same file system, and the files must not change",
+                "the input files differ from those on the machine that started the run ({} files, {} rows here); all machines must see the same file system, and the files must not change",
                 source.files.len(),
                 source.documents()
             )));

@@ -46,7 +46,7 @@ pub fn reduce(opened: &Opened, step: &Step, known: &Known, blocks: Source<'_>, d
         Step::Merge => task.merge(blocks)?,
         Step::Spread => task.spread(blocks)?,
         Step::Judge => task.judge(blocks)?,
-        Step::Map(_) | Step::Sum => return Err(Error::Internal("this step takes a task".into())),
+        Step::Map(_) | Step::Sum => return Err(Error::Internal("this step needs a task".into())),
     }
     task.spool.finish()
 }
@@ -81,7 +81,7 @@ impl Task<'_> {
             }
             let at = usize::from(kind.member);
             let (Some(shuffle), Some(writer)) = (shuffles.get(at), writers.get_mut(at)) else {
-                return Err(Error::Internal(format!("{kind:?} is of no algorithm")));
+                return Err(Error::Internal(format!("{kind:?} belongs to no algorithm")));
             };
             let writer = writer.get_or_insert_with(|| shuffle.writer());
             rows.chunks_exact(shuffle.width()).try_for_each(|row| writer.push(row))?;
@@ -274,5 +274,5 @@ impl Task<'_> {
 }
 
 fn unasked(kind: Kind, _: &[u8]) -> Result<()> {
-    Err(Error::Internal(format!("{kind:?} was not asked for")))
+    Err(Error::Internal(format!("{kind:?} was not requested")))
 }

@@ -62,8 +62,7 @@ fn all_with_all(recipe: &Recipe, documents: u64) -> Result<()> {
         let Growth::Quadratic { rows, instead } = bound.scheme.growth else { continue };
         let bytes = rows.saturating_mul(bound.layout(documents).width() as u64).saturating_mul(documents);
         return Err(Error::usage(format!(
-            "{} compares all documents with all, which a run on a cluster does for up to {} documents: of {} these are {:.1e} \
-             comparisons, and {} a document, {} to shuffle; use {instead}, or run on one machine (dupsift run)",
+            "{} compares all documents with each other, which is supported on a cluster for up to {} documents: {} need {:.1e} comparisons and {} per document, {} to shuffle; use {instead}, or run on one machine (dupsift run)",
             bound.label,
             thousands(MOST_COMPARED),
             thousands(documents),

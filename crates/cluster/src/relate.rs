@@ -375,5 +375,5 @@ fn add(bytes: &[u8], sum: &mut Compared) -> Result<()> {
 }
 
 fn unasked(kind: Kind) -> Result<()> {
-    Err(Error::Internal(format!("{kind:?} was not asked for")))
+    Err(Error::Internal(format!("{kind:?} was not requested")))
 }

@@ -16,8 +16,8 @@ const BLOCK_BYTES: usize = 1 << 20;
 const PART_BYTES: usize = 64 << 10;
 /// All blocks are written when they reach this size together.
 const HELD_BYTES: usize = 32 << 20;
-const WRITE: &str = "write the work file";
-const READ: &str = "read the work file";
+const WRITE: &str = "write the temporary file";
+const READ: &str = "read the temporary file";
 
 /// Holds rows with the same kind and bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]

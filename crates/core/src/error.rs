@@ -37,7 +37,7 @@ pub enum Error {
     Usage {
         /// The name of the option, if the error concerns one.
         option: Option<&'static str>,
-        /// Describes what was expected and what was found.
+        /// The problem, as text: the expected and the actual value.
         said: String,
     },
 
@@ -46,7 +46,7 @@ pub enum Error {
     Missing {
         /// The missing path.
         path: PathBuf,
-        /// Describes what was expected.
+        /// The expected value, as text.
         said: String,
     },
 
@@ -59,7 +59,7 @@ pub enum Error {
     Io {
         /// Whether the path is read or written.
         kind: Kind,
-        /// Describes what was attempted, as a verb phrase: "read", "create the folder".
+        /// The attempted operation, as a verb phrase: "read", "create the folder".
         action: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -70,7 +70,7 @@ pub enum Error {
     /// A disk is full, or a limit on file sizes was reached.
     #[error("{source}; {said}")]
     Full {
-        /// Describes what could not be written.
+        /// The value that could not be written, as text.
         source: Box<Error>,
         /// How much more space is needed, and what is kept.
         said: String,
@@ -81,7 +81,7 @@ pub enum Error {
     BadFile {
         /// The input file.
         path: PathBuf,
-        /// Describes what was expected and what was found.
+        /// The problem, as text: the expected and the actual value.
         why: String,
     },
 
@@ -92,7 +92,7 @@ pub enum Error {
         path: PathBuf,
         /// The row in the file, counted from 0.
         row: u64,
-        /// Describes what was expected and what was found.
+        /// The problem, as text: the expected and the actual value.
         why: String,
     },
 
@@ -142,7 +142,7 @@ pub enum Error {
     Damaged {
         /// The temporary file.
         path: PathBuf,
-        /// Describes what differs.
+        /// The differences, as text.
         why: String,
     },
 
@@ -160,7 +160,7 @@ pub enum Error {
     /// Columns that were read could not be decoded or combined.
     #[error("cannot {action}: {source}")]
     Columns {
-        /// Describes what was attempted.
+        /// The attempted operation.
         action: String,
         /// The error of the library.
         source: Box<dyn std::error::Error + Send + Sync>,
@@ -169,14 +169,14 @@ pub enum Error {
     /// Arrow, Parquet or JSON data could not be written.
     #[error("cannot {action}: {source}")]
     Table {
-        /// Describes what was attempted.
+        /// The attempted operation.
         action: String,
         /// The error of the library.
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 
     /// The user pressed Ctrl-C, or the process was asked to stop.
-    #[error("interrupted; nothing was written under the final name")]
+    #[error("interrupted; no output was written")]
     Interrupted,
 }
 

@@ -36,7 +36,7 @@ impl<'a> Again<'a> {
         let Some(index) = Index::look(dir, state)? else {
             return Err(match night.generation == night.read_generation {
                 true => Error::usage(
-                    "the run was matched against a reference whose texts were not kept; look up matches in removed/, which names the kept document",
+                    "the run was matched against a reference whose texts were not saved; look up matches in removed/, which names the kept document",
                 ),
                 false => Error::usage(format!(
                     "the run was matched against the index {}, which does not exist; move it back, or to the same place relative to the output",
@@ -47,7 +47,7 @@ impl<'a> Again<'a> {
         let manifest = index.manifest.clone().unwrap_or_default();
         if !is_same(&manifest, night) {
             return Err(Error::usage(format!(
-                "the index {} is not the one that the run was matched against: it has {}; expected the index of that run",
+                "the index {} is not the one that the run was matched against: it has {}; expected that run's index",
                 dir.display(),
                 counted(manifest.next_doc, "document")
             )));

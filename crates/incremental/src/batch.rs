@@ -120,15 +120,15 @@ pub fn begin(
         let record = record(&options.out)?;
         let differences = other_options(&record, now, options)?;
         if differences.is_empty() {
-            tracing::info!("{shown} was already published, in {}", options.out.display());
+            tracing::info!("{shown} was already published in {}", options.out.display());
             return Ok(Begun::Published(Box::new(record)));
         }
         let way_out = match later {
-            None => "`overwrite` makes it again; or give this run another name by `batch`".to_owned(),
-            Some(_) => "give this run another name by `batch`".to_owned(),
+            None => "use `overwrite` to write it again, or give this run another name with `batch`".to_owned(),
+            Some(_) => "give this run another name with `batch`".to_owned(),
         };
         return Err(Error::usage(format!(
-            "{shown} was already published, in {}, with other options: {}; {way_out}",
+            "{shown} was already published in {}, with other options: {}; {way_out}",
             options.out.display(),
             differences.join(", ")
         )));
@@ -138,7 +138,7 @@ pub fn begin(
         let result = match stands {
             true => format!("its result is {}", batch.out.display()),
             false => format!(
-                "its result is not in {} any more; to have its documents in a result, forget them (dupsift index forget {} {shown}) first",
+                "its result is no longer in {}; to include its documents in a result again, forget them first (dupsift index forget {} {shown})",
                 batch.out.display(),
                 dir.display()
             ),
@@ -150,14 +150,14 @@ pub fn begin(
     }
     if !options.overwrite && stands {
         return Err(Error::usage(format!(
-            "{shown} was already published, in {}; pass `overwrite` to write it again to {}",
+            "{shown} was already published in {}; pass `overwrite` to write it again to {}",
             batch.out.display(),
             options.out.display()
         )));
     }
     if !options.overwrite && options.out.symlink_metadata().is_ok() {
         return Err(Error::usage(format!(
-            "{} holds another result than that of {shown}, which is in the index; `overwrite` replaces it by that of the batch; or give another `out`",
+            "{} has a different result from that of {shown}, which is in the index; use `overwrite` to replace it, or pass another `out`",
             options.out.display()
         )));
     }

@@ -40,7 +40,7 @@ pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, fac
         match candidates(label, now, expected, factor) {
             Some(guard) => fired.push(guard),
             None if now > FACTOR * expected => report.warnings.push(format!(
-                "{label}: {now:.2} candidates a document, where {expected:.2} were to be expected by earlier nights: the statistics of the index may not be of these documents any more"
+                "{label}: {now:.2} candidates per document, but {expected:.2} expected from earlier runs; the statistics of the index may no longer fit these documents"
             )),
             None => {}
         }
@@ -48,7 +48,10 @@ pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, fac
     let made_of = manifest.batches[0].rows;
     if report.statistics.is_some() && manifest.batches.len() > 1 && manifest.next_doc >= GROWN * made_of.max(1) {
         report.warnings.push(format!(
-            "the index has {}, and its statistics are of {}; one that is made with `stats` of a larger run knows more words", counted(manifest.next_doc, "document"), thousands(made_of)));
+            "the index has {}, but its statistics come from {}; create a new index with `stats` from a larger run",
+            counted(manifest.next_doc, "document"),
+            thousands(made_of)
+        ));
     }
     fired
 }

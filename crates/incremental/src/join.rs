@@ -122,7 +122,7 @@ impl<'i> Joining<'i> {
                         let kept = kept.map(|kept| IndexDoc(kept as u64));
                         if let Some(kept) = kept.filter(|&kept| kept >= self.numbered.next_doc) {
                             let why =
-                                format!("document {doc} was removed in favor of document {kept}, which is not there");
+                                format!("document {doc} was removed in favor of document {kept}, which does not exist");
                             return Err(Error::Damaged { path: wanted[at].path.clone(), why });
                         }
                         each(IndexDoc(doc), kept);
@@ -190,7 +190,7 @@ impl<'i> Joining<'i> {
 
     /// Copies the texts of these documents out of the index, into files like the input files of a batch.
     fn copy_out(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<Met> {
-        let running = engine.clock.stage("look up guests");
+        let running = engine.clock.stage("look up indexed documents");
         let numbers = numbers(engine, met)?;
         let fates = AtomicCells::new(engine.dir, "guest-fates", numbers.len())?;
         let hashes = [(); 2].map(|()| AtomicCells::new(engine.dir, "guest-hashes", numbers.len()));
@@ -231,7 +231,11 @@ impl<'i> Joining<'i> {
         let source = self.open(&files.collect::<Vec<_>>())?;
         let first = self.numbered.base - numbers.len() as u64;
         if source.documents() != numbers.len() as u64 {
-            return Err(Error::Internal(format!("{} of {} guests were copied", source.documents(), numbers.len())));
+            return Err(Error::Internal(format!(
+                "{} of {} indexed documents were copied",
+                source.documents(),
+                numbers.len()
+            )));
         }
         running.end(numbers.len() as u64, source.documents(), 0);
         Ok(Met { source: source.shifted(first), first, numbers, fates, hashes })
@@ -293,7 +297,7 @@ impl Meeting for Joining<'_> {
         copies: Option<&Keys>,
     ) -> Result<Option<&Source>> {
         let Some(manifest) = &self.index.manifest else { return Ok(None) };
-        let running = engine.clock.stage("meet the index");
+        let running = engine.clock.stage("match the index");
         let met = AtomicBits::new(engine.dir, "met-in-index", self.numbered.next_doc.as_usize())?;
         let Joining { index, numbered, ref scanned, .. } = *self;
         let scan = Scan { engine, index, manifest, numbered, scanned };
@@ -318,7 +322,7 @@ impl Meeting for Joining<'_> {
         }
         if met.count() > self.numbered.base {
             self.beyond.store(met.count(), Relaxed);
-            return Err(Error::Internal("there are more guests than numbers".into()));
+            return Err(Error::Internal("there are more indexed documents than numbers".into()));
         }
         let met = self.copy_out(engine, manifest, &met)?;
         Ok(Some(&self.met.get_or_init(|| met).source))
@@ -331,8 +335,7 @@ impl Meeting for Joining<'_> {
         if document.copy_hash() == high << 64 | low {
             return Ok(());
         }
-        let why =
-            format!("the text of document {} has another hash than it had when it was written", met.numbers[guest]);
+        let why = format!("the text of document {} does not match its hash", met.numbers[guest]);
         Err(Error::Damaged { path: self.index.dir().join(BATCHES), why })
     }
 }

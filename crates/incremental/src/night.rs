@@ -142,7 +142,7 @@ fn attempt(
             return Err(Error::wrong(
                 "index",
                 format_args!(
-                    "it has room for {}, and {} there; create a new one with a larger `planned-documents`",
+                    "it has room for {}, and {} already there; create a new index with a larger `planned-documents`",
                     counted(numbered.room(), "document"),
                     counted_as(next_doc.0, "is|are")
                 ),
@@ -270,7 +270,7 @@ fn stay_forgotten(forgotten: &[[u64; 2]]) -> Option<String> {
     let count: u64 = forgotten.iter().map(|[from, to]| to - from).sum();
     (count > 0).then(|| {
         let note = format!(
-            "{} forgotten: the index does not match such documents; to have them matched, run the batch under another name by `batch`", counted_as(count, "row of this batch was forgotten before and stays|rows of this batch were forgotten before and stay"));
+            "{} forgotten: the index does not match forgotten documents; to match them, run the batch under another name with `batch`", counted_as(count, "row of this batch was forgotten earlier and stays|rows of this batch were forgotten earlier and stay"));
         tracing::warn!("{note}");
         note
     })

@@ -21,8 +21,7 @@ pub fn state(batch: &Batch) -> Result<State> {
     let above = batch.out.parent().unwrap_or(Path::new("/"));
     if !above.is_dir() {
         return Err(Error::usage(format!(
-            "{} is not there, so it is not known whether {} is the result of the batch {}, which the index was about to have; mount the \
-             disk, or, if the result is gone for good, make the folder: mkdir -p {0}",
+            "{} does not exist, so it is unknown whether {} is the result of the unfinished batch {}; mount the disk, or, if the result is lost, create the folder: mkdir -p {0}",
             above.display(),
             batch.out.display(),
             batch.name
@@ -54,7 +53,7 @@ pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
     }
     let unknown = |why: &dyn std::fmt::Display| {
         Error::usage(format!(
-            "{}: {why}; so it is not known whether {} is the result of the batch {}, which the index has or was about to have; mend the file, or move the folder away",
+            "{}: {why}; so it is unknown whether {} is the result of the batch {}; repair the file, or move the folder away",
             path.display(),
             out.display(),
             batch.name
@@ -89,7 +88,7 @@ mod tests {
         assert_eq!(told("out"), Ok(State::Lost));
         // A disk that is not mounted.
         let unmounted = told("mnt/disk/out").unwrap_err();
-        assert!(unmounted.contains("mnt/disk is not there") && unmounted.contains("mkdir -p"), "{unmounted}");
+        assert!(unmounted.contains("mnt/disk does not exist") && unmounted.contains("mkdir -p"), "{unmounted}");
         // A file instead of the folder; a link to itself.
         std::fs::write(folder.path().join("file"), "").unwrap();
         assert_eq!(told("file"), Ok(State::Lost));

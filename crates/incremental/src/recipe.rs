@@ -21,28 +21,27 @@ pub const PLANNED: (u64, u64) = (100_000_000, 100);
 pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     let refused = |what: String| Err(Error::wrong("index", what));
     if options.prefilter {
-        return refused("`prefilter` leaves out rows that a later night would meet; leave it out".to_owned());
+        return refused("`prefilter` skips rows that later runs need; remove it".to_owned());
     }
     if inputs.source.has_pages() {
         return refused(
-            "pages cannot be matched against an index yet; run `dupsift purify` first, and this over what comes of it"
-                .into(),
+            "pages cannot be matched against an index; run `dupsift purify` first, then run over its pages/".into(),
         );
     }
     for chosen in &options.recipe.algorithms {
         let label = &chosen.label;
         if chosen.params.margin(MARGIN.name).is_some_and(|margin| margin.whole.is_some()) {
             return refused(format!(
-                "{label}: margin=M:D looks at whole clusters, which change with each night; leave :D out"
+                "{label}: margin=M:D depends on complete clusters, which change with each run; remove :D"
             ));
         }
         let name = chosen.algorithm.name();
         if name == "repeats" {
-            return refused(format!("{label}: what is repeated is known when all documents are; leave it out"));
+            return refused(format!("{label}: it needs all documents to know what is repeated; remove it"));
         }
         let joins = |name: &str| chosen.params.iter().any(|(known, value)| known == "join" && value == name);
         if matches!(name, "shingles" | "lsi") && joins("exact") {
-            return refused(format!("{label}: join=exact holds each document against all others; take another join"));
+            return refused(format!("{label}: join=exact compares each document with all others; use another join"));
         }
     }
     Ok(())
@@ -57,10 +56,10 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
     let Some(manifest) = manifest else { return Ok(options.planned_documents.unwrap_or(default)) };
     let mut differences = manifest.differences(&lines(options)?);
     if let Some(planned) = options.planned_documents.filter(|&planned| planned != manifest.documents_planned) {
-        differences.push(format!("`planned-documents`: {} there, {planned} here", manifest.documents_planned));
+        differences.push(format!("`planned-documents`: {} in the index, {planned} here", manifest.documents_planned));
     }
     if let Some(stats) = &options.stats {
-        differences.push(format!("`stats`: its own there, those of {} here", stats.display()));
+        differences.push(format!("`stats`: its own in the index, those of {} here", stats.display()));
     }
     if differences.is_empty() {
         return Ok(manifest.documents_planned);

@@ -27,7 +27,7 @@ pub struct Reference {
     dir: PathBuf,
     /// The temporary index, which is removed after the run.
     made: Option<Unfinished>,
-    /// Describes what was read to build the index. `None` if the reference is an index itself.
+    /// The input from which the index was built. `None` if the reference is an index itself.
     read: Option<OtherInput>,
     /// Parent folders that were created. Dropped last: they are removed if they are empty.
     _above: Option<MadeFolders>,
@@ -51,7 +51,7 @@ impl Reference {
         let beside = options.out.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let parent = options.work.as_deref().unwrap_or(beside);
         let above = MadeFolders::create(parent).map_err(Error::io("create the folder", parent))?;
-        let made = Unfinished::create_in(parent, WORK).map_err(Error::io("create the work folder in", parent))?;
+        let made = Unfinished::create_in(parent, WORK).map_err(Error::io("create the temporary folder in", parent))?;
         let dir = made.path().join("index");
         let planned = PLANNED.0.max(inputs.source.documents().saturating_mul(PLANNED.1));
         let of_files = RunOptions {
@@ -124,7 +124,7 @@ fn files_of(reference: &Path) -> Result<Vec<String>> {
             "reference",
             reference.display(),
             format_args!(
-                "its corpus no longer exists: no file {} of {}; restore the files, or pass the reference texts themselves",
+                "its corpus no longer exists: file {} of {} is missing; restore the files, or pass the reference texts themselves",
                 file.path,
                 counted(file.bytes, "byte")
             ),

@@ -1,4 +1,4 @@
-//! Describes what an index stores for documents besides their texts: the rows by which they match others, and a few sketch words each.
+//! The data that an index stores for documents besides their texts: the rows by which they match others, and a few sketch words each.
 
 use std::path::Path;
 

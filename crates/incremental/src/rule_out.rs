@@ -108,7 +108,7 @@ impl RulingOut<'_> {
         if found.load(Relaxed) == ranks.count() {
             return Ok(old);
         }
-        let why = format!("{name} has {} of {} documents that rows name", found.load(Relaxed), ranks.count());
+        let why = format!("{name} has {} of the {} documents that rows refer to", found.load(Relaxed), ranks.count());
         Err(Error::Damaged { path: self.scan.index.dir().join(ROWS), why })
     }
 

@@ -81,7 +81,7 @@ pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> 
     let mut index = open(dir)?;
     let resources = Resources::new(memory, threads)?;
     let folder = Unfinished::create_in(dir.parent().unwrap_or(Path::new(".")), WORK);
-    let folder = folder.map_err(Error::io("create the work folder beside", dir))?;
+    let folder = folder.map_err(Error::io("create the temporary folder next to", dir))?;
     let progress = Progress::hidden();
     let engine = resources.engine(false, true, folder.path(), &progress, cancel);
     let before = index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len());
@@ -243,7 +243,7 @@ fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> R
     match left.first() {
         None => Ok(found),
         Some(missing) => Err(Error::usage(format!(
-            "{} has no document with the id {missing:?}{}; the index lists a text under the id of its first document",
+            "{} has no document with the id {missing:?}{}; the index lists each text under the id of its first document",
             index.dir().display(),
             if left.len() > 1 { format!(", nor {} others", left.len() - 1) } else { String::new() }
         ))),

@@ -29,7 +29,7 @@ pub struct Manifest {
     pub generation: u64,
     /// Version of the program that wrote it.
     pub dupsift: String,
-    /// Describes what signatures depend on, one line each: a batch can only be matched if its lines are the same.
+    /// The settings that signatures depend on, one per line. A batch can be matched only if its lines are the same.
     pub recipe: Vec<Line>,
     /// The number of documents that LSH table schemes are chosen for.
     pub documents_planned: u64,

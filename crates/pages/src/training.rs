@@ -32,7 +32,7 @@ impl Default for TrainingOptions {
     }
 }
 
-/// Describes what a model does not include.
+/// Lists the parts that a model does not include.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Words in fewer documents than `min_df`.

@@ -88,7 +88,7 @@ struct Gate {
     max_depth: usize,
     full: Cell<bool>,
     too_deep: Cell<bool>,
-    /// Describes what may still be opened, and how many elements had been created when that was counted.
+    /// The elements that may still be opened, and how many had been created when they were counted.
     room: Cell<Room>,
     counted_at: Cell<usize>,
     /// Whether a tag passed since the count.

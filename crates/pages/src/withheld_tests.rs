@@ -1,4 +1,4 @@
-//! Describes what ends which of the withheld elements.
+//! Tests which tags end which of the withheld elements.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Describes what is cut (`--cut`), and where cuts may begin and end (`--cut-at`).
+//! The units to cut (`--cut`), and the places where cuts may begin and end (`--cut-at`).
 
 use std::fmt;
 

@@ -15,7 +15,7 @@ struct Shift {
     original: usize,
 }
 
-/// Describes what a byte may begin: 0 for nothing that is folded, 1 for ASCII white space except the space, 2 for the space, 3 for possible other
+/// Classes of bytes by what they may begin: 0 for nothing that is folded, 1 for ASCII white space except the space, 2 for the space, 3 for other
 /// white space.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];

@@ -5,7 +5,7 @@ use crate::cut::Cut;
 /// Holds the rule for a corpus.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
-    /// Describes what is cut.
+    /// The unit to cut.
     pub cut: Cut,
     /// Passages with fewer occurrences are kept.
     pub copies: u64,

@@ -1,4 +1,4 @@
-"""dupsift on Apache Spark: the same result, the passes over documents in tasks of a cluster. It takes pyspark 3.5 or later.
+"""dupsift on Apache Spark: the same result as a local run, with the passes over documents in tasks of a cluster. Requires pyspark 3.5 or later.
 
     from pyspark.sql import SparkSession
     import dupsift.spark

@@ -1,4 +1,4 @@
-"""``python -m dupsift.spark`` is the command line of a run on Spark."""
+"""Runs the Spark command line with ``python -m dupsift.spark``."""
 
 import sys
 

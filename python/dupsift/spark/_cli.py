@@ -1,4 +1,4 @@
-"""The command line: ``python -m dupsift.spark run INPUT... --out DIR``, and the same by spark-submit."""
+"""The command line: ``python -m dupsift.spark run INPUT... --out DIR``, and the same with spark-submit."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(typed: Sequence[str] | None = None) -> int:
-    """Does what was typed; gives the exit code of the program ``dupsift``."""
+    """Runs the command line and returns the exit code of ``dupsift``."""
     given = {name: value for name, value in vars(_parser().parse_args(typed)).items() if value is not None}
     given.pop("verb")
     inputs, out, master = given.pop("inputs"), given.pop("out"), given.pop("master", None)

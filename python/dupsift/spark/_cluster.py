@@ -1,7 +1,6 @@
-"""Spark as what moves blocks, which are bytes that begin with their kind and bucket; nothing here knows what rows are.
+"""Moves blocks with Spark. A block is a byte string that begins with its kind and bucket; this module does not interpret rows.
 
-Blocks lie in RDDs, not in DataFrames: Spark has nothing to do with them but to move bytes, and a plan with its compiled code cost more
-CPU than most steps.
+Blocks are in RDDs, not in DataFrames: Spark only moves bytes, and a query plan with its compiled code used more CPU than most steps.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ _OLDEST = (3, 5)
 
 
 def _reason(error: BaseException) -> str:
-    """What a task said, without the calls above it; else why Spark gave up."""
+    """Returns the message of a failed task without its stack trace, or else Spark's reason for giving up."""
     lines = [re.sub(r"^(: |Caused by: )", "", line.strip()) for line in str(error).splitlines()]
     of_python = [line for line in lines if re.match(r"(\w+\.)*\w*(Error|Interrupt|Exception): ", line) and not re.match(r"(org|java|scala)\.", line)]
     of_java = [line for line in lines if re.match(r"(\w+\.)+\w*(Error|Exception): ", line)]
@@ -46,13 +45,13 @@ def _told() -> Iterator[None]:
 
 
 def _as_bytes(blocks: Any) -> Any:
-    """Blocks go to Spark as they are. Its own serializer puts so many together as the ones before were small, however large they are."""
+    """Passes blocks to Spark unchanged. Its own serializer chooses batch sizes by earlier blocks, however large the next ones are."""
     blocks._bypass_serializer = True
     return blocks
 
 
 class Cluster:
-    """What the library asks of a cluster, by a session of Spark."""
+    """The operations that the library needs from a cluster, implemented with a Spark session."""
 
     def __init__(
         self, spark: _SparkSession, inputs: Sequence[str], options: Sequence[tuple[str, Any]], task_bytes: int, buckets: int | None

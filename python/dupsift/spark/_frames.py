@@ -1,4 +1,4 @@
-"""A DataFrame in, DataFrames out."""
+"""Deduplicates a DataFrame and returns DataFrames."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Frames:
-    """What a run found, as DataFrames over the files of its output."""
+    """The result of a run, as DataFrames over its output files."""
 
     pairs: _DataFrame
     """Pairs of all algorithms; the column ``algorithm`` says of which."""
@@ -33,11 +33,11 @@ class Frames:
 def dedup(frame: _DataFrame, *, out: str | os.PathLike[str], text: str = "text", id: str, **options: Any) -> Frames:
     """Finds the duplicates among the rows of a DataFrame.
 
-    Rows of a DataFrame have no order, so a column ``id`` with a different value in each row has to be named: documents are numbered
-    in the order of its values. The columns that are read are written to files first, beside ``out``, which has to be a folder that all
-    machines have under the same name; they go when the result stands.
+    The rows of a DataFrame have no order, so a column ``id`` with unique values is required: documents are numbered in the order of its values.
+    The columns are first written to files next to ``out``, which must be a folder that all machines see under the same path. These files are
+    deleted when the result is complete.
 
-    Raises ValueError for columns that are not there and for ids that are null or stand twice; else what ``dupsift.spark.run`` raises.
+    Raises ValueError for missing columns and for ids that are null or not unique, and otherwise the same exceptions as ``dupsift.spark.run``.
 
         found = dupsift.spark.dedup(frame, text="body", id="url", out="/shared/dedup")
         clean = frame.join(found.removed, frame.url == found.removed.id, "left_anti")

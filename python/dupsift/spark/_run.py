@@ -1,4 +1,4 @@
-"""A run on Spark: files in, a result out."""
+"""A run on Spark over files."""
 
 from __future__ import annotations
 
@@ -38,16 +38,16 @@ def run(
     buckets: int | None = None,
     **options: Unpack[RunOptions],
 ) -> Result:
-    """Finds the duplicates of a corpus in files, as ``dupsift.run`` does, the passes over its documents in tasks of Spark.
+    """Finds the duplicates in a corpus of files like ``dupsift.run``, with the passes over its documents in Spark tasks.
 
-    ``inputs`` are files, folders or globs in a file system that the driver and all executors have under the same names. Pairs, clusters
-    and removed documents are those of ``dupsift.run``, row for row. ``memory`` and ``threads`` are those of the driver, which brings
-    together what the tasks give out.
+    ``inputs`` are files, folders or globs in a file system that the driver and all executors see under the same paths. Pairs, clusters and
+    removed documents are the same as from ``dupsift.run``, row for row. ``memory`` and ``threads`` apply to the driver, which merges the
+    output of the tasks.
 
-    ``task_bytes``: bytes of text that one task reads, about. ``task_memory``: what one task may use besides the interpreter. ``buckets``:
-    into how many parts rows are spread; the setting spark.sql.shuffle.partitions where it is not given.
+    ``task_bytes`` is the approximate number of bytes of text per task. ``task_memory`` limits the memory of a task, without the interpreter.
+    ``buckets`` is the number of partitions of rows, by default the setting spark.sql.shuffle.partitions.
 
-    Raises what ``dupsift.run`` raises; dupsift.Error where a task fails.
+    Raises the same exceptions as ``dupsift.run``, and dupsift.Error if a task fails.
 
         result = dupsift.spark.run(spark, "/shared/corpus", "/shared/dedup", preset="balanced")
     """

@@ -1,4 +1,4 @@
-"""What tasks of Spark do: blocks out of documents, blocks out of blocks. Each process opens the corpus once."""
+"""The Spark tasks: they turn documents into blocks, and blocks into blocks. Each process opens the corpus once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Work = Callable[[Iterator[Any]], Iterator[bytes]]
 
 @dataclass(frozen=True)
 class Job:
-    """What all tasks of a run are told."""
+    """The settings that all tasks of a run share."""
 
     inputs: tuple[str, ...]
     options: tuple[tuple[str, Any], ...]
@@ -59,7 +59,7 @@ def _files() -> Any:
 
 
 def _folder() -> str:
-    """A folder of this application, which Spark removes."""
+    """Returns a folder of this application that Spark removes."""
     return str(_files().getRootDirectory())
 
 

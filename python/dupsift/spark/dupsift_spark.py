@@ -1,4 +1,4 @@
-"""For spark-submit, which takes a file: ``spark-submit .../dupsift/spark/dupsift_spark.py run INPUT... --out DIR``."""
+"""The file for spark-submit: ``spark-submit .../dupsift/spark/dupsift_spark.py run INPUT... --out DIR``."""
 
 import sys
 

@@ -1,4 +1,4 @@
-//! Describes what ran: the corpus, the time, the command, the version and the preset.
+//! The section about the run itself: the corpus, the time, the command, the version and the preset.
 
 use maud::{Markup, html};
 

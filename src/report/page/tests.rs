@@ -224,7 +224,7 @@ fn a_comparison_is_shown_with_its_intervals() {
             compared("tf", estimate(0.5, 0.499, 0.501)),
             last,
         ],
-        advice: Some(AdviceReport { sentence: "for this corpus take tf".into(), ..AdviceReport::default() }),
+        advice: Some(AdviceReport { sentence: "for this corpus, use tf".into(), ..AdviceReport::default() }),
         agreement: vec![vec![4, 1, 0], vec![1, 2, 0], vec![0, 0, 0]],
         combinations: vec![CombinationReport {
             labels: vec!["minhash".into(), "tf".into()],

@@ -26,21 +26,20 @@ const FACTS: Facts = Facts {
     aliases: &["A0", "md5"],
     source: "Zelenkov, Segalovich 2007, baseline MD5",
     summary: "Two documents are duplicates if their texts are equal, byte by byte or word by word.",
-    when_not_to_use: "alone, where copies carry another header, date or footer: a single changed character hides them",
+    when_not_to_use: "on its own if copies differ in a header, date or footer: one changed character is enough to miss them",
     inputs: "text",
     params: &[
         ParamSpec {
             name: "form",
             kind: Kind::Choice(&["raw", "canonical", "url"]),
             default: "raw",
-            help: "raw: the bytes of the text; canonical: its words joined by one space, so case and punctuation do not count; \
-                   url: the text is a web address; scheme, www., default port, fragment, tracking parameters and their order do not count",
+            help: "raw: the bytes of the text; canonical: its words joined by single spaces, ignoring case and punctuation; url: the text is a URL, ignoring scheme, www., default port, fragment, tracking parameters and parameter order",
         },
         ParamSpec {
             name: "digest",
             kind: Kind::Choice(&["xxh3_128", "md5"]),
             default: "xxh3_128",
-            help: "128-bit digest; md5 is the faithful one",
+            help: "128-bit digest; the source uses md5",
         },
     ],
     shorthands: &[],

@@ -30,15 +30,15 @@ const FACTS: Facts = Facts {
     aliases: &[],
     source: "survey of ten page deduplication methods, information fingerprint",
     summary: "Two documents are duplicates if their heaviest words are the same and occur equally often.",
-    when_not_to_use: "where copies differ in a header or footer: one more occurrence of a frequent word hides them",
+    when_not_to_use: "if copies differ in a header or footer: one more occurrence of a frequent word is enough to miss them",
     inputs: "text; word counts with weight=tf_over_df",
     params: &[
-        ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "10", help: "words in the signature" },
+        ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "10", help: "number of words in the signature" },
         ParamSpec {
             name: "weight",
             kind: Kind::Choice(&["tf", "tf_over_df"]),
             default: "tf",
-            help: "tf: occurrences in the document; tf_over_df: these over the number of documents with the word",
+            help: "tf: occurrences in the document; tf_over_df: occurrences divided by the number of documents with the word",
         },
         ParamSpec {
             name: "order",
@@ -56,9 +56,9 @@ const FACTS: Facts = Facts {
             name: "faithful",
             kind: Kind::Flag,
             default: "false",
-            help: "as in the source: in GBK, nothing between words and counts, a line feed behind them; else UTF-8 and spaces",
+            help: "as in the source: GBK, no separators between words and counts, a line feed at the end; otherwise UTF-8 with spaces",
         },
-        ParamSpec { default: "md5", help: "digest of words and counts; md5 is the faithful one", ..DIGEST },
+        ParamSpec { default: "md5", help: "digest of words and counts; the source uses md5", ..DIGEST },
         VERIFY_STRING,
     ],
     shorthands: &[],
@@ -143,7 +143,7 @@ impl KeySigner for FingerprintSigner {
             return Ok(self.key.of(&string).into());
         }
         let (bytes, _, lacking) = encoding_rs::GBK.encode(&string);
-        Ok(Key { number: self.key.of_bytes(&bytes), flag: lacking.then_some("letters that GBK lacks") })
+        Ok(Key { number: self.key.of_bytes(&bytes), flag: lacking.then_some("characters that are not in GBK") })
     }
 
     fn key_scheme(&self) -> SignatureScheme {
@@ -195,7 +195,7 @@ mod tests {
             let key = out.rows(0).next().map(|row| row.key);
             (key, out.flags().to_vec())
         };
-        assert_eq!(sign("한"), (Some(md5(b"&#54620;1\n")), vec!["letters that GBK lacks"]));
+        assert_eq!(sign("한"), (Some(md5(b"&#54620;1\n")), vec!["characters that are not in GBK"]));
         assert_eq!(sign("ё").1, Vec::<&str>::new());
         assert_ne!(sign("한").0, sign("글").0);
     }

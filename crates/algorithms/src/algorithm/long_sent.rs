@@ -27,10 +27,15 @@ const FACTS: Facts = Facts {
     aliases: &["A4"],
     source: "Zelenkov, Segalovich 2007, Long Sent",
     summary: "Two documents are duplicates if their two longest sentences are the same.",
-    when_not_to_use: "where pages share a long disclaimer and differ in content, unless max_sentence_df drops it",
+    when_not_to_use: "if pages share a long disclaimer but differ in content, unless max_sentence_df drops the disclaimer",
     inputs: "text; sentence counts with max_sentence_df",
     params: &[
-        ParamSpec { name: "sentences", kind: Kind::Int(1, 100), default: "2", help: "sentences in the signature" },
+        ParamSpec {
+            name: "sentences",
+            kind: Kind::Int(1, 100),
+            default: "2",
+            help: "number of sentences in the signature",
+        },
         MAX_SENTENCE_DF,
         DIGEST,
         VERIFY_STRING,

@@ -44,12 +44,17 @@ const FACTS: Facts = Facts {
     name: "minhash",
     aliases: &["min_hash"],
     source: "Broder 1997, On the resemblance and containment of documents; Indyk, Motwani 1998",
-    summary: "Two documents are duplicates if the Jaccard similarity of their shingle sets reaches the threshold of the check.",
-    when_not_to_use: "where a short text is contained in a long one, or pages of one template must be told apart",
+    summary: "Two documents are duplicates if the Jaccard similarity of their shingle sets reaches a threshold.",
+    when_not_to_use: "if short texts are contained in long ones; if pages with the same template must be distinguished",
     inputs: "text",
     params: &[
-        ParamSpec { name: "bands", kind: Kind::Int(1, 1000), default: "14", help: "bands, each a row a document" },
-        ParamSpec { name: "rows", kind: Kind::Int(1, 1000), default: "8", help: "minima in a band" },
+        ParamSpec {
+            name: "bands",
+            kind: Kind::Int(1, 1000),
+            default: "14",
+            help: "number of bands; each adds one row per document",
+        },
+        ParamSpec { name: "rows", kind: Kind::Int(1, 1000), default: "8", help: "minima per band" },
         NGRAM,
         UNIT,
         ParamSpec {
@@ -73,7 +78,7 @@ const FACTS: Facts = Facts {
 const THRESHOLD: Shorthand = Shorthand {
     name: "threshold",
     kind: Kind::Real(LOWEST, 1.0),
-    help: "bands and rows that let 95% of the pairs of this similarity through, and verify=jaccard: of it",
+    help: "sets bands and rows so that 95% of the pairs with this similarity become candidates, and checks them with verify=jaccard",
     decides: &["bands", "rows"],
     stands_for: |threshold| {
         let Banding { bands, rows } = Banding::for_threshold(threshold);

@@ -30,8 +30,8 @@ const FACTS: Facts = Facts {
     name: "opt_freq",
     aliases: &["A10"],
     source: "Zelenkov, Segalovich 2007, Opt Freq",
-    summary: "Two documents are duplicates if their words of nearly optimal frequency in the corpus are the same.",
-    when_not_to_use: "in corpora below 100,000 documents without auto=true: there the rarest words, often typing errors, weigh most",
+    summary: "Two documents are duplicates if they have the same words of nearly optimal frequency in the corpus.",
+    when_not_to_use: "on fewer than 100,000 documents without auto=true: the rarest words, often typos, have the highest weight there",
     inputs: "text, word counts",
     params: &[
         WORDS,
@@ -40,13 +40,13 @@ const FACTS: Facts = Facts {
             name: "idf_opt",
             kind: Kind::Real(0.01, 100.0),
             default: "11.5",
-            help: "the optimal IDF, -ln(df / N): 11.5 is one document in 98,716",
+            help: "optimal IDF, -ln(df / N); 11.5 means one document in 98,716",
         },
         ParamSpec {
             name: "auto",
             kind: Kind::Flag,
             default: "false",
-            help: "the optimum is a word of five documents of this corpus, ln(N) - ln(5), in place of idf_opt",
+            help: "use words that occur in five documents of this corpus as the optimum, ln(N) - ln(5), instead of idf_opt",
         },
         DIGEST,
         VERIFY_STRING,
@@ -104,7 +104,7 @@ impl KeySigner for OptFreqSigner {
     }
 
     fn key_scheme(&self) -> SignatureScheme {
-        let note = |optimum: &f64| format!("optimal idf: {optimum:.4}, words of five documents");
+        let note = |optimum: &f64| format!("optimal IDF: {optimum:.4} (words that occur in five documents)");
         let notes = self.optimum.iter().map(note).collect();
         SignatureScheme { notes, ..SignatureScheme::one_key(self.string.key.bits()) }
     }

@@ -175,11 +175,11 @@ impl fmt::Display for Kind {
             Kind::Verify(names) => {
                 write!(
                     f,
-                    "none or {}, T from 0 to 1",
+                    "none or {}, with T from 0 to 1",
                     names.iter().map(|n| format!("{n}:T")).collect::<Vec<_>>().join(", ")
                 )
             }
-            Kind::Margin => f.write_str("none, M or either:M, M from 0 to 1, with :D behind it where pairs of a cluster are to stay up to the distance D"),
+            Kind::Margin => f.write_str("none, M or either:M with M from 0 to 1, followed by :D to keep pairs that connect a cluster up to distance D"),
         }
     }
 }

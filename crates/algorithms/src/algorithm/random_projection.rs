@@ -37,8 +37,8 @@ const FACTS: Facts = Facts {
     name: "random_projection",
     aliases: &[],
     source: "Charikar 2002; Henzinger 2006, Finding near-duplicate web pages, algorithm C",
-    summary: "Two documents are duplicates if nearly all signs of their random projections are equal.",
-    when_not_to_use: "on short texts, and on pages of one site that share most of their text without being copies",
+    summary: "Two documents are duplicates if nearly all signs of their random projections match.",
+    when_not_to_use: "on short texts; on pages from the same site that share most of their text without being copies",
     inputs: "text",
     params: &[
         ParamSpec {
@@ -51,7 +51,7 @@ const FACTS: Facts = Facts {
             name: "max_distance",
             kind: Kind::Int(0, 24),
             default: "11",
-            help: "the most differing bits of a pair, at most a sixteenth of the width; every such pair is found",
+            help: "maximum number of different bits in a pair, at most 1/16 of the width; every such pair is found",
         },
         ParamSpec { default: "words", ..FEATURES },
         FEATURE_NGRAM,
@@ -59,7 +59,7 @@ const FACTS: Facts = Facts {
             name: "weight",
             kind: Kind::Choice(&["tf", "one"]),
             default: "tf",
-            help: "tf: a feature counts as often as it occurs; one: once",
+            help: "tf: each occurrence of a feature counts; one: each feature counts once",
         },
         MIN_FEATURES,
         SEED,
@@ -89,8 +89,7 @@ impl Algorithm for RandomProjection {
         // Beyond that, the keys of the tables are shorter than 16 bits, and unrelated texts become candidates.
         if distance > bits / 16 {
             return Err(Error::usage(format!(
-                "random_projection: max_distance={distance} is too much for bits={bits}; expected at most {}, \
-                 such as preset=bits256, bits128 or bits64 have",
+                "random_projection: max_distance={distance} is too high for bits={bits}; expected at most {}, or preset=bits256, bits128 or bits64",
                 bits / 16
             )));
         }

@@ -32,22 +32,27 @@ const FACTS: Facts = Facts {
     name: "repeats",
     aliases: &["bloom_features"],
     source: "Fan, Cao, Almeida, Broder 2000, Summary cache (the counting Bloom filter), over sentences or shingles",
-    summary: "Two documents are duplicates if most sentences of either occur in other documents, and most of the larger one's in both.",
-    when_not_to_use: "on texts without sentence punctuation (take feature=shingles), and where a sentence is often changed a little",
+    summary: "Two documents are duplicates if most of their sentences also occur elsewhere and they share most sentences of the larger document.",
+    when_not_to_use: "on texts without sentence punctuation (use feature=shingles instead); if sentences are often changed slightly",
     inputs: "text",
     params: &[
         ParamSpec {
             name: "feature",
             kind: Kind::Choice(&["sentences", "shingles"]),
             default: "sentences",
-            help: "what is counted: sentences, or windows of ngram words (Chinese: characters)",
+            help: "features to count: sentences, or shingles of ngram words (in Chinese: characters)",
         },
-        ParamSpec { name: "ngram", kind: Kind::Int(1, 100), default: "5", help: "words of feature=shingles" },
+        ParamSpec {
+            name: "ngram",
+            kind: Kind::Int(1, 100),
+            default: "5",
+            help: "words per shingle for feature=shingles",
+        },
         ParamSpec {
             name: "share",
             kind: Kind::Real(0.01, 1.0),
             default: "0.8",
-            help: "of the features, repeated in the corpus for a suspect, common to both documents for a pair",
+            help: "share of the features that must be repeated in the corpus for a candidate, and shared by both documents for a pair",
         },
         ParamSpec {
             name: "min_features",
@@ -59,7 +64,7 @@ const FACTS: Facts = Facts {
             name: "filter_mib",
             kind: Kind::Int(1, 1 << 20),
             default: "64",
-            help: "the most MiB of counters; fewer than 7.2 bytes a feature make more suspects, not other pairs",
+            help: "maximum size of the counters in MiB; less than 7.2 bytes per feature adds candidates, but does not change the pairs",
         },
     ],
     shorthands: &[],
@@ -141,7 +146,7 @@ impl Learner for RepeatsLearner {
         let room = notes.memory_bytes as u64 / AT_ONCE;
         if bytes > room {
             return Err(Error::usage(format!(
-                "repeats: a filter of {} MiB for {features} features is more than `memory` has room for; expected `memory` of {} MiB more, or filter_mib={} at most (more suspects, no other pairs)",
+                "repeats: a filter of {} MiB for {features} features does not fit into `memory`; raise `memory` by {} MiB, or use filter_mib={} or less (more candidates, the same pairs)",
                 bytes >> 20,
                 ((bytes - room) * AT_ONCE).div_ceil(1 << 20),
                 room >> 20

@@ -32,39 +32,39 @@ const FACTS: Facts = Facts {
     name: "segments",
     aliases: &[],
     source: "Shivakumar, Garcia-Molina 1999, Finding near-replicas of documents on the web; segment signature",
-    summary: "Two documents are duplicates if enough of their paragraphs, or other segments, are the same.",
-    when_not_to_use: "where most pages share navigation text or a licence of several paragraphs (set max_df, or ratio), and for copies with small changes in every paragraph",
+    summary: "Two documents are duplicates if they share enough paragraphs or other segments.",
+    when_not_to_use: "if most pages share navigation text or a license of several paragraphs, unless max_df or ratio is set; if copies have small changes in every paragraph",
     inputs: "text, segment counts",
     params: &[
         ParamSpec {
             name: "segment",
             kind: Kind::Choice(&["paragraph", "lines", "equal", "words"]),
             default: "paragraph",
-            help: "paragraph: between blank lines (in a text without any, each line); lines: size lines; equal: size parts of equal word count, the first ones a word longer where they do not come out even; words: size words",
+            help: "paragraph: text between blank lines (each line in a text without blank lines); lines: `size` lines; equal: `size` parts with equal word counts, the first ones a word longer if necessary; words: `size` words",
         },
         ParamSpec {
             name: "size",
             kind: Kind::Int(0, 1_000_000),
             default: "0",
-            help: "lines, parts or words, see segment; 0: 4 lines, 10 parts, 50 words",
+            help: "number of lines, parts or words, see segment; 0: 4 lines, 10 parts or 50 words",
         },
         ParamSpec {
             name: "min_seg_words",
             kind: Kind::Int(1, 10_000),
             default: "5",
-            help: "shorter segments are dropped; of paragraphs and lines a word is a run of letters and digits, or two characters of a script without spaces",
+            help: "drop segments with fewer words; in paragraphs and lines, a word is a run of letters and digits, or two characters in a script without spaces",
         },
         ParamSpec {
             name: "min_common",
             kind: Kind::Int(1, 10_000),
             default: "3",
-            help: "M: common segments that make a duplicate; documents with fewer must have the same ones",
+            help: "M: number of shared segments for a pair; documents with fewer segments must have the same ones",
         },
         ParamSpec {
             name: "ratio",
             kind: Kind::Real(0.0, 1.0),
             default: "0",
-            help: "common segments must also be this share of those of the document that has fewer; 0: any share",
+            help: "minimum share of shared segments in the document that has fewer; 0: any share",
         },
         ParamSpec {
             name: "max_df",
@@ -222,10 +222,10 @@ impl Signer for SegmentsSigner<'_> {
         let mut counted = self.counted(&fingerprints);
         out.leave_numbers(fingerprints);
         if found == 0 {
-            return out.none("no segment of min_seg_words");
+            return out.none("no segment has min_seg_words words");
         }
         if counted.is_empty() {
-            return out.none("every segment is too common");
+            return out.none("all segments are too common");
         }
         if counted.len() < found {
             out.flag("segments above max_df left out");
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(sign(&Segments, "", &text(7)).unwrap().len(), 5);
         assert_eq!(sign(&Segments, "", &text(2)).unwrap().len(), 1);
         assert_eq!(sign(&Segments, "min_common=1", &text(7)).unwrap().len(), 7);
-        assert_eq!(sign(&Segments, "", "too few words"), Err("no segment of min_seg_words"));
+        assert_eq!(sign(&Segments, "", "too few words"), Err("no segment has min_seg_words words"));
         let stats = CorpusStats::none();
         let signer = |typed| Segments.signer(&params(&Segments, typed), &Corpus::new(9, &stats)).err();
         assert!(signer("segment=words,size=4").unwrap().to_string().contains("min_seg_words=5"));
@@ -370,8 +370,8 @@ mod tests {
                 assert_eq!(pair.score.similarity, (common as f64 / kept[*a].len().min(kept[*b].len()) as f64) as f32);
             }
             let reason = |doc: usize| match (sets[doc].is_empty(), kept[doc].is_empty()) {
-                (true, _) => Some("no segment of min_seg_words"),
-                (_, true) => Some("every segment is too common"),
+                (true, _) => Some("no segment has min_seg_words words"),
+                (_, true) => Some("all segments are too common"),
                 _ => None,
             };
             (0..texts.len()).for_each(|doc| assert_eq!(found.unsigned.get(&doc).copied(), reason(doc)));

@@ -40,8 +40,8 @@ const FACTS: Facts = Facts {
     name: "simhash",
     aliases: &["sim_hash"],
     source: "Charikar 2002; Manku, Jain, Das Sarma 2007, Detecting near-duplicates for web crawling",
-    summary: "Two documents are duplicates if their fingerprints differ in few bits.",
-    when_not_to_use: "on short texts, and where a tenth of the text may differ: the distance grows too fast",
+    summary: "Two documents are duplicates if their fingerprints differ in only a few bits.",
+    when_not_to_use: "on short texts; if 10% of the text may differ, because the distance grows too fast",
     inputs: "text; word counts with weight=tf_idf",
     params: &[
         ParamSpec { name: "bits", kind: Kind::Choice(&["64", "128"]), default: "64", help: "width of the fingerprint" },
@@ -49,13 +49,13 @@ const FACTS: Facts = Facts {
             name: "distance",
             kind: Kind::Int(0, 16),
             default: "3",
-            help: "the most differing bits of a pair; every such pair is found",
+            help: "maximum number of different bits in a pair; every such pair is found",
         },
         ParamSpec {
             name: "blocks",
             kind: Kind::Int(0, 24),
             default: "0",
-            help: "blocks of the search tables, above the distance; 0: chosen by the size of the corpus",
+            help: "number of blocks for the search tables, more than the distance; 0: chosen by the size of the corpus",
         },
         FEATURES,
         FEATURE_NGRAM,
@@ -63,20 +63,20 @@ const FACTS: Facts = Facts {
             name: "weight",
             kind: Kind::Choice(&["tf", "one", "tf_idf"]),
             default: "tf",
-            help: "weight of a feature; tf_idf goes with features=words",
+            help: "weight of a feature; tf_idf requires features=words",
         },
         ParamSpec {
             name: "zero",
             kind: Kind::Choice(&["0", "1"]),
             default: "0",
-            help: "the bit where votes are even: 0 is the rule V > 0, 1 the rule V >= 0",
+            help: "value of a bit if the votes are tied: 0 is the rule V > 0, 1 the rule V >= 0",
         },
         MIN_FEATURES,
         ParamSpec {
             name: "hash",
             kind: Kind::Choice(&["mixed", "s3"]),
             default: "mixed",
-            help: "hash of a feature; s3: that of strings in CPython 2, over the characters of features=words or chars",
+            help: "hash of a feature; s3 is CPython 2's string hash over the characters of features=words or chars",
         },
     ],
     shorthands: &[],
@@ -98,27 +98,27 @@ impl Algorithm for SimHash {
         let weight = params.word("weight");
         if weight == "tf_idf" && features != "words" {
             return Err(Error::usage(format!(
-                "simhash: weight=tf_idf needs features=words, because only words are counted over the corpus; got features={features}"
+                "simhash: weight=tf_idf requires features=words, because only words are counted in the corpus; got features={features}"
             )));
         }
         let s3 = params.word("hash") == "s3";
         if s3 && (weight == "tf_idf" || !["words", "chars"].contains(&features)) {
             return Err(Error::usage(format!(
-                "simhash: hash=s3 reads the letters of a feature, so it needs features=words or chars, and weight=tf or one; got features={features} and weight={weight}"
+                "simhash: hash=s3 requires features=words or chars, and weight=tf or one; got features={features} and weight={weight}"
             )));
         }
         let bits = if params.word("bits") == "128" { 128 } else { 64 };
         let (distance, blocks) = (params.count("distance") as u32, params.count("blocks") as u32);
         if blocks > 0 && blocks <= distance {
             return Err(Error::usage(format!(
-                "simhash: blocks={blocks} cannot find distance={distance}; it takes at least {} blocks, or 0 to choose",
+                "simhash: blocks={blocks} cannot find distance={distance}; expected at least {} blocks, or 0 to choose automatically",
                 distance + 1
             )));
         }
         let tables = if blocks > 0 { table_count(blocks, distance) } else { 0 };
         if tables > MOST_TABLES {
             return Err(Error::usage(format!(
-                "simhash: blocks={blocks} with distance={distance} makes {tables} search tables, each with a row per document; expected at most {MOST_TABLES}, so fewer blocks, or 0 to choose"
+                "simhash: blocks={blocks} with distance={distance} needs {tables} search tables, each with a row per document; expected at most {MOST_TABLES} tables; use fewer blocks, or 0 to choose automatically"
             )));
         }
         Ok(Box::new(SimHashSigner {

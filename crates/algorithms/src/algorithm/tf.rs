@@ -25,15 +25,15 @@ const FACTS: Facts = Facts {
     aliases: &["A1"],
     source: "Zelenkov, Segalovich 2007, TF",
     summary: "Two documents are duplicates if their most frequent words are the same.",
-    when_not_to_use: "on short documents, where nearly every word occurs once and the alphabet decides",
+    when_not_to_use: "on short documents, in which nearly every word occurs once and the alphabet decides",
     inputs: "text",
     params: &[
-        ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "words in the signature" },
+        ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "number of words in the signature" },
         ParamSpec {
             name: "min_distinct",
             kind: Kind::Int(1, 1000),
             default: "6",
-            help: "documents with fewer distinct words have no signature; 1 is the faithful setting",
+            help: "documents with fewer distinct words have no signature; 1 is the source's setting",
         },
         DIGEST,
         VERIFY_STRING,

@@ -47,7 +47,7 @@ pub fn sign(text: &str, algorithm: &str) -> Result<Signature> {
     let corpus = Corpus::new(1, &none);
     if one.needs_stats().any() || one.algorithm.learner(&one.params, &corpus)?.is_some() {
         return Err(Error::usage(format!(
-            "{}: its signatures depend on the whole corpus; use an algorithm that needs only one text, such as exact, minhash or simhash",
+            "{}: its signatures depend on the corpus; use an algorithm that needs only one text, such as exact, minhash or simhash",
             one.label
         )));
     }
@@ -75,9 +75,9 @@ pub fn similarity(a: &str, b: &str, measure: &str) -> Result<f64> {
         judge.evidence(&pipeline()?.analyse(text), &mut out);
         Ok(out)
     };
-    let similarity = judge.similarity(&evidence(a)?, &evidence(b)?).map_err(|_| {
-        Error::usage(format!("the texts are too long to compare by {measure}; use shorter ones, or jaccard"))
-    })?;
+    let similarity = judge
+        .similarity(&evidence(a)?, &evidence(b)?)
+        .map_err(|_| Error::usage(format!("the texts are too long for {measure}; use shorter texts, or jaccard")))?;
     Ok(similarity.unwrap_or(0.0))
 }
 
@@ -107,7 +107,7 @@ mod tests {
                     assert_eq!(signature.rows.is_empty(), signature.reason.is_some(), "{}", algorithm.name());
                     assert!(sign("", algorithm.name()).unwrap().reason.is_some(), "{}", algorithm.name());
                 }
-                Err(error) => assert!(error.to_string().contains("depend on the whole corpus"), "{error}"),
+                Err(error) => assert!(error.to_string().contains("depend on the corpus"), "{error}"),
             }
         }
         assert!(signed > 8 && signed < ALGORITHMS.len(), "{signed}");

@@ -31,7 +31,7 @@ pub struct Contestant {
 pub struct Contest {
     /// The algorithms that run, with unique labels: those in the list, then those that only presets contain.
     pub algorithms: Vec<Chosen>,
-    /// Describes what is compared: the algorithms in the list, then the presets.
+    /// The contestants: the algorithms in the list, then the presets.
     pub contestants: Vec<Contestant>,
 }
 
@@ -68,7 +68,7 @@ impl Contest {
     fn add(&mut self, preset: &'static Preset) -> Result<()> {
         if self.contestants.iter().any(|one| one.name == preset.name) {
             return Err(Error::usage(format!(
-                "{0} is the name of a preset, and stands in the list twice; expected it once, and as= with another name for an algorithm",
+                "{0} is the name of a preset and is given twice; give it once, or use as= with another name for an algorithm",
                 preset.name
             )));
         }

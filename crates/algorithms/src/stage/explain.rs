@@ -28,7 +28,7 @@ pub struct Emitted {
     pub order: u32,
     /// See [`Row`].
     pub sketch: Vec<u8>,
-    /// Describes what the row means, if there is a readable form.
+    /// The row in readable form, if there is one.
     pub told: Option<String>,
 }
 
@@ -79,7 +79,7 @@ pub struct Look {
     pub bits_apart: Option<u32>,
     /// A description of the documents' sketches, for a method that keeps them.
     pub sketches: Option<String>,
-    /// Describes what the rule that classifies pairs computes from the texts, with the rule.
+    /// The rule that classifies pairs, and the values that it computes from the texts.
     pub telling: Option<Telling>,
     /// The windows that both are in, if each of them may be too large to compare the pair.
     pub windows: Option<Windows>,
@@ -87,7 +87,7 @@ pub struct Look {
     pub cut: Option<String>,
 }
 
-/// Describes what the rule that classifies pairs computes from two texts, besides their containment.
+/// Holds the values that the rule for classifying pairs computes from two texts, besides their containment.
 #[derive(Clone, Debug)]
 pub struct Telling {
     /// The rule.

@@ -70,8 +70,8 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
             (0, files) => {
                 format!("nothing was read: no rows, and {} skipped", counted_as(files, "file was|files were"))
             }
-            (1, _) => "nothing was read: the one row has no text that can be used".to_owned(),
-            (rows, _) => format!("nothing was read: none of the {} rows has a text that can be used", thousands(rows)),
+            (1, _) => "nothing was read: the only row has no usable text".to_owned(),
+            (rows, _) => format!("nothing was read: none of the {} rows has a usable text", thousands(rows)),
         };
         fired.push(Fired { name: NOTHING_READ, measured: 0.0, limit: 1.0, sentence });
     }
@@ -123,7 +123,7 @@ pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
         measured,
         limit,
         sentence: format!(
-            "{:.2}% of new documents are flagged by chance, at least {TIMES_RATE} times `rate`, {}%: the filter holds too many keys; start again with a larger `keys`",
+            "the false-positive rate is {:.2}%, at least {TIMES_RATE} times `rate` ({}%): the filter has too many keys; start again with a larger `keys`",
             100.0 * measured,
             100.0 * rate
         ),
@@ -139,7 +139,7 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
         measured,
         limit: share,
         sentence: format!(
-            "{} of the {} of {whose} are to be removed, {:.1}%: more than the {}% of `max-removed-share`; look at clusters/ first", thousands(removed), counted(rows, "document"), 100.0 * measured, 100.0 * share),
+            "{} of the {} of {whose} would be removed ({:.1}%), more than the {}% of `max-removed-share`; look at clusters/ first", thousands(removed), counted(rows, "document"), 100.0 * measured, 100.0 * share),
     })
 }
 
@@ -151,7 +151,7 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
         measured,
         limit: share,
         sentence: format!(
-            "{:.1}% of the text of the kept documents is to be cut, more than the {}% of `max-cut-share`; look at passages/ first",
+            "{:.1}% of the text of the kept documents would be cut, more than the {}% of `max-cut-share`; look at passages/ first",
             100.0 * measured,
             100.0 * share
         ),
@@ -173,7 +173,7 @@ const TOLD_SHARE: f64 = 0.1;
 pub fn template_note(of_template: u64, removed: u64) -> Option<String> {
     (of_template >= FEW_OF_TEMPLATE && of_template as f64 > TOLD_SHARE * removed as f64).then(|| {
         format!(
-            "{}: look at the largest clusters in report.html; `max-template-share` guards them",
+            "{}; look at the largest clusters in report.html, and set `max-template-share` to guard against them",
             templates_of(of_template, removed)
         )
     })
@@ -181,7 +181,7 @@ pub fn template_note(of_template: u64, removed: u64) -> Option<String> {
 
 fn templates_of(of_template: u64, removed: u64) -> String {
     let all = counted_as(removed, "removed near-duplicate looks|removed near-duplicates look");
-    format!("{} of {all} like pages of one template", thousands(of_template))
+    format!("{} of {all} like pages with the same template", thousands(of_template))
 }
 
 /// Checks the share of removals that look like pages from a template, among all that are not copies.
@@ -215,13 +215,13 @@ pub fn shrunk(now: TextCounts, before: TextCounts, is_new_alone: bool, factor: u
     let of = |text: TextCounts| if is_new_alone { a_document(text) } else { text.bytes as f64 };
     let enough = before.documents >= FEW_ROWS && (!is_new_alone || now.documents >= FEW_ROWS);
     let measured = of(before) / of(now).max(1.0);
-    let whose = if is_new_alone { "a document " } else { "" };
+    let whose = if is_new_alone { " per document" } else { "" };
     (enough && measured > factor as f64).then(|| Fired {
         name: "max-shrink-factor",
         measured,
         limit: factor as f64,
         sentence: format!(
-            "{} of text {whose}were read, {measured:.1} times less than the {} of the previous run: more than the {factor} of `max-shrink-factor`", counted(of(now).round() as u64, "byte"), thousands(of(before).round() as u64)),
+            "the input has {} of text{whose}, and the previous run had {measured:.1} times as much ({}): more than the {factor} of `max-shrink-factor`", counted(of(now).round() as u64, "byte"), thousands(of(before).round() as u64)),
     })
 }
 
@@ -250,7 +250,7 @@ pub fn pairs(label: &str, now: PairCounts, before: PairCounts, factor: u64) -> O
         measured,
         limit: factor as f64,
         sentence: format!(
-            "{label} has {:.3} pairs a document, {measured:.1} times the {:.3} of the previous run: more than the {factor} of `max-pairs-factor`", a_document, before.a_document()),
+            "{label} has {:.3} pairs per document, {measured:.1} times the {:.3} of the previous run: more than the {factor} of `max-pairs-factor`", a_document, before.a_document()),
     })
 }
 
@@ -262,7 +262,7 @@ pub fn candidates(label: &str, a_document: f64, expected: f64, factor: u64) -> O
         measured,
         limit: factor as f64,
         sentence: format!(
-            "{label} has {a_document:.2} candidates a document, {measured:.1} times the {expected:.2} that were to be expected by earlier nights: more than the {factor} of `max-candidates-factor`; the statistics of the index may not be of these documents any more"),
+            "{label} has {a_document:.2} candidates per document, {measured:.1} times the {expected:.2} expected from earlier runs: more than the {factor} of `max-candidates-factor`; the statistics of the index may no longer fit these documents"),
     })
 }
 
@@ -275,7 +275,10 @@ mod tests {
         assert_eq!(template_note(99, 99), None);
         assert_eq!(template_note(100, 1_000), None);
         let note = template_note(150, 1_000).unwrap();
-        assert!(note.starts_with("150 of 1,000 removed near-duplicates look like pages of one template: "), "{note}");
+        assert!(
+            note.starts_with("150 of 1,000 removed near-duplicates look like pages with the same template: "),
+            "{note}"
+        );
         assert_eq!(templates(200, 1_000, 0.2), None);
         let fired = templates(205, 1_000, 0.2).unwrap();
         assert_eq!((fired.name, fired.measured), ("max-template-share", 0.205));
@@ -348,7 +351,10 @@ mod tests {
         );
         assert!(!fires(of(0, 0), of(10, 1000)) && fires(of(0, 0), of(11, 1000)));
         let told = shrunk(of(50, 100), of(1000, 100), false, 10).expect("a twentieth").sentence;
-        assert!(told.starts_with("50 bytes of text were read, 20.0 times less than the 1,000 of"), "{told}");
+        assert!(
+            told.starts_with("the input has 50 bytes of text, and the previous run had 20.0 times as much (1,000)"),
+            "{told}"
+        );
         // There may be few new documents, but each must have enough text.
         let fires = |now, before| shrunk(now, before, true, 10).is_some();
         assert!(!fires(of(1000, 1), of(1_000_000, 1000)) && !fires(of(10_000, 100), of(1_000_000, 1000)));
@@ -360,7 +366,7 @@ mod tests {
         let fires = |rows, removed| removal("a", rows, removed, 0.5, 10_000).is_some();
         assert_eq!([fires(9_999, 9_999), fires(10_000, 5_000), fires(10_000, 5_001)], [false, false, true]);
         let fired = removal("a", 10_000, 5_001, 0.5, 10_000).expect("more than half");
-        assert!(fired.sentence.starts_with("5,001 of the 10,000 documents of a are to be removed, 50.0%"), "{fired:?}");
+        assert!(fired.sentence.starts_with("5,001 of the 10,000 documents of a would be removed (50.0%)"), "{fired:?}");
         assert!(removal("a", 10, 10, 1.0, 0).is_none() && removal("a", 10, 1, 0.0, 0).is_some());
         let of = |pairs, documents| PairCounts { pairs, documents };
         let fires = |now, before| pairs("exact", now, before, 5).is_some();

@@ -18,7 +18,7 @@ use crate::measure::{Decided, Profile, jaccard, lcs_similarity, may_reach, most_
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::Analysis;
 
-/// Describes what a judge compares, with the names in options.
+/// Lists the comparisons of a judge, with their names in options.
 const KINDS: [(&str, Kind); 4] =
     [("versions", Kind::Versions), ("lcs", Kind::Characters), ("words", Kind::Words), ("jaccard", Kind::Shingles)];
 
@@ -89,7 +89,7 @@ impl Judge {
         kind.zip(shingling).map(|(kind, shingling)| Judge { kind, threshold: 0.0, shingling }).ok_or_else(|| {
             let hint = did_you_mean(name, ["lcs", "words", "jaccard"].into_iter().filter(|known| *known != name));
             let expected =
-                "expected lcs, words, jaccard, or jaccard of other shingles, such as jaccard:words5 or jaccard:chars5";
+                "expected lcs, words, jaccard, or jaccard with other shingles, such as jaccard:words5 or jaccard:chars5";
             Error::usage(format!("there is no measure {typed:?}{hint}; {expected}"))
         })
     }

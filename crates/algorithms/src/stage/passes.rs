@@ -13,7 +13,7 @@ const RELATED: u64 = 48;
 /// In measured web pages, a tenth of the bytes is main text.
 const OF_PAGES: u64 = 10;
 
-/// Describes what is known about a corpus before it is read.
+/// Holds the known size of a corpus before it is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Size {
     /// Rows.
@@ -29,7 +29,7 @@ pub struct Size {
 pub struct Pass {
     /// Its name.
     pub name: &'static str,
-    /// Describes what it does, and with which algorithms.
+    /// The work of the pass, and the algorithms that take part.
     pub does: String,
     /// Whether it reads the whole corpus.
     pub is_reading: bool,
@@ -65,43 +65,43 @@ impl Passes<'_> {
             |name, does, writes| Pass { name, does, is_reading: true, reads: text, writes, ..Pass::default() };
         let mut passes = Vec::new();
         if self.plan.copies_first {
-            passes.push(reading("copies", "exact copies are found, so that each text counts once".into(), 0));
+            passes.push(reading("copies", "find exact copies, so that each text counts once".into(), 0));
         }
         let prefilter =
-            reading("prefilter", "signatures go into filters; rows that can meet no other are left out".into(), 0);
+            reading("prefilter", "add signatures to filters, to skip rows whose key occurs only once".into(), 0);
         if self.plan.prefilters_first() {
             passes.push(prefilter.clone());
         }
         let (first, bytes) = self.first();
-        passes.push(reading("first reading", first, bytes));
+        passes.push(reading("first pass", first, bytes));
         if !self.plan.learns.is_empty() {
             let learners = self.labels(&self.plan.learns);
-            passes.push(reading("learn", format!("notes, then a model: {learners}"), text / 2));
+            passes.push(reading("learn", format!("sample documents and train a model: {learners}"), text / 2));
         }
         if self.plan.prefilters && !self.plan.prefilters_first() {
             passes.push(prefilter);
         }
         let (kept, rows) = self.signing(Signs::Kept);
-        passes.push(Pass { name: "kept words", does: kept, writes: rows, ..Pass::default() });
+        passes.push(Pass { name: "saved words", does: kept, writes: rows, ..Pass::default() });
         let (again, rows) = self.signing(Signs::Again);
-        passes.push(reading("second reading", again, rows));
+        passes.push(reading("second pass", again, rows));
         passes
     }
 
     /// Returns what the first pass does.
     fn first(&self) -> (String, u64) {
-        let mut does = vec!["rows are noted, exact copies found".to_string()];
+        let mut does = vec!["record rows; find exact copies".to_string()];
         let mut writes = self.size.documents * NOTED + self.size.page_bytes / OF_PAGES;
         if let Some(counts) = self.plan.counts {
             let features = self.recipe.features();
             let kinds = features.iter().map(|kind| kind.name());
             let kinds: Vec<String> = counts.needs.words.then(|| "words".to_string()).into_iter().chain(kinds).collect();
             if !kinds.is_empty() {
-                does.push(format!("documents are counted by {}", kinds.join(", ")));
+                does.push(format!("count documents by {}", kinds.join(", ")));
                 writes += self.size.text_bytes / 10;
             }
             if counts.keeps.is_some() {
-                does.push("their words are kept".into());
+                does.push("save their words".into());
                 // In measured corpora, a fifth to a third of the text; more if few words repeat.
                 writes += self.size.text_bytes / 3;
             }
@@ -124,7 +124,7 @@ impl Passes<'_> {
             let evidence = if bound.takes_evidence_early() { self.size.text_bytes } else { 0 };
             self.size.documents * bound.scheme.rows_per_document * width + evidence
         };
-        (format!("signs: {}", self.labels(&at)), at.iter().map(bytes).sum())
+        (format!("sign: {}", self.labels(&at)), at.iter().map(bytes).sum())
     }
 
     /// Returns the passes over rows and pairs.
@@ -137,26 +137,27 @@ impl Passes<'_> {
             true => String::new(),
             false => format!("{what}: {}", self.labels(&at)),
         };
-        let equal = told(of(&|bound| bound.equal_keys_are_pairs()), "equal keys are pairs");
-        let judged = told(of(&|bound| !bound.equal_keys_are_pairs()), "what meets is compared");
+        let equal = told(of(&|bound| bound.equal_keys_are_pairs()), "pair documents with equal keys");
+        let judged = told(of(&|bound| !bound.equal_keys_are_pairs()), "compare candidates");
         let group = [equal, judged].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
         let rows = self.bound.iter().map(|bound| self.probe_bytes(bound) + self.size.documents * RELATED).sum();
-        let early = told(of(&|bound| bound.takes_evidence_early()), "by what was taken while signing");
+        let early = told(of(&|bound| bound.takes_evidence_early()), "compare data saved while signing");
         let late = of(&|bound| bound.verify_candidates().is_some() && !bound.takes_evidence_early());
-        let late = told(late, "documents of candidates are read again");
+        let late = told(late, "read the documents of candidates again");
         let verify = [early, late].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("; ");
-        let margin = told(of(&|bound| bound.margin.is_some()), "pairs far below a document's best go");
+        let margin = told(of(&|bound| bound.margin.is_some()), "drop pairs far below a document's best");
         let relate = of(&|bound| bound.relating().is_some());
-        let relate = told(relate, "documents of pairs are compared: version, contained or template");
-        let last = told(of(&|bound| bound.verify_last().is_some()), "documents of pairs are read again");
+        let relate =
+            told(relate, "read the documents of pairs and classify the pairs as version, contained or template");
+        let last = told(of(&|bound| bound.verify_last().is_some()), "read the documents of pairs again");
         vec![
             pass("group", group, rows),
             pass("verify", verify, 0),
             pass("margin", margin, 0),
             pass("relate", relate, 0),
             pass("verify last", last, 0),
-            pass("decide", "ids and texts of documents in pairs are looked up; kept or removed".into(), 0),
-            pass("tables", "pairs, clusters and removals are written".into(), 0),
+            pass("decide", "look up the ids and texts of paired documents; decide which are removed".into(), 0),
+            pass("tables", "write pairs, clusters and removals".into(), 0),
         ]
     }
 
@@ -175,10 +176,10 @@ impl Passes<'_> {
         let (stages, count): (&[&'static str], usize) = match pass.name {
             "copies" => (&["find copies"], 1),
             "prefilter" => (&["prefilter"], 1),
-            "first reading" if self.plan.counts.is_some() => (&["count"], 1),
-            "first reading" | "second reading" => (&["sign"], 1),
+            "first pass" if self.plan.counts.is_some() => (&["count"], 1),
+            "first pass" | "second pass" => (&["sign"], 1),
             "learn" => (&["take notes", "learn"], 1 + self.plan.learns.len()),
-            "kept words" => (&["recall kept words"], 1),
+            "saved words" => (&["recall kept words"], 1),
             "group" => (&["group"], all),
             "verify" => (&["read candidates", "verify"], all),
             "margin" => (&["margin"], all),
@@ -225,9 +226,9 @@ mod tests {
     #[test]
     fn copies_alone_take_one_reading_and_nothing_is_verified() {
         let passes = names_of("exact", false);
-        assert_eq!(names(&passes), ["first reading", "group", "decide", "tables"]);
-        assert_eq!(passes[0].does, "rows are noted, exact copies found; signs: exact");
-        assert_eq!(passes[1].does, "equal keys are pairs: exact");
+        assert_eq!(names(&passes), ["first pass", "group", "decide", "tables"]);
+        assert_eq!(passes[0].does, "record rows; find exact copies; signs: exact");
+        assert_eq!(passes[1].does, "pair documents with equal keys: exact");
         // A row has a key of 16 bytes and a document of 4.
         assert_eq!((passes[0].reads, passes[0].writes), (30_000, 1000 * (120 + 20)));
         assert_eq!(passes[1].writes, 1000 * 48);
@@ -236,13 +237,13 @@ mod tests {
     #[test]
     fn words_are_kept_for_those_who_wait_and_texts_are_read_again_where_words_are_not_enough() {
         let kept = names_of("exact,cosine", false);
-        assert_eq!(names(&kept), ["first reading", "kept words", "group", "verify", "decide", "tables"]);
-        assert!(kept[0].does.contains("counted by words; their words are kept; signs: exact"), "{}", kept[0].does);
-        assert_eq!((kept[1].reads, kept[1].does.as_str()), (0, "signs: cosine"));
+        assert_eq!(names(&kept), ["first pass", "saved words", "group", "verify", "decide", "tables"]);
+        assert!(kept[0].does.contains("count documents by words; save their words; sign: exact"), "{}", kept[0].does);
+        assert_eq!((kept[1].reads, kept[1].does.as_str()), (0, "sign: cosine"));
         let again = names_of("minhash:verify=jaccard:0.8,lsi", true);
-        assert_eq!(names(&again)[..4], ["first reading", "learn", "prefilter", "second reading"]);
+        assert_eq!(names(&again)[..4], ["first pass", "learn", "prefilter", "second pass"]);
         assert!(
-            again.iter().any(|pass| pass.does == "documents of candidates are read again: minhash, lsi"),
+            again.iter().any(|pass| pass.does == "read the documents of candidates again: minhash, lsi"),
             "{again:?}"
         );
         assert_eq!(again.iter().filter(|pass| pass.reads == 30_000).count(), 4);

@@ -25,7 +25,7 @@ pub enum Signs {
     Again,
 }
 
-/// Describes what is counted in the first pass.
+/// Defines the counts of the first pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counts {
     /// The statistics.
@@ -39,7 +39,7 @@ pub struct Counts {
 pub struct Plan {
     /// Whether copies are found before documents are counted.
     pub copies_first: bool,
-    /// Describes what is counted; `None` if no algorithm needs it.
+    /// The counts of the first pass; `None` if no algorithm needs any.
     pub counts: Option<Counts>,
     /// The indices in the recipe of the algorithms that have models.
     pub learns: Vec<usize>,

@@ -25,25 +25,25 @@ pub const PRESETS: &[Preset] = &[
         name: "balanced",
         algorithms: "exact,versions",
         options: &[],
-        summary: "exact copies, versions, and texts contained in larger ones; pages of one template are kept",
+        summary: "Removes exact copies, versions, and texts contained in larger ones. Keeps pages with the same template but different content",
     },
     Preset {
         name: "strict",
         algorithms: "exact,minhash:bands=9,rows=13,verify=jaccard:0.9",
         options: &[],
-        summary: "copies, and texts that share nine tenths of all their runs of five words (Han: characters)",
+        summary: "Removes exact copies and texts that share 90% of their shingles of five words (or Han characters)",
     },
     Preset {
         name: "broad",
         algorithms: "exact,versions,minhash:bands=20,rows=5,verify=jaccard:0.5",
         options: &[],
-        summary: "what balanced finds, and texts that share half of their 5-word shingles, including pages of one template",
+        summary: "Like balanced, and also finds texts that share half of their 5-word shingles, including pages with the same template",
     },
     Preset {
         name: "fineweb",
         algorithms: "minhash:preset=fineweb",
         options: &[("remove-if", "pair"), ("chain", "remove")],
-        summary: "what FineWeb finds and removes: one text of each cluster stays, even where others say more; to compare",
+        summary: "Finds and removes what FineWeb does: keeps one text per cluster, even if others have more content. For comparisons",
     },
 ];
 

@@ -15,7 +15,7 @@ pub struct PurifyMethod {
     pub name: &'static str,
     /// The method.
     pub method: Method,
-    /// Describes what it does, in one sentence.
+    /// What it extracts, in one phrase.
     pub summary: &'static str,
 }
 
@@ -24,17 +24,17 @@ pub const PURIFY_METHODS: &[PurifyMethod] = &[
     PurifyMethod {
         name: "docview",
         method: Method::Docview,
-        summary: "the blocks of running text: those of few links and some sentences",
+        summary: "blocks of running text, with few links and some sentences",
     },
     PurifyMethod {
         name: "readability",
         method: Method::Readability,
-        summary: "the part of the page that the scores of Mozilla's Readability choose",
+        summary: "the part of the page that Mozilla's Readability scores highest",
     },
     PurifyMethod {
         name: "visible",
         method: Method::Visible,
-        summary: "all visible text, to compare with: nothing of the template is taken away",
+        summary: "all visible text, including the template, for comparisons",
     },
 ];
 
@@ -44,31 +44,31 @@ pub const PURIFY_PARAMS: &[ParamSpec] = &[
         name: "other",
         kind: Kind::Choice(&["visible", "skip"]),
         default: "visible",
-        help: "the text of a page without a topic: all that is visible, or none",
+        help: "text of a page without a topic: all visible text, or none",
     },
     ParamSpec {
         name: "max_bytes",
         kind: Kind::Int(1 << 10, 64 << 20),
         default: "8388608",
-        help: "bytes of a page that are read, as UTF-8",
+        help: "maximum bytes to read from a page, as UTF-8",
     },
     ParamSpec {
         name: "max_elements",
         kind: Kind::Int(100, 10_000_000),
         default: "500000",
-        help: "elements of a page that are read",
+        help: "maximum elements to read from a page",
     },
     ParamSpec {
         name: "max_depth",
         kind: Kind::Int(16, 1024),
         default: "256",
-        help: "how deep elements may stand in each other; of deeper ones the text is kept",
+        help: "maximum nesting depth; only the text of deeper elements is kept",
     },
     ParamSpec {
         name: "max_links",
         kind: Kind::Int(0, 1_000_000),
         default: "10000",
-        help: "links of a page that are kept",
+        help: "maximum links to keep from a page",
     },
 ];
 

@@ -95,7 +95,7 @@ impl Recipe {
         for (at, one) in chosen.iter().enumerate() {
             if chosen[..at].iter().any(|other| other.label == one.label) {
                 return Err(Error::usage(format!(
-                    "{0} is given twice; give one of them another name, {0}:as=NAME",
+                    "{0} is given twice; give one of them another name with {0}:as=NAME",
                     one.label
                 )));
             }
@@ -292,12 +292,12 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
     let label = label.unwrap_or_else(|| algorithm.name().to_string());
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     if label.is_empty() || !label.bytes().all(plain) {
-        return Err(Error::usage(format!("as={label:?} names a folder: letters, digits, _ and - only")));
+        return Err(Error::usage(format!("as={label:?} is not a folder name; use only letters, digits, _ and -")));
     }
     if label.len() > MOST_LABEL {
         let length = label.len();
         return Err(Error::usage(format!(
-            "as={}... names a folder and has {length} letters; expected at most {MOST_LABEL}",
+            "as={}... has {length} characters; expected at most {MOST_LABEL}",
             &label[..20]
         )));
     }
@@ -317,7 +317,7 @@ mod tests {
     fn lists_are_parsed_and_printed_back() {
         let list = parse("A12, minhash:bands=20,rows=5,as=minhash_loose,verify=lcs:0.85,exact").unwrap();
         assert_eq!(list.len(), 3);
-        assert!(list[0].starts_with("three_plus_five:chain=neighbours"));
+        assert!(list[0].starts_with("three_plus_five:chain=neighbors"));
         assert!(list[1].starts_with("minhash:bands=20,") && list[1].ends_with("verify=lcs:0.85,as=minhash_loose"));
         // The printed list can be typed again.
         assert_eq!(parse(&list.join(",")).unwrap(), list);

@@ -112,7 +112,7 @@ impl RemoveIf {
             ["contained"] => Err(wrong("the share T is missing".into())),
             [rule, ..] => {
                 let hint = dupsift_core::error::did_you_mean(rule, ["pair", "contained"]);
-                Err(wrong(format!("this is no rule{hint}")))
+                Err(wrong(format!("this is not a rule{hint}")))
             }
             [] => Err(wrong("it is empty".into())),
         }

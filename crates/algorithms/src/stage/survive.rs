@@ -29,7 +29,7 @@ pub trait Relation {
     fn equal(&self) -> f32;
 }
 
-/// Describes what an earlier run decided about a document or its text.
+/// The decision of an earlier run about a document or its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
     /// It was kept.

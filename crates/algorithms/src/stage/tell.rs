@@ -11,7 +11,7 @@ use crate::algorithm::TermVectors;
 use crate::measure::{Both, Contained, FirstLine, TitleDifference, Versions};
 use dupsift_core::row::{Pair, RelationKind};
 
-/// Describes what the driver knows about documents.
+/// Gives access to the driver's data about documents.
 pub trait Known {
     /// Returns the evidence that the method's check recorded for a document.
     fn evidence(&self, doc: u64) -> Cow<'_, [u64]>;

@@ -28,7 +28,7 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     };
     let Some(list) = list else {
         return Err(wrong(format!(
-            "expected `algorithms=NAME` beside it, for each algorithm has its own sense of it, and those of a preset are tuned together; available: {}. To take away less than the default: `remove-if=contained:0.95:1`",
+            "it requires `algorithms=NAME`, because its meaning depends on the algorithm, and the algorithms of a preset are tuned together; available: {}. To remove less than by default, use `remove-if=contained:0.95:1`",
             known()
         )));
     };
@@ -37,7 +37,7 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     let at = named.iter().position(|(name, _)| *name != BESIDE || named.len() == 1);
     let Some(at) = at.filter(|_| !several && named.iter().all(|(name, _)| name != "all")) else {
         return Err(wrong(format!(
-            "expected one algorithm beside it, got {list}; of several, say at each what is meant, as minhash:{THRESHOLD}={threshold}"
+            "it requires a single algorithm, got {list}; set it for each algorithm instead, as in minhash:{THRESHOLD}={threshold}"
         )));
     };
     let algorithm = by_name(&named[at].0)?;
@@ -50,14 +50,14 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
         let own = if own.is_empty() { String::new() } else { format!(" has {}, and", own.join(", ")) };
         let name = algorithm.name();
         return Err(wrong(format!(
-            "{name}{own} has no threshold of similarity; expected `algorithms={name}:verify=jaccard:{threshold}`, which checks its pairs on the texts, or one of: {}",
+            "{name}{own} has no similarity threshold; use `algorithms={name}:verify=jaccard:{threshold}`, which checks its pairs on the texts, or one of: {}",
             known()
         )));
     }
     if let Some((name, value, given)) = not_in_force(algorithm, &named[at].1) {
         let algorithm = algorithm.name();
         return Err(wrong(format!(
-            "{algorithm} compares by a threshold with {name}={value} alone, and {name} is {given} here; expected `algorithms={algorithm}:{name}={value}`"
+            "{algorithm} has a threshold only with {name}={value}, but {name} is {given}; use `algorithms={algorithm}:{name}={value}`"
         )));
     }
     named[at].1.push((THRESHOLD.into(), threshold.to_string()));
@@ -120,20 +120,20 @@ mod tests {
 
     #[test]
     fn where_it_means_nothing_the_parameter_that_does_is_named() {
-        assert!(fail(None).contains("expected `algorithms=NAME` beside it"), "{}", fail(None));
+        assert!(fail(None).contains("it requires `algorithms=NAME`"), "{}", fail(None));
         assert!(
-            fail(None).contains("available: cosine, log_shingles, lsi, minhash, shingles, versions. To take away less"),
+            fail(None).contains("available: cosine, log_shingles, lsi, minhash, shingles, versions. To remove less"),
             "{}",
             fail(None)
         );
         assert!(fail(Some("minhash,cosine")).contains("got minhash,cosine"));
-        assert!(fail(Some("all")).contains("expected one algorithm"));
+        assert!(fail(Some("all")).contains("it requires a single algorithm"));
         let simhash = fail(Some("simhash"));
         assert!(
             simhash.contains("simhash has distance=") && simhash.contains("simhash:verify=jaccard:0.8"),
             "{simhash}"
         );
-        assert!(fail(Some("exact")).contains("exact has no threshold of similarity"));
+        assert!(fail(Some("exact")).contains("exact has no similarity threshold"));
         assert!(fail(Some("decomposition")).contains("has tau="));
         let log_shingles = fail(Some("log_shingles"));
         assert!(log_shingles.contains("with mode=overlap alone, and mode is equal here"), "{log_shingles}");

@@ -25,7 +25,7 @@ pub const COPY: &str = "copy";
 /// Why a document has no signature, as counted in run.json: a short phrase such as `"no words"`.
 pub type Reason = &'static str;
 
-/// Describes what the rows of one algorithm contain; the same for every document of a run.
+/// Defines the parts of an algorithm's rows, which are the same for every document of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowShape {
     /// The number of positions (tables, bands, rules), 1 to 65,536: a row's position is below it.
@@ -171,7 +171,7 @@ pub fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 
-/// Describes what one algorithm emits for one document: rows, or the reason why there are none, and flags.
+/// Holds the result of signing one document: rows, or the reason why there are none, and flags.
 #[derive(Debug, Default)]
 pub struct Signatures {
     rows: Vec<(u32, u128, u32)>,

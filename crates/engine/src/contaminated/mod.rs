@@ -90,14 +90,19 @@ impl ContaminatedOptions {
         };
         let cut_spans = settings.switch("cut-spans");
         if run.corpus.annotate {
-            return Err(Error::wrong("corpus", "annotate is only for `dupsift run`; expected keep, drop or none"));
+            return Err(Error::wrong(
+                "corpus",
+                "annotate is available only in `dupsift run`; expected keep, drop or none",
+            ));
         }
         if cut_spans && !run.corpus.keep {
             return Err(Error::wrong("cut-spans", "no corpus is written; add `corpus=keep`"));
         }
         let threshold = settings.real("threshold").unwrap_or(NEARLY);
         if threshold < LISTED {
-            let what = format_args!("{threshold} is below {LISTED}, where scores say nothing; expected {LISTED} to 1");
+            let what = format_args!(
+                "{threshold} is below {LISTED}, and lower scores are not meaningful; expected {LISTED} to 1"
+            );
             return Err(Error::wrong("threshold", what));
         }
         Ok(ContaminatedOptions {

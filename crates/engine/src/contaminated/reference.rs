@@ -150,11 +150,9 @@ pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Agai
     let of_items = Session::new(session.engine, run, &inputs.source, session.pipeline);
     of_items.check_pages()?;
     let (mut read, ids_seen, losses) = read_items(&of_items, options, inputs).map_err(|error| match error {
-        Error::BadFile { path, why } => Error::wrong_value(
-            "against",
-            path.display(),
-            format!("{why}; expected files that can be read to their end"),
-        ),
+        Error::BadFile { path, why } => {
+            Error::wrong_value("against", path.display(), format!("{why}; expected files that can be read completely"))
+        }
         other => other,
     })?;
     let losses = other_input::lost("against", &of_items, inputs, &ids_seen, &losses)?;
@@ -187,7 +185,7 @@ fn within(bytes: u64, memory: u64, items: u64, all: u64) -> Result<()> {
     Err(Error::wrong(
         "against",
         format!(
-            "{} of {} take {} in memory, more than a quarter of `memory={}`; use about `memory={}`, or search for a part of the items at a time",
+            "{} of {} need {} of memory, more than a quarter of `memory={}`; use about `memory={}`, or search for a part of the items at a time",
             thousands(items),
             counted(all.max(items), "item"),
             size(bytes),

@@ -24,7 +24,7 @@ pub struct ContaminationReport {
     pub threshold: f64,
     /// Whether spans were cut and the rest of their documents was kept.
     pub cut_spans: bool,
-    /// Describes what tokens depend on.
+    /// The text options that tokens depend on.
     pub text: String,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,

@@ -10,9 +10,9 @@ use bytesize::ByteSize;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::MAX_PARTITIONS;
 
-/// Describes what each thread needs at least: a batch of documents, write buffers, a sort.
+/// Minimum memory per thread in bytes: a batch of documents, write buffers, a sort.
 const LEAST_A_THREAD: u64 = 16 << 20;
-/// Describes what the process needs at least in addition.
+/// Additional minimum memory of the process in bytes.
 const LEAST: u64 = 16 << 20;
 
 /// A partition of this many bytes is sorted mostly within the CPU cache.
@@ -24,7 +24,7 @@ const PAGES: u64 = 32 << 20;
 /// The part of the 150 MB that a page read alone may use; the rest is for the program itself.
 const OF_THE_CONSTANT: u64 = 110_000_000;
 
-/// Describes what a table of pages takes while it is written: an unfinished row group, rows not yet encoded, a batch, and the tree of a page.
+/// Memory in bytes while a table of pages is written: an unfinished row group, rows not yet encoded, a batch, and the tree of a page.
 const A_TABLE_OF_PAGES: u64 = 32 << 20;
 
 /// How many copies of a long value a table holds while it is written: in a batch, among the distinct values, in a page, and as minimum and

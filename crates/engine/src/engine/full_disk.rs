@@ -30,13 +30,11 @@ impl Disk {
     fn tell_of(&self, error: Error, expected: impl FnOnce() -> Option<u64>, kept: Option<String>) -> Error {
         let Some(code) = error.full() else { return error };
         let way_out = match code {
-            libc::EFBIG => "the limit of file sizes of this process (`ulimit -f`) is too low for it".to_owned(),
+            libc::EFBIG => "the file size limit of this process (`ulimit -f`) is too low".to_owned(),
             _ => self.needed(expected(), free(&self.folder)),
         };
-        let kept = kept.map_or_else(
-            || "nothing was written under the final name".to_owned(),
-            |kept| format!("nothing done so far is lost: {kept}"),
-        );
+        let kept = kept
+            .map_or_else(|| "no output was written".to_owned(), |kept| format!("completed work is not lost: {kept}"));
         Error::Full { source: Box::new(error), said: format!("{way_out}; {kept}") }
     }
 
@@ -50,14 +48,13 @@ impl Disk {
         let rest = expected.saturating_sub(written);
         if rest <= now {
             return format!(
-                "more is needed in {folder} than the {} that were expected, {} of which are written: candidates of pairs, and what \
-                 is kept of finished stages, come on top",
+                "{folder} needs more space than the expected {}, of which {} are written: candidate pairs and saved stages need additional space",
                 size(expected),
                 size(written.min(expected))
             );
         }
         format!(
-            "about {} more are needed in {folder}, where {} are free (work files of the whole run: about {})",
+            "about {} more are needed in {folder}, where {} are free (temporary files of the complete run: about {})",
             size(rest - now),
             size(now),
             size(expected)
@@ -79,10 +76,10 @@ mod tests {
         let disk = Disk { folder: "work".into(), free: Some(10 << 20) };
         assert_eq!(
             disk.needed(Some(100 << 20), Some(2 << 20)),
-            "about 90.0 MiB more are needed in work, where 2.0 MiB are free (work files of the whole run: about 100.0 MiB)"
+            "about 90.0 MiB more are needed in work, where 2.0 MiB are free (temporary files of the complete run: about 100.0 MiB)"
         );
         assert!(
-            disk.needed(Some(9 << 20), Some(1 << 20)).starts_with("more is needed in work than the 9.0 MiB that were")
+            disk.needed(Some(9 << 20), Some(1 << 20)).starts_with("work needs more space than the expected 9.0 MiB")
         );
         assert_eq!(disk.needed(None, Some(1)), "more space is needed in work");
     }
@@ -96,9 +93,9 @@ mod tests {
         for code in [libc::ENOSPC, libc::EDQUOT] {
             let told = disk.tell_of(of(code), || Some(u64::MAX), None).to_string();
             assert!(told.starts_with("cannot write a: ") && told.contains(" more are needed in "), "{told}");
-            assert!(told.ends_with("; nothing was written under the final name"), "{told}");
+            assert!(told.ends_with("; no output was written"), "{told}");
             let told = disk.tell_of(of(code), || None, Some("run it again".into())).to_string();
-            assert!(told.ends_with("; nothing done so far is lost: run it again"), "{told}");
+            assert!(told.ends_with("; completed work is not lost: run it again"), "{told}");
         }
         assert!(disk.tell(of(libc::EFBIG), || None).to_string().contains("`ulimit -f`"));
         assert!(matches!(disk.tell(of(libc::EACCES), || None), Error::Io { .. }));

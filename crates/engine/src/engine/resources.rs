@@ -1,4 +1,4 @@
-//! Describes what the machine provides for a job: the clock, the memory budget, the threads.
+//! The resources of a job: the clock, the memory budget, the threads.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -69,13 +69,13 @@ fn pool(asked: usize) -> Result<rayon::ThreadPool> {
         match rayon::ThreadPoolBuilder::new().num_threads(threads).build() {
             Ok(pool) if threads < asked => {
                 tracing::warn!(
-                    "`threads={asked}`: only {threads} can be started; is there a limit of processes (ulimit -u)?"
+                    "`threads={asked}`: only {threads} can be started; is there a process limit (ulimit -u)?"
                 );
                 return Ok(pool);
             }
             Ok(pool) => return Ok(pool),
             Err(error) if alone == ATTEMPTS => {
-                return Err(Error::table("start a thread (is there a limit of processes, ulimit -u?)")(error));
+                return Err(Error::table("start a thread (is there a process limit, ulimit -u?)")(error));
             }
             Err(_) => {
                 // The threads that were started have to end first.

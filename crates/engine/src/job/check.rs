@@ -57,7 +57,7 @@ pub fn check_resources(options: &RunOptions) -> Result<()> {
     }
     if let Some(allowed) = memory_allowed().filter(|&allowed| options.memory > allowed) {
         tracing::warn!(
-            "`memory={}` is more than the {} that the machine or its cgroup has; the system may kill the run",
+            "`memory={}` is more than the {} of the machine or its cgroup; the system may kill the run",
             ByteSize(options.memory),
             ByteSize(allowed)
         );
@@ -77,11 +77,11 @@ fn check_work(work: &Path) -> Result<()> {
                 "`work={shown}` does not exist; create it with mkdir -p {shown}, or correct the name"
             )));
         }
-        Err(error) => return Err(wrong(format!("cannot be looked at: {error}"))),
+        Err(error) => return Err(wrong(format!("cannot be read: {error}"))),
         Ok(there) if !there.is_dir() => return Err(wrong("is a file".into())),
         Ok(_) => {}
     }
-    may_write(work).map_err(|error| wrong(format!("nothing can be made in it: {error}")))
+    may_write(work).map_err(|error| wrong(format!("cannot be written to: {error}")))
 }
 
 #[cfg(test)]

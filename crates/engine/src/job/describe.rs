@@ -172,18 +172,18 @@ fn warnings(report: &RunReport) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.ids.duplicates > 0 {
         warnings.push(format!(
-            "{} an id that stood before: removing by id takes kept documents of the same id away too; go by doc, the row number, in removed/, clusters/ and pairs/",
-            counted_as(report.ids.duplicates, "row carries|rows carry")
+            "{} the id of an earlier row: removing by id would also remove kept documents with the same id; use doc, the row number, in removed/, clusters/ and pairs/",
+            counted_as(report.ids.duplicates, "row has|rows have")
         ));
     }
     for one in &report.algorithms {
         if one.left_out > 0 {
             warnings.push(format!(
-                "{}: {} left out within large groups; raise `max-candidates` to make them{}",
+                "{}: {} skipped in large groups{}; raise `max-candidates` to include them",
                 one.label,
                 counted_as(one.left_out, "comparison was|comparisons were"), // What was not met is no next best.
                 if one.relations.is_some() {
-                    ", so pages of one template may count as versions and be removed"
+                    ", so pages with the same template may count as versions and be removed"
                 } else {
                     ""
                 }
@@ -191,14 +191,14 @@ fn warnings(report: &RunReport) -> Vec<String> {
         }
         if one.left_out_of_large_groups > 0 {
             warnings.push(format!(
-                "{}: {} left out within groups of more than {WHOLE} documents, such as pages of one template; each document is compared with the nearest of its group",
+                "{}: {} skipped in groups of more than {WHOLE} documents, such as pages with the same template; each document is compared with the nearest ones in its group",
                 one.label,
                 counted_as(one.left_out_of_large_groups, "comparison was|comparisons were"),
             ));
         }
         if one.undecided > 0 {
             warnings.push(format!(
-                "{}: {} left undecided, for their texts are too long to be compared; no such pair is written",
+                "{}: {} not checked, because the texts are too long to compare; these pairs are not written",
                 one.label,
                 counted_as(one.undecided, "pair was|pairs were")
             ));
@@ -211,8 +211,8 @@ fn warnings(report: &RunReport) -> Vec<String> {
     let Some(removal) = &report.removal else { return warnings };
     if removal.not_looked_at > 0 {
         warnings.push(format!(
-            "documents that stay were held against the {MOST_LOOKED_AT} most similar kept ones, not against {}",
-            counted_as(removal.not_looked_at, "further one|further ones")
+            "each kept document was compared only with the {MOST_LOOKED_AT} most similar kept ones; {} skipped",
+            counted_as(removal.not_looked_at, "comparison was|comparisons were")
         ));
     }
     if let Some(note) = template_note(removal.of_templates, removal.near_duplicates) {
@@ -221,7 +221,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
     }
     if removal.left_out > 0 {
         let left_out = counted(removal.left_out, "comparison");
-        warnings.push(format!("{left_out} with kept documents left out of the decision"));
+        warnings.push(format!("{left_out} with kept documents skipped when deciding what to remove"));
     }
     warnings
 }

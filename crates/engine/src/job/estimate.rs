@@ -39,10 +39,10 @@ pub struct Estimate {
 const WORK: &[(&str, f64)] = &[
     ("copies", 0.4),
     ("prefilter", 0.6),
-    ("first reading", 1.0),
+    ("first pass", 1.0),
     ("learn", 1.0),
-    ("kept words", 0.5),
-    ("second reading", 0.7),
+    ("saved words", 0.5),
+    ("second pass", 0.7),
     ("group", 0.1),
     ("verify", 0.1),
     ("margin", 0.02),

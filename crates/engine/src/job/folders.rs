@@ -32,9 +32,9 @@ impl Folder {
         let skipped = usize::from(!with_itself);
         for above in self.real.ancestors().skip(skipped) {
             if let Some(ours) = Ours::at(above) {
-                let what = if ours == Ours::Index { "an index of dupsift" } else { "a result of dupsift" };
+                let what = if ours == Ours::Index { "a dupsift index" } else { "a dupsift output" };
                 return self.refused(format_args!(
-                    "it lies in {}, which is {what} and holds nothing else; expected a folder outside of it",
+                    "it is inside {}, which is {what}; expected a folder outside of it",
                     above.display()
                 ));
             }
@@ -52,7 +52,7 @@ impl Folder {
             _ => return Ok(()),
         };
         self.refused(format_args!(
-            "it {how} `{}={}`; expected two folders of which none lies in the other",
+            "it {how} `{}={}`; expected two separate folders",
             other.option,
             other.shown.display()
         ))
@@ -72,7 +72,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
         index.is_apart(&Folder::new("out", &held_path(&options.out)))?;
         index.stands_free(false)?;
         if matches!(Ours::at(&index.real), Some(Ours::Result | Ours::Pages)) {
-            return index.refused("it is a result of dupsift; expected an index, or a new folder");
+            return index.refused("it is a dupsift output; expected an index or a new folder");
         }
     }
     if let Some(work) = named("work", &options.work) {

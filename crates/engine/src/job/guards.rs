@@ -108,7 +108,7 @@ pub fn previous_run(folder: &Path) -> Result<RunReport> {
         let shown = folder.display();
         Error::wrong(
             "previous",
-            format!("{shown} is no output of dupsift run ({why}); expected the folder of an earlier one"),
+            format!("{shown} is not an output of dupsift run ({why}); expected the output folder of an earlier run"),
         )
     };
     let json = safe_fs::read(&path, MOST_JSON).map_err(|error| wrong(&format!("{}: {error}", path.display())))?;

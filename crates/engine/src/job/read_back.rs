@@ -85,7 +85,7 @@ pub fn counted(session: &Session<'_>, dir: &Path, known: &StatisticsReport, need
     let id = snapshot(identity, known.documents, known.tokens, &words, &features);
     if format!("{id:016x}") != known.snapshot {
         return Err(Error::usage(format!(
-            "the statistics in {} are damaged, or were made with other text options (`tokenizer`, `stem`, word lists) or another version; run again with `overwrite`",
+            "the statistics in {} are damaged, or from other text options (`tokenizer`, `stem`, word lists) or another version; run again with `overwrite`",
             dir.join("stats").display()
         )));
     }
@@ -130,7 +130,7 @@ pub fn models(session: &Session<'_>, run: Of<'_>, corpus: &Corpus<'_>) -> Result
 fn wrong_type(path: &Path) -> Error {
     Error::BadFile {
         path: path.to_path_buf(),
-        why: "a column is of another type; expected a table as dupsift writes it".into(),
+        why: "a column has an unexpected type; expected a table written by dupsift".into(),
     }
 }
 
@@ -206,10 +206,7 @@ fn record(dir: &Path) -> Result<RunReport> {
         return Ok(report);
     }
     let version = report.schema_version;
-    Err(wrong(
-        dir,
-        format!("its record is of version {version}; expected version {SCHEMA_VERSION}, as this dupsift writes it"),
-    ))
+    Err(wrong(dir, format!("its run.json has version {version}; this version of dupsift expects {SCHEMA_VERSION}")))
 }
 
 /// Checks that the run counted and learned what these algorithms need. Returns which statistics tables it has.
@@ -226,13 +223,15 @@ fn check(dir: &Path, report: &RunReport, recipe: &Recipe) -> Result<Stats> {
     if needs.words && !there.words {
         return Err(wrong(
             dir,
-            "it has no statistics of words, which these algorithms need; expected a run of the same ones",
+            "it has no word statistics, which these algorithms need; expected a run with the same algorithms",
         ));
     }
     if let Some(kind) = missing {
         return Err(wrong(
             dir,
-            format!("it has no statistics of {kind}, which these algorithms need; expected a run of the same ones"),
+            format!(
+                "it has no statistics of {kind}, which these algorithms need; expected a run with the same algorithms"
+            ),
         ));
     }
     for chosen in &recipe.algorithms {
@@ -246,13 +245,16 @@ fn check(dir: &Path, report: &RunReport, recipe: &Recipe) -> Result<Stats> {
             Some(other) => {
                 return Err(wrong(
                     dir,
-                    format!("what {} learnt there is of other parameters: {other} there, {chosen} here", chosen.label),
+                    format!(
+                        "the model of {} was trained with other parameters: {other} there, {chosen} here",
+                        chosen.label
+                    ),
                 ));
             }
             None => {
                 return Err(wrong(
                     dir,
-                    format!("nothing was learnt there for {}; expected a run of the same algorithms", chosen.label),
+                    format!("it has no model for {}; expected a run with the same algorithms", chosen.label),
                 ));
             }
         }

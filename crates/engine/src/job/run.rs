@@ -101,7 +101,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     let disk = Disk::of(stage.work().path());
     let known = products.known_bad();
     if !options.strict {
-        let why = "an earlier run found that, and `resume=false` reads it again".to_owned();
+        let why = "found by an earlier run; `resume=false` reads the file again".to_owned();
         leave_out(&mut source, &mut bad, &known, &why);
     }
     let mut again = 0;
@@ -141,7 +141,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
                 }
                 products
                     .set_aside(source.files.iter().filter_map(|file| Some((file, late.get(&file.path)?.as_str()))))?;
-                leave_out(&mut source, &mut bad, &late, "the run starts again without this file");
+                leave_out(&mut source, &mut bad, &late, "the run starts over without this file");
             }
             Err(error) => return Err(disk.tell(error, || estimate::disk_bytes(options, &source).ok())),
         }
@@ -188,7 +188,7 @@ fn take_again(source: &mut Source, bad: &mut Vec<BadInput>, late: &mut BTreeMap<
         match looked {
             Ok(lost) => {
                 let shown = path.display();
-                tracing::warn!("{shown}: its status changed while it was being read; the run starts again with it");
+                tracing::warn!("{shown} changed while it was being read; the run starts over");
                 late.remove(&path);
                 bad.retain(|known| known.path != path);
                 bad.extend(lost);

@@ -40,7 +40,7 @@ pub struct RunReport {
     /// The folder in which the command was typed; all other paths in the record are absolute. Use [`RunReport::places`] to find them.
     #[serde(default)]
     pub folder: String,
-    /// Describes what signatures depend on.
+    /// The options and versions that signatures depend on.
     pub recipe: RecipeReport,
     /// Every option of the run by name: numbers as numbers, switches as booleans, anything else as typed on the command line.
     pub options: BTreeMap<String, serde_json::Value>,
@@ -62,7 +62,7 @@ pub struct RunReport {
     pub skipped_folders: BTreeMap<String, String>,
     /// Document counts: used, rejected, copies.
     pub documents: DocumentsReport,
-    /// Describes what was extracted from HTML pages, if the corpus has any.
+    /// Counts of extracted HTML pages, if the corpus has any.
     #[serde(default)]
     pub purified: Option<PurifyReport>,
     /// Values other than texts that count as null, by column and reason: `not UTF-8`, and for `--keep` columns `not a number` or `not
@@ -87,9 +87,9 @@ pub struct RunReport {
     /// Document counts by script and length, with what is removed from each; null in records of versions that did not count these.
     #[serde(default)]
     pub parts: Option<PartsReport>,
-    /// Describes what was removed and why; null for a comparison, which removes nothing.
+    /// Removed documents by reason; null for a comparison, which removes nothing.
     pub removal: Option<RemovalReport>,
-    /// Describes what was written of the corpus itself; null without `--corpus`.
+    /// The files of the corpus that were written; null without `--corpus`.
     #[serde(default)]
     pub corpus: Option<CorpusReport>,
     /// The repeated passages that were found; null without `--cut`.
@@ -99,7 +99,7 @@ pub struct RunReport {
     pub stages: Vec<StageReport>,
     /// Guards that fired: exit code 3, or 4 if one held the result back.
     pub guards: Vec<GuardReport>,
-    /// Describes what distributed the work over machines, if anything, such as `spark`.
+    /// The framework that distributed the work over machines, such as `spark`, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
     /// Steps that were resumed from an earlier run's checkpoints.

@@ -101,7 +101,7 @@ pub struct Written<'w> {
     pub stage: &'w Stage,
     /// The record.
     pub report: RunReport,
-    /// Describes what the first pass recorded about the rows.
+    /// The rows as recorded by the first pass.
     pub taken: &'w Taken,
     /// The files of the corpus itself, without those of added documents.
     pub corpus: &'w Source,

@@ -35,8 +35,8 @@ impl CorpusFiles {
                 "drop" => files.drop = true,
                 other => {
                     let hint = did_you_mean(other, WORDS);
-                    let expected = "expected some of these with commas between, or none";
-                    let why = format!("{other:?} is none of annotate, keep and drop{hint}; {expected}");
+                    let expected = "expected a comma-separated list of these, or none";
+                    let why = format!("{other:?} is not annotate, keep or drop{hint}; {expected}");
                     return Err(Error::wrong("corpus", why));
                 }
             }

@@ -1,4 +1,4 @@
-//! Describes what is cut from the kept documents (`--cut`).
+//! The options for cutting passages from kept documents (`--cut`).
 
 use super::RunOptions;
 use dupsift_core::error::{Error, Result};
@@ -7,7 +7,7 @@ use dupsift_passages::{Cut, CutAt, Rule};
 /// Holds the options of `--cut`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct CutOptions {
-    /// Describes what counts as a passage; `None` if nothing is cut.
+    /// The unit of a passage; `None` if nothing is cut.
     pub what: Option<Cut>,
     /// Position where cuts of runs start and end.
     pub at: CutAt,
@@ -65,7 +65,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
         return Err(Error::wrong("cut-at", format!("`cut={what}` cuts complete units; remove `cut-at`")));
     }
     if cut.min_chars.is_some() && !what.has_units() {
-        let why = format!("`cut={what}` says how long a passage is; leave `cut-min-chars` out");
+        let why = format!("`cut={what}` defines the length of a passage; remove `cut-min-chars`");
         return Err(Error::wrong("cut-min-chars", why));
     }
     let refused = |why: &str| Err(Error::wrong("cut", why));
@@ -76,7 +76,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
         return refused("a run with `reference` cannot cut passages; cut them in a second run over its deduped/");
     }
     if options.html {
-        return refused("passages of HTML pages cannot be cut; run `dupsift purify` first, and this over its pages/");
+        return refused("passages of HTML pages cannot be cut; run `dupsift purify` first, then run over its pages/");
     }
     Ok(())
 }

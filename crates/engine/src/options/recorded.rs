@@ -68,7 +68,7 @@ pub fn options_again(
 fn recall(recorded: &BTreeMap<String, Json>, dir: &Path) -> Result<Settings> {
     let wrong = |why: String| Error::BadFile {
         path: dir.join("run.json"),
-        why: format!("options: {why}; expected the options of this version"),
+        why: format!("options: {why}; expected options of this version"),
     };
     let mut settings = Settings::default();
     // If the record does not have the option, a pair was enough.
@@ -77,7 +77,7 @@ fn recall(recorded: &BTreeMap<String, Json>, dir: &Path) -> Result<Settings> {
     for (name, json) in recorded.iter().filter(|(name, _)| *name != INPUT).chain(earlier) {
         let option = OPTIONS.iter().find(|option| option.name == name && option.field.is_some());
         let option = option.ok_or_else(|| wrong(format!("there is no option {name:?}")))?;
-        let value = from_json(json).ok_or_else(|| wrong(format!("{name}: {json} is no value of an option")))?;
+        let value = from_json(json).ok_or_else(|| wrong(format!("{name}: {json} is not a valid value")))?;
         settings.recall(option, &value).map_err(|error| wrong(error.to_string()))?;
     }
     Ok(settings)

@@ -114,9 +114,9 @@ pub struct RunOptions {
     pub remove_if: RemoveIf,
     /// Whether documents linked only by a chain of pairs are also removed.
     pub remove_chains: bool,
-    /// Describes what is written of the corpus itself.
+    /// The parts of the corpus to write.
     pub corpus: CorpusFiles,
-    /// Describes what is cut from the kept documents.
+    /// The passages to cut from kept documents.
     pub cut: CutOptions,
     /// A larger group of equal signatures is written as pairs with only its representative.
     pub max_group: u64,

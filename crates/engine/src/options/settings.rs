@@ -20,10 +20,10 @@ const RIVALS: &[(&str, &str, &str)] = &[
     ("text-column", "html-column", "name the column to read"),
     ("algorithms", "preset", "choose the algorithms"),
     ("threshold", "preset", "set thresholds"),
-    ("train", "model", "say what becomes of the pages"),
-    ("train", "stats", "say what becomes of the pages"),
-    ("train", "columns", "say what becomes of the pages"),
-    ("train", "keep-html", "say what becomes of the pages"),
+    ("train", "model", "choose how pages are processed"),
+    ("train", "stats", "choose how pages are processed"),
+    ("train", "columns", "choose how pages are processed"),
+    ("train", "keep-html", "choose how pages are processed"),
 ];
 
 /// Holds the checked values of the options that were given.
@@ -320,7 +320,7 @@ mod tests {
         std::fs::write(&path, "\u{feff}и\r\n\n  the \n的").unwrap();
         assert_eq!(run(&[("stop-words", name)]).unwrap().recipe.text.stop_words, ["и", "the", "的"]);
         std::fs::write(&path, b"a\n\xff").unwrap();
-        assert!(fail(&[("stop-words", name)]).contains("words.txt`, line 2: expected text in UTF-8"));
+        assert!(fail(&[("stop-words", name)]).contains("words.txt`, line 2: invalid UTF-8"));
         std::fs::write(&path, "词语 many\n").unwrap();
         let message = fail(&[("dictionary", name)]);
         assert!(message.contains("words.txt") && message.contains("line 1"), "{message}");

@@ -59,7 +59,7 @@ impl Verb {
     }
 }
 
-/// Describes what applies if the option is not given.
+/// Holds the default of an option.
 #[derive(Clone, Copy, Debug)]
 pub struct Default {
     /// The value, as it would be typed; `None` leaves the field unchanged.

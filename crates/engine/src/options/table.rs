@@ -60,16 +60,14 @@ fn any(_: &str) -> Result<()> {
 #[rustfmt::skip]
 pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
-        "What makes two texts duplicates: versions[:T], one text contains the share T (0.8 by default) of the other's \
-         3-grams, their numbers agree, and no word is much more frequent in one; lcs:T, 2 LCS / (a + b) of characters; \
-         words:T, the same of words; or jaccard:T. Characters are those of the canonical text, so the tokenizer matters for Chinese")
+        "Rule for duplicates: versions[:T], if one text contains the share T (0.8 by default) of the other's 3-grams, their numbers agree, and no word is much more frequent in one; lcs:T, if 2 LCS / (a + b) in characters is at least T; words:T, the same in words; or jaccard:T. Characters are counted in the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
     // With this sample, judging costs at most about as much as the run, and a share of the pairs is known to a third of a percent.
     OptionSpec::new(JUDGING, COMPARE, "judge-sample", "N", Kind::Whole(1, u64::MAX),
-        "Judge a sample of about this many pairs of each algorithm that finds more")
+        "For each algorithm that finds more pairs than this, judge a sample of about this size")
         .default(is("100000")),
     OptionSpec::new(JUDGING, COMPARE, "oracle-sample", "N", Kind::Whole(0, MOST_ORACLE),
-        "Compare this many documents with each other, to find the duplicates that every algorithm misses")
+        "Compare this many documents with each other, to find duplicates that all algorithms miss")
         .default(in_words("0", "0, off")),
     OptionSpec::new(JUDGING, COMPARE, "seed", "N", Kind::Whole(0, u64::MAX), "Seed of the samples").default(is("0")),
 
@@ -138,7 +136,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("0.5"))
         .field(|run, given| Ok(run.cut.max_share = given.real()), |run| Some(run.cut.max_share.into())),
     OptionSpec::new(GUARDS, RUN, "max-template-share", "SHARE", Kind::Share,
-        "Keep the previous output if more than this share of the removed near-duplicates look like pages of one template")
+        "Keep the previous output if more than this share of the removed near-duplicates look like pages with the same template")
         .default(is("0.2"))
         .field(|run, given| Ok(run.max_template_share = given.real()), |run| Some(run.max_template_share.into())),
     OptionSpec::new(GUARDS, RUN, "previous", "DIR", Kind::Path,
@@ -150,18 +148,15 @@ pub static OPTIONS: &[OptionSpec] = &[
          each source with `guard-rows` rows, and attributes/ counts the sources in each cluster")
         .field(|run, given| Ok(run.source_column = Some(given.text().to_owned())), |run| run.source_column.clone().map(Value::from)),
     OptionSpec::new(GUARDS, RUN, "max-pairs-factor", "N", Kind::Whole(1, u64::MAX),
-        "Keep the previous output if an algorithm finds more than this many times the pairs per document that it found in \
-         `previous`; applies from 1,000 pairs")
+        "Keep the previous output if an algorithm finds more than this many times as many pairs per document as in `previous`; applies from 1,000 pairs")
         .default(is("5"))
         .field(|run, given| Ok(run.max_pairs_factor = given.number()), |run| Some(run.max_pairs_factor.into())),
     OptionSpec::new(GUARDS, RUN, "max-shrink-factor", "N", Kind::Whole(1, u64::MAX),
-        "Keep the previous output if it comes from this many times as much text, and from at least 100 documents. With \
-         `index`, compares the text per document")
+        "Keep the previous output if its input had more than this many times as much text, from at least 100 documents. With `index`, compares the text per document")
         .default(is("10"))
         .field(|run, given| Ok(run.max_shrink_factor = given.number()), |run| Some(run.max_shrink_factor.into())),
     OptionSpec::new(GUARDS, RUN, "max-candidates-factor", "N", Kind::Whole(1, u64::MAX),
-        "With `index`, hold the result back if an algorithm compares more than this many times the candidates per \
-         document that earlier runs had; applies from 1,000 candidates")
+        "With `index`, hold the result back if an algorithm has more than this many times as many candidates per document as earlier runs; applies from 1,000 candidates")
         .default(is("10"))
         .field(|run, given| Ok(run.max_candidates_factor = given.number()), |run| Some(run.max_candidates_factor.into())),
     OptionSpec::new(INPUT, MAKING, "whole-files", "", Kind::Switch,
@@ -188,11 +183,10 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("double"))
         .field(|run, given| Ok(run.quotes = Quoting::of(given.text())), |run| Some(run.quotes.name().into())),
     OptionSpec::new(INPUT, EVALUATE, "truth-quotes", "QUOTES", Kind::Choice(Quoting::ALL),
-        "Quotes in labels that are CSV files: double or none, like `quotes` of a run")
+        "Quotes in CSV files with labels: double or none, like `quotes` of a run")
         .default(is("double")),
     OptionSpec::new(INPUT, TEXTS, "text-column", "COLUMN", Kind::Column,
-        "Column with the text. The values of several columns, as in title,text, are joined with line breaks, unless a \
-         column has this whole name")
+        "Column with the text. The values of several columns, as in title,text, are joined with line breaks, unless a single column has this name")
         .brief("Column with the text")
         .list()
         .default(is("text"))
@@ -317,8 +311,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(depends("100 times the documents of this run, at least 100 million"))
         .field(|run, given| Ok(run.planned_documents = Some(given.number())), |run| run.planned_documents.map(Value::from)),
     OptionSpec::new(DUPLICATES, FINDERS, "max-group", "N", Kind::Whole(2, u64::MAX),
-        "If more different texts than this share a signature, write only their pairs with the representative. Exact \
-         copies are always paired with the best document of their text only")
+        "If more distinct texts than this share a signature, write only their pairs with the representative. Exact copies are always paired only with the best copy of their text")
         .default(is("1000"))
         .field(|run, given| Ok(run.max_group = given.number()), |run| Some(run.max_group.into())),
     // All pairs in a group of 4,472 rows.
@@ -329,12 +322,11 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.max_candidates = given.number()), |run| Some(run.max_candidates.into())),
 
     OptionSpec::new(RESOURCES, FINDERS, "prefilter", "", Kind::Switch,
-        "Sign twice, and write only rows whose key occurs more than once: less disk, more time")
+        "Sign twice, and write only rows whose key occurs more than once. Uses less disk space and more time")
         .field(|run, given| Ok(run.prefilter = given.switch()), |run| Some(run.prefilter.into())),
 
     OptionSpec::new(DUPLICATES, COUNTING, "stats", "DIR", Kind::Path,
-        "Output of an earlier run whose statistics, models and number of documents replace those of this corpus, so that \
-         a signature depends only on its document")
+        "Output of an earlier run whose statistics, models and number of documents are used instead of this corpus's, so that a signature depends only on its document")
         .but(&[(
             Verb::Purify,
             "Output of a run whose word statistics are used to weight keywords; without it, only the frequency in the page counts",
@@ -396,7 +388,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .but(&[(Verb::Compare, "Which document represents a cluster: the first by columns, length or doc, each with asc or desc", is("length desc"))])
         .field(|run, given| Ok(run.keep = Keep::parse(given.text())?), |run| Some(run.keep.to_string().into())),
     OptionSpec::new(KEPT, DECIDING, "decide", "RULE", Kind::Text(any),
-        "Whose pairs lead to removal: any, all or at-least:K of the algorithms, or the label of one")
+        "Which algorithms must find a pair for removal: any, all or at-least:K of them, or the label of one")
         .default(is("any"))
         .field(
             |run, given| {

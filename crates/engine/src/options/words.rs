@@ -10,7 +10,7 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::{Pipeline, TokenizerKind};
 
-/// Describes what happens to documents that are linked to the kept one only by a chain of pairs.
+/// Decides whether documents that only a chain of pairs links to the kept one are removed.
 pub const CHAIN: &[(&str, &str)] = &[
     ("keep", "They are kept unless they form a pair with a kept document"),
     ("remove", "They are removed: one document of each cluster is kept"),
@@ -26,7 +26,7 @@ pub fn prefix(typed: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "`prefix={typed:?}` is not a prefix of column names; expected only letters, digits and _"
+        "`prefix={typed:?}` is not a valid prefix of column names; use only letters, digits and _"
     )))
 }
 
@@ -116,7 +116,7 @@ pub fn read_text(option: &'static str, path: &Path) -> Result<String> {
         let path = path.display();
         Error::Usage {
             option: Some(option),
-            said: format!("`{option}={path}`, line {line}: expected text in UTF-8, got other bytes; convert the file"),
+            said: format!("`{option}={path}`, line {line}: invalid UTF-8; convert the file"),
         }
     })?;
     if text.starts_with('\u{feff}') {

@@ -26,7 +26,7 @@ pub fn work_again<T>(
     let resources = Resources::new(options.memory, options.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
     let parent = options.work.clone().unwrap_or_else(std::env::temp_dir);
-    let folder = Unfinished::create_in(&parent, WORK).map_err(Error::io("create the work folder in", &parent))?;
+    let folder = Unfinished::create_in(&parent, WORK).map_err(Error::io("create the temporary folder in", &parent))?;
     let engine = resources.engine(options.prefilter, options.strict, folder.path(), progress, cancel);
     let session = Session::new(&engine, options, source, &pipeline);
     session.check_pages()?;

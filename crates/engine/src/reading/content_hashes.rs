@@ -49,7 +49,7 @@ pub struct ContentHashes {
     sums: Vec<[AtomicU64; 2]>,
     /// The sums include all documents before this one.
     documents: AtomicU64,
-    /// Describes what was added since the last partial checkpoint, by file.
+    /// Hashes that were added after the last partial checkpoint, by file.
     since: Mutex<BTreeMap<usize, Sum>>,
 }
 
@@ -112,7 +112,7 @@ impl Recorder for ContentHashes {
     }
 }
 
-/// Describes what is hashed from a row besides its columns: its text or the reason it has none, and its id.
+/// The parts of a row that are hashed in addition to its columns: its text, or the reason why it has none, and its id.
 pub type Row = (u128, u64);
 
 /// Returns what is hashed from a row of a batch; `text` is the hash of its text, or the reason it has none.

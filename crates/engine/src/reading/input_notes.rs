@@ -13,11 +13,11 @@ pub(crate) fn notes(source: &Source) -> Vec<String> {
     let mut notes: Vec<String> = Vec::new();
     if !unread.is_empty() {
         let hint = if unread.whole_files_would_be_read() {
-            "; `whole-files` takes each text and page file as one document".to_owned()
+            "; `whole-files` reads each text or page file as one document".to_owned()
         } else {
             String::new()
         };
-        notes.push(format!("the inputs hold {unread}{hint}"));
+        notes.push(format!("the inputs contain {unread}{hint}"));
     }
     notes.extend(unread.notes());
     notes.extend(source.notes.iter().cloned());
@@ -40,7 +40,7 @@ pub(crate) fn other_encoding(session: &Session<'_>, rejections: &RejectionsRepor
     (is_asked && may_be_other).then(|| {
         let are = if rows == 1 { "row is" } else { "rows are" };
         format!(
-            "{rows} {are} not UTF-8; `encoding=auto` finds out the encoding of each file, or name it, as `encoding=gbk`"
+            "{rows} {are} not UTF-8; use `encoding=auto` to detect the encoding of each file, or name it, as in `encoding=gbk`"
         )
     })
 }

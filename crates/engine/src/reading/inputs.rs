@@ -96,7 +96,7 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
     if writes == Writes::Nothing {
         return Err(Error::wrong(
             "dry-run",
-            "standard input can be read only once, so a dry run cannot look at it; expected files, folders or globs",
+            "standard input can be read only once, so a dry run cannot check it; expected files, folders or globs",
         ));
     }
     if stdin().is_terminal() {
@@ -113,10 +113,7 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
             false => find_all_in(&options.folder, &others, options.taking())?,
         };
         let Stored { file, work } = store(stdin().lock(), &options.out, options.work.as_deref(), options.taking())?;
-        tracing::info!(
-            "standard input: {} in the work folder; this run keeps nothing for another one to go on from",
-            ByteSize(file.bytes)
-        );
+        tracing::info!("standard input: {} in the temporary folder; this run cannot be resumed", ByteSize(file.bytes));
         found.files.push(file);
         sort(&mut found.files);
         Ok(Inputs { work: Some(work), ..opened(&options, found, Vec::new(), writes)? })
@@ -223,7 +220,7 @@ fn arrived(session: &Session<'_>, bad: &[BadInput]) -> Option<String> {
     let new = now.iter().filter(|file| is_new(&file.path)).count();
     let first = now.iter().find(|file| is_new(&file.path))?;
     let note = format!(
-        "{new} {} came into the inputs during the run and took no part in it, {} first; run again to include {}",
+        "{new} {} appeared in the inputs during the run, {} first; run again to include {}",
         if new == 1 { "file" } else { "files" },
         first.label,
         if new == 1 { "it" } else { "them" }

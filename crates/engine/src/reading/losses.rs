@@ -1,4 +1,4 @@
-//! Describes what could not be read, from the corpus and from every other input of documents or labels.
+//! Collects the files and rows that could not be read, in the corpus and in every other input of documents or labels.
 //!
 //! A job passes its losses as one value. The table `rejected/`, the guards, the record and the exit code are derived from that value, so a
 //! job that reads another input adds its losses here, and none of them can get lost on the way.
@@ -20,7 +20,7 @@ pub const CORPUS: &str = "corpus";
 pub struct BadInputReport {
     /// The name of the file in ids.
     pub file: String,
-    /// Describes what was expected and what was found.
+    /// The problem, as text: the expected and the actual value.
     pub why: String,
 }
 

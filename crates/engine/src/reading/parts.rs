@@ -1,4 +1,4 @@
-//! Describes what one process recorded about some documents, as bytes for another process: little-endian numbers, and strings with their lengths.
+//! Encodes what one process recorded about documents for another process: little-endian numbers, and strings with their lengths.
 
 use dupsift_core::error::{Error, Result};
 
@@ -17,7 +17,7 @@ impl<'b> Bytes<'b> {
     /// # Errors
     /// Returns an error if fewer are left.
     pub fn take(&mut self, count: usize) -> Result<&'b [u8]> {
-        let short = || Error::Internal("a block of notes is cut off".into());
+        let short = || Error::Internal("a block of saved data is truncated".into());
         let (taken, rest) = self.0.split_at_checked(count).ok_or_else(short)?;
         self.0 = rest;
         Ok(taken)

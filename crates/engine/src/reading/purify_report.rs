@@ -1,4 +1,4 @@
-//! Describes what a purifier did, as recorded in run.json.
+//! The report about extracted pages in run.json.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

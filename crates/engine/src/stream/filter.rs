@@ -90,7 +90,7 @@ pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Re
         return Ok(());
     }
     let why = format!(
-        "the filter would take {}, and may take half of `memory={}`; expected at most {}, or `memory={}`",
+        "the filter needs {}, which is more than half of `memory={}`; use at most {}, or `memory={}`",
         ByteSize(bytes),
         ByteSize(memory),
         counted(sizing.documents_within(most_bytes as u64), if sizing.each == 1 { "key" } else { "document" }),
@@ -103,7 +103,7 @@ pub fn has_room(keys: u64, sizing: Sizing, memory: u64, most_bytes: usize) -> Re
 pub fn cut(keys: u64, sizing: Sizing, filter: &CountingBloom) -> Option<String> {
     (sizing.bytes_for(keys) > filter.bytes()).then(|| {
         format!(
-            "the filter is made for {}, not for {}, ten times the documents: `memory` has no room for more",
+            "the filter is sized for {}, not for {} (ten times the documents), because `memory` is too small",
             counted(sizing.documents_within(filter.bytes()), if sizing.each == 1 { "key" } else { "document" }),
             thousands(keys)
         )
@@ -143,7 +143,7 @@ fn open(
     let held: FilterFacts = serde_json::from_str(&line).map_err(|_| strange())?;
     if !identities.contains(&held.identity.as_str()) {
         return Err(usage(format!(
-            "it holds keys of {}, made with other words or another version perhaps; expected those of {recipe}",
+            "it holds keys from {}, perhaps made with other word lists or another version; expected keys from {recipe}",
             held.recipe
         )));
     }
@@ -151,8 +151,8 @@ fn open(
     let length = file.get_ref().metadata().map_err(unreadable)?;
     let there = length.len().saturating_sub(file.stream_position().map_err(unreadable)?);
     if length.is_file() && bytes != there {
-        let (what, count) = if bytes > there { ("it is cut off", there) } else { ("it is damaged", there) };
-        return Err(usage(format!("{what}: {} expected, and {} there", counted(bytes, "byte"), thousands(count))));
+        let (what, count) = if bytes > there { ("it is truncated", there) } else { ("it is damaged", there) };
+        return Err(usage(format!("{what}: expected {}, got {}", counted(bytes, "byte"), thousands(count))));
     }
     if !length.is_file() {
         return Err(usage("expected a file".into()));
@@ -173,7 +173,7 @@ fn wrong(path: &Path, why: String) -> Error {
 }
 
 fn strange(path: &Path) -> Error {
-    wrong(path, "expected the file filter.bloom that an earlier `dupsift stream` left".into())
+    wrong(path, "expected the file filter.bloom from an earlier `dupsift stream`".into())
 }
 
 /// Reads a filter that was written for the recipe with this identity.
@@ -187,10 +187,10 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
     let mut numbers = Numbers { from: file, left: held.numbers as usize, hash: 0, failed: None };
     let filter = CountingBloom::of_numbers(&mut numbers);
     if let Some(error) = numbers.failed {
-        return Err(usage(format!("it is cut off ({error}); {} numbers expected", held.numbers)));
+        return Err(usage(format!("it is truncated ({error}); expected {} numbers", held.numbers)));
     }
     if hash_of(&line, &held.hash, numbers.hash) != held.hash || held.keys > i64::MAX as u64 {
-        return Err(usage("it is damaged: its hash is not the one that was written".into()));
+        return Err(usage("it is damaged: its checksum does not match".into()));
     }
     Ok((filter.ok_or_else(|| strange(path))?, held))
 }
@@ -266,7 +266,7 @@ mod tests {
             std::fs::write(&path, &other).unwrap();
             let message = refused("ab", 1 << 20);
             assert!(
-                ["damaged", "cut off", "filter.bloom", "made with other words", "raise `memory`"]
+                ["damaged", "truncated", "filter.bloom", "other word lists", "raise `memory`"]
                     .iter()
                     .any(|said| message.contains(said)),
                 "{at}: {message}"

@@ -88,7 +88,7 @@ impl Sizing {
     pub fn filter(self, documents: u64, most_bytes: usize) -> Result<CountingBloom> {
         CountingBloom::try_new(documents.saturating_mul(self.each), self.of_one(), most_bytes).ok_or_else(|| {
             let bytes = self.bytes_for(documents).min(most_bytes as u64);
-            let why = format!("the system has no memory for a filter of {}; expected fewer keys", ByteSize(bytes));
+            let why = format!("not enough memory for a filter of {}; use fewer keys", ByteSize(bytes));
             Error::wrong_value("keys", documents, why)
         })
     }

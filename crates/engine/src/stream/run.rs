@@ -171,7 +171,7 @@ fn take_out(
     let (keys, read) = read(&old, bound, "forget").map_err(|error| match error {
         // Removing only some of the old versions would be worse than removing none: the filter must remain unchanged.
         Error::BadFile { path, why } => {
-            let why = format!("{why}; expected files that can be read whole");
+            let why = format!("{why}; expected files that can be read completely");
             Error::wrong_value("forget", path.display(), why)
         }
         other => other,
@@ -179,7 +179,7 @@ fn take_out(
     let without: u64 = read.unsigned.values().sum();
     if without > 0 {
         report.warnings.push(format!(
-            "{} of `forget` without a key; nothing was taken out for {}",
+            "{} in `forget` without a key; nothing was removed from the filter for {}",
             counted(without, "row"),
             if without == 1 { "it" } else { "them" }
         ));
@@ -199,10 +199,10 @@ fn doubts(report: &StreamReport, rate: f64) -> Vec<String> {
     let mut warnings = Vec::new();
     if report.false_positives > 2.0 * rate {
         warnings.push(format!(
-            "the filter holds {} in {}: {:.2}% of new documents are flagged by chance; start again with a larger `keys` or `memory`", counted(report.keys, "key"), counted(report.filter_bytes, "byte"), 100.0 * report.false_positives));
+            "the filter has {} in {}, so its false-positive rate is {:.2}%; start again with a larger `keys` or `memory`", counted(report.keys, "key"), counted(report.filter_bytes, "byte"), 100.0 * report.false_positives));
     }
     if report.unknown > 0 {
-        warnings.push(format!("{} of `forget` not found in the filter", counted(report.unknown, "document")));
+        warnings.push(format!("{} in `forget` not found in the filter", counted(report.unknown, "document")));
     }
     warnings
 }

@@ -46,7 +46,7 @@ impl Seen {
             return Err(Error::wrong(
                 "keys",
                 format!(
-                    "a filter for {} takes {}, more than the {} allowed; use fewer keys, or more memory",
+                    "a filter for {} needs {}, but the limit is {}; use fewer keys, or more memory",
                     counted(keys, "key"),
                     counted(bytes, "byte"),
                     thousands(most_bytes as u64)
@@ -59,7 +59,7 @@ impl Seen {
                 "keys",
                 keys,
                 format!(
-                    "the filter would take {}, but the machine or its cgroup has only {}; use at most {}",
+                    "the filter needs {}, but the machine or its cgroup has only {}; use at most {}",
                     ByteSize(bytes),
                     ByteSize(allowed),
                     counted(sizing.documents_within(allowed), "key"),
@@ -138,7 +138,7 @@ mod tests {
         for keys in [1_000_000_000_000, u64::MAX] {
             let recipe = recipe("exact").unwrap();
             let message = Seen::new(&recipe, keys, 0.001, usize::MAX).err().unwrap().to_string();
-            assert!(message.contains("the filter would take") && message.contains("use at most"), "{message}");
+            assert!(message.contains("the filter needs") && message.contains("use at most"), "{message}");
         }
         assert!(seen("simhash", 10).err().unwrap().to_string().contains("cannot be a key"));
         assert!(seen("exact,tf", 10).err().unwrap().to_string().contains("one algorithm"));

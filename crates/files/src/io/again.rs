@@ -1,4 +1,4 @@
-//! Describes what opening a file records for later reads, and what those reads have produced so far.
+//! Records facts about an opened file for later reads, and what those reads have produced so far.
 
 use super::format::Piece;
 use super::packing::Packing;

@@ -10,7 +10,7 @@ pub struct BadInput {
     pub path: PathBuf,
     /// The label of the file in messages.
     pub label: String,
-    /// Describes what was expected and what was found.
+    /// The problem, as text: the expected and the actual value.
     pub why: String,
     /// Bytes on disk that are lost; 0 if unknown.
     pub bytes: u64,

@@ -18,7 +18,7 @@ pub type Hold<'c> = dyn Fn(u64, &mut dyn FnMut()) -> Result<()> + 'c;
 /// Returns whether a page of this many bytes, with a value of that many bytes in it, fits into memory.
 pub type Fits<'c> = dyn Fn(u64, u64) -> bool + 'c;
 
-/// Describes what a format needs to copy rows of a file.
+/// Holds the arguments with which a format copies rows of a file.
 pub struct Copying<'c> {
     /// The path of the file.
     pub path: &'c Path,

@@ -185,7 +185,7 @@ fn as_typed(folder: &Path, input: &str, path: &Path) -> String {
 
 fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
     let hint = if there.whole_files_would_be_read() && !taking.whole_files {
-        "; `whole-files` takes each text and page file as one document".to_owned()
+        "; `whole-files` reads each text or page file as one document".to_owned()
     } else {
         String::new()
     };
@@ -212,7 +212,7 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
 /// The files found for one input.
 #[derive(Default)]
 struct Listed {
-    /// Describes what the input is, if it is a single file but not a regular one.
+    /// The type of the input, if it is a single file but not a regular one.
     named: Option<&'static str>,
     /// Whether the input is a single file.
     is_file: bool,
@@ -222,7 +222,7 @@ struct Listed {
     unread: Vec<(Named, Option<&'static str>)>,
     /// Folders below the input that dupsift wrote.
     ours: BTreeMap<PathBuf, Ours>,
-    /// Describes what the named folder is, if dupsift wrote it.
+    /// The kind of output in the named folder, if dupsift wrote it.
     is_ours: Option<Ours>,
 }
 
@@ -369,7 +369,7 @@ struct Listing {
 /// The folders written by dupsift that a walk reached.
 #[derive(Default)]
 struct Walked {
-    /// Describes what the start folder is, if dupsift wrote it.
+    /// The kind of output in the start folder, if dupsift wrote it.
     start: Option<Ours>,
     /// The folders that were skipped.
     skipped: BTreeMap<PathBuf, Ours>,

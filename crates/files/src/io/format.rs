@@ -192,9 +192,9 @@ pub type EachIds<'e> = dyn FnMut(std::result::Result<[Option<&str>; 2], Rejectio
 /// Why reading ids ended early.
 #[derive(Debug)]
 pub enum Failed {
-    /// Describes what is wrong with the file.
+    /// The problem with the file, as text.
     Bad(String),
-    /// Describes what is damaged after the rows that were passed on.
+    /// The damage after the rows that were passed on.
     Damaged(String),
     /// The error from the callback.
     Passed(Error),
@@ -206,7 +206,7 @@ impl From<String> for Failed {
     }
 }
 
-/// Describes what a file contains, without its documents.
+/// Describes the contents of a file, without its documents.
 #[derive(Debug, Default)]
 pub struct Opened {
     /// The kind of ids; `None` without an id column, or if only a complete read can tell (JSON lines).
@@ -225,9 +225,9 @@ pub struct Opened {
     pub coding: Option<Coding>,
     /// Notes about the file for the summary.
     pub notes: Vec<String>,
-    /// Describes what could not be read, if part of the file is damaged.
+    /// The part that could not be read, if the file is damaged.
     pub lost: Option<Lost>,
-    /// Describes what a web archive contains besides rows.
+    /// Counts the records of a web archive that are not rows.
     pub archived: Option<Archived>,
     /// Its text if it was repacked; then pieces begin at byte offsets in that text.
     pub(super) written: Option<Written>,
@@ -322,7 +322,7 @@ pub struct Reading<'r> {
     pub has_id: bool,
     /// The columns of the corpus.
     pub columns: &'r Columns,
-    /// Describes what to read.
+    /// The columns and rows to read.
     pub want: &'r Want,
     /// Values shared by all reads of one corpus.
     pub shared: &'r Shared,
@@ -352,7 +352,7 @@ impl<'r> Reading<'r> {
     /// because the input file may be intact.
     pub(super) fn failed(&self, error: io::Error) -> Error {
         match of_work_file(error) {
-            Ok(error) => Error::reading("read the work file that has the text of", self.path)(error),
+            Ok(error) => Error::reading("read the temporary file that has the text of", self.path)(error),
             Err(error) => self.bad(format!("cannot be read on: {error}")),
         }
     }
@@ -372,7 +372,7 @@ impl Shared {
     }
 }
 
-/// Describes what a web archive contains besides rows.
+/// Counts the records of a web archive that are not rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Archived {
     /// Records that are not rows, by type; broken ones count separately as `request (broken)`.

@@ -43,7 +43,7 @@ pub(super) struct Layout {
     messages: Vec<Message>,
     /// One piece per batch, identified by its number in a file or its first byte in a stream; a single piece if dictionaries arrive late.
     pub pieces: Vec<Piece>,
-    /// Describes what follows the pieces, if a stream is cut off or damaged after its first batch.
+    /// The error after the pieces, if a stream is truncated or damaged after its first batch.
     pub lost: Option<Lost>,
 }
 

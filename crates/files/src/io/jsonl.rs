@@ -1,7 +1,7 @@
 //! Counts JSON lines and converts them into batches of documents.
 //!
 //! Opening reads the complete file once: the number of rows must be known before the first document gets its number, and a
-//! compressed file shows only at its end that it is cut off. Plain files and files being repacked record a line start every
+//! compressed file shows only at its end that it is truncated. Plain files and files being repacked record a line start every
 //! megabyte, so several threads can share one file. A line that is not JSON keeps its number and is reported as unusable.
 //! Opening also records the length of the longest valid line, so that reading never holds more of an invalid one.
 
@@ -41,7 +41,7 @@ pub(super) struct Scan {
     pub id: Option<IdKind>,
     /// Bytes of the longest line that can be a row.
     pub longest: u64,
-    /// Describes what follows the last compressed part.
+    /// The bytes after the last compressed part.
     pub behind: Option<Behind>,
     /// Why the text ends early.
     pub damage: Option<Damage>,
@@ -56,7 +56,7 @@ pub(super) struct Scan {
     too_long: u64,
     /// Whether any line is an object.
     objects: bool,
-    /// Describes what is wrong with the first line that is not JSON.
+    /// The parser message for the first line that is not JSON.
     not_json: Option<String>,
     /// Whether the first line is text rather than an object.
     is_other: bool,

@@ -72,7 +72,7 @@ pub struct SetAside {
     /// The path.
     #[serde(with = "path_of_any_bytes")]
     pub path: PathBuf,
-    /// Describes what was expected and what was found.
+    /// The problem, as text: the expected and the actual value.
     pub why: String,
     /// The file system metadata at that time: another file with the same name may be intact.
     #[serde(default)]

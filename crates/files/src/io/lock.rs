@@ -24,7 +24,7 @@ const A_MOMENT: Duration = Duration::from_millis(10);
 /// A lock file is never longer; an unrelated file may be.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// Describes what the file states about the process that holds it, or held it last.
+/// Identifies the process that holds the lock, or held it last, as written in the file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Owner {

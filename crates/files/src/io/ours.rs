@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 const RECORD: &str = "run.json";
 /// The record of a corpus written from a finished run into a separate folder.
 const OF_CORPUS: &str = super::overwrite::APPLIED;
-/// Describes what a result has next to its record: marker files, and folders with tables or texts.
+/// Names of the marker files and folders that a result has next to its record.
 const BESIDE: [&str; 16] = [
     SUCCESS,
     HELD,

@@ -11,7 +11,7 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
-/// Describes what follows the output's name in these hidden names.
+/// Suffixes that follow the output's name in these hidden names.
 pub(super) const PARTIAL: &str = "dupsift-partial-";
 const OLD: &str = "dupsift-old-";
 /// The longest output name if names may have 255 bytes.
@@ -239,7 +239,7 @@ pub fn may_write(folder: &Path) -> io::Result<()> {
     Ok(access(folder, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
-/// Describes what was done with something that a killed run left next to an output.
+/// Reports how something that a killed run left next to an output was handled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cleared {
     /// It was removed.

@@ -119,7 +119,7 @@ enum At {
     Line,
 }
 
-/// Describes what was found in a record, and at which byte.
+/// Holds an error in a record and its byte position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// The line feed that ends the record.

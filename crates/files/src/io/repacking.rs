@@ -30,7 +30,7 @@ pub(super) fn has_room(taken: u64, free: u64) -> bool {
     free >= taken
 }
 
-/// Describes what happened to the text of a file.
+/// Reports how the text of a file was converted.
 pub(super) enum Again {
     /// It was not repacked.
     No,

@@ -14,7 +14,7 @@ pub(super) struct Rest {
     pub is_damaged: bool,
 }
 
-/// Describes what to report about it.
+/// Describes the problem to report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Behind {
     said: String,
@@ -49,7 +49,7 @@ impl Behind {
 /// A part of a file from which no row could be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// Describes what is wrong with it.
+    /// The problem, as text.
     pub why: String,
     /// Its bytes on disk.
     pub bytes: u64,

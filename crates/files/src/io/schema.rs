@@ -57,7 +57,7 @@ pub struct Shown {
     pub(super) is_texts: bool,
 }
 
-/// Describes what is known about the columns of a file.
+/// Describes the columns of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownColumns {
     /// Columns of the file: all requested ones, and others.

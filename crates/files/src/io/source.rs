@@ -60,7 +60,7 @@ pub struct InputFile {
     pub others: Vec<String>,
     /// Notes about the file for the summary.
     pub notes: Vec<String>,
-    /// Describes what a web archive contains besides rows.
+    /// Counts the records of a web archive that are not rows.
     pub archived: Option<Archived>,
     pub(super) lost: Option<Lost>,
     /// The requested columns that come from its folder names, with their types; the file itself has none of them.
@@ -169,7 +169,7 @@ pub fn open(
     ))
 }
 
-/// Describes what a file contains, without its documents, and the columns that both the file and its folders have.
+/// Describes the contents of a file, without its documents, and the columns that both the file and its folders have.
 type Looked = (InputFile, Vec<String>);
 
 /// Inspects a file.

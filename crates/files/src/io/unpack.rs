@@ -74,7 +74,7 @@ impl Unpack {
 /// Defines where the data of a compressed file ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Damage {
-    /// Describes what is wrong.
+    /// The problem, as text.
     pub why: String,
     /// Which of the bytes before it are correct.
     pub trust: Trust,

@@ -1,4 +1,4 @@
-//! Describes what to read: which columns of which rows, and how much at a time.
+//! Selects the columns and rows to read, and the batch size.
 
 use std::fmt;
 use std::sync::Arc;

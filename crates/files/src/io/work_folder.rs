@@ -28,7 +28,7 @@ use super::work_files::{LEDGER, LOCK, STANDARD_INPUT, foreign, holds, remove_fil
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
-/// Describes what follows the output's name in the name of the folder.
+/// The suffix after the output's name in the name of the folder.
 const WORK: &str = "dupsift-work";
 /// The locked temporary folder of an output.
 #[derive(Debug)]
@@ -38,7 +38,7 @@ pub struct WorkFolder {
     /// The folder below `--work`.
     moved: Option<Lock>,
     kept: AtomicBool,
-    /// Describes what killed runs left, and what was done with it.
+    /// Leftovers of killed runs, and how they were handled.
     cleared: Vec<Cleared>,
     /// The created parent folders of the output. Dropped last: they are removed if they are empty.
     _above: MadeFolders,

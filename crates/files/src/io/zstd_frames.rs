@@ -1,4 +1,4 @@
-//! Describes what Zstandard frames declare about themselves: skippable frames, dictionaries, windows.
+//! Reads the headers of Zstandard frames: skippable frames, dictionaries, windows.
 
 use super::input::Input;
 use std::io::{self, Read as _};

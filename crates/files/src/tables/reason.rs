@@ -109,7 +109,7 @@ impl fmt::Display for RejectReason {
 pub struct Rejection {
     /// The reason.
     pub reason: RejectReason,
-    /// Describes what differs from row to row: sizes, parser messages. May be empty.
+    /// Details of this row, such as sizes or parser messages. May be empty.
     pub detail: String,
 }
 

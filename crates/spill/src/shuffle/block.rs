@@ -289,6 +289,6 @@ mod tests {
         let file = SpillFile::over(File::options().write(true).open(path).expect("the device"), path);
         let error = file.append(&[b"x"]).expect_err("full");
         assert!(matches!(&error, Error::Io { action: WRITE, .. }), "{error}");
-        assert!(error.to_string().starts_with("cannot write the work file /dev/full: "), "{error}");
+        assert!(error.to_string().starts_with("cannot write the temporary file /dev/full: "), "{error}");
     }
 }

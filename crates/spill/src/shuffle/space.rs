@@ -14,9 +14,9 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
 /// The action in messages if a temporary file cannot be written.
-pub(super) const WRITE: &str = "write the work file";
+pub(super) const WRITE: &str = "write the temporary file";
 /// The action in messages if a temporary file cannot be read.
-pub(super) const READ: &str = "read the work file";
+pub(super) const READ: &str = "read the temporary file";
 const CREATE: &str = "create the work file";
 const MAP: &str = "map the work file into memory";
 

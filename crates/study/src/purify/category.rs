@@ -321,13 +321,13 @@ impl Categories {
         let path = dir.join(TABLE);
         let mut rows: Vec<CategoryRow> = Vec::new();
         for batch in TableReader::open(&path, &CATEGORY_COLUMNS)? {
-            rows.append(&mut categories_found(&batch?).ok_or_else(|| bad(&path, "a column is of another type"))?);
+            rows.append(&mut categories_found(&batch?).ok_or_else(|| bad(&path, "a column has an unexpected type"))?);
         }
         let borrowed = rows.iter().map(|(class, word, count)| ModelRow { class, word: word.as_deref(), count: *count });
         let model = Model::from_rows(borrowed).map_err(|why| bad(&path, &why))?;
         let digest = digest(&model);
         if digest != report.model {
-            return Err(bad(&path, "it is not what the training learnt, as its record says"));
+            return Err(bad(&path, "it does not match its record of the training"));
         }
         Ok(Categories { model, digest })
     }

@@ -93,10 +93,10 @@ pub(super) fn report(
         .columns
         .iter()
         .filter(|column| column.mixed)
-        .map(|column| format!("column {} is written as text, for files have it in several types", column.name))
+        .map(|column| format!("column {} is written as text, because it has several types in the files", column.name))
         .collect();
     if !own.nested.is_empty() {
-        warnings.push(format!("nested columns are left out: {}", own.nested.join(", ")));
+        warnings.push(format!("nested columns are skipped: {}", own.nested.join(", ")));
     }
     warnings.extend(notes(session, losses.bad));
     PagesReport {

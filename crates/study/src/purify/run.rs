@@ -352,11 +352,11 @@ impl Part<'_> {
         if taken.contains(&false) {
             let taken = BooleanArray::from(taken);
             for column in &mut columns {
-                *column = arrow::compute::filter(column, &taken).map_err(Error::table("leave out rows"))?;
+                *column = arrow::compute::filter(column, &taken).map_err(Error::table("filter rows"))?;
             }
         }
         columns.extend(pages.finish());
-        RecordBatch::try_new(self.schema.clone(), columns).map_err(Error::table("put together the table of pages"))
+        RecordBatch::try_new(self.schema.clone(), columns).map_err(Error::table("merge the table of pages"))
     }
 }
 

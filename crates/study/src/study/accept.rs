@@ -77,7 +77,7 @@ fn write_page(held: &Held, record: &str, page: &AcceptedPage<'_>) -> Result<()> 
 /// Returns the record with one more entry at its end. An entry from an interrupted acceptance is replaced.
 fn with_accepted(json: &str, accepted: &AcceptedReport) -> std::result::Result<String, String> {
     let mut record: serde_json::Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
-    let Some(record) = record.as_object_mut() else { return Err("it is no record of a run".to_owned()) };
+    let Some(record) = record.as_object_mut() else { return Err("it is not the record of a run".to_owned()) };
     let entry = serde_json::to_string_pretty(accepted).map_err(|error| error.to_string())?;
     if record.contains_key("accepted") {
         let entry = serde_json::to_value(accepted).map_err(|error| error.to_string())?;

@@ -32,44 +32,46 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
     let percent = |value: Option<f64>| format!("{:.0}%", 100.0 * value.unwrap_or(0.0));
     let told = |value: Option<f64>| format!("{:.3}", value.unwrap_or(0.0));
     let finds = format!(
-        "it finds {} of the duplicates of the pool, and {} of its pairs are duplicates (F {}",
+        "it finds {} of the duplicates in the pool, and {} of its pairs are duplicates (F {}",
         percent(taken.recall.value),
         percent(taken.precision.value),
         told(taken.f)
     );
     let rank = if std::ptr::eq(taken, best) {
-        format!(", the largest of {})", report.algorithms.len())
+        format!(", the best of {})", report.algorithms.len())
     } else {
         let precision = |one: &ComparedReport| one.precision.value.unwrap_or(0.0);
         let why = match () {
-            () if comes_first(taken) && !comes_first(best) => "a preset comes first".to_string(),
-            () if precision(taken) > precision(best) => format!("the pairs of {} are more often right", taken.label),
-            () => format!("{} was asked for first", taken.label),
+            () if comes_first(taken) && !comes_first(best) => "presets are preferred".to_string(),
+            () if precision(taken) > precision(best) => format!("pairs from {} are more often correct", taken.label),
+            () => format!("{} comes first in `algorithms`", taken.label),
         };
         // Rounded to the digits that are shown.
         match (told(taken.f), told(best.f)) {
-            (own, other) if own == other => format!(", as much as {}, and {why})", best.label),
-            (_, other) => format!("; {} has {other}, hardly more, and {why})", best.label),
+            (own, other) if own == other => format!(", the same as {}; {why})", best.label),
+            (_, other) => format!("; {} has {other}, which is hardly better; {why})", best.label),
         }
     };
     let mut sentence = if f(best) < LEAST {
-        format!("for this corpus none is right: the best is {}, because {finds}{rank}", taken.typed)
+        format!("none is suitable for this corpus; the best is {}: {finds}{rank}", taken.typed)
     } else {
-        format!("for this corpus take {}, because {finds}{rank}", taken.typed)
+        format!("for this corpus, use {}: {finds}{rank}", taken.typed)
     };
     let overlaps = |one: &&&ComparedReport| !std::ptr::eq(**one, taken) && one.f_high > taken.f_low;
     let alike: Vec<&str> = ranked.iter().filter(overlaps).map(|one| one.label.as_str()).collect();
     if report.judge.sampled && !alike.is_empty() {
         let more = alike.len().saturating_sub(MOST_NAMED);
         let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-        sentence +=
-            &format!("; the sample does not tell it from {}{more}", alike[..alike.len().min(MOST_NAMED)].join(", "));
+        sentence += &format!(
+            "; in this sample, it is not significantly better than {}{more}",
+            alike[..alike.len().min(MOST_NAMED)].join(", ")
+        );
     }
     if report.judge.judged < FEW {
-        sentence += &format!("; but {} are few to choose by", counted(report.judge.judged, "pair"));
+        sentence += &format!("; {} are too few for a reliable choice", counted(report.judge.judged, "pair"));
     }
     if let Some((together, f)) = together(report, f(taken)) {
-        sentence += &format!("; {together} have {f:.3}");
+        sentence += &format!("; {together} have F {f:.3}");
     }
     Some(AdviceReport { label: taken.label.clone(), typed: taken.typed.clone(), sentence })
 }
@@ -79,8 +81,8 @@ fn together(report: &ComparisonReport, taken: f64) -> Option<(String, f64)> {
     let best = report.combinations.iter().filter_map(|one| Some((one, one.f?))).max_by(|a, b| a.1.total_cmp(&b.1));
     let (one, f) = best.filter(|(_, f)| *f > taken + NEAR)?;
     Some(match one.how.as_str() {
-        "union" => (format!("the pairs of {} together", one.labels.join(" or ")), f),
-        _ => (format!("the pairs that {} have in common", one.labels.join(" and ")), f),
+        "union" => (format!("the pairs from {} together", one.labels.join(" or ")), f),
+        _ => (format!("the pairs that {} share", one.labels.join(" and ")), f),
     })
 }
 
@@ -142,13 +144,13 @@ mod tests {
         assert_eq!(take(vec![sim(), one("tf", false, 0.85, 0.95)]), "tf");
         assert_eq!(take(vec![sim(), one("sum", false, 0.9, 0.9)]), "sim");
         let told = of(vec![sim(), one("balanced", true, 0.85, 0.94)]).expect("there are duplicates").sentence;
-        assert!(told.ends_with("(F 0.893; sim has 0.900, hardly more, and a preset comes first)"), "{told}");
+        assert!(told.ends_with("(F 0.893; sim has 0.900, which is hardly better; presets are preferred)"), "{told}");
         let told = of(vec![sim(), one("tf", false, 0.85, 0.95)]).expect("there are duplicates").sentence;
-        assert!(told.ends_with("hardly more, and the pairs of tf are more often right)"), "{told}");
+        assert!(told.ends_with("which is hardly better; pairs from tf are more often correct)"), "{told}");
         let told = of(vec![sim(), one("balanced", true, 0.9, 0.9)]).expect("there are duplicates").sentence;
         assert!(!told.contains("hardly more"), "{told}");
         let told = of(vec![sim(), one("tf", false, 0.9001, 0.9), one("balanced", true, 0.9, 0.9)]).expect("duplicates");
-        assert!(told.sentence.ends_with("(F 0.900, as much as tf, and a preset comes first)"), "{}", told.sentence);
+        assert!(told.sentence.ends_with("(F 0.900, the same as tf; presets are preferred)"), "{}", told.sentence);
     }
 
     #[test]
@@ -166,16 +168,16 @@ mod tests {
                 .sentence
         };
         let common = told(vec![combination("intersection", 0.93), combination("union", 0.92)]);
-        assert!(common.ends_with("; the pairs that sim and tf have in common have 0.930"), "{common}");
+        assert!(common.ends_with("; the pairs that sim and tf share have F 0.930"), "{common}");
         let either = told(vec![combination("union", 0.95)]);
-        assert!(either.ends_with("; the pairs of sim or tf together have 0.950"), "{either}");
+        assert!(either.ends_with("; the pairs from sim or tf together have F 0.950"), "{either}");
         assert!(!told(vec![combination("union", 0.905)]).contains("together"), "hardly more");
     }
 
     #[test]
     fn what_is_bad_is_told_and_what_cannot_be_told_apart() {
         let bad = of(vec![one("tf", false, 0.2, 0.3)]).expect("there are duplicates").sentence;
-        assert!(bad.starts_with("for this corpus none is right: the best is `algorithms=tf`, because"), "{bad}");
+        assert!(bad.starts_with("none is suitable for this corpus; the best is `algorithms=tf`:"), "{bad}");
         assert!(of(vec![one("tf", false, 0.0, 0.0)]).is_none() && of(Vec::new()).is_none());
         let mut report = ComparisonReport {
             algorithms: vec![one("sim", false, 0.9, 0.9), one("tf", false, 0.8, 0.8)],
@@ -186,9 +188,9 @@ mod tests {
         assert!(!advice(&report).expect("duplicates").sentence.contains("sample"));
         report.judge.judged = 22;
         let told = advice(&report).expect("duplicates").sentence;
-        assert!(told.ends_with("; but 22 pairs are few to choose by"), "{told}");
+        assert!(told.ends_with("; 22 pairs are too few for a reliable choice"), "{told}");
         report.judge = JudgeReport { sampled: true, ..enough() };
         let told = advice(&report).expect("duplicates").sentence;
-        assert!(told.ends_with("; the sample does not tell it from tf"), "{told}");
+        assert!(told.ends_with("; in this sample, it is not significantly better than tf"), "{told}");
     }
 }

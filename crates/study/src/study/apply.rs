@@ -252,7 +252,7 @@ fn removal(finished: &Finished) -> Result<&RemovalReport> {
 fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()> {
     let shown = finished.dir().display();
     if asked.corpus.is_none() {
-        return Err(Error::wrong("corpus", "none writes nothing; expected keep, drop or annotate"));
+        return Err(Error::wrong("corpus", "`none` would write nothing; expected keep, drop or annotate"));
     }
     if finished.dir().join(HELD).exists() {
         return Err(Error::usage(format!(
@@ -262,7 +262,7 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
     let Some(out) = &asked.out else {
         if is_other {
             return Err(Error::usage(format!(
-                "a different rule needs a folder of its own, because removed/ in {shown} follows the rule of the run; pass `out=DIR`"
+                "a different rule requires a separate folder, because removed/ in {shown} follows the run's rule; pass `out=DIR`"
             )));
         }
         let there = folders(asked.corpus).into_iter().map(|name| finished.dir().join(name));
@@ -285,13 +285,13 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
 /// because these also contain documents that are not a pair with the kept one.
 fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
     if options.remove_chains && options.remove_if != RemoveIf::Pair {
-        let why = "the run removed complete chains (`chain=remove`), for which only `pair` is a rule; expected another run, with `chain=keep`";
+        let why = "the run removed complete chains (`chain=remove`), which works only with the rule `pair`; run again with `chain=keep`";
         return Err(Error::wrong("remove-if", why));
     }
     match options.cut.what.filter(|_| is_other) {
         None => Ok(()),
         Some(cut) => Err(Error::usage(format!(
-            "the run cut passages (`cut={cut}`), and what is cut depends on which documents are kept; use the rule of the run, or run again"
+            "the run cut passages (`cut={cut}`), and cuts depend on which documents are kept; use the run's rule, or run again"
         ))),
     }
 }
@@ -435,7 +435,7 @@ fn rejected(session: &Session<'_>, finished: &Finished) -> Result<Rejected> {
     drop(writer);
     let known = finished.report.documents.rejections.rows;
     if count != known {
-        let why = format!("it has {}, and run.json says {known}", counted(count, "row"));
+        let why = format!("it has {}, but run.json has {known}", counted(count, "row"));
         return Err(Error::BadFile { path, why });
     }
     rejecter.finish()
@@ -469,7 +469,7 @@ fn of_corpus(mut row: PassageFound, first: u64, end: u64) -> Option<PassageFound
 }
 
 fn wrong_table(path: &Path) -> Error {
-    let why = "it is not the table that the run wrote; run again with `overwrite`".into();
+    let why = "it has changed since the run wrote it; run again with `overwrite`".into();
     Error::BadFile { path: path.to_path_buf(), why }
 }
 

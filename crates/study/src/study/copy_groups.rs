@@ -72,7 +72,7 @@ fn each(finished: &Finished, label: &str, docs: &[u64], mut then: impl FnMut(usi
     for batch in TableReader::open(&path, &COPY_LOOK_UP_COLUMNS)? {
         let found = copies_of(&batch?, docs).ok_or_else(|| Error::BadFile {
             path: path.clone(),
-            why: "a column is of another type; expected a table as dupsift writes it".into(),
+            why: "a column has an unexpected type; expected a table written by dupsift".into(),
         })?;
         for (doc, other) in found {
             docs.iter().enumerate().filter(|(_, known)| **known == doc).for_each(|(at, _)| then(at, other));

@@ -128,22 +128,22 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
         // If the pairs are all pairs within the clusters, those not written are counted too.
         let known = run.algorithms.iter().any(|ran| ran.label == one.label && ran.pairs == one.pairs);
         let what = if known {
-            "all pairs within the clusters are pairs, so they are counted from these".to_string()
+            "all pairs within clusters count, so they are computed from the clusters".to_string()
         } else {
             format!(
-                "the precision of pairs is that of the {} written; their recall and the figures of pages are not known",
+                "the precision of pairs is measured on the {} written; their recall and the figures for pages are unknown",
                 thousands(one.pairs)
             )
         };
         warnings.push(format!(
-            "{}: {} of groups above `max-group` not written; {what}",
+            "{}: {} in groups above `max-group` not written; {what}",
             one.label,
             counted(one.pairs_not_written, "pair")
         ));
     }
     if truth.report.ambiguous_ids > 0 {
         warnings.push(format!(
-            "ids of the truth that several documents have: {}; the first document of each is taken",
+            "ids in the truth that several documents share: {}; the first document is used for each",
             truth.report.ambiguous_ids
         ));
     }

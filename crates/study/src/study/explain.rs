@@ -330,7 +330,7 @@ fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
         != format!("{:016x}", session.options.recipe.identity(session.pipeline, session.has_pages()))
     {
         notes.push(format!(
-            "the run was made by another version of dupsift ({}) or with other lists of words: signatures may differ from the run's",
+            "the run is from another version of dupsift ({}) or used other word lists: signatures may differ from the run's",
             finished.report.dupsift
         ));
     }

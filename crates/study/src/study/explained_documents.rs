@@ -56,7 +56,7 @@ pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> R
         Err(why) => why,
     };
     let (doc, number) = (batch.doc(row), session.number(batch.doc(row)));
-    let name = if doc < session.base { "of an earlier night".into() } else { session.source.name_of(doc) };
+    let name = if doc < session.base { "from an earlier run".into() } else { session.source.name_of(doc) };
     Err(Error::usage(format!("document {number} ({name}) was not part of the run: {why}; see rejected/")))
 }
 
@@ -86,16 +86,16 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     match best {
         Some((is_duplicate, _, other)) => {
             let of = if is_duplicate {
-                "those that it is a pair with"
+                "the documents that it forms a pair with"
             } else {
-                "documents of its template, for it has no other pair"
+                "the documents with the same template, because it has no other pairs"
             };
             let first = match finished.report.removal {
-                Some(_) if doc < finished.first_doc() => "the first document came before this night",
-                Some(_) => "the first document stays",
-                None => "nothing is removed by a comparison",
+                Some(_) if doc < finished.first_doc() => "the first document was indexed before this run",
+                Some(_) => "the first document is kept",
+                None => "a comparison removes nothing",
             };
-            Ok(([doc, other], Some(format!("{first}; the second one is the most similar one of {of}"))))
+            Ok(([doc, other], Some(format!("{first}; the second one is the most similar of {of}"))))
         }
         None => from_passages(engine, finished, doc)?.ok_or_else(|| {
             Error::usage(
@@ -110,7 +110,8 @@ fn from_passages(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<O
     let found = passages(engine, finished, &[doc])?;
     let from = found.into_iter().filter(|one| one.first_doc.is_some_and(|first| first != doc));
     let largest = from.max_by_key(|one| (one.bytes[1] - one.bytes[0], std::cmp::Reverse(one.bytes[0])));
-    let note = "the first document is in no pair; the second one has the first copy of its largest repeated passage";
+    let note =
+        "the first document is in no pair; the second one contains the first copy of its largest repeated passage";
     Ok(largest.and_then(|one| Some(([doc, one.first_doc?], Some(note.to_owned())))))
 }
 
@@ -135,7 +136,7 @@ pub fn passages(engine: &Engine<'_>, finished: &Finished, docs: &[u64]) -> Resul
 fn wrong_type(path: &Path) -> Error {
     Error::BadFile {
         path: path.to_path_buf(),
-        why: "a column is of another type; expected a table as dupsift writes it".into(),
+        why: "a column has an unexpected type; expected a table written by dupsift".into(),
     }
 }
 

@@ -232,7 +232,7 @@ impl Finished {
             format!("the index {}", index.folder)
         };
         Err(Error::usage(format!(
-            "{} was matched against {against}: its tables name documents outside of its corpus; look up matches in removed/, or use the output of a run without `index`",
+            "{} was matched against {against}, so its tables refer to documents outside its corpus; look up matches in removed/, or use the output of a run without `index`",
             self.dir.display()
         )))
     }
@@ -308,7 +308,7 @@ impl Finished {
         match both().find(|(at, (_, known))| is_other(*at, known)) {
             None => Ok(()),
             Some((_, (file, _))) => Err(Error::usage(format!(
-                "the corpus has changed since the run: {} has other contents; run again with `overwrite`",
+                "the corpus has changed since the run: {} has different contents; run again with `overwrite`",
                 file.path.display()
             ))),
         }
@@ -336,7 +336,7 @@ fn rows<T, F: Fn(&arrow::array::RecordBatch) -> Option<Vec<T>>>(
     let batches = table.map(move |batch| {
         read(&batch?).ok_or_else(|| Error::BadFile {
             path: path.clone(),
-            why: "a column is of another type; expected a table as dupsift writes it".into(),
+            why: "a column has an unexpected type; expected a table written by dupsift".into(),
         })
     });
     Ok(Rows { batches, now: Vec::new().into_iter() })

@@ -23,24 +23,26 @@ pub fn sentence(
     let own = own.unwrap_or(pair.similarity);
     let gap = f64::from(own) - f64::from(pair.next_best.unwrap_or(own)) + 0.0;
     let next = match () {
-        () if pair.next_best == Some(rule.least as f32) => format!("nothing else has a cosine of {}", rule.least),
-        () if gap < 0.0 => format!("the next best is {:.2} nearer", -gap),
-        () => format!("the next best is {gap:.2} away"),
+        () if pair.next_best == Some(rule.least as f32) => {
+            format!("no other document has a cosine of {} or more", rule.least)
+        }
+        () if gap < 0.0 => format!("the next best document is closer by {:.2}", -gap),
+        () => format!("the next best document is farther by {gap:.2}"),
     };
     let because = match why {
         Why::Same => "the same text".into(),
         Why::Numbers => numbers(rule, contained),
         Why::Word => words.map_or_else(|| "one word differs".into(), |words| one_word(rule, contained, words)),
-        Why::Contained => format!("{larger:.2} of the 3-grams of {inner} stand in {outer}"),
+        Why::Contained => format!("{outer} contains {larger:.2} of the 3-grams of {inner}"),
         Why::Alone => next,
         Why::Title => format!("the titles are equal, and {next}"),
         Why::Far => format!(
-            "{next}, but {:.2} is asked for, and {larger:.2} of {inner} is contained; {} would be enough",
+            "{next}, but the pair needs a cosine of {:.2}, and {larger:.2} of {inner} is contained; {} would be enough",
             rule.least + rule.gap,
             rule.contained
         ),
         Why::Near => format!(
-            "{next}, and {larger:.2} of {inner} is contained; {} away or {} contained is asked for",
+            "{next}, and {larger:.2} of {inner} is contained; a version must be closer than the next best by {} or contained to {}",
             rule.gap, rule.contained
         ),
     };
@@ -52,7 +54,7 @@ pub fn sentence(
 pub fn other_title(telling: &Telling, contained: &[ExplainedContained; 2]) -> String {
     match telling.difference {
         Some(TitleDifference::Name) => {
-            return "both are kept, because their first lines are two different names".into();
+            return "both are kept, because their first lines are different names".into();
         }
         Some(TitleDifference::Phrase) => {
             return "both are kept, because each first line has a phrase that the other text lacks, and one text repeats its phrase"
@@ -66,7 +68,7 @@ pub fn other_title(telling: &Telling, contained: &[ExplainedContained; 2]) -> St
     let (name, other, of) = if (inner == "a") == inner_differs { ("a", "b", a) } else { ("b", "a", b) };
     let word = of.word.as_ref().map_or_else(|| "a word".into(), |word| format!("the word {word:?}"));
     format!(
-        "both are kept, because {word} of the first line of {name} is missing in {other}, or rarer there by {:.2} (at most {:.2}), and the rare words in both are too few for that: {} of {:.3} of the weight of {name}",
+        "both are kept, because {word} in the first line of {name} is missing in {other}, or rarer there by {:.2} (at most {:.2}), and the two share too few rare words to outweigh it: {} with {:.3} of the weight of {name}",
         of.title.missing, telling.rule.title, of.title.rare_words, of.title.rare
     )
 }
@@ -102,7 +104,7 @@ pub fn template_left_out(
     let near = || {
         let gap = f64::from(own) - rule.gap;
         format!(
-            "the next best has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; {} nearer or {} contained is asked for",
+            "the next best document has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; a version must be closer by {} or contained to {}",
             rule.gap, rule.contained
         )
     };
@@ -121,7 +123,7 @@ pub fn template_left_out(
         _ => other,
     };
     Some(format!(
-        "same template: similar ({own:.3}), but no versions; reported only from a cosine of {}: {because}",
+        "same template: similar ({own:.3}), but not versions; reported only from a cosine of {}: {because}",
         rule.templates
     ))
 }
@@ -134,7 +136,7 @@ fn better_contained([a, b]: &[ExplainedContained; 2]) -> (&'static str, &'static
 
 fn numbers(rule: &Versions, [a, b]: &[ExplainedContained; 2]) -> String {
     let (common, fewer) = (a.common_numbers, a.numbers.min(b.numbers));
-    format!("the numbers differ: {common} of {fewer} agree, {} are asked for", rule.numbers)
+    format!("the numbers differ: {common} of {fewer} match, and the required share is {}", rule.numbers)
 }
 
 fn one_word(rule: &Versions, contained: &[ExplainedContained; 2], words: &[ExplainedWord; 2]) -> String {
@@ -157,7 +159,7 @@ fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
         .word
         .as_ref()
         .map_or_else(|| "one character or pair of characters".into(), |word| format!("the word {word:?}"));
-    format!("{what} stands oftener in {name}: {:.3} of its weight, at most {:.3}", of.share, of.most)
+    format!("{what} is more frequent in {name}, by {:.3} of its weight (at most {:.3})", of.share, of.most)
 }
 
 #[cfg(test)]
@@ -195,20 +197,23 @@ mod tests {
         };
         assert_eq!(
             of(RelationKind::Template, Why::Numbers, 10),
-            "same template: the numbers differ: 2 of 14 agree, 0.7 are asked for"
+            "same template: the numbers differ: 2 of 14 match, and the required share is 0.7"
         );
         assert_eq!(
             of(RelationKind::Template, Why::Word, 10),
-            "same template: the word \"bank\" stands oftener in b: 0.062 of its weight, at most 0.020"
+            "same template: the word \"bank\" is more frequent in b, by 0.062 of its weight (at most 0.020)"
         );
         // Neither is contained: the one with the larger excess.
-        assert!(of(RelationKind::Template, Why::Word, 18).contains("oftener in a: 0.125"));
-        assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: 0.90 of the 3-grams of b stand in a");
-        assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best is 0.20 away");
-        assert!(of(RelationKind::Template, Why::Near, 10).ends_with("0.15 away or 0.88 contained is asked for"));
+        assert!(of(RelationKind::Template, Why::Word, 18).contains("more frequent in a, by 0.125"));
+        assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: a contains 0.90 of the 3-grams of b");
+        assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best document is farther by 0.20");
+        assert!(
+            of(RelationKind::Template, Why::Near, 10)
+                .ends_with("closer than the next best by 0.15 or contained to 0.88")
+        );
         assert!(
             of(RelationKind::Template, Why::Far, 10)
-                .ends_with("but 0.75 is asked for, and 0.90 of b is contained; 0.88 would be enough")
+                .ends_with("but the pair needs a cosine of 0.75, and 0.90 of b is contained; 0.88 would be enough")
         );
         assert!(Why::ALL.into_iter().all(|why| of(RelationKind::Template, why, 10).starts_with("same template: ")));
     }
@@ -236,7 +241,7 @@ mod tests {
         };
         let first = said([title(1.0), title(0.0)], [19, 18]);
         assert!(
-            first.contains("the word \"hualien\" of the first line of a is missing in b")
+            first.contains("the word \"hualien\" in the first line of a is missing in b")
                 && first.contains("1.00 (at most 0.50)")
         );
         assert!(said([title(0.0), title(1.0)], [19, 18]).contains("first line of b is missing in a"));
@@ -267,12 +272,15 @@ mod tests {
         let ends = |said: String, end: &str| {
             assert!(said.starts_with("same template: similar (0.650)") && said.ends_with(end), "{said}")
         };
-        ends(told(9, 2, 0.5, true, 0.65), "from a cosine of 0.68: the numbers differ: 2 of 4 agree, 0.7 are asked for");
+        ends(
+            told(9, 2, 0.5, true, 0.65),
+            "from a cosine of 0.68: the numbers differ: 2 of 4 match, and the required share is 0.7",
+        );
         ends(
             told(9, 3, 0.5, false, 0.65),
-            "0.68: the word \"bank\" stands oftener in a: 0.500 of its weight, at most 0.020",
+            "0.68: the word \"bank\" is more frequent in a, by 0.500 of its weight (at most 0.020)",
         );
-        let near = "the next best has a cosine above 0.50, and 0.45 of a is contained; 0.15 nearer or 0.88 contained is asked for";
+        let near = "the next best document has a cosine above 0.50, and 0.45 of a is contained; a version must be closer by 0.15 or contained to 0.88";
         ends(told(9, 3, 0.01, false, 0.65), &format!("0.68: {near}"));
         ends(told(9, 3, 0.01, true, 0.65), &format!("0.68: {near}"));
         // The word is not considered if the first lines are equal, unless many texts have them.

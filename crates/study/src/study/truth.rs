@@ -71,8 +71,7 @@ impl Truth {
         }
         if truth.report.form == "pairs" && truth.report.pairs == 0 {
             return Err(Error::usage(format!(
-                "the truth has no pair of two documents of the corpus: of {} {} one document twice and {} an id \
-                 that is not there; expected pairs of different documents",
+                "the truth has no pair of two documents in the corpus: of {} {} the same document twice and {} an unknown id; expected pairs of different documents",
                 counted(truth.report.rows, "row"),
                 counted_as(truth.report.self_pairs, "names|name"),
                 counted_as(truth.report.unknown_rows, "names|name")
@@ -80,8 +79,7 @@ impl Truth {
         }
         if truth.report.pairs == 0 {
             return Err(Error::usage(format!(
-                "the truth has no pair of two documents of the corpus: none of its clusters has two ({}, {} of which name an id \
-                 that is not there); expected clusters of several documents",
+                "the truth has no pair of two documents in the corpus: none of its clusters has two ({}, {} of which have an unknown id); expected clusters with several documents",
                 counted(truth.report.rows, "row"),
                 thousands(truth.report.unknown_rows)
             )));

@@ -79,7 +79,7 @@ impl TruthFiles {
                 return Err(Error::wrong(
                     "truth",
                     format_args!(
-                        "{} has the columns {} and {} the columns {}; expected files of one kind",
+                        "{} has the columns {}, but {} has the columns {}; expected the same columns in all files",
                         other.path.display(),
                         columns.join(", "),
                         file.path.display(),
@@ -141,9 +141,10 @@ fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
         let there = if names.is_empty() { "none".into() } else { names.join(", ") };
         let strange =
             || names.iter().map(String::as_str).filter(|name| !FORMS.iter().flatten().any(|known| known == name));
-        let hint = FORMS.iter().flatten().filter(|name| !has(name)).find_map(|name| {
-            nearest(name, strange()).map(|likely| format!("; is {likely:?} what should be called {name}?"))
-        });
+        let hint =
+            FORMS.iter().flatten().filter(|name| !has(name)).find_map(|name| {
+                nearest(name, strange()).map(|likely| format!("; should {likely:?} be named {name}?"))
+            });
         Error::wrong_value(
             "truth",
             path.display(),
@@ -248,7 +249,7 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
     report.unknown = names(truth, &met.places)?;
     if met.unknown > 0 && met.unknown == met.ids {
         return Err(Error::usage(format!(
-            "none of the {} of the truth is an id of the corpus, such as {}; expected values of the column {:?}, or FILE#ROW where a row has none",
+            "none of the {} in the truth is an id in the corpus, such as {}; expected values of the column {:?}, or FILE#ROW for rows without one",
             counted(met.ids, "id"),
             report.unknown.iter().map(|id| format!("{id:?}")).collect::<Vec<_>>().join(", "),
             session.options.id_column
@@ -309,13 +310,13 @@ fn rejected(session: &Session<'_>, finished: &Finished) -> Result<AtomicBits> {
     for batch in TableReader::open(&path, &REJECTED_COLUMNS)? {
         let wrong =
             |why: &str| Error::BadFile { path: path.clone(), why: format!("{why}; expected the table of this run") };
-        for (file, row) in rejected_rows(&batch?, CORPUS).ok_or_else(|| wrong("a column is of another type"))? {
+        for (file, row) in rejected_rows(&batch?, CORPUS).ok_or_else(|| wrong("a column has an unexpected type"))? {
             // A skipped file has no documents.
             let Some(row) = row else { continue };
             let doc = files.get(file.as_str()).and_then(|first| first.checked_add(row));
             let doc = doc
                 .filter(|doc| *doc < session.documents())
-                .ok_or_else(|| wrong("it names a row that is not there"))?;
+                .ok_or_else(|| wrong("it refers to a row that does not exist"))?;
             rejected.set(doc as usize);
         }
     }
@@ -397,7 +398,7 @@ mod tests {
         let message = of(&["ida", "idb"]).unwrap_err();
         assert!(message.contains("available: ida, idb") && message.contains("id_a"), "{message}");
         assert!(of(&[]).unwrap_err().contains("available: none"));
-        assert!(message.ends_with("is \"ida\" what should be called id_a?"), "{message}");
+        assert!(message.ends_with("should \"ida\" be named id_a?"), "{message}");
         let message = of(&["id", "label"]).unwrap_err();
         assert!(message.ends_with("available: id, label"), "{message}");
         assert!(of(&["id_a", "cluster"]).is_err());

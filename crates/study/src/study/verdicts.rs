@@ -87,7 +87,7 @@ fn find_pair(finished: &Finished, label: &str, [a, b]: [u64; 2]) -> Result<Optio
             None => {
                 return Err(Error::BadFile {
                     path,
-                    why: "a column is of another type; expected a table as dupsift writes it".into(),
+                    why: "a column has an unexpected type; expected a table written by dupsift".into(),
                 });
             }
         }
@@ -260,10 +260,10 @@ fn why(
     match verdict {
         Verdict::Pair | Verdict::Template if same => "they are exact copies".into(),
         Verdict::Pair | Verdict::Template if !matches!(look.ended, Ended::Pair(_)) => {
-            "they are no pair by themselves; documents between them in one group link them".into()
+            "they do not form a pair on their own; other documents in the group link them".into()
         }
         Verdict::PairNotWritten if same => {
-            "they are exact copies, and pairs/ has each of them with the best document of their text".into()
+            "they are exact copies, and pairs/ lists each of them with the best copy of their text".into()
         }
         Verdict::PairNotWritten if said.instead.is_none() => not_written(said),
         Verdict::Pair | Verdict::Template | Verdict::PairNotWritten => {
@@ -277,9 +277,9 @@ fn why(
             [_, Err(b)] => format!("{} has no signature: {b}", documents[1].id),
             [Ok(_), Ok(_)] => String::new(),
         },
-        Verdict::OtherScope => "their values of the column of `scope` are two, so they are not compared".to_owned(),
+        Verdict::OtherScope => "they have different values in the `scope` column, so they are not compared".to_owned(),
         Verdict::NoCommonKey => {
-            let never = bits.map_or_else(|| "no common key".into(), |bits| format!("they never met: {bits}"));
+            let never = bits.map_or_else(|| "no common key".into(), |bits| format!("they are not candidates: {bits}"));
             though(never, look)
         }
         Verdict::SketchesDiffer => {
@@ -287,12 +287,16 @@ fn why(
         }
         Verdict::NotCompared => though(format!("{keys}, but {}", look.cut.as_deref().unwrap_or_default()), look),
         Verdict::BelowThreshold => match (failed, look.own, bits) {
-            (Some(check), ..) if look.ended == Ended::Checked => format!("they met ({keys}), but {}", reached(check)),
-            (_, Some(own), _) => format!("they met ({keys}), but the method gives {:.3} only", own.similarity),
-            (_, None, Some(bits)) => format!("they met, but {bits}"),
-            _ => format!("they met ({keys}), but the method finds them not alike enough, and tells no score"),
+            (Some(check), ..) if look.ended == Ended::Checked => {
+                format!("they are candidates ({keys}), but {}", reached(check))
+            }
+            (_, Some(own), _) => {
+                format!("they are candidates ({keys}), but their similarity is only {:.3}", own.similarity)
+            }
+            (_, None, Some(bits)) => format!("they are candidates, but {bits}"),
+            _ => format!("they are candidates ({keys}), but not similar enough (no score)"),
         },
-        Verdict::Undecided => format!("they met ({keys}), but the texts are too long to be compared"),
+        Verdict::Undecided => format!("they are candidates ({keys}), but the texts are too long to compare"),
         Verdict::LeftOut => left_out(said, report),
     }
 }
@@ -321,26 +325,24 @@ fn though(never: String, look: &Look) -> String {
 /// Returns why two documents that would be a pair alone are not one in the run.
 fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let comparisons = report.map_or(0, |report| report.left_out);
-    let cluster = if said.one_cluster() { "; they stand in one cluster all the same" } else { "" };
+    let cluster = if said.one_cluster() { "; they are still in the same cluster" } else { "" };
     let why = if comparisons > 0 {
-        format!("`max-candidates` left {} out, theirs perhaps among them", counted(comparisons, "comparison"))
+        format!("`max-candidates` skipped {}, perhaps including theirs", counted(comparisons, "comparison"))
     } else if report.is_some_and(|report| report.left_out_of_large_groups > 0) {
-        format!(
-            "more than {WHOLE} documents share a key with them, and each is compared only with the nearest of these"
-        )
+        format!("more than {WHOLE} documents share a key with them, and each is compared only with the nearest ones")
     } else if report.is_some_and(|report| report.beyond_margin > 0) {
-        "one of them or both are nearer to another document than margin= allows".into()
+        "at least one of them is closer to another document than margin= allows".into()
     } else {
-        "what else stands in the corpus kept them apart".into()
+        "other documents in the corpus prevented it".into()
     };
-    format!("the two by themselves would be a pair, but {why}{cluster}")
+    format!("on their own, the two would be a pair, but {why}{cluster}")
 }
 
 fn reached(check: &Checked) -> String {
     match (check.passes, check.similarity) {
         (true, Some(similarity)) => format!("the check {} gives {similarity:.3}", check.name),
         (true, None) => format!("they pass the check {}", check.name),
-        (false, Some(similarity)) => format!("the check {} gives {similarity:.3} only", check.name),
-        (false, None) => format!("the check {} says no, and tells no score", check.name),
+        (false, Some(similarity)) => format!("the check {} gives only {similarity:.3}", check.name),
+        (false, None) => format!("they fail the check {} (no score)", check.name),
     }
 }

@@ -51,8 +51,7 @@ pub fn look(known: &[Links], doc: u64, kept: u64) -> Result<Option<[Contained; 2
         return Ok(None);
     }
     Err(Error::usage(format!(
-        "the run did not compare document {doc} with document {kept}, which is kept by this rule; expected `remove-if=pair`, or another run with \
-         that threshold"
+        "the run did not compare document {doc} with document {kept}, which this rule keeps; use `remove-if=pair`, or run again with that threshold"
     )))
 }
 
@@ -116,7 +115,7 @@ impl Links {
         if one.pairs_written < one.pairs && one.large_groups > 0 {
             let missing = one.pairs - one.pairs_written;
             return Err(Error::usage(format!(
-                "{} of {label} not written, because of groups above `max-group={max_group}`; run again with a larger one",
+                "{} from {label} not written, because of groups above `max-group={max_group}`; run again with a larger one",
                 counted(missing, "pair")
             )));
         }
@@ -182,7 +181,7 @@ fn check(one: &AlgorithmReport, threshold: f64, lowest: f32) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{}={threshold}: the run knows the pairs of a similarity from {least:.3} to 1, so the threshold can only be raised; expected a number between the two",
+        "{}={threshold}: the run has the pairs with a similarity from {least:.3} to 1, so the threshold can only be raised; expected a number in this range",
         one.label
     )))
 }

@@ -32,7 +32,7 @@ pub const LOWEST: f64 = 0.05;
 pub struct Banding {
     /// Number of bands. Two documents are candidates if at least one band is equal.
     pub bands: usize,
-    /// Number of minima in a band. A band is equal if all its minima are.
+    /// Number of minima per band. A band is equal if all its minima are.
     pub rows: usize,
 }
 

@@ -8,7 +8,7 @@ use dupsift_core::row::{Row, RowShape, Score};
 pub struct SignatureScheme {
     /// The shape of the rows.
     pub shape: RowShape,
-    /// Describes what a key shared by two documents at the same position means.
+    /// The meaning of a key that two documents share at the same position.
     pub shared_key: SharedKey,
     /// The rules that can find a pair, by bit of [`Pair::matched`](dupsift_core::row::Pair::matched). Their names appear in the column
     /// `matched_by`.

@@ -1,4 +1,4 @@
-//! Describes what a method with weighted term vectors can do besides signing and comparing. `cosine` implements it.
+//! Additional operations of methods with weighted term vectors. `cosine` implements them.
 
 use crate::measure::{Surplus, TitleWords, Versions};
 use dupsift_core::row::Signatures;

@@ -104,7 +104,7 @@ impl HeavyJoin {
     pub fn why_apart(&self, a: &[u64], b: &[u64]) -> Option<String> {
         let apart = differing(a.first_chunk()?, b.first_chunk()?);
         let most = self.most_differing;
-        Some(format!("{apart} of {BITS} signs of random projections differ, of a pair at most {most}"))
+        Some(format!("{apart} of {BITS} random-projection signs differ, but at most {most} may"))
     }
 
     /// Returns the reason why two documents with these sketches are not compared although they share a key that `rows` documents have.
@@ -121,13 +121,16 @@ impl HeavyJoin {
                     }
                 }
                 (common < 3).then(|| {
-                    format!("{} documents have the same two heavy terms, and of more than {LARGE_WINDOW} only those are compared that have a third one in common", thousands(rows))
+                    format!("{} documents share these two heavy terms; in groups of more than {LARGE_WINDOW}, only documents that share a third one are compared", thousands(rows))
                 })
             }
             Kind::Common => {
                 let [x, y] = [x, y].map(|numbers| f64::from(numbers[self.terms.most]) / LENGTH);
                 (x * y < below(self.terms.threshold)).then(|| {
-                    format!("only common terms are in their key, and these have a cosine of {:.3} at most", x * y)
+                    format!(
+                        "their shared key consists of common terms, which contribute a cosine of at most {:.3}",
+                        x * y
+                    )
                 })
             }
             _ => None,

@@ -59,32 +59,31 @@ pub(super) const TF: ParamSpec = ParamSpec {
     name: "tf",
     kind: Kind::Choice(&["raw", "sublinear"]),
     default: "raw",
-    help: "raw: occurrences; sublinear: 1 + ln of them",
+    help: "raw: number of occurrences; sublinear: 1 + ln of that number",
 };
 /// The parameter for finding pairs.
 pub(super) const JOIN: ParamSpec = ParamSpec {
     name: "join",
     kind: Kind::Choice(&["exact", "heavy"]),
     default: "exact",
-    help: "exact: every pair is found; heavy: pairs that share two of their heaviest terms and most signs of random projections, whose cost does not grow with the square of the corpus; for thresholds of .6 and more, of which it misses about one pair in a thousand",
+    help: "exact: finds every pair; heavy: finds pairs that share two of their heaviest terms and most random-projection signs. The cost of heavy is not quadratic; at thresholds of 0.6 or more, it misses about one pair in a thousand",
 };
 /// The parameter for the number of terms per document that `join=heavy` uses.
 pub(super) const HEAVY: ParamSpec = ParamSpec {
     name: "heavy",
     kind: Kind::Int(2, MOST_TERMS as i64),
     default: "15",
-    help: "the heaviest terms of a text, of those that another text has, that join=heavy looks at",
+    help: "join=heavy: number of heaviest terms per text, not counting terms that occur in no other text",
 };
 /// The parameter for the highest document frequency of these terms.
 pub(super) const MAX_DF: ParamSpec = ParamSpec {
     name: "max_df",
     kind: Kind::Real(0.0001, 1.0),
     default: "0.02",
-    help: "the largest share of all documents that have a term which join=heavy looks at; terms of up to 400 always count",
+    help: "join=heavy: ignore terms that occur in more than this share of all documents; terms in at most 400 documents are always used",
 };
 /// The parameter for the seed of the random projections.
-pub(super) const PROJECTIONS: ParamSpec =
-    ParamSpec { help: "seed of the random projections of join=heavy; other seeds, other chance", ..SEED };
+pub(super) const PROJECTIONS: ParamSpec = ParamSpec { help: "join=heavy: seed of the random projections", ..SEED };
 
 /// Implements the `cosine` algorithm.
 pub struct Cosine;
@@ -94,17 +93,17 @@ const FACTS: Facts = Facts {
     aliases: &["vsm"],
     source: "Salton, Wong, Yang 1975, A vector space model for automatic indexing; Bayardo, Ma, Srikant 2007, Scaling up all pairs similarity search",
     summary: "Two documents are duplicates if the cosine of their TF-IDF vectors reaches the threshold.",
-    when_not_to_use: "where the order of words matters, on more than some hundred thousand documents with join=exact and a threshold below about .8, for its candidates grow with the square of the corpus, and with unit=hanzi on more than some ten thousand",
-    inputs: "text, word counts; counts of characters with unit=hanzi or han_bigram",
+    when_not_to_use: "if word order matters; with join=exact and a threshold below about 0.8 on more than a few hundred thousand documents, because the number of candidates grows quadratically; with unit=hanzi on more than a few tens of thousands",
+    inputs: "text, word counts; character counts with unit=hanzi or han_bigram",
     params: &[
         ParamSpec {
             name: "threshold",
             kind: Kind::Real(0.01, 1.0),
             default: "0.9",
-            help: "the least cosine of a pair; join=exact finds every such pair",
+            help: "minimum cosine of a pair; join=exact finds every such pair",
         },
         TF,
-        ParamSpec { name: "idf", kind: Kind::Flag, default: "true", help: "weigh terms by ln(1 + N / df)" },
+        ParamSpec { name: "idf", kind: Kind::Flag, default: "true", help: "weight terms by ln(1 + N / df)" },
         JOIN,
         HEAVY,
         MAX_DF,
@@ -113,13 +112,13 @@ const FACTS: Facts = Facts {
             name: "unit",
             kind: Kind::Choice(UNITS),
             default: "word",
-            help: "word: of the tokenizer; hanzi: words, but Han as single characters; han_bigram: as pairs of characters",
+            help: "word: words from the tokenizer; hanzi: words, but single characters for Han; han_bigram: words, but pairs of characters for Han",
         },
         ParamSpec {
             name: "han_only",
             kind: Kind::Flag,
             default: "false",
-            help: "leave out everything that is not of Han characters",
+            help: "ignore everything except Han characters",
         },
     ],
     shorthands: &[],
@@ -233,7 +232,7 @@ impl Signer for VectorSigner<'_> {
         };
         let note = || {
             format!(
-                "join=heavy misses the more pairs the further the threshold is below {LEAST_HEAVY}, and it is {}: join=exact finds all of them",
+                "the threshold is {}: below {LEAST_HEAVY}, join=heavy misses more pairs; join=exact finds all of them",
                 self.threshold
             )
         };

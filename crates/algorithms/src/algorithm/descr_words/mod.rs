@@ -6,7 +6,7 @@
 //! notes (eight bytes per word and sampled document), several over the notes, and one row per document.
 //!
 //! ```text
-//! f = tf / tf_max; bit of a word = f above the threshold of that word; signature = hash of the numbers of the set bits
+//! f = tf / tf_max; bit of a word = f above the threshold of that word; signature = hash of the numbers of the bits that are set
 //! thresholds  кот 12/64, окно 20/64, птица 30/64;   "Кот, кот, окно, птица": f = 1, 0.5, 0.5 -> bits кот, окно, птица
 //! ```
 //!
@@ -36,15 +36,15 @@ const FACTS: Facts = Facts {
     name: "descr_words",
     aliases: &["A9"],
     source: "Ilyinsky, Kuzmin, Melkov, Segalovich 2002; Zelenkov, Segalovich 2007, Descr Words",
-    summary: "Two documents are duplicates if the same support words, learnt from the corpus, are frequent in them.",
-    when_not_to_use: "where precision counts: documents with few support words meet by chance; on short documents, which have none",
-    inputs: "text, word counts, notes of a sample",
+    summary: "Two documents are duplicates if the same support words are frequent in both. Support words are learned from the corpus.",
+    when_not_to_use: "if precision matters, because documents with few support words match by chance; on short documents, which have no support words",
+    inputs: "text, word counts, a sample of the corpus",
     params: &[
         ParamSpec {
             name: "max_words",
             kind: Kind::Int(0, 1_000_000),
             default: "0",
-            help: "support words to arrive at; 0: 4000, or a fiftieth of the documents where that is less",
+            help: "number of support words; 0: 4,000 or 2% of the documents, whichever is less",
         },
         ParamSpec {
             name: "min_bits",
@@ -56,32 +56,32 @@ const FACTS: Facts = Facts {
             name: "delta",
             kind: Kind::Real(0.0, 0.5),
             default: "0.05",
-            help: "how near to the threshold a frequency is unsafe, in whole steps of 1/64",
+            help: "distance from the threshold within which a frequency is unsafe, in steps of 1/64",
         },
         ParamSpec {
             name: "quality",
             kind: Kind::Real(0.0, 1.0),
             default: "0",
-            help: "the least share of safe documents of a word in the first round",
+            help: "minimum share of safe documents for a word in the first round",
         },
         ParamSpec {
             name: "df_min",
             kind: Kind::Int(1, i64::MAX),
             default: "10",
-            help: "words in fewer documents are no candidates, nor is a threshold that leaves fewer above it",
+            help: "minimum number of documents with a word, and of documents above its threshold",
         },
         ParamSpec {
             name: "candidates",
             kind: Kind::Int(1, 10_000_000),
             default: "50000",
-            help: "at most so many candidates, the commonest of those in at most half of the documents",
+            help: "maximum number of candidate words, the most frequent ones that occur in at most half of the documents",
         },
         SAMPLE,
         ParamSpec {
             name: "digest",
             kind: Kind::Choice(&["xxh3_64", "xxh3_128"]),
             default: "xxh3_64",
-            help: "hash of the numbers of the set bits",
+            help: "hash of the numbers of the bits that are set",
         },
     ],
     shorthands: &[],
@@ -220,7 +220,7 @@ impl KeySigner for DescrWordsSigner {
             let [documents, candidates, covered, rounds] = model.head;
             let words = counted(model.words.len() as u64, "support word");
             format!(
-                "{words} of {} in {}; they cover {} of {} learnt from",
+                "{words} of {} in {}; they cover {} of {} in the sample",
                 counted(candidates, "candidate"),
                 counted(rounds, "round"),
                 thousands(covered),
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(model[0], 4);
         let signer = DescrWords.signer(&typed, &Corpus { model: &model, ..corpus }).unwrap();
         let said = signer.scheme().notes;
-        assert!(said[0].ends_with("of 4 documents learnt from"), "{said:?}");
+        assert!(said[0].ends_with("of 4 documents in the sample"), "{said:?}");
         assert_eq!(sign_with(signer.as_ref(), texts[0]), sign_with(signer.as_ref(), "Лес, река; лес, новое слово"));
         assert_ne!(sign_with(signer.as_ref(), texts[0]), sign_with(signer.as_ref(), texts[1]));
         // If there are no documents, nothing is learned, and no word is a support word.

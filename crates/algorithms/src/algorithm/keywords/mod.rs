@@ -33,54 +33,54 @@ const FACTS: Facts = Facts {
     name: "keywords",
     aliases: &[],
     source: "Wang, Xie, Lei, Li 2000, Tianwang: five rules on keywords and descriptions",
-    summary: "Two documents are duplicates if their heaviest words are the same and weigh about the same.",
-    when_not_to_use: "on short texts, where most words weigh the same and chance decides which are among the heaviest",
+    summary: "Two documents are duplicates if they have the same heaviest words with nearly the same weights.",
+    when_not_to_use: "on short texts, in which most words have the same weight and chance decides which ones count as heaviest",
     inputs: "text; description with rule=1; word counts with weights other than tf",
     params: &[
         ParamSpec {
             name: "rule",
             kind: Kind::Int(1, 5),
             default: "5",
-            help: "1: equal descriptions; 2: the same keywords in order of weight; 3: in any order; 4, 5: these, and weights within the distance a",
+            help: "1: equal descriptions; 2: the same keywords in order of weight; 3: the same keywords in any order; 4, 5: like 2 and 3, with weights closer than a",
         },
-        ParamSpec { name: "words", kind: Kind::Int(1, 64), default: "10", help: "N: keywords of a document" },
+        ParamSpec { name: "words", kind: Kind::Int(1, 64), default: "10", help: "N: number of keywords per document" },
         ParamSpec {
             name: "weight",
             kind: Kind::Choice(&["tf", "tf_idf", "tf_over_df", "tf_over_cf"]),
             default: "tf",
-            help: "tf: share of the words of the document; tf_idf: that times ln(N / df); tf_over_df, tf_over_cf: that over the documents with the word, over its occurrences",
+            help: "tf: share of the document's words; tf_idf: tf times ln(N / df); tf_over_df: tf divided by the number of documents with the word; tf_over_cf: tf divided by its occurrences in the corpus",
         },
         ParamSpec {
             name: "a",
             kind: Kind::Real(1e-6, 1.0),
             default: "0.1",
-            help: "rules 4 and 5: the distance of the weights must be below this",
+            help: "rules 4 and 5: upper bound for the distance between the weights",
         },
         ParamSpec {
             name: "min_keywords",
             kind: Kind::Int(1, 64),
             default: "3",
-            help: "documents with fewer keywords have no signature by rules 2 to 5",
+            help: "rules 2 to 5: documents with fewer keywords have no signature",
         },
         ParamSpec {
             name: "min_df",
             kind: Kind::Int(1, i64::MAX),
             default: "1",
-            help: "words in fewer documents are no keywords; 2 leaves out those that can find no copy",
+            help: "words in fewer documents are not keywords; 2 skips words that cannot match another document",
         },
         ParamSpec {
             name: "des_bytes",
             kind: Kind::Int(1, 1_000_000),
             default: "512",
-            help: "rule 1: bytes of the beginning of the text that stand for a missing description",
+            help: "rule 1: number of bytes from the beginning of the text to use if there is no description",
         },
         ParamSpec {
             name: "des_encoding",
             kind: Kind::Choice(&["utf8", "gbk"]),
             default: "utf8",
-            help: "how these bytes are counted; in gbk, that of the source, a character that is not ASCII has two",
+            help: "encoding in which these bytes are counted; in gbk, which the source uses, a non-ASCII character has two bytes",
         },
-        ParamSpec { help: "digest of the string; md5 is that of the source", ..DIGEST },
+        ParamSpec { help: "digest of the string; the source uses md5", ..DIGEST },
         VERIFY_STRING,
     ],
     shorthands: &[],
@@ -151,7 +151,7 @@ impl KeywordsSigner<'_> {
             return out.none("empty description");
         }
         if own.is_none() {
-            out.flag("no description, the text's beginning");
+            out.flag("no description; the beginning of the text is used instead");
         }
         out.push(0, self.key.of(text), 0, &[]);
     }

@@ -5,11 +5,15 @@ use crate::corpus::CorpusStats;
 
 /// The parameter `k`.
 pub const K: ParamSpec =
-    ParamSpec { name: "k", kind: Kind::Real(0.0, 100.0), default: "2", help: "BM25: how soon repetition saturates" };
+    ParamSpec { name: "k", kind: Kind::Real(0.0, 100.0), default: "2", help: "BM25: saturation of repeated words" };
 
 /// The parameter `b`.
-pub const B: ParamSpec =
-    ParamSpec { name: "b", kind: Kind::Real(0.0, 1.0), default: "0.75", help: "BM25: how much the length counts" };
+pub const B: ParamSpec = ParamSpec {
+    name: "b",
+    kind: Kind::Real(0.0, 1.0),
+    default: "0.75",
+    help: "BM25: influence of the document length",
+};
 
 /// Computes TF for one corpus.
 #[derive(Clone, Copy, Debug)]

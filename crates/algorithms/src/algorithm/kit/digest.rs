@@ -13,7 +13,7 @@ pub const DIGEST: ParamSpec = ParamSpec {
     name: "digest",
     kind: Kind::Choice(Digest::NAMES),
     default: "xxh3_64",
-    help: "digest of the signature string; crc32 is the faithful one of the 2007 study, too short for large corpora",
+    help: "digest of the signature string; the 2007 study uses crc32, which is too short for large corpora",
 };
 
 /// The parameter `verify_string`.
@@ -21,7 +21,7 @@ pub const VERIFY_STRING: ParamSpec = ParamSpec {
     name: "verify_string",
     kind: Kind::Flag,
     default: "false",
-    help: "compare the signature strings themselves by a second hash, so that a chance collision of the digest is no pair",
+    help: "compare the signature strings by a second hash, so that a collision of the digest does not create a pair",
 };
 
 /// Defines how an algorithm's signature strings become keys.

@@ -10,12 +10,16 @@ pub const FEATURES: ParamSpec = ParamSpec {
     name: "features",
     kind: Kind::Choice(&["auto", "words", "shingles", "chars"]),
     default: "auto",
-    help: "auto: words, character pairs for Han; words: of the tokenizer; shingles: of ngram words; chars: of ngram characters",
+    help: "auto: words, and character pairs for Han; words: words from the tokenizer; shingles: shingles of ngram words; chars: shingles of ngram characters",
 };
 
 /// The parameter `ngram` for [`FEATURES`].
-pub const FEATURE_NGRAM: ParamSpec =
-    ParamSpec { name: "ngram", kind: Kind::Int(1, 100), default: "2", help: "units of features=shingles or chars" };
+pub const FEATURE_NGRAM: ParamSpec = ParamSpec {
+    name: "ngram",
+    kind: Kind::Int(1, 100),
+    default: "2",
+    help: "units per shingle for features=shingles or chars",
+};
 
 /// The parameter `min_features`.
 pub const MIN_FEATURES: ParamSpec = ParamSpec {

@@ -19,7 +19,7 @@ pub const LO: ParamSpec = ParamSpec {
     name: "lo",
     kind: Kind::Real(0.0, 1.0),
     default: "0.2",
-    help: "words of a lower normalised idf are too common for the lexicon",
+    help: "words with a lower normalized IDF are too common for the lexicon",
 };
 
 /// The parameter `hi`.
@@ -27,7 +27,7 @@ pub const HI: ParamSpec = ParamSpec {
     name: "hi",
     kind: Kind::Real(0.0, 1.0),
     default: "0.8",
-    help: "words of a higher normalised idf are too rare for the lexicon",
+    help: "words with a higher normalized IDF are too rare for the lexicon",
 };
 
 /// The parameter `df_min`.
@@ -35,7 +35,7 @@ pub const DF_MIN: ParamSpec = ParamSpec {
     name: "df_min",
     kind: Kind::Int(0, i64::MAX),
     default: "0",
-    help: "an absolute cut in place of lo and hi: words in fewer documents are too rare; 0: no such cut",
+    help: "absolute limit, instead of lo and hi: words in fewer documents are too rare; 0: no limit",
 };
 
 /// The parameter `df_max`.
@@ -43,7 +43,7 @@ pub const DF_MAX: ParamSpec = ParamSpec {
     name: "df_max",
     kind: Kind::Int(0, i64::MAX),
     default: "0",
-    help: "an absolute cut in place of lo and hi: words in more documents are too common; 0: no such cut",
+    help: "absolute limit, instead of lo and hi: words in more documents are too common; 0: no limit",
 };
 
 /// The parameter `min_terms`.
@@ -51,7 +51,7 @@ pub const MIN_TERMS: ParamSpec = ParamSpec {
     name: "min_terms",
     kind: Kind::Int(1, 1_000_000),
     default: "5",
-    help: "a document with fewer words of a lexicon has no signature by it",
+    help: "documents with fewer words from a lexicon have no signature for it",
 };
 
 /// The parameter `digest` for algorithms whose source specifies SHA-1.
@@ -59,7 +59,7 @@ pub const LEXICON_DIGEST: ParamSpec = ParamSpec {
     name: DIGEST.name,
     kind: Kind::Choice(&["xxh3_64", "xxh3_128", "md5", "sha1", "crc32"]),
     default: DIGEST.default,
-    help: "digest of the lexicon's words in alphabetical order; sha1 (its first 128 bits) is the faithful one",
+    help: "digest of the document's lexicon words in alphabetical order; the source uses sha1, of which the first 128 bits are kept",
 };
 
 /// Holds the range of document frequencies of a lexicon's words, inclusive.
@@ -126,7 +126,7 @@ impl Lexicon {
     /// Describes the lexicon in this corpus, for run.json.
     pub fn describe(&self) -> String {
         match self.commonest {
-            u64::MAX => format!("lexicon: words in {} documents or more", self.rarest),
+            u64::MAX => format!("lexicon: words in at least {} documents", self.rarest),
             _ => format!("lexicon: words in {} to {} documents", self.rarest, self.commonest),
         }
     }

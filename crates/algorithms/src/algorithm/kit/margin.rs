@@ -25,7 +25,7 @@ pub const MARGIN: ParamSpec = ParamSpec {
     name: "margin",
     kind: Kind::Margin,
     default: "none",
-    help: "M: a pair must come within M of the best similarity of each of its documents; either:M: of one of them; M:D: so that clusters stay whole up to the distance D",
+    help: "M: a pair's similarity must be within M of the best similarity of each of its documents; either:M: of at least one of them; M:D: also keep pairs that connect a cluster, up to distance D",
 };
 
 /// Similarities are Float32; slightly more than M keeps 0.9 within 0.1 of 1.

@@ -15,7 +15,7 @@ pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
     name: "max_sentence_df",
     kind: Kind::Int(0, i64::MAX),
     default: "0",
-    help: "drop sentences that occur in more documents than this (boilerplate, licences); 0: drop none",
+    help: "drop sentences that occur in more documents than this (boilerplate, licenses); 0: drop none",
 };
 
 /// Counts the sentences of documents, identified by the hash of their canonical form.
@@ -119,7 +119,7 @@ pub fn heaviest_sentences(
         sentences.retain(|sentence| order(sentence, &last).is_ne());
         few *= 2;
     }
-    if chosen.is_empty() { Err("every sentence is too common") } else { Ok(chosen) }
+    if chosen.is_empty() { Err("all sentences are too common") } else { Ok(chosen) }
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ pub const NGRAM: ParamSpec = ParamSpec {
     name: "ngram",
     kind: Kind::Int(1, 1000),
     default: "5",
-    help: "units in a shingle; a document with fewer units is one shingle",
+    help: "units per shingle; a document with fewer units is a single shingle",
 };
 
 /// The parameter `unit`.
@@ -17,7 +17,7 @@ pub const UNIT: ParamSpec = ParamSpec {
     name: "unit",
     kind: Kind::Choice(&["word", "char"]),
     default: "word",
-    help: "word: words, and single characters for Han; char: characters of the normalised text, spaces included",
+    help: "word: words, and single characters for Han; char: characters of the normalized text, including spaces",
 };
 
 /// Defines the shingles that a document is cut into.

@@ -12,7 +12,7 @@ pub const SAMPLE: ParamSpec = ParamSpec {
     name: "sample",
     kind: Kind::Int(1, i64::MAX),
     default: "200000",
-    help: "about so many documents are learnt from, chosen by the hash of the text",
+    help: "approximate number of documents to learn from; they are chosen by the hash of their text",
 };
 
 /// Defines which documents belong to a sample.
@@ -57,7 +57,7 @@ pub fn room_for(notes: &Notes<'_>, bytes: usize, owner: &str) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{owner}: learning from {} documents takes {} MiB of memory, more than `memory`; expected `memory` of at least that, or a smaller sample=N",
+        "{owner}: learning from {} documents takes {} MiB of memory, which is more than `memory`; raise `memory`, or use a smaller sample=N",
         notes.count,
         bytes >> 20
     )))

@@ -11,14 +11,14 @@ use dupsift_text::{Analysis, Frequency};
 
 /// The parameter `words`.
 pub const WORDS: ParamSpec =
-    ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "words in the signature" };
+    ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "number of words in the signature" };
 
 /// The parameter `min_distinct`.
 pub const MIN_DISTINCT: ParamSpec = ParamSpec {
     name: "min_distinct",
     kind: Kind::Int(1, 1000),
     default: "6",
-    help: "documents with fewer distinct words have no signature; 1 is the faithful setting",
+    help: "documents with fewer distinct words have no signature; 1 is the source's setting",
 };
 
 /// Returns TF as 0.5 + 0.5 tf / tf_max, where `most` is the count of the document's most frequent word.

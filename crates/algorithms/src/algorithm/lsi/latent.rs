@@ -161,7 +161,7 @@ impl<'c> Latent<'c> {
         self.dimensions
     }
 
-    /// Returns the coordinates of a document, with unit length, or `None` if it has no word of the vocabulary. Words are added in the
+    /// Returns the coordinates of a document, with unit length, or `None` if it has no words from the vocabulary. Words are added in the
     /// order of their hashes, so that the word order of a document does not affect the last bits.
     pub fn vector(&self, document: &Analysis<'_>) -> Option<Vec<f32>> {
         let mut sums = vec![0.0f64; self.dimensions];
@@ -189,12 +189,12 @@ impl<'c> Latent<'c> {
         (length > 0.0).then(|| sums.iter().map(|sum| (sum / length) as f32).collect())
     }
 
-    /// Describes what was learned, for run.json.
+    /// Returns a summary of the trained model for run.json.
     pub fn describe(&self) -> Option<String> {
         let head = self.learnt.as_ref()?.head;
         let [documents, words, directions] =
             [(0, "document"), (1, "word"), (2, "direction")].map(|(at, noun)| counted(head[at], noun));
-        Some(format!("{directions} of {words}, learnt from {documents}"))
+        Some(format!("{directions} for {words}, learned from {documents}"))
     }
 }
 

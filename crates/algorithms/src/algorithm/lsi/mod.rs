@@ -39,49 +39,59 @@ const FACTS: Facts = Facts {
     name: "lsi",
     aliases: &["svd"],
     source: "Deerwester et al. 1990, Indexing by latent semantic analysis; Halko, Martinsson, Tropp 2011 for the decomposition",
-    summary: "Two documents are duplicates if the cosine of their vectors, reduced to the main directions of the corpus, reaches the threshold.",
-    when_not_to_use: "where texts of one subject must be told apart, where every pair must be found in a large corpus, and on more than some ten thousand documents: candidates are dozens a document, and more the larger the corpus",
-    inputs: "text, word counts, notes of a sample",
+    summary: "Two documents are duplicates if the cosine of their vectors, projected onto the main directions of the corpus, reaches the threshold.",
+    when_not_to_use: "if texts about the same subject must be distinguished; if every pair must be found in a large corpus; on more than a few tens of thousands of documents, because there are dozens of candidates per document, and more in larger corpora",
+    inputs: "text, word counts, a sample of the corpus",
     params: &[
         ParamSpec { name: "dimensions", kind: Kind::Int(1, 248), default: "100", help: "singular vectors" },
         ParamSpec {
             name: "threshold",
             kind: Kind::Real(0.0, 1.0),
             default: "0.9",
-            help: "the least cosine of the reduced vectors of a pair",
+            help: "minimum cosine of a pair's projected vectors",
         },
         ParamSpec {
             name: "scaling",
             kind: Kind::Choice(&["whitened", "singular"]),
             default: "whitened",
-            help: "whitened: all directions alike, divided by their singular values; singular: as strong as in the corpus",
+            help: "whitened: all directions have the same weight, divided by their singular values; singular: directions keep their weight in the corpus",
         },
         ParamSpec {
             name: "vocabulary",
             kind: Kind::Int(1, 1_000_000),
             default: "20000",
-            help: "at most so many words, the commonest of those in 2 documents to half of them",
+            help: "maximum number of words, the most frequent ones that occur in at least 2 and at most half of the documents",
         },
-        ParamSpec { name: "passes", kind: Kind::Int(1, 100), default: "4", help: "passes of the decomposition" },
+        ParamSpec {
+            name: "passes",
+            kind: Kind::Int(1, 100),
+            default: "4",
+            help: "number of passes of the decomposition",
+        },
         ParamSpec { default: "20000", ..SAMPLE },
         ParamSpec {
             name: "join",
             kind: Kind::Choice(&["bits", "exact"]),
             default: "bits",
-            help: "bits: candidates by sign bits, some pairs are missed; exact: every pair of documents is compared",
+            help: "bits: finds candidates by sign bits and misses some pairs; exact: compares every pair of documents",
         },
-        ParamSpec { name: "tables", kind: Kind::Int(1, 256), default: "32", help: "tables of sign bits, a row each" },
+        ParamSpec {
+            name: "tables",
+            kind: Kind::Int(1, 256),
+            default: "32",
+            help: "number of tables of sign bits; each adds one row per document",
+        },
         ParamSpec {
             name: "bits",
             kind: Kind::Int(0, 64),
             default: "0",
-            help: "sign bits of a table; 0: by the number of documents, one fewer than it has, 8 to 24",
+            help: "sign bits per table; 0: chosen by the number of documents, from 8 to 24",
         },
         ParamSpec {
             name: "seed",
             kind: Kind::Int(0, i64::MAX),
             default: "42",
-            help: "seed of the random directions, and of the start of the decomposition",
+            help: "seed of the random directions and of the decomposition",
         },
     ],
     shorthands: &[],
@@ -156,7 +166,7 @@ impl Signer for LsiSigner<'_> {
         if document.words().is_empty() {
             return out.none("no words");
         }
-        let Some(vector) = self.latent.vector(document) else { return out.none("no word of the vocabulary") };
+        let Some(vector) = self.latent.vector(document) else { return out.none("no words from the vocabulary") };
         match &self.join {
             Join::Bits(signs) => signs.push(&vector, out),
             Join::Exact(all) => all.push(document, &vector, out),
@@ -261,10 +271,10 @@ mod tests {
         assert_eq!(similarity(check, &evidence(words), &evidence("Лес4, лес3: лес2 новое лес1")), Ok(Some(1.0)));
         let sign = |text: &str| -> Emitted { sign_with(signer.as_ref(), text) };
         assert_eq!(sign(words), sign("Лес4, лес3: лес2 новое лес1"));
-        assert_eq!(sign("совсем новое"), Err("no word of the vocabulary"));
+        assert_eq!(sign("совсем новое"), Err("no words from the vocabulary"));
         assert_eq!(sign("..."), Err("no words"));
         assert_eq!(sign(words).unwrap().len(), 32);
-        assert_eq!(signer.scheme().notes[0], "2 directions of 24 words, learnt from 40 documents");
+        assert_eq!(signer.scheme().notes[0], "2 directions for 24 words, learned from 40 documents");
     }
 
     /// With as many directions as words, V^T only rotates the vectors: their cosine is that of tf idf.

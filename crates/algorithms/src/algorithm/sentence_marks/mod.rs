@@ -32,51 +32,51 @@ const FACTS: Facts = Facts {
     name: "sentence_marks",
     aliases: &[],
     source: "sentence-based method of the survey of ten methods: characters beside punctuation, and the title",
-    summary: "Two documents are duplicates if the words beside their punctuation marks agree in three parts of three, or in two and the title.",
-    when_not_to_use: "on texts with few punctuation marks or long lists, and where copies have a sentence more near the start",
+    summary: "Two documents are duplicates if the words next to punctuation marks match in all three parts of the text, or in two parts and the title.",
+    when_not_to_use: "on texts with few punctuation marks or long lists; if copies have an extra sentence near the start",
     inputs: "text, title",
     params: &[
         ParamSpec {
             name: "title_weight",
             kind: Kind::Real(0.0, 10.0),
             default: "1.5",
-            help: "what an equal title counts; an equal part counts 1",
+            help: "points for an equal title; an equal part has 1 point",
         },
         ParamSpec {
             name: "threshold",
             kind: Kind::Real(0.1, 13.0),
             default: "3",
-            help: "what duplicates reach; similarity is what they reach over what they could: 3, or 4.5 where both have a title",
+            help: "minimum points of a pair; the similarity is the share of the possible points, 3, or 4.5 if both have a title",
         },
         ParamSpec {
             name: "letters",
             kind: Kind::Flag,
             default: "false",
-            help: "take two letters beside a mark where there is no Chinese, not two words",
+            help: "next to a mark in non-Chinese text, use two letters instead of two words",
         },
         ParamSpec {
             name: "any_order",
             kind: Kind::Flag,
             default: "false",
-            help: "compare each part with each; else the first with the first, and so on",
+            help: "compare every part with every other; otherwise the first with the first, and so on",
         },
         ParamSpec {
             name: "cut",
             kind: Kind::Choice(&["groups", "chars"]),
             default: "groups",
-            help: "groups: parts of as many marks; chars: of as many characters of the long string",
+            help: "groups: parts with the same number of marks; chars: parts with the same number of characters of the long string",
         },
         ParamSpec {
             name: "more_marks",
             kind: Kind::Flag,
             default: "false",
-            help: "the enumeration comma and the full-width semicolon are marks too",
+            help: "also treat the enumeration comma and the full-width semicolon as marks",
         },
         ParamSpec {
             name: "strip_suffix",
             kind: Kind::Flag,
             default: "false",
-            help: "compare titles by their longest part alone",
+            help: "compare only the longest part of each title",
         },
     ],
     shorthands: &[],
@@ -97,8 +97,7 @@ impl Algorithm for SentenceMarks {
         let (title_weight, threshold) = (params.real("title_weight"), params.real("threshold"));
         if threshold > 3.0 + title_weight {
             return Err(Error::usage(format!(
-                "sentence_marks: nothing reaches threshold={threshold}; three parts and a title of \
-                 title_weight={title_weight} count {}",
+                "sentence_marks: no pair can reach threshold={threshold}; three parts and a title with title_weight={title_weight} have {} points",
                 3.0 + title_weight
             )));
         }
@@ -181,7 +180,7 @@ impl Signer for MarksSigner {
                 let there = document.has_column(Field::Title);
                 return out.none(if there { "no title" } else { "no column" });
             }
-            out.flag("no title, compared by its parts alone");
+            out.flag("no title; only the parts are compared");
         }
         if self.any_order {
             parts.sort_unstable();

@@ -48,58 +48,68 @@ const FACTS: Facts = Facts {
     name: "shingles",
     aliases: &["shingle"],
     source: "Broder 1997, On the resemblance and containment of documents",
-    summary: "Two documents are duplicates if enough of their windows of characters are common to both.",
-    when_not_to_use: "on more than some ten thousand documents with a low threshold, where minhash finds what is alike at a fraction of the cost; with measure=containment and a threshold below .5, where all are compared with all; for pages of one template",
-    inputs: "text; with measure=containment counts of shingles",
+    summary: "Two documents are duplicates if they share enough character n-grams.",
+    when_not_to_use: "on more than a few tens of thousands of documents with a low threshold: minhash finds similar documents at a fraction of the cost; with measure=containment and a threshold below 0.5, which compares all documents with each other; for pages with the same template",
+    inputs: "text; shingle counts with measure=containment",
     params: &[
         ParamSpec {
             name: "threshold",
             kind: Kind::Real(0.01, 1.0),
             default: "0.2",
-            help: "the least resemblance or containment of a pair",
+            help: "minimum resemblance or containment of a pair",
         },
         NGRAM,
         ParamSpec {
             name: "unit",
             kind: Kind::Choice(&["scalar", "grapheme", "word"]),
             default: "scalar",
-            help: "scalar: code points of the normalised text; grapheme: what a reader takes for a character; word: words, and single characters for Han",
+            help: "scalar: code points of the normalized text; grapheme: user-perceived characters; word: words, and single characters for Han",
         },
-        ParamSpec { name: "spaces", kind: Kind::Flag, default: "true", help: "white space counts as a character" },
+        ParamSpec { name: "spaces", kind: Kind::Flag, default: "true", help: "count whitespace as a character" },
         ParamSpec {
             name: "measure",
             kind: Kind::Choice(&["resemblance", "containment"]),
             default: "resemblance",
-            help: "resemblance: common over all; containment: common over those of one text",
+            help: "resemblance: shared shingles divided by all shingles; containment: shared shingles divided by those of one text",
         },
         ParamSpec {
             name: "sketch",
             kind: Kind::Choice(&["full", "min_s", "mod_m"]),
             default: "full",
-            help: "compare all windows, the s smallest hashes, or the hashes divisible by m; the latter two estimate",
+            help: "full: compare all shingles; min_s: the s smallest hashes; mod_m: the hashes divisible by m. The last two are estimates",
         },
-        ParamSpec { name: "s", kind: Kind::Int(1, 1_000_000), default: "200", help: "hashes of sketch=min_s" },
-        ParamSpec { name: "m", kind: Kind::Int(1, 1_000_000), default: "25", help: "divisor of sketch=mod_m" },
+        ParamSpec {
+            name: "s",
+            kind: Kind::Int(1, 1_000_000),
+            default: "200",
+            help: "number of hashes for sketch=min_s",
+        },
+        ParamSpec { name: "m", kind: Kind::Int(1, 1_000_000), default: "25", help: "divisor for sketch=mod_m" },
         ParamSpec {
             name: "seed_code",
             kind: Kind::Flag,
             default: "false",
-            help: "measure as the code beside the article does, for comparison only",
+            help: "measure like the code that accompanies the article, for comparison only",
         },
         ParamSpec {
             name: "join",
             kind: Kind::Choice(&["auto", "exact", "rarest", "lsh"]),
             default: "auto",
-            help: "exact: all with all; rarest: of measure=containment, every pair is found by the rarest shingles of its smaller text; lsh: candidates by minima; auto: rarest for containment of at least .5, else exact up to exact_limit documents",
+            help: "exact: compares all documents with each other; rarest: finds every pair with measure=containment by the rarest shingles of its smaller text; lsh: finds candidates by minima; auto: rarest for a containment of at least 0.5, otherwise exact for up to exact_limit documents, then lsh",
         },
         ParamSpec {
             name: "exact_limit",
             kind: Kind::Int(0, 10_000_000),
             default: "20000",
-            help: "rows of the input up to which join=auto compares all with all where it does not take join=rarest",
+            help: "maximum number of input rows for which join=auto compares all documents with each other",
         },
-        ParamSpec { name: "bands", kind: Kind::Int(1, 1000), default: "64", help: "bands of join=lsh, each a row" },
-        ParamSpec { name: "rows", kind: Kind::Int(1, 100), default: "2", help: "minima in a band of join=lsh" },
+        ParamSpec {
+            name: "bands",
+            kind: Kind::Int(1, 1000),
+            default: "64",
+            help: "number of bands for join=lsh; each adds one row per document",
+        },
+        ParamSpec { name: "rows", kind: Kind::Int(1, 100), default: "2", help: "minima per band of join=lsh" },
         SEED,
     ],
     shorthands: &[],
@@ -158,7 +168,7 @@ impl Algorithm for Shingles {
 }
 
 /// The completeness that `join=exact` and `join=rarest` guarantee.
-const COMPLETE: &str = "complete, but for groups of more than 256 documents that are similar to one of them";
+const COMPLETE: &str = "finds every pair, except in groups of more than 256 documents that are similar to one of them";
 
 enum Join<'c> {
     /// Compares all documents with each other.
@@ -185,22 +195,22 @@ impl Signer for ShinglesSigner<'_> {
                 rows_per_document: 1_000,
                 sketch_words: rarest.sketch_words(),
                 growth: Growth::MayBeQuadratic { instead: "join=lsh or a higher threshold" },
-                notes: vec![format!("those compared of which one has a rarest shingle of the other; {COMPLETE}")],
+                notes: vec![format!("compares documents that share one of their rarest shingles; {COMPLETE}")],
                 ..scheme(rarest.shape())
             },
             Join::Exact(all) => SignatureScheme {
                 growth: Growth::Quadratic { rows: all.blocks(), instead: "join=lsh" },
-                notes: vec![format!("all compared with all, in {} blocks; {COMPLETE}", all.blocks())],
+                notes: vec![format!("compares all documents with each other, in {} blocks; {COMPLETE}", all.blocks())],
                 ..scheme(all.shape())
             },
             Join::Lsh { bands, rows, .. } => {
                 let missed = (1.0 - self.threshold.powi(*rows as i32)).powi(*bands as i32);
                 let of = match self.sets.measure {
-                    Measure::Containment => ", and of contained texts that are much shorter far fewer",
+                    Measure::Containment => ", and far fewer of the texts contained in much longer ones",
                     _ => "",
                 };
                 let note = format!(
-                    "candidates by {bands} bands of {rows} minima; of pairs whose resemblance is {} about {:.3} are found{of}",
+                    "candidates by {bands} bands of {rows} minima; finds about {1:.3} of the pairs with resemblance {0}{of}",
                     self.threshold,
                     1.0 - missed
                 );
@@ -327,12 +337,15 @@ mod tests {
         assert!(of("seed_code=true,sketch=min_s").err().unwrap().to_string().contains("seed_code=true"));
         assert!(of("measure=containment,sketch=min_s").err().unwrap().to_string().contains("mod_m"));
         assert!(of("").unwrap().scheme().notes[0].contains("about 0.927 are found"));
-        assert!(of("exact_limit=30000").unwrap().scheme().notes[0].contains("20 blocks; complete, but for groups"));
+        assert!(
+            of("exact_limit=30000").unwrap().scheme().notes[0]
+                .contains("20 blocks; finds every pair, except in groups")
+        );
         assert!(of("join=exact").unwrap().scheme().notes[0].contains("complete"));
         assert!(of("join=rarest").err().unwrap().to_string().contains("measure=containment"));
         assert!(
             of("measure=containment,threshold=0.8").unwrap().scheme().notes[0]
-                .contains("shingle of the other; complete")
+                .contains("one of their rarest shingles; finds every pair")
         );
     }
 

@@ -49,7 +49,7 @@ pub struct ShingleSets {
     pub ngram: usize,
     /// `scalar`, `grapheme` or `word`.
     pub unit: &'static str,
-    /// Whether white space counts as a character.
+    /// Whether whitespace counts as a character.
     pub spaces: bool,
     /// Which fingerprints are kept.
     pub sketch: Sketch,
@@ -90,7 +90,7 @@ impl ShingleSets {
         };
         let sketch = match self.sketch {
             Sketch::Full => String::new(),
-            Sketch::MinS(s) => format!(", estimated from the {s} smallest"),
+            Sketch::MinS(s) => format!(", estimated from the {s} smallest hashes"),
             Sketch::ModM(m) => format!(", estimated from one in {m}"),
         };
         format!("{measure}:{threshold} of {}-{} shingles{sketch}", self.ngram, self.unit)

@@ -29,23 +29,23 @@ pub struct VersionsOfTexts;
 const FACTS: Facts = Facts {
     name: "versions",
     aliases: &[],
-    source: "ours, docs/versions.md; vectors and join are those of cosine",
-    summary: "Two documents are duplicates if their words are close and nothing says that they are different: titles, numbers, a word of their own, other documents as near.",
-    when_not_to_use: "where all pages of one template are to count as duplicates whatever they say: relate=false does that",
+    source: "original to dupsift, docs/versions.md; vectors and join as in cosine",
+    summary: "Two documents are duplicates if their words are similar and their titles, numbers, distinctive words and neighbors do not show that they are different.",
+    when_not_to_use: "if all pages with the same template should count as duplicates: use relate=false for that",
     inputs: "text, word counts",
     params: &[
         ParamSpec {
             name: "threshold",
             kind: Kind::Real(0.01, 1.0),
             default: "0.6",
-            help: "the least cosine of a pair that is looked at",
+            help: "minimum cosine of a pair to consider",
         },
         ParamSpec { default: "sublinear", ..TF },
         ParamSpec {
             name: "head",
             kind: Kind::Real(0.0, 0.9),
             default: "0.1",
-            help: "the share H of the first line: (1 - H) cosine of the texts + H cosine of their first lines",
+            help: "weight H of the first line: (1 - H) cosine of the texts + H cosine of their first lines",
         },
         ParamSpec { default: "heavy", ..JOIN },
         HEAVY,
@@ -95,7 +95,7 @@ impl Algorithm for VersionsOfTexts {
         let rule = rule(params, params.real("threshold"))?;
         let note = (corpus.documents >= NOTED).then(|| {
             format!(
-                "texts inside much longer ones may be missed (cosine below {}); {CONTAINED} finds them",
+                "texts contained in much longer ones may be missed (cosine below {}); {CONTAINED} finds them",
                 params.real("threshold")
             )
         });

@@ -135,7 +135,7 @@ impl Left {
     }
 }
 
-/// Describes what the process has saved, for the message when it is stopped.
+/// Describes the saved state in the message that an interrupted process prints.
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
 /// Forgets what was saved, because the result is complete.

@@ -22,7 +22,7 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
 /// Holds everything known about the documents that the rule uses.
 pub struct Known<'k> {
-    /// Describes what the algorithm's check recorded for each document.
+    /// The data that the algorithm's check recorded for each document.
     pub evidence: &'k Evidence,
     /// Document contents.
     pub contents: &'k Contents,

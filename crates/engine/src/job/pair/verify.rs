@@ -31,7 +31,7 @@ pub struct Verified {
     pub undecided: u64,
 }
 
-/// Describes what an algorithm's check needs.
+/// Holds the data for an algorithm's check.
 pub struct Wanted<'w> {
     /// The algorithm.
     pub label: String,

@@ -204,7 +204,7 @@ impl<'j> Intake<'j> {
             Ok(text) => Ok(Some(text)),
             Err(why) if recorder.guests => Err(Error::Damaged {
                 path: self.session.options.index.clone().unwrap_or_default(),
-                why: format!("a text is not what was written: {why}"),
+                why: format!("a saved text has changed: {why}"),
             }),
             Err(why) => {
                 self.rejecter.push(self.session, &mut recorder.rejected, batch, row, &why)?;

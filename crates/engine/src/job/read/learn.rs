@@ -1,4 +1,4 @@
-//! Describes what algorithms learn before they sign: a single pass takes the notes of all algorithms, then each one learns from its own.
+//! Trains the models of algorithms before they sign: a single pass samples documents for all algorithms, then each one trains its model.
 //!
 //! Notes are in a memory-mapped temporary file, ordered by a hash of the texts, so that a model does not depend on document order. A note
 //! counts once for each exact copy of its document, unless copies do not count.
@@ -15,7 +15,7 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
 
-/// Describes what the program and its dictionary leave of the 150 MB that are allowed on top of the memory limit.
+/// Bytes that the program and its dictionary leave free of the 150 MB that are allowed on top of the memory limit.
 const BESIDES: usize = 80 << 20;
 
 /// Holds the notes of one algorithm while they are written.

@@ -132,7 +132,7 @@ pub fn note_again(session: &Session<'_>) -> Result<(Taken, Classes)> {
     let Share { took, .. } = read(session, "read documents", &view, asked)?;
     let mut taken = intake.finish(took)?;
     running.end(session.documents(), taken.used, taken.spilled_bytes);
-    let hashes = taken.hashes.take().ok_or_else(|| Error::Internal("no hashes of texts were noted".into()))?;
+    let hashes = taken.hashes.take().ok_or_else(|| Error::Internal("no text hashes were recorded".into()))?;
     Ok((taken, copies::fold(session, &hashes)?))
 }
 

@@ -157,7 +157,7 @@ struct SoFar {
     partial: u64,
     /// All blocks before this one are saved.
     block: usize,
-    /// Describes what was signed after these blocks.
+    /// Signatures that were written after these blocks.
     signed: Vec<Signed>,
     /// Results of earlier processes.
     restored: SignTallies,

@@ -55,25 +55,25 @@ pub fn check(session: &Session<'_>, products: &Checkpoints<'_>) -> Result<()> {
     let differ: BTreeMap<usize, &LedgerInput> = differ.collect();
     let Some(first) = differ.keys().next().map(|at| &session.source.files[*at]) else { return Ok(()) };
     let why = if known.hashed < known.used || known.columns != columns(session) {
-        Some((first, "may be another file now, and too little is known of its contents"))
+        Some((first, "may have been replaced, and its contents cannot be verified"))
     } else {
         let running = session.engine.clock.stage("compare inputs");
         let now = read(session, &differ)?;
         let rows = differ.values().map(|known| known.rows).sum();
         running.end(rows, rows, 0);
         let other = differ.iter().find(|(at, known)| now.get(at) != Some(&known.contents));
-        other.map(|(at, _)| (&session.source.files[*at], "has other contents now"))
+        other.map(|(at, _)| (&session.source.files[*at], "has different contents"))
     };
     match why {
         None => {
             let (files, label) = (counted(differ.len() as u64, "input file"), &first.label);
             tracing::info!(
-                "{files}, {label} first, changed in name, place or permissions alone: contents are the same"
+                "{files}, {label} first, changed only in name, location or permissions: the contents are the same"
             );
             Ok(())
         }
         Some((file, why)) => {
-            tracing::warn!("{} {why}; the saved work of an earlier run is discarded", file.path.display());
+            tracing::warn!("{} {why}; the saved state of an earlier run is discarded", file.path.display());
             products.discard()
         }
     }

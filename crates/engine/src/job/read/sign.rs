@@ -25,7 +25,7 @@ pub struct SignedRows {
     pub rows: Sorted,
     /// Document counts, with and without a signature.
     pub tally: SignTally,
-    /// Describes what the check needs, if it was recorded during this pass.
+    /// The data for the check, if this pass recorded it.
     pub evidence: Option<Evidence>,
     /// The sketches of the documents, if the algorithm keeps any.
     pub sketches: Option<SketchFile>,

@@ -16,7 +16,7 @@ pub struct Rows {
     pub report: AlgorithmReport,
     /// The rows, by key.
     pub rows: Sorted,
-    /// Describes what the check needs from all documents, if it was recorded.
+    /// The data of all documents for the check, if it was recorded.
     pub evidence: Option<Evidence>,
     /// The sketches of the documents, if there are any.
     pub sketches: Option<SketchFile>,

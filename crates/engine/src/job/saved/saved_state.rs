@@ -43,7 +43,7 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
         let (names, size) = (names.join(", "), ByteSize(bytes));
         let compared = match left.differing(source) as u64 {
             0 => String::new(),
-            files => format!(", once the contents of {} are found to be the same", counted(files, "input file")),
+            files => format!(", after checking that the contents of {} are unchanged", counted(files, "input file")),
         };
         format!("resumed from an earlier run ({cpu_seconds:.1} CPU s of work, {size}){compared}: {names}")
     }))

@@ -74,7 +74,7 @@ pub struct Known<'k> {
     pub copies: &'k Classes,
     /// The ids of all documents.
     pub ids: &'k Ids<'k>,
-    /// Describes what is cut from kept documents, if anything may be.
+    /// The cuts from kept documents, if the run makes any.
     pub cuts: Option<&'k Cuts>,
 }
 

@@ -105,14 +105,16 @@ pub fn check_editing(session: &Session<'_>, option: &'static str) -> Result<()> 
     let refused = |why: &str| Err(Error::wrong(option, why));
     if session.has_pages() {
         return refused(
-            "passages of HTML pages and web archives cannot be cut; run `dupsift purify` first, and this over its pages/",
+            "passages of HTML pages and web archives cannot be cut; run `dupsift purify` first, then run over its pages/",
         );
     }
     if session.source.has_several_texts() {
-        return refused("passages of texts from several columns cannot be cut; name one column with `text-column`");
+        return refused(
+            "passages of texts from several columns cannot be cut; name a single column with `text-column`",
+        );
     }
     if session.source.has_joined_texts() {
-        return refused("passages of texts from lists cannot be cut; write the texts as strings first");
+        return refused("passages of texts from lists cannot be cut; convert the lists to strings first");
     }
     match session.options.corpus.keep {
         true => session.source.files.iter().try_for_each(InputFile::check_editing),

@@ -94,7 +94,7 @@ mod tests {
         assert!(empty.is_empty() && empty.iter_mut().next().is_none());
         for len in [usize::MAX, usize::MAX / 8, 1 << 58] {
             let error = Mapped::<u64>::new(dir.path(), "huge", len).expect_err("no disk is that large");
-            assert!(error.to_string().starts_with("cannot write the work file"), "{error}");
+            assert!(error.to_string().starts_with("cannot write the temporary file"), "{error}");
         }
     }
 }

@@ -56,7 +56,7 @@ impl Crossing {
     /// Returns the input files of a run whose first document is at `base`. Documents before it are in earlier batches or in a reference.
     pub fn of_files(report: &RunReport, base: u64) -> Files {
         let before = report.index.as_ref().filter(|_| base > 0).map(|index| {
-            let name = if index.generation == index.read_generation { "(the reference)" } else { "(earlier nights)" };
+            let name = if index.generation == index.read_generation { "(the reference)" } else { "(earlier batches)" };
             (name.to_owned(), index.guests)
         });
         let mut ends: Vec<u64> = before.iter().map(|_| base).collect();
@@ -192,7 +192,7 @@ mod tests {
         let mut files = Crossing::of_files(&report, 100);
         [(93, 100), (99, 104), (101, 102)].into_iter().for_each(|(a, b)| files.add(a, b));
         let counts = files.crossing;
-        assert_eq!(counts.names, ["(earlier nights)", "a", "b"]);
+        assert_eq!(counts.names, ["(earlier batches)", "a", "b"]);
         assert_eq!(counts.documents, [7, 2, 3]);
         assert_eq!((counts.between(0, 1), counts.between(0, 2), counts.between(1, 2)), (1, 1, 1));
     }

@@ -77,7 +77,7 @@ pub struct Review {
     pub bounds: Option<Bounds>,
     /// The preset with the algorithms of the run, if there is one.
     pub preset: Option<&'static str>,
-    /// Describes what to type for the same preset with a higher threshold, if it has one.
+    /// The same preset with a higher threshold, as typed, if it has one.
     pub with_threshold: Option<String>,
     /// The record of the previous run, if one was named and still exists.
     pub before: Option<Box<RunReport>>,

@@ -43,7 +43,7 @@ pub fn relations(
                     found.extend(of(pair).map(|told| ((a, b), told)));
                 }
                 None => {
-                    let why = "a column is of another type; expected a table as dupsift writes it".into();
+                    let why = "a column has an unexpected type; expected a table written by dupsift".into();
                     return Err(Error::BadFile { path, why });
                 }
             }

@@ -82,12 +82,13 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
             continue;
         };
         if values.is_empty() {
-            notes.push(format!("the column {column} has no values that can be shown"));
+            notes.push(format!("the column {column} has no printable values"));
             continue;
         }
         let others = session.source.files.len() - parquet.count();
         if others > 0 {
-            notes.push(format!("{} not Parquet, and not read for it", counted_as(others as u64, "file is|files are")));
+            notes
+                .push(format!("{} not Parquet and therefore not read", counted_as(others as u64, "file is|files are")));
         }
         // Codes depend on the threads; names in their order do not.
         let places: Vec<(String, u64)> = std::iter::once("(none)".to_string())
@@ -103,7 +104,7 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
         // Indexed documents have no such column.
         let guests = session.guests.as_ref().map_or(0, Guests::count);
         if guests > 0 {
-            places[0].0 = "(none, or from before)".to_string();
+            places[0].0 = "(none, or indexed earlier)".to_string();
         }
         places[0].1 = (session.rows() + guests).saturating_sub(known);
         // Documents without a value form a place only if there are any.

@@ -19,16 +19,12 @@ pub const FAMILY: ParamSpec = ParamSpec {
     name: "family",
     kind: Kind::Choice(&["multiply32", "mersenne61", "mix64"]),
     default: "multiply32",
-    help: "hash functions of the permutations; mersenne61 is the family of datasketch and datatrove",
+    help: "hash functions of the permutations; mersenne61 is the family that datasketch and datatrove use",
 };
 
 /// The parameter `seed`.
-pub const SEED: ParamSpec = ParamSpec {
-    name: "seed",
-    kind: Kind::Int(0, i64::MAX),
-    default: "42",
-    help: "seed of the hash functions; other seeds, other chance",
-};
+pub const SEED: ParamSpec =
+    ParamSpec { name: "seed", kind: Kind::Int(0, i64::MAX), default: "42", help: "seed of the hash functions" };
 
 const MERSENNE61: u64 = (1 << 61) - 1;
 
