@@ -99,7 +99,7 @@ mod tests {
             assert_eq!(refused(recipe, 1_000_000_000), "", "{recipe}");
         }
         let shingles = refused("exact,shingles:join=exact", 1_000_000);
-        for part in ["shingles compares all", "5.0e11 comparisons", "667 rows a document", "use join=lsh"] {
+        for part in ["shingles compares all", "5.0e11 comparisons", "667 rows per document", "use join=lsh"] {
             assert!(shingles.contains(part), "{part}: {shingles}");
         }
         for (recipe, part) in [("lsi:join=exact", "use join=bits"), ("shingles:exact_limit=10000000", "use join=lsh")] {

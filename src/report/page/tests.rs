@@ -248,7 +248,7 @@ fn a_comparison_is_shown_with_its_intervals() {
         "95% intervals",
         "30 duplicate pairs",
         "7 of them were found by no algorithm",
-        "For this corpus take tf.",
+        "For this corpus, use tf.",
         "2 algorithms and 1 preset",
         "Recall is relative to the pool: ",
         "recall of the pool",
@@ -257,7 +257,7 @@ fn a_comparison_is_shown_with_its_intervals() {
         assert!(page.contains(told), "{told} is missing");
     }
     // The recommendation precedes everything else.
-    assert!(page.find("For this corpus take tf.") < page.find("<dl class=\"ran\">"));
+    assert!(page.find("For this corpus, use tf.") < page.find("<dl class=\"ran\">"));
     let row = |name: &str| page.find(&format!("<th scope=\"row\">{name}</th><td>")).expect(name);
     assert!(row("preset broad") < row("minhash") && row("minhash") < row("tf"));
     // A comparison removes nothing, so removals are not mentioned at the top.

@@ -372,7 +372,7 @@ mod tests {
         );
         assert_eq!(check("ratio=nan").unwrap_err(), "minhash: ratio=nan is not a number from 0 to 1");
         assert!(check("chain=pairwize").unwrap_err().ends_with("did you mean \"pairwise\"?"));
-        assert!(check("verify=jaccard:7").unwrap_err().contains("none or jaccard:T, lcs:T, T from 0 to 1"));
+        assert!(check("verify=jaccard:7").unwrap_err().contains("none or jaccard:T, lcs:T, with T from 0 to 1"));
         assert_eq!(check("margin=each:0.1").unwrap(), check("margin=0.1").unwrap());
         for wrong in ["2", "0.1:", "0.1:-1", "-0.1", "x", "neither:0.1"] {
             assert!(check(&format!("margin={wrong}")).unwrap_err().contains("is not none, M or either:M"));

@@ -284,7 +284,7 @@ mod tests {
             learner.learn(&Notes::new(1, 5 << 20, |_| &features, || Ok(())))
         };
         let refused = learn("").unwrap_err().to_string();
-        assert!(refused.contains("filter_mib=1 ") && refused.contains("17 MiB more"), "{refused}");
+        assert!(refused.contains("filter_mib=1 ") && refused.contains("by 17 MiB"), "{refused}");
         assert!(learn("filter_mib=1").is_ok());
     }
 

@@ -276,7 +276,7 @@ mod tests {
         assert_eq!(template_note(100, 1_000), None);
         let note = template_note(150, 1_000).unwrap();
         assert!(
-            note.starts_with("150 of 1,000 removed near-duplicates look like pages with the same template: "),
+            note.starts_with("150 of 1,000 removed near-duplicates look like pages with the same template; "),
             "{note}"
         );
         assert_eq!(templates(200, 1_000, 0.2), None);

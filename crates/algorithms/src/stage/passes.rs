@@ -227,7 +227,7 @@ mod tests {
     fn copies_alone_take_one_reading_and_nothing_is_verified() {
         let passes = names_of("exact", false);
         assert_eq!(names(&passes), ["first pass", "group", "decide", "tables"]);
-        assert_eq!(passes[0].does, "record rows; find exact copies; signs: exact");
+        assert_eq!(passes[0].does, "record rows; find exact copies; sign: exact");
         assert_eq!(passes[1].does, "pair documents with equal keys: exact");
         // A row has a key of 16 bytes and a document of 4.
         assert_eq!((passes[0].reads, passes[0].writes), (30_000, 1000 * (120 + 20)));

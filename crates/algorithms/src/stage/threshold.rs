@@ -65,14 +65,14 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
 }
 
 /// Returns the parameter, the required value and the actual one if the threshold only applies with one value of another parameter, as
-/// its help states (`of mode=overlap: ...`), and these values have a different one.
+/// its help states (`mode=overlap: ...`), and these values have a different one.
 fn not_in_force<'v>(
     algorithm: &dyn Algorithm,
     values: &'v [(String, String)],
 ) -> Option<(&'static str, &'static str, &'v str)> {
     let all = specs(algorithm);
     let of = |name: &str| all.iter().find(|spec| spec.name == name);
-    let (condition, _) = of(THRESHOLD)?.help.strip_prefix("of ")?.split_once(": ")?;
+    let (condition, _) = of(THRESHOLD)?.help.split_once(": ")?;
     let (name, value) = condition.split_once('=')?;
     let given = values.iter().rev().find(|(known, _)| known == name).map_or(of(name)?.default, |(_, given)| given);
     (given != value).then_some((name, value, given))
@@ -136,8 +136,8 @@ mod tests {
         assert!(fail(Some("exact")).contains("exact has no similarity threshold"));
         assert!(fail(Some("decomposition")).contains("has tau="));
         let log_shingles = fail(Some("log_shingles"));
-        assert!(log_shingles.contains("with mode=overlap alone, and mode is equal here"), "{log_shingles}");
-        assert!(fail(Some("exact,log_shingles:mode=ladder")).contains("mode is ladder here"));
+        assert!(log_shingles.contains("only with mode=overlap, but mode is equal"), "{log_shingles}");
+        assert!(fail(Some("exact,log_shingles:mode=ladder")).contains("mode is ladder"));
         assert!(
             with_threshold(Some("log_shingles:mode=overlap"), 0.8).unwrap().ends_with("mode=overlap,threshold=0.8")
         );

@@ -277,7 +277,7 @@ mod tests {
     fn too_many_items_are_refused_with_the_memory_that_would_do() {
         assert!(within(1 << 20, 4 << 20, 10, 10).is_ok());
         let message = within(3 << 20, 4 << 20, 10, 20).unwrap_err().to_string();
-        let parts = ["10 of 20 items take 3.0 MiB", "a quarter of `memory=4.0 MiB`", "use about `memory=24.0 MiB`"];
+        let parts = ["10 of 20 items need 3.0 MiB", "a quarter of `memory=4.0 MiB`", "use about `memory=24.0 MiB`"];
         assert!(parts.iter().all(|part| message.contains(part)), "{message}");
     }
 }

@@ -411,6 +411,6 @@ mod tests {
         let noted = note("date", Some(&bytes), 2).expect("bytes");
         assert_eq!((noted.tally().texts, noted.tally().lost()[1]), (1, ("not UTF-8", 1)));
         let list: ArrayRef = Arc::new(ListArray::from_iter_primitive::<Int64Type, _, _>([Some([Some(1)])]));
-        assert!(note("date", Some(&list), 1).expect_err("a list").to_string().contains("no order"));
+        assert!(note("date", Some(&list), 1).expect_err("a list").to_string().contains("cannot be ordered"));
     }
 }

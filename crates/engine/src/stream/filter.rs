@@ -224,7 +224,7 @@ mod tests {
         let one = Sizing { each: 1, rate: 1e-3 };
         assert!(has_room(72_000, one, 1 << 20, 1 << 19).is_ok());
         let message = has_room(1_000_000_000_000_000, one, 1 << 20, 1 << 19).unwrap_err().to_string();
-        assert!(message.contains("expected at most 72,931 keys, or `memory=12.8 PiB`"), "{message}");
+        assert!(message.contains("use at most 72,931 keys, or `memory=12.8 PiB`"), "{message}");
         let filter = CountingBloom::new(1_000_000, 1e-3, 1 << 19);
         assert!(cut(1_000_000, one, &filter).unwrap().contains("for 72,931 keys, not for 1,000,000"));
         assert_eq!(cut(1_000, one, &CountingBloom::new(1_000, 1e-3, 1 << 19)), None);
@@ -273,7 +273,7 @@ mod tests {
             );
         }
         std::fs::write(&path, &bytes[..bytes.len() - 9]).unwrap();
-        assert!(refused("ab", 1 << 20).contains("cut off"));
+        assert!(refused("ab", 1 << 20).contains("truncated"));
         // The header claims a terabyte of counters, for which no memory may be allocated.
         let head = String::from_utf8_lossy(&bytes[..bytes.len() - 8 * filter.count_of_numbers() as usize]).into_owned();
         let says = format!("\"numbers\":{}", filter.count_of_numbers());
@@ -281,7 +281,7 @@ mod tests {
         for numbers in [1 << 37, 1 << 61, u64::MAX] {
             std::fs::write(&path, head.replace(&says, &format!("\"numbers\":{numbers}"))).unwrap();
             let message = read(&path, "exact", "ab", usize::MAX >> 1).unwrap_err().to_string();
-            assert!(message.contains("cut off"), "{message}");
+            assert!(message.contains("truncated"), "{message}");
         }
         std::fs::write(&path, [&bytes[..], &[0; 8]].concat()).unwrap();
         assert!(refused("ab", 1 << 20).contains("damaged"));
