@@ -430,6 +430,17 @@ mod tests {
         assert!(!copied.is_finished(), "a copy took no turn");
         drop(held);
         assert!(copied.join().expect("no panic").is_err());
+        let held = turn(&file, u64::MAX).expect("room");
+        let again = file.try_clone().expect("a handle");
+        let labels = std::thread::spawn(move || {
+            let path = std::path::Path::new("a.parquet");
+            let (format, _) = crate::io::formats::of(path, crate::io::TextFiles::Skipped).expect("a format");
+            format.read_ids(again, crate::io::Coding::default(), ["a", "b"], &mut |_| Ok(true)).is_err()
+        });
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        assert!(!labels.is_finished(), "labels took no turn");
+        drop(held);
+        assert!(labels.join().expect("no panic"));
         assert!(unread(&file, "why").starts_with("the footer of the Parquet file cannot be read (1048588 bytes)"));
         assert!(unread(&file_of(&bytes[..99]), "why").starts_with("not a whole Parquet file (99 bytes)"));
     }
