@@ -600,3 +600,23 @@ fn columns_of_choices_are_checked() {
         (vec!["against".into()], vec!["wrong type".into()])
     );
 }
+
+/// `--reference` removes copies of items and near-duplicates, not documents that contain an item among much else. These are found here.
+#[test]
+fn a_question_inside_a_longer_document_is_found_by_this_command_alone() {
+    let place = Place::new();
+    let question = made("en", 30, &mut Numbers(3));
+    place.write_items(&[("q".to_owned(), question.clone(), String::new())]);
+    let around = made("en", 300, &mut Numbers(4));
+    let texts = [format!("{around}\n{question}\n{around}"), question.clone(), made("en", 300, &mut Numbers(5))];
+    write_docs(&place.at("corpus/docs.parquet"), &numbered(texts), 10);
+    let reference = [Doc { id: "q".to_owned(), text: question, title: None }];
+    write_docs(&place.at("reference/exam.parquet"), &reference, 10);
+    let mut command = program();
+    command.arg("run").arg(place.at("corpus")).arg("--reference").arg(place.at("reference"));
+    command.args(["--algorithms", "exact,minhash", "--no-progress", "--out"]).arg(place.at("run"));
+    Ran::of(command.output().unwrap()).ends_with(0);
+    assert_eq!(crate::kit::removed_ids(&place.at("run")), ["d1"]);
+    place.search("out", &[]).ends_with(0);
+    assert_eq!(place.ids("out/contaminated"), ["d0", "d1"]);
+}
