@@ -607,8 +607,9 @@ fn a_question_inside_a_longer_document_is_found_by_this_command_alone() {
     let place = Place::new();
     let question = made("en", 30, &mut Numbers(3));
     place.write_items(&[("q".to_owned(), question.clone(), String::new())]);
-    let around = made("en", 300, &mut Numbers(4));
-    let texts = [format!("{around}\n{question}\n{around}"), question.clone(), made("en", 300, &mut Numbers(5))];
+    let mut hosts = sample_docs().into_iter().map(|doc| doc.text).filter(|text| text.len() > 3000).step_by(50);
+    let (around, other) = (hosts.next().unwrap(), hosts.next().unwrap());
+    let texts = [format!("{around}\n{question}\n{around}"), question.clone(), other];
     write_docs(&place.at("corpus/docs.parquet"), &numbered(texts), 10);
     let reference = [Doc { id: "q".to_owned(), text: question, title: None }];
     write_docs(&place.at("reference/exam.parquet"), &reference, 10);
