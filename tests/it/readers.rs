@@ -26,7 +26,7 @@ fn files_that_are_not_read_are_told() {
     for name in ["b.xls", "c.xls", "d.txt", ".e.xls", "_f.xls"] {
         std::fs::write(docs.join(name), "id,text\n").unwrap();
     }
-    let said = "the inputs hold 3 files that are not read: .txt 1, .xls 2";
+    let said = "the inputs contain 3 files that are not read: .txt 1, .xls 2";
     let ran = run(&[&docs], &out, &[]).ends_with(0).says(&["WARN", said, "`whole-files"]);
     assert!(ran.stdout.contains(&format!("warning: {said}")), "{}", ran.stdout);
     assert_eq!(record(&out)["unread"], serde_json::json!({".xls": 2, ".txt": 1}));
