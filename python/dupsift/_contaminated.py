@@ -25,7 +25,13 @@ if TYPE_CHECKING:
 PathLike = os.PathLike[str]
 
 # The columns of an evaluation set, each with its usual name.
-_OF_ITEMS = {"item_column": "question", "item_id_column": "id", "answer_column": "answer", "suite_column": "suite"}
+_OF_ITEMS = {
+    "item_column": "question",
+    "item_id_column": "id",
+    "choices_column": "choices",
+    "answer_column": "answer",
+    "suite_column": "suite",
+}
 # Keywords of the search, which name no column.
 _OF_SEARCH = ("ngram", "threshold", "cut_spans")
 
@@ -107,7 +113,8 @@ def contaminated(
     for keyword, usual in _OF_ITEMS.items():
         given = settings.get(keyword)
         required = given is not None or keyword == "item_column"
-        items.append((usual if given is None else str(given), keyword if required else None))
+        name = usual if given is None else ",".join(given) if isinstance(given, (list, tuple)) else str(given)
+        items.append((name, keyword if required else None))
     settings["against"] = files(against, items, False)
     if out is None and not frames:
         raise TypeError("out= is missing: expected the folder of the result, which only frames can do without")

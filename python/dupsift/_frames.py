@@ -127,6 +127,10 @@ def columns_of(options: Mapping[str, object], keywords: Mapping[str, str]) -> tu
     return [(name, keyword and keywords.get(keyword, keyword)) for name, keyword in columns], every
 
 
+# The keywords that may name several columns.
+_SEVERAL = ("text", "text_column", "item_column", "choices_column")
+
+
 def needed_of(frame: object, columns: list[tuple[str, str | None]]) -> list[str] | None:
     """Returns the names of the columns to read from the frame, or None to read all of them because a required one is missing."""
     there = names_of(frame)
@@ -134,7 +138,7 @@ def needed_of(frame: object, columns: list[tuple[str, str | None]]) -> list[str]
         return None
     needed: list[str] = []
     for name, keyword in columns:
-        parts = [name] if name in there or keyword not in ("text", "text_column") else [part.strip() for part in name.split(",")]
+        parts = [name] if name in there or keyword not in _SEVERAL else [part.strip() for part in name.split(",")]
         if keyword is not None and any(part not in there for part in parts):
             return None
         needed += parts

@@ -65,6 +65,7 @@ class _Deciding(TypedDict, total=False):
 
 class _Text(TypedDict, total=False):
     text_column: str | Sequence[str]
+    text_lines: bool
 
 
 class _Publishing(TypedDict, total=False):
@@ -124,8 +125,9 @@ class PurifyOptions(_Files, _Corpus, total=False):
 class ContaminatedOptions(TypedDict, total=False):
     """The keywords of ``contaminated``."""
 
-    item_column: str
+    item_column: str | Sequence[str]
     item_id_column: str
+    choices_column: str | Sequence[str]
     answer_column: str
     suite_column: str
     ngram: int
@@ -134,6 +136,7 @@ class ContaminatedOptions(TypedDict, total=False):
     accept: bool
     max_rejected_share: float
     whole_files: bool
+    text_lines: bool
     encoding: str
     separator: str
     quotes: Literal["double", "none"]

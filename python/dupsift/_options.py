@@ -11,7 +11,7 @@ from . import _dupsift
 
 F = TypeVar("F", bound=Callable[..., object])
 # Lists of these are one text with commas between.
-_WITH_COMMAS = ("algorithms", "columns", "corpus", "keep")
+_WITH_COMMAS = ("algorithms", "columns", "corpus", "keep", "text_column", "item_column", "choices_column")
 
 
 def inputs_of(inputs: str | os.PathLike[str] | Iterable[str | os.PathLike[str]]) -> list[str]:

@@ -81,7 +81,7 @@ def run(
 
 
 # What a run takes that a frame has no use for, or that ``dedup`` calls otherwise.
-NOT_OF_FRAMES = ("out", "text_column", "id_column", "whole_files", "encoding", "separator", "quotes", "resume", "checkpoint")
+NOT_OF_FRAMES = ("out", "text_column", "id_column", "whole_files", "text_lines", "encoding", "separator", "quotes", "resume", "checkpoint")
 
 
 @with_keywords("run", but=NOT_OF_FRAMES)

@@ -31,6 +31,9 @@ const ROWS: usize = 8192;
 /// Bytes of texts after which they are written.
 const TEXT_BYTES: usize = 8 << 20;
 
+/// The keywords that may name several columns.
+const SEVERAL: [&str; 4] = ["text", "text_column", "item_column", "choices_column"];
+
 /// A column that is asked for: its name, and the keyword that named it where it has to be there.
 pub type Asked = (String, Option<String>);
 
@@ -190,10 +193,10 @@ fn write_parquet(
 fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> {
     let mut chosen: Vec<(usize, Field)> = Vec::new();
     let is_there = |name: &str| schema.fields().iter().any(|field| field.name() == name);
-    let is_text = |keyword: &Option<String>| matches!(keyword.as_deref(), Some("text" | "text_column"));
+    let is_several = |keyword: &Option<String>| keyword.as_deref().is_some_and(|keyword| SEVERAL.contains(&keyword));
     let each = columns.iter().flat_map(|(name, keyword)| {
-        // Several columns make one text, where none has the whole name.
-        let names = if is_text(keyword) && !is_there(name) { several(name) } else { Vec::new() };
+        // Several columns make one text, or hold one choice each, where none has the whole name.
+        let names = if is_several(keyword) && !is_there(name) { several(name) } else { Vec::new() };
         let names = if names.is_empty() { vec![name.clone()] } else { names };
         names.into_iter().map(move |name| (name, keyword))
     });

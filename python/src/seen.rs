@@ -9,7 +9,7 @@ use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::options::{Kind, Value};
 use dupsift::pages::PurifyOptions;
 use dupsift::stage::recipe::Recipe;
-use dupsift::tables::{read_as, utf8};
+use dupsift::tables::{lists, read_as, utf8};
 use dupsift::text::{TextOptions, TokenizerKind};
 use pyo3::prelude::*;
 
@@ -129,8 +129,11 @@ impl Seen {
     }
 }
 
-/// Returns the strings of a column; `None` if it has another type. The interface does not promise UTF-8: a value that is not UTF-8 is null.
+/// Returns the strings of a column, or the joined texts of its lists; `None` if it has another type. The interface does not promise UTF-8: a value that is not UTF-8 is null.
 fn strings(column: &ArrayRef) -> Result<Option<StringViewArray>, ArrowError> {
+    if let Some(joined) = lists::joined(column, lists::Form::Lines)? {
+        return Ok(Some(utf8::checked(joined).0));
+    }
     let is_of_bytes = read_as::bytes(column)?.is_some();
     match read_as::bytes(&read_as::unchecked(column)?)?.filter(|_| !is_of_bytes) {
         Some(bytes) => Ok(Some(utf8::checked(bytes).0)),

@@ -58,6 +58,30 @@ class Contaminated(Case):
         with self.assertRaisesRegex(ValueError, "item_column"):
             ds.contaminated(corpus, against=items, item_column="qestion")
 
+    @unittest.skipIf(any(importlib.util.find_spec(name) is None for name in ("pyarrow", "polars", "pandas", "duckdb")), "not installed")
+    def test_frames_with_choices(self) -> None:
+        import duckdb
+        import pandas as pd
+        import polars as pl
+        import pyarrow as pa
+
+        corpus = pl.DataFrame({"text": [f"{QUESTION} It was the north.", f"{QUESTION} It was the south.", "none of it"]})
+        chat = [{"role": "user", "content": QUESTION}]
+        items = {"id": ["q"], "question": [QUESTION], "chat": [chat], "choices": [["the south", "the north"]], "answer": [1]}
+        table_of_items = pa.table(items)
+        for exam in [table_of_items, pl.DataFrame(items), pd.DataFrame(items), duckdb.sql("select * from table_of_items")]:
+            for column in ["question", "chat", ["chat", "question"]]:
+                with self.subTest(f"{column} of {type(exam)}"):
+                    found = ds.contaminated(corpus, against=exam, item_column=column, threshold=0.5)
+                    self.assertEqual(list(found.clean_mask), [False, False, True])
+                    self.assertEqual([row["answer_found"] for row in found.contaminated()], [True, False])
+        columns = pd.DataFrame({"question": [QUESTION], "A": ["the south"], "B": ["the north"], "answer": ["B"]})
+        for choices in ["A,B", ["A", "B"]]:
+            found = ds.contaminated(corpus, against=columns, choices_column=choices)
+            self.assertEqual([row["answer_found"] for row in found.contaminated()], [True, False])
+        with self.assertRaisesRegex(ValueError, "choices_column"):
+            ds.contaminated(corpus, against=columns, choices_column="A,C")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -50,6 +50,36 @@ class Frames(Case):
         with self.assertRaisesRegex(ValueError, "no such column"):
             ds.dedup(table, text="titel,body", algorithms="exact")
 
+    @needs("pyarrow", "polars", "pandas", "duckdb")
+    def test_lists_of_paragraphs_and_messages_are_texts(self) -> None:
+        import duckdb
+        import pandas as pd
+        import polars as pl
+        import pyarrow as pa
+
+        one, two = "The committee met on Tuesday.", "The bridge will be repaired."
+        paragraphs = [[one, None, two], [one, "", two], [two, one], [], None]
+        message = lambda text, role="user": {"role": role, "content": text}
+        messages = [[message(one), message(two, "assistant")], [message(one, "system"), message(two)], [message(two)], [], None]
+        for name, lists in [("paragraphs", paragraphs), ("messages", messages)]:
+            rows = {"id": list(range(5)), name: lists}
+            table = pa.table(rows)
+            large = table.set_column(1, name, table[name].cast(pa.large_list(table[name].type.value_type)))
+            frames = [table, large, pl.DataFrame(rows), pl.from_arrow(table), pd.DataFrame(rows), duckdb.sql("select * from large")]
+            for frame in frames:
+                with self.subTest(f"{name} of {type(frame)}"):
+                    result = ds.dedup(frame, text=name, algorithms="exact", no_report=True)
+                    self.assertEqual(list(result.kept_mask), [True, False, True, True, True])
+                    self.assertEqual([row["reason"] for row in result.rejected()], ["null text"])
+                    self.assertEqual(list(ds.Stream("exact", keys=100).add(frame, text=name)), [False, True, False, False, False])
+            # The copy of the corpus has the lists as they were.
+            kept = ds.dedup(table, text=name, algorithms="exact", no_report=True, corpus="keep")
+            copy = pl.read_parquet(kept.path / "deduped" / "frame.parquet")
+            self.assertEqual(copy[name].to_list(), table[name].to_pylist()[:1] + table[name].to_pylist()[2:4])
+        numbers = pa.table({"id": [1], "text": [[1, 2]]})
+        with self.assertRaisesRegex(ValueError, "List"):
+            ds.Stream("exact", keys=100).add(numbers)
+
     @needs("pyarrow")
     def test_pyarrow(self) -> None:
         import pyarrow as pa

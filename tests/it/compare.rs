@@ -325,6 +325,10 @@ fn presets_are_contestants() {
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
     let lead = format!("F{}.", advice.strip_prefix('f').unwrap());
     assert!(page.contains(&lead) && page.contains("preset balanced"));
+    // The terminal and the page count what is compared in the same way.
+    let compared = told.stdout.split_once("found by ").and_then(|(_, rest)| rest.split_once(';')).unwrap().0;
+    assert!(page.contains(&format!(" were found by at least one of {compared}; the judge ")), "{compared}");
+    assert!(page.contains(&format!("{compared} compared")), "{compared}");
 
     // The sample is drawn from the union, whose size is counted.
     let sampled = folder.path().join("sampled");

@@ -43,3 +43,48 @@ fn python_reads_every_table_alike() {
     let said = Ran::of(command.output().unwrap()).ends_with(0).stdout;
     assert!(said.contains("string: ") && said.contains("evaluation ") && said.contains("versions: "), "{said}");
 }
+
+/// pyarrow, Polars, DuckDB and pandas read what a run with `--cut` wrote in every format: the texts without the passages, and every other
+/// column as it was.
+#[test]
+fn python_reads_texts_without_passages() {
+    use arrow::array::builder::{ListBuilder, StringBuilder};
+    use arrow::array::{Float64Array, TimestampMicrosecondArray};
+    let folder = tempfile::tempdir().unwrap();
+    let notice = "All rights of this notice are reserved; it recurs on each page of the site, 版权所有。";
+    let text = |at: usize| match at {
+        // A copy, which is removed.
+        7 => format!("own text 3, \"quoted\" and long enough to be kept\n{notice}\nend 3"),
+        _ => format!("own text {at}, \"quoted\" and long enough to be kept\n{notice}\nend {at}"),
+    };
+    let (count, ids) = (40, |at: usize| format!("d{at}"));
+    let number = |at: usize| (!at.is_multiple_of(3)).then_some(at as i64);
+    let mut tags = ListBuilder::new(StringBuilder::new());
+    (0..count).for_each(|at| tags.append_option((at % 4 > 0).then(|| [Some(format!("tag {at}")), None])));
+    let columns: [(&str, ArrayRef); 6] = [
+        ("id", Arc::new(StringArray::from_iter_values((0..count).map(ids)))),
+        ("number", Arc::new((0..count).map(number).collect::<Int64Array>())),
+        ("tags", Arc::new(tags.finish())),
+        ("text", Arc::new(StringArray::from_iter_values((0..count).map(text)))),
+        ("score", Arc::new(Float64Array::from_iter_values((0..count).map(|at| at as f64 / 7.0)))),
+        ("seen", Arc::new(TimestampMicrosecondArray::from_iter_values((0..count).map(|at| at as i64 * 1_000_003)))),
+    ];
+    write_columns(&folder.path().join("a.parquet"), &columns, 9);
+    let lines = (0..count).map(|at| {
+        let row = serde_json::json!(
+            { "id": ids(at), "number": at, "tags": [format!("tag {at}")], "text": text(at), "score": at as f64 / 8.0 });
+        format!("{row}\n")
+    });
+    std::fs::write(folder.path().join("b.jsonl"), lines.collect::<String>()).unwrap();
+    let quoted = |text: String| format!("\"{}\"", text.replace('"', "\"\""));
+    let records = (0..count).map(|at| format!("{},{at},{}\n", ids(at), quoted(text(at))));
+    std::fs::write(folder.path().join("c.csv"), format!("id,number,text\n{}", records.collect::<String>())).unwrap();
+    for file in ["a.parquet", "b.jsonl", "c.csv"] {
+        let input = folder.path().join(file);
+        let cut = ["--algorithms", "exact", "--cut", "lines", "--corpus", "keep", "--min-chars-left", "1"];
+        let run = done(&input, &[&cut[..], &["--max-cut-share", "1"]].concat());
+        let mut command = python("tests/cut_consumers.py");
+        let said = Ran::of(command.arg(&input).arg(run.out()).output().unwrap()).ends_with(0).stdout;
+        assert!(said.contains("39 kept, 38 cut, 38 passages"), "{file}: {said}");
+    }
+}

@@ -226,13 +226,25 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
     let at = |name: &str| folder.path().join(name);
     write_docs(&at("a.parquet"), &documents(4), 30);
     std::fs::write(at("a.html"), "<p>text</p>").unwrap();
+    std::fs::write(at("lists.jsonl"), "{\"id\":\"a\",\"text\":[\"one\",\"two\"]}\n").unwrap();
+    let rows = arrow::array::RecordBatch::try_from_iter([("text", Arc::new(StringArray::from(vec!["a"])) as ArrayRef)]);
+    let mut arrow = arrow::ipc::writer::FileWriter::try_new(
+        std::fs::File::create(at("a.arrow")).unwrap(),
+        &rows.as_ref().unwrap().schema(),
+    )
+    .unwrap();
+    arrow.write(&rows.unwrap()).and_then(|()| arrow.finish()).unwrap();
     std::fs::write(at("gbk.jsonl"), b"{\"id\":\"a\",\"text\":\"\xd6\xd0\xce\xc4\"}\n").unwrap();
     let index = at("index").display().to_string();
     let refused = |input: &str, more: &[&str], parts: &[&str]| {
         let more = [&["--algorithms", "exact"], more].concat();
-        run(&[&at(input)], &at("out"), &more).ends_with(2).says(parts);
-        assert!(!at("out").exists());
+        for dry in [&[][..], &["--dry-run"]] {
+            run(&[&at(input)], &at("out"), &[&more, dry].concat()).ends_with(2).says(parts);
+            assert!(!at("out").exists());
+        }
     };
+    refused("lists.jsonl", &["--cut", "lines"], &["texts from lists cannot be cut"]);
+    refused("a.arrow", &["--cut", "lines", "--corpus", "keep"], &["a.arrow", "cannot be written back"]);
     refused("a.parquet", &["--cut", "lines", "--index", &index], &["with `index` cannot cut passages"]);
     refused("a.parquet", &["--cut", "lines", "--reference", &index], &["with `reference` cannot cut passages"]);
     refused("a.parquet", &["--cut", "lines", "--html-column", "text"], &["HTML pages cannot be cut"]);
@@ -247,6 +259,28 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
     refused("a.parquet", &["--cut-first"], &["has no effect without `cut`; add `cut=lines`"]);
     refused("a.parquet", &["--cut", "lines", "--cut-at", "sentence"], &["remove `cut-at`"]);
     refused("a.parquet", &["--cut", "runs:100", "--cut-min-chars", "9"], &["remove `cut-min-chars`"]);
+}
+
+/// A dry run lists the passes over the kept documents, and the temporary files that they need.
+#[test]
+fn a_dry_run_says_what_would_be_cut() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    write_docs(&at("a.parquet"), &documents(400), 100);
+    let dry = |more: &[&str]| {
+        let more = [&["--algorithms", "exact", "--dry-run"], more].concat();
+        let ran = run(&[&at("a.parquet")], &at("out"), &more).ends_with(0);
+        assert!(!at("out").exists());
+        ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let (plain, reported) = (dry(&["--corpus", "keep"]), dry(&["--cut", "lines"]));
+    let (lines, runs) = (dry(&["--cut", "lines", "--corpus", "keep"]), dry(&["--cut", "runs:100", "--corpus", "keep"]));
+    assert!(!plain.contains("passages"), "{plain}");
+    assert!(reported.contains("kept documents are found: lines") && reported.contains("only reported"), "{reported}");
+    assert!(lines.contains("kept documents are found: lines") && lines.contains("cut from deduped/"), "{lines}");
+    assert!(runs.contains("kept documents are found: runs:100"), "{runs}");
+    let place = |plan: &str, what: &str| plan.find(what).unwrap_or_else(|| panic!("{what} is not in {plan}"));
+    assert!(place(&lines, "decide") < place(&lines, "passages") && place(&lines, "passages") < place(&lines, "tables"));
 }
 
 #[test]

@@ -105,3 +105,42 @@ fn long_ids_keep_the_promise() {
 fn bodies_that_are_refused_when_they_are_unpacked_keep_the_promise() {
     held("packed_bodies", "exact,purify", "8");
 }
+
+/// One long value of a dictionary that all rows have is recorded once, not once a row.
+#[test]
+fn a_long_value_that_recurs_takes_its_size_once_on_disk() {
+    use arrow::array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, StringArray};
+    use std::sync::Arc;
+    let folder = tempfile::tempdir().unwrap();
+    let (file, out) = (folder.path().join("a.parquet"), folder.path().join("out"));
+    let (rows, long) = (600, "x".repeat(900_000));
+    let values = StringArray::from(vec![long.as_str(), "y"]);
+    let keys = Int32Array::from_iter_values((0..rows).map(|row| i32::from(row == 301)));
+    let columns: [(&str, ArrayRef); 3] = [
+        ("id", Arc::new(Int64Array::from_iter_values(0..rows))),
+        ("text", Arc::new(StringArray::from_iter_values((0..rows).map(|row| format!("text number {}", row / 2))))),
+        ("v", Arc::new(DictionaryArray::new(keys, Arc::new(values)))),
+    ];
+    crate::kit::write_columns(&file, &columns, rows as usize);
+    assert!(file.metadata().unwrap().len() < 2_000_000);
+    // No file may be larger than 32 MiB; the values of all rows are 540 MB.
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", "ulimit -f 65536 && exec \"$0\" \"$@\""]).arg(crate::kit::program().get_program());
+    command.arg("run").arg(&file).arg("--out").arg(&out);
+    command.args([
+        "--algorithms",
+        "exact",
+        "--keep",
+        "v desc",
+        "--threads",
+        "2",
+        "--memory",
+        "256MiB",
+        "--no-progress",
+    ]);
+    crate::kit::Ran::of(command.output().unwrap()).ends_with(0);
+    let removed = crate::kit::removed_ids(&out);
+    assert_eq!(removed.len(), rows as usize / 2);
+    // The larger value is preferred.
+    assert!(removed.contains(&"300".to_owned()) && !removed.contains(&"301".to_owned()));
+}

@@ -8,6 +8,12 @@ use crate::kit::{Ran, Table, doc_pairs, json_lines, numbered, program, record, r
 const LONG: &str = "The quick brown fox jumps over the lazy dog near the old stone bridge. It then sleeps all day long, \
     while seven other animals watch from behind some trees.";
 
+fn gz(bytes: &[u8]) -> Vec<u8> {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    std::io::Write::write_all(&mut packed, bytes).unwrap();
+    packed.finish().unwrap()
+}
+
 fn two(folder: &Path) {
     write_docs(&folder.join("a.parquet"), &numbered([LONG, LONG]), 10);
 }
@@ -20,7 +26,7 @@ fn files_that_are_not_read_are_told() {
     for name in ["b.xls", "c.xls", "d.txt", ".e.xls", "_f.xls"] {
         std::fs::write(docs.join(name), "id,text\n").unwrap();
     }
-    let said = "the inputs hold 3 files that are not read: .txt 1, .xls 2";
+    let said = "the inputs contain 3 files that are not read: .txt 1, .xls 2";
     let ran = run(&[&docs], &out, &[]).ends_with(0).says(&["WARN", said, "`whole-files"]);
     assert!(ran.stdout.contains(&format!("warning: {said}")), "{}", ran.stdout);
     assert_eq!(record(&out)["unread"], serde_json::json!({".xls": 2, ".txt": 1}));
@@ -189,4 +195,62 @@ fn what_stands_behind_a_compressed_file_is_told() {
     let ran = run(&[&file], &out, &[]).ends_with(0).says(&["a.jsonl.gz: the last 100 bytes", "are zeros"]);
     assert!(ran.stdout.contains("a.jsonl.gz: the last 100 bytes"), "{}", ran.stdout);
     assert_eq!(doc_pairs(&out, "exact"), [(0, 1)]);
+}
+
+#[test]
+fn each_line_of_a_text_file_is_a_document_where_that_is_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let (docs, out) = (folder.path().join("docs"), folder.path().join("out"));
+    std::fs::create_dir_all(docs.join("x")).unwrap();
+    let lines = "\u{feff}one document a line\r\n\nanother one, {not JSON}\n  \none document a line\nlast".as_bytes();
+    std::fs::write(docs.join("a.txt"), lines).unwrap();
+    std::fs::write(docs.join("x/b.txt.gz"), gz("ANOTHER one, {not JSON}\n\u{43a}\u{43e}\u{442}\n".as_bytes())).unwrap();
+    std::fs::write(docs.join("c.jsonl"), "{\"id\":\"j\",\"text\":\"last\"}\n").unwrap();
+    std::fs::write(docs.join("d.md"), "not read").unwrap();
+    run(&[&docs], &out, &["--text-lines", "--algorithms", "exact", "--corpus", "keep"]).ends_with(0);
+    assert_eq!(record(&out)["documents"]["rows"], 7);
+    assert_eq!(record(&out)["unread"], serde_json::json!({".md": 1}));
+    assert_eq!(doc_pairs(&out, "exact"), [(0, 2), (3, 4)]);
+    let pairs = Table::read(&out.join("pairs/algorithm=exact"));
+    assert_eq!(
+        (pairs.texts("id_a"), pairs.texts("id_b")),
+        (vec!["a.txt#0".into(), "a.txt#3".into()], vec!["a.txt#2".into(), "j".into()])
+    );
+    let kept = std::fs::read_to_string(out.join("deduped/a.txt")).unwrap();
+    assert_eq!(kept, "\u{feff}one document a line\r\n\nanother one, {not JSON}\nlast");
+    // The same rows from standard input, and the other ways to say it.
+    let mut command = program();
+    command.args(["run", "-", "--text-lines", "--algorithms", "exact", "--corpus", "keep", "--no-progress", "--out"]);
+    let from = std::fs::File::open(docs.join("a.txt")).unwrap();
+    let piped = folder.path().join("piped");
+    Ran::of(command.arg(&piped).stdin(from).output().unwrap()).ends_with(0);
+    assert_eq!(std::fs::read_to_string(piped.join("deduped/standard-input.txt")).unwrap(), kept);
+    let refused = |more: &[&str], says: &[&str]| {
+        let none = folder.path().join("none");
+        _ = run(&[&docs.join("a.txt")], &none, more).ends_with(2).says(says);
+    };
+    refused(&[], &["a.txt", "`whole-files", "`text-lines` each line"]);
+    refused(&["--text-lines", "--whole-files"], &["`whole-files", "`text-lines", "use only one of them"]);
+    refused(&["--text-lines", "--id-column", "url"], &["\"url\"", "FILE#ROW"]);
+    refused(&["--text-lines", "--corpus", "keep", "--cut", "lines"], &["a.txt", "cannot be written back"]);
+}
+
+/// Lines are decoded and checked one by one, and a file that is cut off gives its complete lines.
+#[test]
+fn lines_of_text_may_be_of_another_encoding_or_cut_off() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let (cp1251, _, _) = encoding_rs::WINDOWS_1251.encode("Городской совет\nвторник вечером\nГородской совет\n");
+    std::fs::write(at("a.txt"), cp1251).unwrap();
+    run(&[&at("a.txt")], &at("out"), &["--text-lines", "--encoding", "auto", "--algorithms", "exact"]).ends_with(0);
+    assert_eq!(doc_pairs(&at("out"), "exact"), [(0, 2)]);
+    std::fs::write(at("b.txt"), b"caf\xe9 au lait\nok, then\n").unwrap();
+    run(&[&at("b.txt")], &at("bad"), &["--text-lines", "--algorithms", "exact"]).ends_with(3);
+    assert_eq!(Table::read(&at("bad/rejected")).texts("reason"), ["not UTF-8"]);
+    let lines: String = (0..3000).map(|row| format!("some text {} of it\n", row * row)).collect();
+    let whole = gz(lines.as_bytes());
+    std::fs::write(at("c.txt.gz"), &whole[..whole.len() - 2000]).unwrap();
+    run(&[&at("c.txt.gz")], &at("cut"), &["--text-lines", "--algorithms", "exact", "--corpus", "keep"]).ends_with(3);
+    let rows = record(&at("cut"))["documents"]["rows"].as_u64().unwrap();
+    assert!((1000..3000).contains(&rows), "{rows}");
 }

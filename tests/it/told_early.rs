@@ -217,3 +217,29 @@ fn memory_beyond_that_of_the_machine_is_told_and_no_error() {
     let ran = crate::kit::run(&[&corpus(folder.path())], &out, &more).ends_with(0);
     ran.says(&["`memory=1.0 PiB` is more than the", "of the machine or its cgroup"]);
 }
+
+#[test]
+fn an_option_before_the_verb_and_an_id_that_looks_like_an_option_are_told_the_way() {
+    let said = |line: &[&str], parts: &[&str]| {
+        Ran::of(program().args(line).output().unwrap()).ends_with(2).says(parts);
+    };
+    said(&["--out", "o", "run", "nowhere"], &["`--out` is an option of `dupsift run`", "come after the verb"]);
+    said(&["explain", "nowhere", "-x"], &["'-x'", "use '-- -x'"]);
+    let remote = |line: &[&str], parts: &[&str]| {
+        said(line, parts);
+        assert!(!Path::new("s3:").exists() && !Path::new("https:").exists());
+    };
+    remote(&["run", "nowhere", "--out", "s3://bucket/x"], &["`out`", "aws s3 sync DIR s3://bucket/x"]);
+    remote(&["run", "hf://datasets/a/b", "--out", "o"], &["hf download", "a/b"]);
+    remote(&["run", "https://example.org/a.jsonl", "--out", "o"], &["https://example.org/a.jsonl"]);
+}
+
+#[test]
+fn a_large_page_names_the_limit_what_is_left_of_it_and_what_would_do() {
+    let asked = Box::new(["64 MiB".to_owned(), "16 MiB".to_owned()]);
+    let (path, column) = ("a.parquet".into(), "text".to_owned());
+    let page = dupsift::Error::LargePage { path, column, bytes: "40 MiB".into(), asked, least: "160 MiB".into() };
+    let begin = "a.parquet: a page of column \"text\" takes 40 MiB while it is read, and `memory=64 MiB` leaves 16 MiB for it; \
+                 pass `memory=160 MiB` or more";
+    assert!(page.to_string().starts_with(begin), "{page}");
+}

@@ -1,4 +1,4 @@
-//! Whether the answer of an item is near a span.
+//! Whether an answer of an item is in a span or near it.
 
 use std::ops::Range;
 
@@ -10,17 +10,31 @@ use crate::items::{Item, Items};
 pub const ANSWER_WITHIN: usize = 200;
 
 impl Items {
-    /// Returns whether the answer of an item is within [`ANSWER_WITHIN`] tokens before or after a span of the text; `None` if the item has
-    /// no answer.
+    /// Returns whether an answer of an item is within [`ANSWER_WITHIN`] tokens before or after a span of the text, or inside the span, where
+    /// a gap is filled in. Inside the span, the answer must occur more often than in the item itself. `None` if the item has no answer.
     pub fn has_answer(&self, item: Item, text: &[Token], span: Range<usize>) -> Option<bool> {
-        let answer = self.answer(item);
-        if answer.is_empty() {
-            return None;
-        }
-        let before = &text[span.start.saturating_sub(ANSWER_WITHIN)..span.start];
-        let after = &text[span.end..text.len().min(span.end + ANSWER_WITHIN)];
-        let is_answer = |window: &[Token]| window.iter().zip(answer).all(|(token, &hash)| token.hash == hash);
-        Some([before, after].into_iter().any(|side| side.windows(answer.len()).any(is_answer)))
+        let mut answers = self.answers(item).peekable();
+        answers.peek()?;
+        let around = span.start.saturating_sub(ANSWER_WITHIN)..text.len().min(span.end + ANSWER_WITHIN);
+        let is_found = |answer: &[u64]| {
+            let windows = text[around.clone()].windows(answer.len()).zip(around.start..);
+            let is_answer = |window: &[Token]| window.iter().zip(answer).all(|(token, &hash)| token.hash == hash);
+            let mut inside = 0;
+            for (_, start) in windows.filter(|(window, _)| is_answer(window)) {
+                if start < span.start || start + answer.len() > span.end {
+                    return true;
+                }
+                inside += 1;
+            }
+            inside > self.occurrences(item, answer)
+        };
+        Some(answers.any(is_found))
+    }
+
+    /// Returns how often an answer occurs in its item.
+    fn occurrences(&self, item: Item, answer: &[u64]) -> usize {
+        let numbers: Vec<u32> = answer.iter().map(|&hash| self.number(hash)).collect();
+        self.tokens(item).windows(numbers.len()).filter(|window| *window == numbers).count()
     }
 }
 
@@ -30,23 +44,34 @@ mod tests {
     use crate::Builder;
 
     #[test]
-    fn an_answer_is_beside_the_span_and_near() {
+    fn an_answer_is_beside_the_span_and_near_or_fills_a_gap() {
         let mut builder = Builder::new(8);
-        builder.push(&[1, 2, 3, 4, 5], &[7, 8]);
-        builder.push(&[1, 2, 3, 4, 5], &[]);
+        builder.push(&[1, 2, 3, 4, 5], &[vec![7, 8]]);
+        builder.push(&[1, 2, 3, 4, 5], &[vec![]]);
+        builder.push(&[1, 2, 3, 4, 5], &[vec![6], vec![2, 3]]);
         let items = builder.build();
-        let has = |before: &[u64], after: &[u64]| {
-            let text: Vec<u64> = [before, &[1, 2, 7, 8, 5], after].concat();
+        let has_in = |item: Item, before: &[u64], span: &[u64], after: &[u64]| {
+            let text: Vec<u64> = [before, span, after].concat();
             let text: Vec<Token> = text.iter().map(|&hash| Token { hash, han: false, joined: false }).collect();
-            let span = before.len()..before.len() + 5;
-            (items.has_answer(0, &text, span.clone()), items.has_answer(1, &text, span))
+            items.has_answer(item, &text, before.len()..before.len() + span.len())
         };
-        assert_eq!(has(&[], &[]), (Some(false), None));
-        assert_eq!(has(&[], &[9, 7, 8]), (Some(true), None));
-        assert_eq!(has(&[7, 8, 9], &[]), (Some(true), None));
-        assert_eq!(has(&[7], &[8]), (Some(false), None));
+        let has = |before: &[u64], after: &[u64]| has_in(0, before, &[1, 2, 3, 4, 5], after);
+        assert_eq!(has(&[], &[]), Some(false));
+        assert_eq!(has(&[], &[9, 7, 8]), Some(true));
+        assert_eq!(has(&[7, 8, 9], &[]), Some(true));
+        assert_eq!(has(&[7], &[8]), Some(false));
         let far: Vec<u64> = std::iter::repeat_n(9, 199).chain([7, 8]).collect();
-        assert_eq!(has(&[], &far), (Some(false), None));
-        assert_eq!(has(&[], &far[1..]), (Some(true), None));
+        assert_eq!(has(&[], &far), Some(false));
+        assert_eq!(has(&[], &far[1..]), Some(true));
+        // Without an answer, nothing is known.
+        assert_eq!(has_in(1, &[7, 8], &[1, 2, 3], &[]), None);
+        // An answer fills the gap of a cloze, or goes beyond the end of the span.
+        assert_eq!(has_in(0, &[], &[1, 2, 7, 8, 4, 5], &[]), Some(true));
+        assert_eq!(has_in(0, &[9, 7], &[8, 1, 2, 3], &[]), Some(true));
+        // What the item itself has is no answer, unless the text has it once more.
+        assert_eq!(has_in(2, &[], &[1, 2, 3, 4, 5], &[]), Some(false));
+        assert_eq!(has_in(2, &[], &[1, 2, 3, 4, 2, 3, 5], &[]), Some(true));
+        assert_eq!(has_in(2, &[2, 3], &[1, 2, 3, 4, 5], &[]), Some(true));
+        assert_eq!(has_in(2, &[], &[1, 2, 3, 4, 6, 5], &[]), Some(true), "any answer is right");
     }
 }

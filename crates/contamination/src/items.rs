@@ -40,41 +40,50 @@ pub struct Builder {
     tokens: Vec<u64>,
     /// The end of each item in `tokens`.
     ends: Vec<usize>,
+    /// The token hashes of all answers, one answer after the other.
     answers: Vec<u64>,
+    /// The end of each answer in `answers`.
     answer_ends: Vec<usize>,
+    /// The end of each item's answers in `answer_ends`.
+    item_answers: Vec<usize>,
 }
 
 impl Builder {
     /// Returns a collection without items, for n-grams of this many tokens.
     pub fn new(ngram: u32) -> Builder {
         let ngram = ngram.max(1) as usize;
-        Builder { ngram, tokens: Vec::new(), ends: Vec::new(), answers: Vec::new(), answer_ends: Vec::new() }
+        let (answers, answer_ends, item_answers) = (Vec::new(), Vec::new(), Vec::new());
+        Builder { ngram, tokens: Vec::new(), ends: Vec::new(), answers, answer_ends, item_answers }
     }
 
-    /// Adds an item with its answer, which may have no tokens.
-    pub fn push(&mut self, tokens: &[u64], answer: &[u64]) {
+    /// Adds an item with its answers, each of which is right. An answer without tokens is left out.
+    pub fn push(&mut self, tokens: &[u64], answers: &[Vec<u64>]) {
         self.tokens.extend(tokens);
         self.ends.push(self.tokens.len());
-        self.answers.extend(answer);
-        self.answer_ends.push(self.answers.len());
+        for answer in answers.iter().filter(|answer| !answer.is_empty()) {
+            self.answers.extend(answer);
+            self.answer_ends.push(self.answers.len());
+        }
+        self.item_answers.push(self.answer_ends.len());
     }
 
     /// Returns the maximum memory of these items, in bytes, while they are built and searched on this many threads.
     pub fn bytes(&self, threads: usize) -> u64 {
         let item = Builder::bytes_of(0, 0, threads) * self.ends.len() as u64;
-        item + Builder::bytes_of(self.tokens.len(), self.answers.len(), threads)
+        let answers = self.answers.len() + self.answer_ends.len();
+        item + Builder::bytes_of(self.tokens.len(), answers, threads)
     }
 
-    /// Returns the maximum memory, in bytes, of an item and its answer with these numbers of tokens, searched on this many threads: token
+    /// Returns the maximum memory, in bytes, of an item and its answers with these numbers of tokens, searched on this many threads: token
     /// hashes and numbers, n-grams with their buckets and bits, and the vocabulary with a count per thread.
     pub fn bytes_of(tokens: usize, answer: usize, threads: usize) -> u64 {
         let a_token = 8 + 4 + 16 + 8 + 4 + 2 * 32 + 8 * threads;
-        (tokens * a_token + answer * 8 + 16) as u64
+        (tokens * a_token + answer * 8 + 24) as u64
     }
 
     /// Builds the search structure.
     pub fn build(self) -> Items {
-        let Builder { ngram, tokens: hashes, ends, answers, answer_ends } = self;
+        let Builder { ngram, tokens: hashes, ends, answers, answer_ends, item_answers } = self;
         let vocabulary = Vocabulary::new(&hashes);
         let tokens: Vec<u32> = hashes.iter().map(|&hash| vocabulary.number(hash)).collect();
         let mut items = Items {
@@ -84,6 +93,7 @@ impl Builder {
             ends,
             answers,
             answer_ends,
+            item_answers,
             lengths: Vec::new(),
             grams: Vec::new(),
             buckets: Vec::new(),
@@ -105,6 +115,7 @@ pub struct Items {
     ends: Vec<usize>,
     answers: Vec<u64>,
     answer_ends: Vec<usize>,
+    item_answers: Vec<usize>,
     /// The lengths of n-grams in tokens: `ngram`, and for each shorter item all of its tokens.
     lengths: Vec<Length>,
     /// All n-grams, sorted by hash.
@@ -216,10 +227,13 @@ impl Items {
         if self.is_too_short(item) { 0 } else { self.token_count(item).min(self.ngram) }
     }
 
-    /// Returns the token hashes of an item's answer.
-    pub(crate) fn answer(&self, item: Item) -> &[u64] {
-        let start = item.checked_sub(1).map_or(0, |before| self.answer_ends[before as usize]);
-        &self.answers[start..self.answer_ends[item as usize]]
+    /// Returns the token hashes of each of an item's answers.
+    pub(crate) fn answers(&self, item: Item) -> impl Iterator<Item = &[u64]> {
+        let first = item.checked_sub(1).map_or(0, |before| self.item_answers[before as usize]);
+        (first..self.item_answers[item as usize]).map(|answer| {
+            let start = answer.checked_sub(1).map_or(0, |before| self.answer_ends[before]);
+            &self.answers[start..self.answer_ends[answer]]
+        })
     }
 
     /// Returns the number of a token; [`NO_TOKEN`] if it is in no item.
@@ -351,14 +365,17 @@ mod tests {
         let mut builder = Builder::new(8);
         let tokens: Vec<u64> = (1..=10).map(mix64).collect();
         for length in [4, 5, 8, 10] {
-            builder.push(&tokens[..length], &tokens[..length - 4]);
+            builder
+                .push(&tokens[..length], &[tokens[..length - 4].to_vec(), tokens[..1].to_vec()][..(length - 4).min(2)]);
         }
         let most = builder.bytes(2);
         let items = builder.build();
         assert_eq!((0..4).map(|item| items.gram_count(item)).collect::<Vec<_>>(), [0, 1, 1, 3]);
         assert_eq!((0..4).map(|item| items.is_too_short(item)).collect::<Vec<_>>(), [true, false, false, false]);
         assert_eq!(items.lengths.iter().map(|length| length.tokens).collect::<Vec<_>>(), [5, 8]);
-        assert_eq!((items.answer(0), items.answer(2)), (&tokens[..0], &tokens[..4]));
+        assert_eq!(items.answers(0).count(), 0);
+        assert_eq!(items.answers(2).collect::<Vec<_>>(), [&tokens[..4], &tokens[..1]]);
+        assert_eq!(items.answers(1).collect::<Vec<_>>(), [&tokens[..1]]);
         assert_eq!((items.len(), items.vocabulary()), (4, 10));
         let run: Vec<Token> = tokens.iter().map(|&hash| Token { hash, han: false, joined: false }).collect();
         let mut found = Vec::new();

@@ -1,6 +1,7 @@
 //! The command `contaminated`: which documents of a corpus contain items of an evaluation set.
 //!
 //! ```text
+//! answers   Turns positions in a list of choices into texts.
 //! reference Reads the items and holds them in memory: tokens, n-grams, answers.
 //! search    One pass over the corpus: finds spans of items with the tokens they cover, and counts how many documents contain each token.
 //! verdicts  Scores each item in each document, picks the best span of each item, and finds public items.
@@ -11,6 +12,7 @@
 //!
 //! `dupsift_contamination` defines n-grams, spans and scores.
 
+mod answers;
 mod fates;
 mod found;
 mod places;
@@ -58,6 +60,8 @@ pub struct ContaminatedOptions {
     pub item: ItemColumn,
     /// The column with the item ids.
     pub item_id: ItemColumn,
+    /// The column with the choices: a list, or several columns.
+    pub choices: ItemColumn,
     /// The column with the answers.
     pub answer: ItemColumn,
     /// The column with the names of evaluation sets; for a row without a name, the file name is used.
@@ -110,6 +114,7 @@ impl ContaminatedOptions {
             against,
             item: column("item-column"),
             item_id: column("item-id-column"),
+            choices: column("choices-column"),
             answer: column("answer-column"),
             suite: column("suite-column"),
             ngram: settings.number("ngram").map_or(NGRAM, |tokens| tokens as u32),

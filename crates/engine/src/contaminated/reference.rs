@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 use bytesize::ByteSize;
 
-use super::{ContaminatedOptions, SHOWN};
+use super::answers::{Given, Meaning};
+use super::{ContaminatedOptions, ItemColumn, SHOWN};
 use crate::engine::heard::heard;
 use crate::job::write::other_input;
 use crate::options::{CorpusFiles, CutOptions, RunOptions};
@@ -19,6 +20,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, thousands};
 use dupsift_files::io::several_texts::several;
 use dupsift_files::io::{Asked, Want, find_all};
+use dupsift_files::tables::lists::of_json;
 use dupsift_files::tables::{Cell, IdsSeen, TextColumn};
 
 /// The divisor for the memory that the evaluation set may take: a quarter.
@@ -58,7 +60,9 @@ pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Agains
         html: false,
         id_column: options.item_id.name.clone(),
         id_required: false,
-        other_columns: vec![options.answer.name.clone(), options.suite.name.clone()],
+        other_columns: [vec![options.answer.name.clone(), options.suite.name.clone()], names_of(&options.choices)]
+            .concat(),
+        list_columns: [&options.item, &options.choices, &options.answer].into_iter().flat_map(names_of).collect(),
         page_columns_required: [false; 2],
         // --limit applies only to the corpus.
         limit: None,
@@ -70,22 +74,30 @@ pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Agains
     let named = [
         ("item-column", &options.item, true),
         ("item-id-column", &options.item_id, options.item_id.required),
+        ("choices-column", &options.choices, options.choices.required),
         ("answer-column", &options.answer, options.answer.required),
         ("suite-column", &options.suite, options.suite.required),
     ];
     let each = named.into_iter().filter(|(.., required)| *required).flat_map(|(option, column, _)| {
-        // Several columns form one text.
-        let names = if option == "item-column" { several(&column.name) } else { Vec::new() };
-        let names = if names.is_empty() { vec![column.name.clone()] } else { names };
+        let is_several = ["item-column", "choices-column"].contains(&option);
+        let names = if is_several { names_of(column) } else { vec![column.name.clone()] };
         names.into_iter().map(move |column| Asked { option, column, plain: false })
     });
     let asked = each.collect();
     let opened = run.clone();
     let inputs = heard(cancel, move || {
         let found = find_all(&opened.inputs, opened.taking()).map_err(|error| error.of("against"))?;
-        look_into(&opened, found, asked)
+        // Texts without columns are items, whatever the columns are called.
+        let names_columns = found.files.iter().any(|file| file.format.names_columns());
+        look_into(&opened, found, if names_columns { asked } else { Vec::new() })
     })?;
     Ok(Against { options: run, inputs })
+}
+
+/// Returns the columns that are named: several form one text, or hold one choice each.
+fn names_of(column: &ItemColumn) -> Vec<String> {
+    let names = several(&column.name);
+    if names.is_empty() { vec![column.name.clone()] } else { names }
 }
 
 /// Holds what is known about an item besides its tokens.
@@ -124,7 +136,7 @@ impl Reference {
 struct Read {
     doc: u64,
     tokens: Vec<u64>,
-    answer: Vec<u64>,
+    answer: Given,
     id: String,
     suite: String,
     text: String,
@@ -133,7 +145,7 @@ struct Read {
 impl Read {
     /// Returns the bytes besides the tokens.
     fn bytes(&self) -> u64 {
-        (self.id.len() + self.text.len()) as u64 + 3 * A_TEXT
+        (self.id.len() + self.text.len()) as u64 + self.answer.bytes() + 3 * A_TEXT
     }
 }
 
@@ -159,13 +171,19 @@ pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Agai
     read.sort_unstable_by_key(|one| one.doc);
     let names: BTreeMap<String, usize> = read.iter().map(|one| (one.suite.clone(), 0)).collect();
     let suites: Vec<String> = names.into_keys().collect();
+    let meanings: Vec<Meaning> = suites
+        .iter()
+        .map(|suite| Meaning::of(read.iter().filter(|one| one.suite == *suite).map(|one| &one.answer)))
+        .collect();
     let mut builder = Builder::new(options.ngram);
     let mut bytes = 0;
     let mut known = Vec::with_capacity(read.len());
     for one in read {
         bytes += one.bytes();
-        builder.push(&one.tokens, &one.answer);
         let suite = suites.partition_point(|name| *name < one.suite);
+        let texts = one.answer.texts(meanings[suite]);
+        let answers: Vec<_> = texts.into_iter().map(|text| hashes(session.pipeline.analyse(text).tokens())).collect();
+        builder.push(&one.tokens, &answers);
         known.push(Known { id: one.id, suite, text: one.text });
     }
     bytes += builder.bytes(session.options.threads);
@@ -215,6 +233,8 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
         |(items, rejected, ids_seen), batch| {
             let answers = batch.spelled_column(&options.answer.name)?;
             let suites = batch.spelled_column(&options.suite.name)?;
+            let choice_columns = names_of(&options.choices);
+            let choices = choice_columns.iter().map(|name| batch.spelled_column(name)).collect::<Result<Vec<_>>>()?;
             let value = |column: &Option<TextColumn>, row| match column.as_ref().map(|column| column.get(row)) {
                 Some(Cell::Text(text)) => Some(text.to_owned()),
                 _ => None,
@@ -229,17 +249,24 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
                 };
                 let _long = session.engine.long_document(text.len())?;
                 let doc = batch.doc(row);
-                let answer = value(&answers, row).unwrap_or_default();
+                let choices = match &choices[..] {
+                    [list] => value(list, row).and_then(|list| of_json(&list)).unwrap_or_default(),
+                    // A missing choice keeps its position. In a set without choices, none of the columns is there.
+                    columns if columns.iter().any(Option::is_some) => {
+                        columns.iter().map(|column| value(column, row).unwrap_or_default()).collect()
+                    }
+                    _ => Vec::new(),
+                };
                 let item = Read {
                     doc,
                     tokens: hashes(session.pipeline.analyse(text).tokens()),
-                    answer: hashes(session.pipeline.analyse(&answer).tokens()),
+                    answer: Given::new(value(&answers, row).as_deref(), choices),
                     id: batch.id(row).map_or_else(|| session.source.name_of(doc), |id| id.to_string()),
                     suite: value(&suites, row).unwrap_or_else(|| name_of(inputs, doc)),
                     text: text.chars().take(SHOWN).collect(),
                 };
-                let own =
-                    item.bytes() + Builder::bytes_of(item.tokens.len(), item.answer.len(), session.options.threads);
+                // The tokens of answers are counted once their texts are known.
+                let own = item.bytes() + Builder::bytes_of(item.tokens.len(), 0, session.options.threads);
                 let all = bytes.fetch_add(own, Relaxed) + own;
                 within(all, session.options.memory, count.fetch_add(1, Relaxed) + 1, session.documents())?;
                 items.push(item);

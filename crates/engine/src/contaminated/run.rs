@@ -61,7 +61,7 @@ fn attempt(
     page: Option<&Page<'_>>,
 ) -> Result<ContaminationReport> {
     if options.cut_spans {
-        check_editing(session, "cut-spans")?;
+        check_editing(session.options, session.source, "cut-spans")?;
     }
     let reference = reference::read(session, options, against)?;
     // Memory for rows is reduced to make room for the items.

@@ -4,7 +4,9 @@ use bytesize::ByteSize;
 
 use crate::engine::Leg;
 use crate::engine::budget::Budget;
+use crate::job::cut;
 use crate::job::saved::left;
+use crate::job::write::corpus_files::check_cut;
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
 use dupsift_algorithms::algorithm::Corpus;
@@ -50,6 +52,8 @@ const WORK: &[(&str, f64)] = &[
     ("verify last", 0.1),
     ("decide", 0.03),
     ("tables", 0.03),
+    ("passages", 0.5),
+    ("cut", 0.1),
 ];
 
 /// Returns the legs of a run.
@@ -65,7 +69,7 @@ fn legs(options: &RunOptions, passes: &[Pass]) -> Vec<Leg> {
 /// Estimates the work of a run.
 ///
 /// # Errors
-/// Returns an error if the memory limit is too low or if parameters contradict each other.
+/// Returns an error if the memory limit is too low, if parameters contradict each other, or if passages cannot be cut from these files.
 pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     Budget::new(options.memory, options.threads)?;
     let source = &inputs.source;
@@ -74,7 +78,11 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let stats = CorpusStats::none();
     let bound = options.recipe.bind(&Corpus::new(documents, &stats), &[])?;
     let plan = Plan::new(&options.recipe, documents, options.prefilter, options.stats.is_some())?;
-    let passes = passes(&plan, &options.recipe, &bound, read);
+    check_cut(options, source)?;
+    let mut passes = passes(&plan, &options.recipe, &bound, read);
+    // Passages are found before the tables are written.
+    let tables = passes.iter().position(|pass| pass.name == "tables").unwrap_or(passes.len());
+    passes.splice(tables..tables, cut::passes(options, read));
     let readings = passes.iter().filter(|pass| pass.is_reading).count();
     let is_repacked = options.limit.is_none() && options.index.is_none() && options.reference.is_none();
     let repacked = if is_repacked { source.repacked_bytes() } else { 0 };

@@ -11,7 +11,7 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{Coding, Quoting, Separator, Taking};
+use dupsift_files::io::{Coding, Quoting, Separator, Taking, TextFiles};
 use dupsift_pages::PurifyOptions;
 use dupsift_text::{Field, TextOptions};
 
@@ -50,6 +50,8 @@ pub struct RunOptions {
     pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
     pub whole_files: bool,
+    /// Whether each line of a `.txt` file is one document.
+    pub text_lines: bool,
     /// The field separator of separated values; `None` derives it from each file name.
     pub separator: Option<Separator>,
     /// Whether fields of separated values may be quoted.
@@ -78,6 +80,8 @@ pub struct RunOptions {
     pub fields_required: [bool; Field::ALL.len()],
     /// Further columns that a command reads, of any type.
     pub other_columns: Vec<String>,
+    /// Those of them, and of several text columns, that may hold lists of texts.
+    pub list_columns: Vec<String>,
     /// Algorithms and text processing.
     pub recipe: Recipe,
     /// The output whose statistics, models and document count are used instead of those of this corpus.
@@ -147,7 +151,12 @@ impl RunOptions {
         let footer_bytes = self.memory / 2 + FOOTER_BESIDES;
         let coding =
             Coding { encoding, separator, quoting: self.quotes, window_bytes, footer_bytes, ..Coding::default() };
-        Taking { whole_files: self.whole_files, coding }
+        let text_files = match (self.whole_files, self.text_lines) {
+            (true, _) => TextFiles::Whole,
+            (false, true) => TextFiles::Lines,
+            (false, false) => TextFiles::Skipped,
+        };
+        Taking { text_files, coding }
     }
 
     /// Returns whether a table may name any document.
@@ -174,6 +183,7 @@ impl RunOptions {
             max_shrink_factor: 0,
             max_candidates_factor: 0,
             whole_files: false,
+            text_lines: false,
             encoding: Encoding::Utf8,
             separator: None,
             quotes: Quoting::Double,
@@ -188,6 +198,7 @@ impl RunOptions {
             field_columns: [const { String::new() }; Field::ALL.len()],
             fields_required: [false; Field::ALL.len()],
             other_columns: Vec::new(),
+            list_columns: Vec::new(),
             recipe: Recipe {
                 algorithms: Vec::new(),
                 text: TextOptions::default(),

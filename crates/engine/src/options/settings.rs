@@ -18,6 +18,7 @@ use dupsift_core::error::{Error, Result, did_you_mean};
 /// Options that exclude each other, and what both do.
 const RIVALS: &[(&str, &str, &str)] = &[
     ("text-column", "html-column", "name the column to read"),
+    ("whole-files", "text-lines", "say what a document is in text files"),
     ("algorithms", "preset", "choose the algorithms"),
     ("threshold", "preset", "set thresholds"),
     ("train", "model", "choose how pages are processed"),
@@ -119,7 +120,9 @@ impl Settings {
 
     fn check_rivals(&self) -> Result<()> {
         for &(one, other, both) in RIVALS {
-            if let (Some(one_value), Some(other_value)) = (self.value(one), self.value(other)) {
+            // A switch that is off says nothing.
+            let given = |name| self.value(name).filter(|value| **value != Value::Switch(false));
+            if let (Some(one_value), Some(other_value)) = (given(one), given(other)) {
                 let same = match (other, other_value) {
                     ("preset", Value::Text(name)) => {
                         format!(" (the preset is `algorithms={}`)", preset(name)?.algorithms)

@@ -83,12 +83,18 @@ pub static OPTIONS: &[OptionSpec] = &[
 
     OptionSpec::new(ITEMS, CONTAMINATED, "against", "INPUT", Kind::Texts,
         "The evaluation set: files, folders or globs with one item per row; can be repeated"),
-    OptionSpec::new(ITEMS, CONTAMINATED, "item-column", "COLUMN", Kind::Column, "Column with the text of an item")
+    OptionSpec::new(ITEMS, CONTAMINATED, "item-column", "COLUMN", Kind::Column,
+        "Column with the text of an item: strings, or a list of paragraphs or chat messages. Several columns, such as \
+         question,choices, are joined")
         .default(is("question")),
     OptionSpec::new(ITEMS, CONTAMINATED, "item-id-column", "COLUMN", Kind::Column, "Column with item ids")
         .default(in_words("id", "id; without it, ids are FILE#ROW")),
+    OptionSpec::new(ITEMS, CONTAMINATED, "choices-column", "COLUMN", Kind::Column,
+        "Column with the list of choices that answers refer to by letter or position, or one column per choice: A,B,C,D")
+        .default(in_words("choices", "choices; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "answer-column", "COLUMN", Kind::Column,
-        "Column with answers, which are searched for within 200 tokens of a span")
+        "Column with answers, which are searched for in a span and within 200 tokens of it: texts, lists of texts of which any \
+         is right, or letters and positions of choices")
         .default(in_words("answer", "answer; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "suite-column", "COLUMN", Kind::Column,
         "Column with each item's suite, for counts by suite")
@@ -163,6 +169,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Read each .txt, .md and .html file as one document, with its path as id")
         .but(&[(Verb::Purify, "Read each .txt, .md and .html file as one page, with its path as id", NONE)])
         .field(|run, given| Ok(run.whole_files = given.switch()), |run| Some(run.whole_files.into())),
+    OptionSpec::new(INPUT, TEXTS, "text-lines", "", Kind::Switch, "Read each line of .txt files as one document")
+        .field(|run, given| Ok(run.text_lines = given.switch()), |run| Some(run.text_lines.into())),
     OptionSpec::new(INPUT, MAKING, "encoding", "NAME", Kind::Text(|typed| Encoding::parse(typed).map(drop)),
         "Encoding of JSON lines, CSV, TSV and .txt files: utf-8, auto (detected for each file), or a name such as gbk or \
          windows-1251")

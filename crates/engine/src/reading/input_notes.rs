@@ -12,12 +12,7 @@ pub(crate) fn notes(source: &Source) -> Vec<String> {
     let unread = &source.unread;
     let mut notes: Vec<String> = Vec::new();
     if !unread.is_empty() {
-        let hint = if unread.whole_files_would_be_read() {
-            "; `whole-files` reads each text or page file as one document".to_owned()
-        } else {
-            String::new()
-        };
-        notes.push(format!("the inputs contain {unread}{hint}"));
+        notes.push(format!("the inputs contain {unread}{}", unread.text_files_hint()));
     }
     notes.extend(unread.notes());
     notes.extend(source.notes.iter().cloned());

@@ -254,6 +254,7 @@ pub fn columns(options: &RunOptions) -> Columns {
             .chain(page_columns(options))
             .chain(options.other_columns.iter().cloned())
             .collect(),
+        lists: options.list_columns.clone(),
     }
 }
 

@@ -22,6 +22,9 @@ pub struct Asked {
     pub plain: bool,
 }
 
+/// The options whose columns may hold lists of texts.
+const MAY_BE_LISTS: [&str; 4] = ["text-column", "item-column", "choices-column", "answer-column"];
+
 /// The most column names collected for a message.
 const MOST_NAMES: usize = 10_000;
 
@@ -59,8 +62,9 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
             if may_have_more {
                 return Ok(());
             }
-            let fits =
-                |column: &Shown, asked: &Asked| column.is_plain() || (column.is_texts && asked.option == "text-column");
+            let fits = |column: &Shown, asked: &Asked| {
+                column.is_plain() || (column.is_texts && MAY_BE_LISTS.contains(&asked.option))
+            };
             let has = |asked: &Asked| columns.iter().any(|column| column.name == asked.column && fits(column, asked));
             missing.retain(|asked| !has(asked) || (asked.plain && lists.contains(&asked.column)));
             for mut column in columns {
@@ -99,7 +103,8 @@ fn said(asked: &Asked, there: &[Shown]) -> String {
     if let Some(known) = there.iter().find(|known| known.name == *column) {
         return format!("`{option}` names the column {column:?}, which is {}; expected a plain column", known.says);
     }
-    let plain = || there.iter().filter(|known| known.is_plain()).map(|known| known.name.as_str());
+    let may_be = |known: &&Shown| known.is_plain() || MAY_BE_LISTS.contains(option);
+    let plain = || there.iter().filter(may_be).map(|known| known.name.as_str());
     let inside = plain().find(|name| name.strip_prefix(column.as_str()).is_some_and(|rest| rest.starts_with('.')));
     let hint = schema::likely_of(option, column, there).filter(|hint| !hint.is_empty());
     let hint = hint.or_else(|| inside.map(|name| format!("; did you mean {name:?}?")));

@@ -4,6 +4,7 @@
 use super::coding::Coding;
 use super::copying::Copying;
 use super::find::{Taking, find_all};
+use super::formats::TextFiles;
 use super::source::{BadInput, Source};
 use super::testkit::{Read, columns, gz, read, whole, zst};
 use crate::tables::Id;
@@ -326,7 +327,7 @@ fn a_file_may_be_one_document() {
     std::fs::write(at("d/e.html"), "<p>page</p>").expect("written");
     std::fs::write(at("d/empty.txt"), "").expect("written");
     std::fs::File::create(at("long.txt")).and_then(|file| file.set_len((128 << 20) + 1)).expect("written");
-    let taking = Taking { whole_files: true, ..in_encoding("auto") };
+    let taking = Taking { text_files: TextFiles::Whole, ..in_encoding("auto") };
     let (source, bad) = open(&[folder.path()], taking).expect("opened");
     assert_eq!((bad.len(), source.documents(), source.has_pages()), (0, 6, true));
     let rows = read(&source, &whole(), 1).expect("read");
@@ -341,7 +342,8 @@ fn a_file_may_be_one_document() {
         [false, false, false, true, false, false]
     );
     // In UTF-8 the third row is invalid.
-    let (source, _) = open(&[&at("c.txt")], Taking { whole_files: true, ..Taking::default() }).expect("opened");
+    let (source, _) =
+        open(&[&at("c.txt")], Taking { text_files: TextFiles::Whole, ..Taking::default() }).expect("opened");
     let why = read(&source, &whole(), 1).expect("read")[0].1.clone().expect_err("not UTF-8").to_string();
     assert!(why.contains("not UTF-8"), "{why}");
 }

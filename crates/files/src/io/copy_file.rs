@@ -52,8 +52,8 @@ impl InputFile {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if its format or its encoding does not allow that.
-    pub fn check_editing(&self) -> Result<()> {
-        let why = |why: String| Error::wrong("cut", format!("{}: {why}", self.path.display()));
+    pub fn check_editing(&self, option: &'static str) -> Result<()> {
+        let why = |why: String| Error::wrong(option, format!("{}: {why}", self.path.display()));
         self.format.edits(self.coding).map_err(why)
     }
 
@@ -96,7 +96,7 @@ impl Source {
         let files = &self.files[from..];
         let leads_out = |label: &str| !Path::new(label).components().all(|part| matches!(part, Component::Normal(_)));
         let labels = files.iter().map(|file| match file.is_standard_input() {
-            true => format!("{STANDARD_INPUT}.jsonl{}", file.coding.packing.ending()),
+            true => format!("{STANDARD_INPUT}{}{}", file.format.endings()[0], file.coding.packing.ending()),
             false => file.label.clone(),
         });
         let places: Vec<String> =

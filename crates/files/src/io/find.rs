@@ -7,11 +7,11 @@
 
 use super::coding::Coding;
 use super::format::Format;
-use super::formats;
+use super::formats::{self, TextFiles};
 use super::hive;
 use super::names::refuse_standard_input;
 use super::ours::{Ours, Owners};
-use super::unread::{Unread, special};
+use super::unread::{LINES_HINT, Unread, special};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::remote::{self, Use};
 use globset::{GlobBuilder, GlobMatcher};
@@ -57,8 +57,8 @@ impl FoundFile {
 /// Options for finding files.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Taking {
-    /// Whether each `.txt`, `.md` and `.html` file is read as one document; otherwise they are skipped.
-    pub whole_files: bool,
+    /// How `.txt`, `.md` and `.html` files are read.
+    pub text_files: TextFiles,
     /// The encoding of texts, and the memory limit for unpacking. The compression follows from each file name.
     pub coding: Coding,
 }
@@ -122,7 +122,7 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
         skipped.extend(ours);
         chosen.extend(is_ours.map(|kind| (PathBuf::from(input), kind)));
         for Named { path, mut label, identity } in found {
-            let Some((format, packing)) = formats::of(&path, taking.whole_files).filter(|_| named.is_none()) else {
+            let Some((format, packing)) = formats::of(&path, taking.text_files).filter(|_| named.is_none()) else {
                 return Err(not_read(&path, named));
             };
             if inputs.len() > 1 {
@@ -184,11 +184,7 @@ fn as_typed(folder: &Path, input: &str, path: &Path) -> String {
 }
 
 fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
-    let hint = if there.whole_files_would_be_read() && !taking.whole_files {
-        "; `whole-files` reads each text or page file as one document".to_owned()
-    } else {
-        String::new()
-    };
+    let hint = if taking.text_files == TextFiles::Skipped { there.text_files_hint() } else { String::new() };
     let skipped = there.skipped().map_or_else(String::new, |skipped| format!("; {skipped}"));
     let there = if there.is_empty() { String::new() } else { format!("; it holds {there}") };
     Error::usage(format!(
@@ -202,8 +198,11 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
     let shown = path.display();
     Error::usage(match special {
         Some(kind) => format!("{shown} is {kind}; expected a regular file, a folder or a glob"),
-        None if formats::of(path, true).is_some() => {
-            format!("{shown} is not read as a table of documents; `whole-files` takes each such file as one document")
+        None if formats::of(path, TextFiles::Whole).is_some() => {
+            let lines = if formats::of(path, TextFiles::Lines).is_some() { LINES_HINT } else { "" };
+            format!(
+                "{shown} is not read as a table of documents; `whole-files` takes each such file as one document{lines}"
+            )
         }
         None => format!("{shown} has an unrecognized extension; expected {}", formats::endings()),
     })
@@ -231,7 +230,7 @@ impl Listed {
         let special = special(file);
         let label = below(folder, file).to_string_lossy().into_owned();
         let named = Named { path: file.to_path_buf(), label, identity: real.to_path_buf() };
-        if special.is_none() && formats::of(file, taking.whole_files).is_some() {
+        if special.is_none() && formats::of(file, taking.text_files).is_some() {
             self.found.push(named);
         } else {
             self.unread.push((named, special));
@@ -573,7 +572,7 @@ mod tests {
         let counts: Vec<(&str, u64)> =
             found.unread.by_ending().iter().map(|(ending, count)| (ending.as_str(), *count)).collect();
         assert_eq!(counts, [("(no ending)", 2), (".html", 1), (".xls", 2), (".xls.gz", 1)]);
-        let taking = Taking { whole_files: true, ..Taking::default() };
+        let taking = Taking { text_files: TextFiles::Whole, ..Taking::default() };
         let found = find_all(&[input], taking).expect("found");
         assert_eq!((found.files.len(), found.unread.by_ending().get(".html")), (2, None));
     }

@@ -7,7 +7,7 @@ use super::json_paths::leads_to;
 use super::json_value::{JsonValue, Take};
 use super::json_walk::{By, Plain, Walk, skip_list};
 use super::schema::Columns;
-use crate::tables::lists::TEXT_FIELDS;
+use crate::tables::lists::{self, TEXT_FIELDS};
 use crate::tables::{RejectReason, Rejection};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::borrow::Cow;
@@ -144,9 +144,16 @@ impl<'de> Filled<'_, 'de> {
                 Field::Other(at) if self.wins(2 + at, depth) => {
                     let name = &columns.others[at];
                     let is_part = columns.parts.contains(name);
-                    let take = if is_part { Take::Part } else { self.takes.get(at).copied().unwrap_or(Take::Nothing) };
+                    let take = match (is_part, columns.lists.contains(name)) {
+                        (true, true) => Take::All,
+                        (true, false) => Take::Part,
+                        (false, _) => self.takes.get(at).copied().unwrap_or(Take::Nothing),
+                    };
                     self.row.others[at] = map.next_value_seed(By(take))?;
-                    if let (true, JsonValue::Nested(_)) = (is_part, &self.row.others[at]) {
+                    let is_texts = |json: &str| take == Take::All && lists::of_json(json).is_some();
+                    if let (true, JsonValue::Nested(json)) = (is_part, &self.row.others[at])
+                        && !is_texts(json)
+                    {
                         self.row.bad = Some(Rejection::new(
                             RejectReason::WrongType,
                             format!("the field {name:?} is a list or an object; expected a string or number"),

@@ -110,6 +110,7 @@ pub use copying::Copying;
 pub use edits::Edits;
 pub use find::{Found, FoundFile, Taking, absolute, find, find_all, find_all_in, sort};
 pub use format::{Archived, Format};
+pub use formats::TextFiles;
 pub use held::Held;
 pub use id_rows::{column_names, read_ids};
 pub use ledger::{Ledger, LedgerEntry, LedgerFile, LedgerInput, LedgerInputs, SetAside};

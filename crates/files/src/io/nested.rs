@@ -23,12 +23,13 @@ pub(super) fn flat(batch: RecordBatch, columns: &[(String, Vec<String>)]) -> Res
     RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options).map_err(failed())
 }
 
-/// Returns the batch with list columns joined to texts, see [`lists`].
-pub(super) fn joined(batch: RecordBatch) -> Result<RecordBatch> {
+/// Returns the batch with list columns joined to texts, and those named in `as_json` written as JSON, see [`lists`].
+pub(super) fn joined(batch: RecordBatch, as_json: &[String]) -> Result<RecordBatch> {
     let failed = || Error::columns("join the texts of lists");
     let (mut columns, mut any) = (Vec::with_capacity(batch.num_columns()), false);
     for (field, column) in batch.schema().fields().iter().zip(batch.columns()) {
-        let joined = lists::joined(column).map_err(failed())?;
+        let form = if as_json.contains(field.name()) { lists::Form::Json } else { lists::Form::Lines };
+        let joined = lists::joined(column, form).map_err(failed())?;
         any |= joined.is_some();
         let column = joined.map_or_else(|| column.clone(), |texts| Arc::new(texts) as ArrayRef);
         columns.push((field.name().clone(), column, true));

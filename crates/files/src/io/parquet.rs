@@ -270,6 +270,8 @@ pub(super) struct Footer {
     pub columns: Vec<(String, Vec<String>)>,
     /// The names of string columns. They are read as bytes; the caller checks each value.
     pub strings: Vec<String>,
+    /// The names of columns whose lists are returned as JSON.
+    pub lists: Vec<String>,
 }
 
 /// A requested column: its name, the fields that lead to it, and its position among the file's columns.
@@ -303,15 +305,16 @@ impl Footer {
             .into_iter()
             .filter_map(|name| {
                 let is_text = name == columns.text && columns.parts.is_empty() && !columns.html;
-                let path = resolve(fields, name, is_text)?;
+                let path = resolve(fields, name, is_text || columns.lists.iter().any(|list| list == name))?;
                 let leaf = leaf_of(schema, &path)?;
                 Some(Chosen { name: name.to_owned(), path, leaf })
             })
             .collect();
         chosen.sort_unstable_by_key(|chosen| chosen.leaf);
         chosen.iter().try_for_each(|chosen| chosen.can_be_unpacked(metadata))?;
-        guarded(|| Footer::cut(metadata, &chosen))
-            .map_err(|why| format!("the footer of the Parquet file cannot be used: {why}"))
+        let footer = guarded(|| Footer::cut(metadata, &chosen))
+            .map_err(|why| format!("the footer of the Parquet file cannot be used: {why}"))?;
+        Ok(Footer { lists: columns.lists.clone(), ..footer })
     }
 
     /// Returns the position of a column among the requested ones.
@@ -347,7 +350,7 @@ impl Footer {
         let columns = chosen.iter().map(|chosen| (chosen.name.clone(), path(chosen))).collect();
         let is_string = |chosen: &&Chosen| chosen.path.last().is_some_and(is_string);
         let strings = chosen.iter().filter(is_string).map(|chosen| chosen.name.clone()).collect();
-        Ok(Footer { metadata, columns, strings })
+        Ok(Footer { metadata, columns, strings, lists: Vec::new() })
     }
 }
 
@@ -427,6 +430,17 @@ mod tests {
         assert!(!copied.is_finished(), "a copy took no turn");
         drop(held);
         assert!(copied.join().expect("no panic").is_err());
+        let held = turn(&file, u64::MAX).expect("room");
+        let again = file.try_clone().expect("a handle");
+        let labels = std::thread::spawn(move || {
+            let path = std::path::Path::new("a.parquet");
+            let (format, _) = crate::io::formats::of(path, crate::io::TextFiles::Skipped).expect("a format");
+            format.read_ids(again, crate::io::Coding::default(), ["a", "b"], &mut |_| Ok(true)).is_err()
+        });
+        std::thread::sleep(std::time::Duration::from_millis(200));
+        assert!(!labels.is_finished(), "labels took no turn");
+        drop(held);
+        assert!(labels.join().expect("no panic"));
         assert!(unread(&file, "why").starts_with("the footer of the Parquet file cannot be read (1048588 bytes)"));
         assert!(unread(&file_of(&bytes[..99]), "why").starts_with("not a whole Parquet file (99 bytes)"));
     }

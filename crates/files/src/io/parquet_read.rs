@@ -72,7 +72,7 @@ pub(super) fn read(
     let mut gathered = Gathered::default();
     let mut rows = 0;
     while let Some(batch) = next(&mut reader).map_err(&damaged)? {
-        let batch = nested::joined(nested::flat(batch, &footer.columns)?)?;
+        let batch = nested::joined(nested::flat(batch, &footer.columns)?, &footer.lists)?;
         rows += batch.num_rows() as u64;
         gathered.push(if plan.chosen.is_some() { compacted(batch)? } else { batch });
         if gathered.bytes >= plan.batch_bytes || gathered.rows >= plan.batch_rows {

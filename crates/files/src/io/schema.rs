@@ -24,6 +24,9 @@ pub struct Columns {
     pub id_required: bool,
     /// Further columns that may be requested (titles, a score for `--keep`); a file need not have them.
     pub others: Vec<String>,
+    /// Those of `others`, and of the columns to combine, that may hold lists of texts. A list is returned as JSON, see
+    /// [`crate::tables::lists`].
+    pub lists: Vec<String>,
 }
 
 impl Columns {
@@ -116,7 +119,10 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
     }
     let (option, usual): (&'static str, &[&str]) =
         if columns.html { ("html-column", &HTML_NAMES) } else { ("text-column", &TEXT_NAMES) };
-    let is_part = |name: &String| named(name).is_some_and(|column| column.may_be_text() || column.may_be_spelled());
+    let is_list = |column: &Shown| column.is_texts && columns.lists.contains(&column.name);
+    let is_part = |name: &String| {
+        named(name).is_some_and(|column| column.may_be_text() || column.may_be_spelled() || is_list(column))
+    };
     match named(&columns.text) {
         _ if !columns.parts.is_empty() => {
             if let Some(part) = columns.parts.iter().find(|part| !is_part(part)) {
@@ -149,7 +155,8 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
         }
         None => (None, None),
     };
-    let others = columns.others.iter().filter(|name| named(name).is_some_and(|column| column.is_plain())).cloned();
+    let others = columns.others.iter();
+    let others = others.filter(|name| named(name).is_some_and(|column| column.is_plain() || is_list(column))).cloned();
     let is_joined = columns.parts.is_empty() && named(&columns.text).is_some_and(|column| column.is_texts);
     Ok(Has { id, id_note, others: others.collect(), is_joined })
 }

@@ -2,7 +2,8 @@
 //!
 //! A file with a column of exactly that name is read normally. In other files, the columns are read under their own names, all
 //! by the same rules, and each batch gets a column with the combined name, which contains their values, one below the other.
-//! Numbers are written as text; a list or an object rejects the row, or, as a Parquet column, the file.
+//! Numbers are written as text. The texts of a list are joined if [`Columns::lists`] has the column; otherwise, a list or an object
+//! rejects the row, or, as a Parquet column, the file.
 //!
 //! ```text
 //! title     text           "title,text"
@@ -16,7 +17,7 @@ use super::find::FoundFile;
 use super::format::Unusable;
 use super::schema::Columns;
 use super::want::Want;
-use crate::tables::{Cell, Documents, Rejection};
+use crate::tables::{Cell, Documents, Rejection, lists};
 use arrow::array::builder::StringViewBuilder;
 use dupsift_core::error::{Error, Result};
 use std::collections::BTreeMap;
@@ -73,17 +74,25 @@ pub(super) fn want(want: &Want, columns: &Columns) -> Want {
 pub(super) fn put_together(documents: Documents, columns: &Columns) -> Result<Documents> {
     let lost = columns.several.iter().flat_map(|name| documents.lost_of(name));
     let mut bad: BTreeMap<usize, Rejection> = lost.collect();
-    let parts = columns.several.iter().map(|name| documents.spelled_column(name)).collect::<Result<Vec<_>>>()?;
+    let part = |name: &String| Ok((documents.spelled_column(name)?, columns.lists.contains(name)));
+    let parts = columns.several.iter().map(part).collect::<Result<Vec<_>>>()?;
     let mut texts = StringViewBuilder::with_capacity(documents.len());
     let mut whole = String::new();
     for row in 0..documents.len() {
         whole.clear();
         let mut is_null = true;
-        let values = parts.iter().map(|part| part.as_ref().map_or(Cell::Null, |part| part.get(row)));
+        let values = parts.iter().map(|(part, is_list)| {
+            let value = part.as_ref().map_or(Cell::Null, |part| part.get(row));
+            (value, *is_list)
+        });
         // The text column was not read; this cell only reports why a row is unusable.
-        for cell in values.chain([documents.text(row)]) {
+        for (cell, is_list) in values.chain([(documents.text(row), false)]) {
             match cell {
                 Cell::Text(text) => {
+                    let texts = if is_list { lists::of_json(text) } else { None };
+                    let texts = texts.map(|texts| texts.into_iter().filter(|text| !text.is_empty()));
+                    let joined = texts.map(|texts| texts.collect::<Vec<_>>().join("\n"));
+                    let text = joined.as_deref().unwrap_or(text);
                     if !text.is_empty() && !whole.is_empty() {
                         whole.push('\n');
                     }

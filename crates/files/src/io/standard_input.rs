@@ -2,7 +2,7 @@
 
 use super::coding::Coding;
 use super::find::{FoundFile, Taking};
-use super::formats;
+use super::formats::{self, TextFiles};
 use super::names::DASH;
 use super::packing::Packing;
 use super::work_files::STANDARD_INPUT;
@@ -23,7 +23,7 @@ pub struct Stored {
     pub work: WorkFolder,
 }
 
-/// Locks the temporary folder of an output and writes the input there: JSON lines, plain or compressed.
+/// Locks the temporary folder of an output and writes the input there: JSON lines or lines of text, plain or compressed.
 ///
 /// # Errors
 /// Returns the errors of [`WorkFolder::take`], or [`Error::Io`] if the disk is full or the input cannot be read.
@@ -47,7 +47,8 @@ pub fn store(mut from: impl Read, out: &Path, work: Option<&Path>, taking: Takin
     }
     to.flush().map_err(Error::io("write", &path))?;
     let coding = Coding { packing: Packing::of_bytes(&first), ..taking.coding };
-    let (format, label, partitions) = (formats::JSON_LINES, DASH.to_owned(), Vec::new());
+    let format = if taking.text_files == TextFiles::Lines { formats::TEXT_LINES } else { formats::JSON_LINES };
+    let (label, partitions) = (DASH.to_owned(), Vec::new());
     Ok(Stored { file: FoundFile { path, label, format, coding, is_guess: false, bytes, partitions }, work })
 }
 

@@ -8,6 +8,9 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+/// The option for text files besides `whole-files`, as the end of a hint.
+pub(super) const LINES_HINT: &str = ", and `text-lines` each line of a .txt file";
+
 /// The most file extensions that are counted separately; if file names end in numbers, there is no limit to them.
 const MOST_ENDINGS: usize = 100;
 /// The most files that are named.
@@ -90,9 +93,14 @@ impl Unread {
         &self.by_ending
     }
 
-    /// Returns whether some of them would be read as one document each.
-    pub fn whole_files_would_be_read(&self) -> bool {
-        formats::takes_whole(self.by_ending.keys().map(String::as_str))
+    /// Returns which options read some of them, after a semicolon; empty if none does.
+    pub fn text_files_hint(&self) -> String {
+        let endings = || self.by_ending.keys().map(String::as_str);
+        if !formats::takes_whole(endings()) {
+            return String::new();
+        }
+        let lines = if endings().any(|ending| ending.starts_with(".txt")) { LINES_HINT } else { "" };
+        format!("; `whole-files` reads each text or page file as one document{lines}")
     }
 
     /// Returns a sentence for each file whose extension does not explain why it is not read, and about folders written by dupsift.

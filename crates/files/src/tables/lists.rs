@@ -1,4 +1,5 @@
-//! Texts from lists: paragraphs (`list<string>`) and chat messages (`list<struct<role, content>>`), joined by line feeds.
+//! Texts from lists: paragraphs (`list<string>`) and chat messages (`list<struct<role, content>>`), joined by line feeds, or as a JSON
+//! array of strings if they are needed one by one.
 //!
 //! ```text
 //! ["One.", null, "Two."]                                         One.\nTwo.
@@ -12,6 +13,8 @@ use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, StructArray, make_
 use arrow::buffer::NullBuffer;
 use arrow::datatypes::{DataType, Field};
 use arrow::error::ArrowError;
+use serde_json::Value;
+use std::io::Write as _;
 
 /// The text fields of an object in a list; the first one present is used.
 pub const TEXT_FIELDS: [&str; 2] = ["content", "text"];
@@ -39,11 +42,48 @@ fn is_string(field: impl AsRef<Field>) -> bool {
     }
 }
 
-/// Returns the texts of a list column as unchecked bytes; `None` for any other column. Nulls and empty strings in a list are left out.
+/// How the texts of a list become one value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// One below the other. Nulls and empty strings are left out.
+    Lines,
+    /// A JSON array of strings, see [`of_json`]. A null is an empty string, so that positions remain.
+    Json,
+}
+
+/// Returns the texts in a JSON array of strings, nulls and messages; `None` for any other text. A null is an empty string.
+pub fn of_json(text: &str) -> Option<Vec<String>> {
+    if !text.trim_start().starts_with('[') {
+        return None;
+    }
+    let Value::Array(items) = serde_json::from_str(text).ok()? else { return None };
+    items.iter().map(text_of).collect()
+}
+
+/// Returns the text of a list item. Parts of a message without text, such as images, are left out.
+fn text_of(item: &Value) -> Option<String> {
+    let fields = match item {
+        Value::Null => return Some(String::new()),
+        Value::String(text) => return Some(text.clone()),
+        Value::Object(fields) => fields,
+        _ => return None,
+    };
+    match TEXT_FIELDS.iter().find_map(|name| fields.get(*name))? {
+        Value::Null => Some(String::new()),
+        Value::String(text) => Some(text.clone()),
+        Value::Array(parts) => {
+            let texts = parts.iter().filter_map(text_of).filter(|text| !text.is_empty());
+            Some(texts.collect::<Vec<_>>().join("\n"))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the texts of a list column as unchecked bytes; `None` for any other column.
 ///
 /// # Errors
 /// Returns an error if offsets or keys are out of range, or if a text is too long for a view.
-pub fn joined(column: &ArrayRef) -> Result<Option<BinaryViewArray>, ArrowError> {
+pub fn joined(column: &ArrayRef, form: Form) -> Result<Option<BinaryViewArray>, ArrowError> {
     if !is_texts(column.data_type()) {
         return Ok(None);
     }
@@ -73,15 +113,44 @@ pub fn joined(column: &ArrayRef) -> Result<Option<BinaryViewArray>, ArrowError> 
             continue;
         }
         text.clear();
-        for at in (bounds[0]..bounds[1]).filter(|at| values.is_valid(*at) && !values.value(*at).is_empty()) {
-            if !text.is_empty() {
-                text.push(b'\n');
+        let items = (bounds[0]..bounds[1]).map(|at| if values.is_valid(at) { values.value(at) } else { b"" });
+        match form {
+            Form::Lines => {
+                for item in items.filter(|item| !item.is_empty()) {
+                    if !text.is_empty() {
+                        text.push(b'\n');
+                    }
+                    text.extend_from_slice(item);
+                }
             }
-            text.extend_from_slice(values.value(at));
+            Form::Json => {
+                text.push(b'[');
+                for item in items {
+                    if text.len() > 1 {
+                        text.push(b',');
+                    }
+                    push_quoted(&mut text, item);
+                }
+                text.push(b']');
+            }
         }
         texts.try_append_value(&text)?;
     }
     Ok(Some(texts.finish()))
+}
+
+/// Appends a JSON string. Bytes that are not UTF-8 remain, so that the check of the column finds them.
+fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
+    out.push(b'"');
+    for &byte in text {
+        match byte {
+            b'"' | b'\\' => out.extend([b'\\', byte]),
+            // Writing into a vector cannot fail.
+            0..0x20 => _ = write!(out, "\\u{byte:04x}"),
+            _ => out.push(byte),
+        }
+    }
+    out.push(b'"');
 }
 
 /// Returns a field of structs, null if the struct is null.
@@ -99,7 +168,7 @@ mod tests {
     use std::sync::Arc;
 
     fn texts(column: ArrayRef) -> Option<Vec<Option<String>>> {
-        let joined = joined(&column).expect("joined")?;
+        let joined = joined(&column, Form::Lines).expect("joined")?;
         Some(joined.iter().map(|text| text.map(|text| String::from_utf8(text.to_vec()).expect("UTF-8"))).collect())
     }
 
@@ -118,6 +187,24 @@ mod tests {
         assert_eq!(texts(lists.slice(1, 3)), Some(expected[1..].to_vec()));
         assert_eq!(texts(lists), Some(expected));
         assert_eq!(texts(Arc::new(StringArray::from(vec!["a"]))), None);
+    }
+
+    #[test]
+    fn lists_as_json_keep_positions_and_are_read_back() {
+        let mut lists = ListBuilder::new(StringBuilder::new());
+        lists.append_option(Some(vec![Some("a \"b\"\\\n\u{1}"), None, Some(""), Some("й")]));
+        lists.append_option(None::<Vec<Option<&str>>>);
+        lists.append_option(Some(Vec::<Option<&str>>::new()));
+        let column: ArrayRef = Arc::new(lists.finish());
+        let joined = joined(&column, Form::Json).expect("joined").expect("lists");
+        let texts = joined.iter().map(|json| json.map(|json| of_json(std::str::from_utf8(json).expect("UTF-8"))));
+        let expected = vec!["a \"b\"\\\n\u{1}".to_owned(), String::new(), String::new(), "й".to_owned()];
+        assert_eq!(texts.collect::<Vec<_>>(), [Some(Some(expected)), None, Some(Some(Vec::new()))]);
+        let message = r#"[{"role":"user","content":"Hi"},{"content":[{"type":"image"},{"text":"See"}]},null]"#;
+        assert_eq!(of_json(message), Some(vec!["Hi".to_owned(), "See".to_owned(), String::new()]));
+        for other in ["plain", "[1, 2]", "[\"a\"", "{\"content\":\"a\"}", "[[\"a\"]]", "[sic] he said", "\"a\""] {
+            assert_eq!(of_json(other), None, "{other}");
+        }
     }
 
     #[test]

@@ -27,11 +27,46 @@ use super::run_report::CutReport;
 use super::write::removals::{self, Decided};
 use crate::job::read::intake::Taken;
 use crate::job::saved::SavedState;
+use crate::options::RunOptions;
 use crate::reading::ids::Ids;
 use crate::session::Session;
+use dupsift_algorithms::stage::passes::{Pass, Size};
 use dupsift_core::error::Result;
-use dupsift_passages::Rule;
+use dupsift_passages::{Cut, Rule};
 use order::Order;
+
+/// Returns the passes over the kept documents that find what is cut from a corpus of this size, as a dry run lists them.
+pub fn passes(options: &RunOptions, size: Size) -> Vec<Pass> {
+    let Some(Rule { cut, .. }) = options.cut.rule() else { return Vec::new() };
+    let (reads, rows) = (size.text_bytes, rows::expected_bytes(size.text_bytes));
+    let then = if options.corpus.keep { "cut from deduped/" } else { "only reported, because no corpus is written" };
+    let passages = Pass {
+        name: "passages",
+        does: format!("passages that recur in kept documents are found: {cut}"),
+        reads,
+        writes: rows,
+        stages: vec!["order kept documents", "read units", "find repeats"],
+        count: 3,
+        ..Pass::default()
+    };
+    let passages = match cut {
+        Cut::Runs(length) => Pass {
+            writes: rows + recurring::expected_bytes(length, size.text_bytes),
+            stages: vec!["order kept documents", "read anchors", "read runs", "find repeats"],
+            count: 4,
+            ..passages
+        },
+        _ => passages,
+    };
+    let places = Pass {
+        name: "cut",
+        does: format!("documents with such passages are read again; passages are {then}"),
+        stages: vec!["read repeats", "read cut documents", "write passages/"],
+        count: 2,
+        ..Pass::default()
+    };
+    vec![passages, places]
+}
 
 /// Finds what is cut, and removes documents with too little text left; `None` if nothing is to be cut.
 ///

@@ -19,6 +19,11 @@ pub const KEPT_BYTES: usize = 4 << 20;
 /// Filter bits per anchor.
 const BITS: u64 = 16;
 
+/// Returns about how many bytes the anchors of a text of this many bytes take, with the filters for them.
+pub fn expected_bytes(length: u32, text_bytes: u64) -> u64 {
+    Winnow::new(length, WINDOW.max(length as usize / 4)).anchors_of(text_bytes) * (Anchor::SAVED as u64 + 2 * BITS / 8)
+}
+
 /// Holds two Bloom filters with one word per key: the anchors seen once, and the anchors seen again. An anchor that occurred twice is
 /// always in the second one; an anchor that occurred once is in it only by chance, which costs rows and does not change results.
 pub struct Recurring {

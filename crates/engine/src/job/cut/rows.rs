@@ -19,6 +19,11 @@ pub const HASH: usize = 16;
 /// Approximate bytes of text per row.
 const BYTES_OF_A_ROW: u64 = 64;
 
+/// Returns about how many bytes of rows a text of this many bytes has.
+pub fn expected_bytes(text_bytes: u64) -> u64 {
+    text_bytes / BYTES_OF_A_ROW * ROW as u64
+}
+
 fn push(writer: &mut Writer<'_>, hash: u128, place: u64, position: u32, start: u32) -> Result<()> {
     let mut row = [0; ROW];
     row[..HASH].copy_from_slice(&hash.to_be_bytes());

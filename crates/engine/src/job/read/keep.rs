@@ -6,6 +6,7 @@
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use arrow::array::ArrayRef;
 use rayon::slice::ParallelSliceMut as _;
@@ -18,6 +19,7 @@ use crate::reading::keep_column::{Tally, Tallying, note, parts};
 use crate::reading::parts::{Bytes, put};
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::hash128;
 use dupsift_core::row::{Docs, Slots};
 use dupsift_files::io::Want;
 use dupsift_files::tables::read_as::portions;
@@ -43,10 +45,26 @@ struct Columns {
     begins: AtomicCells<u64>,
     /// The tally of each column's values so far.
     tallies: Vec<Tallying>,
+    /// The place of some long values by their hash and length, because each row of a dictionary may have the same one.
+    long: Mutex<BTreeMap<(u128, usize), u64>>,
 }
 
 /// Bytes of values that are recorded at a time.
 const PORTION_BYTES: usize = 4 << 20;
+
+/// Says where the values of a row are.
+#[derive(Clone, Copy)]
+enum Place {
+    /// At this byte of the portion that is being recorded.
+    InPortion(u64),
+    /// At this byte of the file.
+    InHeap(u64),
+}
+
+/// Values of a row from this many bytes on are recorded once.
+const LONG_BYTES: usize = 64 << 10;
+/// The most long values whose places are kept.
+const MOST_LONG: usize = 4096;
 
 impl Columns {
     /// Records some rows of a batch. Consecutive rows with the same values share them.
@@ -58,23 +76,49 @@ impl Columns {
             tally.add(noted.tally());
             values.push(noted);
         }
-        let (mut bytes, mut places) = (Vec::new(), Vec::<u64>::with_capacity(rows.len()));
+        let (mut bytes, mut places) = (Vec::new(), Vec::<Place>::with_capacity(rows.len()));
         for row in 0..rows.len() {
             let is_again = row > 0 && values.iter().all(|noted| noted.row(row) == noted.row(row - 1));
             if let Some(&place) = places.last().filter(|_| is_again) {
                 places.push(place);
                 continue;
             }
-            places.push(bytes.len() as u64);
+            let start = bytes.len();
             let length: usize = values.iter().map(|noted| noted.row(row).len()).sum();
             bytes.extend_from_slice(&(length as u32).to_le_bytes());
             values.iter().for_each(|noted| bytes.extend_from_slice(noted.row(row)));
+            places.push(if length < LONG_BYTES {
+                Place::InPortion(start as u64)
+            } else {
+                let place = self.long(&bytes[start..])?;
+                bytes.truncate(start);
+                Place::InHeap(place)
+            });
         }
         let begin = self.heap.append(&bytes)?;
         for (row, place) in rows.zip(places) {
-            self.begins.store(batch.doc(row) as usize, begin + place + 1);
+            let place = match place {
+                Place::InPortion(place) => begin + place,
+                Place::InHeap(place) => place,
+            };
+            self.begins.store(batch.doc(row) as usize, place + 1);
         }
         Ok(())
+    }
+
+    /// Returns the place of a long value, which is recorded unless it is known.
+    fn long(&self, bytes: &[u8]) -> Result<u64> {
+        let key = (hash128(bytes), bytes.len());
+        let lock = || self.long.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&place) = lock().get(&key) {
+            return Ok(place);
+        }
+        let place = self.heap.append(bytes)?;
+        let mut long = lock();
+        if long.len() < MOST_LONG {
+            long.insert(key, place);
+        }
+        Ok(place)
     }
 }
 
@@ -107,6 +151,7 @@ impl<'j> KeepRecorder<'j> {
                 heap: Heap::new(session.engine.dir, "keep-keys")?,
                 begins: AtomicCells::new(session.engine.dir, "keep-begins", documents)?,
                 tallies: names.iter().map(|_| Tallying::default()).collect(),
+                long: Mutex::default(),
                 names,
             })
         };

@@ -8,11 +8,12 @@ use super::removals::Decided;
 use crate::job::cut::Cuts;
 use crate::job::pair::classes::number;
 use crate::job::run_report::{CorpusReport, FolderReport};
+use crate::options::RunOptions;
 use crate::reading::read::large_page;
 use crate::reading::rejected::Rejected;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{Copying, Edits, InputFile, Stage};
+use dupsift_files::io::{Copying, Edits, Source, Stage};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Records what happens to each row.
@@ -75,7 +76,7 @@ pub struct Edited<'f> {
 /// [`dupsift_core::error::Error::LargePage`]; and an error for files that cannot be read.
 pub fn check(session: &Session<'_>) -> Result<()> {
     let corpus = session.options.corpus;
-    check_cut(session)?;
+    check_cut(session.options, session.source)?;
     if corpus.is_none() {
         return Ok(());
     }
@@ -92,32 +93,35 @@ pub fn check(session: &Session<'_>) -> Result<()> {
     session.engine.none_bad()
 }
 
-/// Checks that passages can be cut from these files.
-fn check_cut(session: &Session<'_>) -> Result<()> {
-    if session.options.cut.what.is_none() { Ok(()) } else { check_editing(session, "cut") }
+/// Checks that passages can be cut from these files, if the options say so.
+///
+/// # Errors
+/// See [`check_editing`].
+pub fn check_cut(options: &RunOptions, source: &Source) -> Result<()> {
+    if options.cut.what.is_none() { Ok(()) } else { check_editing(options, source, "cut") }
 }
 
 /// Checks that texts from these files can be changed when written, as an option requires.
 ///
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Usage`] for HTML pages, texts from several columns, and formats that cannot be edited.
-pub fn check_editing(session: &Session<'_>, option: &'static str) -> Result<()> {
+pub fn check_editing(options: &RunOptions, source: &Source, option: &'static str) -> Result<()> {
     let refused = |why: &str| Err(Error::wrong(option, why));
-    if session.has_pages() {
+    if source.has_pages() {
         return refused(
             "passages of HTML pages and web archives cannot be cut; run `dupsift purify` first, then run over its pages/",
         );
     }
-    if session.source.has_several_texts() {
+    if source.has_several_texts() {
         return refused(
             "passages of texts from several columns cannot be cut; name a single column with `text-column`",
         );
     }
-    if session.source.has_joined_texts() {
+    if source.has_joined_texts() {
         return refused("passages of texts from lists cannot be cut; convert the lists to strings first");
     }
-    match session.options.corpus.keep {
-        true => session.source.files.iter().try_for_each(InputFile::check_editing),
+    match options.corpus.keep {
+        true => source.files.iter().try_for_each(|file| file.check_editing(option)),
         false => Ok(()),
     }
 }

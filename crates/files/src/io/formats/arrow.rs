@@ -102,7 +102,7 @@ impl Format for Arrow {
         let part = (reading.part.from, reading.part.to);
         let strings = strings(&layout);
         batches(file, &layout, part, places, &|why| reading.bad(why), &mut |batch| {
-            let batch = nested::joined(as_views(&batch)?)?;
+            let batch = nested::joined(as_views(&batch)?, &columns.lists)?;
             let first = row;
             row += batch.num_rows() as u64;
             let mut hand_on = |from: u64, rows: usize| {

@@ -4,6 +4,7 @@ mod arrow;
 mod json_lines;
 mod parquet;
 mod separated;
+mod text_lines;
 mod web_archive;
 mod whole_file;
 
@@ -15,6 +16,9 @@ use std::path::Path;
 
 /// The format of standard input.
 pub const JSON_LINES: &dyn Format = &json_lines::JsonLines;
+
+/// The format of standard input, and of `.txt` files, if each line is a document.
+pub const TEXT_LINES: &dyn Format = &text_lines::TextLines;
 
 /// All formats, in the order in which messages list them.
 const FORMATS: &[&dyn Format] = &[
@@ -28,14 +32,27 @@ const FORMATS: &[&dyn Format] = &[
     &whole_file::PageFile,
 ];
 
-/// Returns the format and the compression for a file extension in any case. Formats with one document per file count only if
-/// `whole_files` is set.
-pub fn of(path: &Path, whole_files: bool) -> Option<(&'static dyn Format, Packing)> {
+/// Says how text and page files are read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TextFiles {
+    /// Not at all.
+    #[default]
+    Skipped,
+    /// Each file is one document.
+    Whole,
+    /// Each line of a `.txt` file is one document.
+    Lines,
+}
+
+/// Returns the format and the compression for a file extension in any case.
+pub fn of(path: &Path, text_files: TextFiles) -> Option<(&'static dyn Format, Packing)> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let (packing, stem) = Packing::of(&name);
     let ends = |format: &&dyn Format| format.endings().iter().any(|ending| stem.ends_with(ending));
-    let format = FORMATS.iter().copied().find(ends)?;
-    let taken = (packing == Packing::Plain || format.is_packed()) && (whole_files || !format.is_whole());
+    let lines = (text_files == TextFiles::Lines).then_some(TEXT_LINES);
+    let format = lines.into_iter().chain(FORMATS.iter().copied()).find(ends)?;
+    let is_asked = text_files == TextFiles::Whole || !format.is_whole();
+    let taken = (packing == Packing::Plain || format.is_packed()) && is_asked;
     taken.then_some((format, packing))
 }
 
@@ -58,7 +75,9 @@ pub fn endings() -> String {
 
 /// Returns whether any of these file extensions belongs to a format with one document per file.
 pub fn takes_whole<'e>(mut endings: impl Iterator<Item = &'e str>) -> bool {
-    endings.any(|ending| of(Path::new(&format!("a{ending}")), true).is_some_and(|(format, _)| format.is_whole()))
+    endings.any(|ending| {
+        of(Path::new(&format!("a{ending}")), TextFiles::Whole).is_some_and(|(format, _)| format.is_whole())
+    })
 }
 
 /// Returns the rows of a batch in which one of the two ids is not UTF-8, with the reason.
@@ -73,8 +92,9 @@ mod tests {
 
     #[test]
     fn endings_tell_formats_and_no_two_formats_share_one() {
-        let named =
-            |name: &str| of(Path::new(name), true).map(|(format, packing)| format.name().to_owned() + &packing.said());
+        let named = |name: &str| {
+            of(Path::new(name), TextFiles::Whole).map(|(format, packing)| format.name().to_owned() + &packing.said())
+        };
         for (name, expected) in [
             ("a.Parquet", Some("Parquet")),
             ("a.parquet.gz", None),
@@ -104,8 +124,9 @@ mod tests {
 
     #[test]
     fn only_plain_json_may_be_of_another_format() {
-        let is_guess =
-            |name: &str| of(Path::new(name), false).is_some_and(|(format, _)| is_guess(Path::new(name), format));
+        let is_guess = |name: &str| {
+            of(Path::new(name), TextFiles::Skipped).is_some_and(|(format, _)| is_guess(Path::new(name), format))
+        };
         assert!(is_guess("d/config.json") && is_guess("A.JSON"));
         for name in ["c4.0001.json.gz", "a.json.zst", "a.jsonl", "a.json.jsonl", "a.ndjson", "a.parquet"] {
             assert!(!is_guess(name), "{name}");
@@ -114,7 +135,11 @@ mod tests {
 
     #[test]
     fn files_that_are_one_document_are_read_where_that_is_asked_for() {
-        assert!(of(Path::new("a.txt"), false).is_none() && of(Path::new("a.html.gz"), false).is_none());
+        let named = |name: &str, files| of(Path::new(name), files).map(|(format, _)| format.name());
+        assert!(["a.txt", "a.html.gz"].iter().all(|name| named(name, TextFiles::Skipped).is_none()));
+        assert_eq!(named("a.TXT.gz", TextFiles::Lines), Some("lines of text"));
+        assert!(["a.md", "a.html"].iter().all(|name| named(name, TextFiles::Lines).is_none()));
+        assert_eq!(named("a.jsonl", TextFiles::Lines), Some("JSON lines"));
         assert!(takes_whole([".csv", ".htm"].into_iter()) && !takes_whole([".csv", "(no ending)"].into_iter()));
     }
 

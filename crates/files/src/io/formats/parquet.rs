@@ -219,6 +219,7 @@ impl Format for Parquet {
         names: [&str; 2],
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
+        let turn = turn(&file, u64::MAX)?;
         let metadata = load(&file)?;
         let columns = Columns { others: names.map(str::to_owned).to_vec(), ..Columns::default() };
         let footer = Footer::new(&metadata, &columns)?;
@@ -226,6 +227,8 @@ impl Format for Parquet {
         if let Some(name) = names.into_iter().find(|name| has(name) && footer.place(name).is_none()) {
             return Err(format!("column {name:?} is nested; expected a string, binary or integer column").into());
         }
+        // Only the two columns remain in memory.
+        drop((metadata, turn));
         let mut reader = guarded(|| {
             let file = Bounded::new(file)?;
             check_pages(file.file(), footer.metadata.metadata(), |_| true)?;

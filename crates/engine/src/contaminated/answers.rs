@@ -1,0 +1,158 @@
+//! The answers of items: texts, or positions in a list of choices.
+//!
+//! ```text
+//! choices              answer           text
+//! [red, green, blue]   1                green     (a position counted from 0, as in MMLU)
+//! [red, green]         2                green     (from 1, if the set has the last position and no 0, as in WinoGrande)
+//! [red, green, blue]   C, (c) or "C."   blue
+//! [red, green, blue]   green            green
+//! (none)               9 + 3 #### 12    12        (GSM8K: what follows the last ####)
+//! (none)               C                (null)    (a letter alone says nothing)
+//! ```
+
+use dupsift_files::tables::lists::of_json;
+
+/// Precedes the final answer in a worked solution.
+const FINAL: &str = "####";
+
+/// Holds the answers and choices of an item as read.
+#[derive(Debug, Default)]
+pub struct Given {
+    /// The value of the answer column, or those of its list; each one is right.
+    values: Vec<String>,
+    choices: Vec<String>,
+}
+
+/// Says how the answers of an evaluation set are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Meaning {
+    /// They are texts.
+    Texts,
+    /// They are letters, or positions in the choices, counted from this number.
+    PositionsFrom(usize),
+}
+
+/// Describes an answer that may be a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Position {
+    Number(usize),
+    /// The position of a letter, counted from 0.
+    Letter(usize),
+}
+
+impl Given {
+    /// Creates the answers from the value of the answer column, which may be a list in JSON.
+    pub fn new(answer: Option<&str>, choices: Vec<String>) -> Given {
+        let values = answer.map_or_else(Vec::new, |text| of_json(text).unwrap_or_else(|| vec![text.to_owned()]));
+        // Test sets hide their answers behind -1.
+        let is_hidden = |value: &String| !choices.is_empty() && value.trim().parse::<i64>().is_ok_and(|at| at < 0);
+        let values = values.into_iter().filter(|value| !value.trim().is_empty() && !is_hidden(value)).collect();
+        Given { values, choices }
+    }
+
+    /// Returns the bytes of all texts.
+    pub fn bytes(&self) -> u64 {
+        self.values.iter().chain(&self.choices).map(|text| text.len() as u64).sum()
+    }
+
+    /// Returns the texts of the answers.
+    pub fn texts(&self, meaning: Meaning) -> Vec<&str> {
+        let text = |value: &'_ String| -> Option<&str> {
+            if let (Meaning::PositionsFrom(first), Some(position)) = (meaning, position(value)) {
+                let at = match position {
+                    Position::Number(number) => number.checked_sub(first),
+                    Position::Letter(at) => Some(at),
+                };
+                if let Some(choice) = at.and_then(|at| self.choices.get(at)) {
+                    return Some(choice);
+                }
+            }
+            None
+        };
+        let own = |value: &'_ String| !matches!(position(value), Some(Position::Letter(_)));
+        let texts = self.values.iter().filter_map(|value| {
+            let own = || own(value).then(|| value.rsplit_once(FINAL).map_or(value.as_str(), |(_, last)| last));
+            text(value).or_else(own).map(str::trim)
+        });
+        texts.filter(|text| !text.is_empty()).collect()
+    }
+}
+
+impl Meaning {
+    /// Returns how the answers of a set are meant: as positions, if most of those with choices are.
+    pub fn of<'g>(set: impl Iterator<Item = &'g Given>) -> Meaning {
+        let (mut positions, mut others, mut first, mut last) = (0, 0, false, false);
+        for Given { values, choices } in set.filter(|given| !given.choices.is_empty()) {
+            for value in values {
+                match position(value) {
+                    Some(Position::Number(number)) if number <= choices.len() => {
+                        positions += 1;
+                        first |= number == 0;
+                        last |= number == choices.len();
+                    }
+                    Some(Position::Letter(at)) if at < choices.len() => positions += 1,
+                    _ => others += 1,
+                }
+            }
+        }
+        match positions > others {
+            true => Meaning::PositionsFrom(usize::from(last && !first)),
+            false => Meaning::Texts,
+        }
+    }
+}
+
+/// Returns the position that a value may stand for: a number, or a letter alone, also as `(C)` and `C.`.
+fn position(value: &str) -> Option<Position> {
+    let value = value.trim().trim_start_matches('(').trim_end_matches([')', '.', ':']);
+    let mut letters = value.chars();
+    match (letters.next(), letters.next()) {
+        (Some(letter @ ('a'..='z' | 'A'..='Z')), None) => {
+            Some(Position::Letter((letter.to_ascii_lowercase() as u8 - b'a').into()))
+        }
+        _ => value.parse().ok().map(Position::Number),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn given(answer: &str, choices: &[&str]) -> Given {
+        Given::new(Some(answer), choices.iter().map(|choice| (*choice).to_owned()).collect())
+    }
+
+    /// Returns the answers of the items of a set, each with the first of its texts.
+    fn texts(set: &[(&str, &[&str])]) -> Vec<Option<String>> {
+        let set: Vec<Given> = set.iter().map(|(answer, choices)| given(answer, choices)).collect();
+        let meaning = Meaning::of(set.iter());
+        set.iter().map(|given| given.texts(meaning).first().map(|text| (*text).to_owned())).collect()
+    }
+
+    #[test]
+    fn positions_and_letters_lead_to_choices() {
+        let colors: &[&str] = &["red", "green", "blue", "black"];
+        let some = |texts: &[&str]| texts.iter().map(|text| Some((*text).to_owned())).collect::<Vec<_>>();
+        assert_eq!(texts(&[("1", colors), ("3", colors)]), some(&["green", "black"]));
+        assert_eq!(texts(&[("0", colors), ("4", colors)]), some(&["red", "4"]));
+        assert_eq!(texts(&[("1", colors), ("4", colors)]), some(&["red", "black"]), "from 1");
+        assert_eq!(texts(&[("C", colors), ("(d)", colors), ("B.", colors)]), some(&["blue", "black", "green"]));
+        assert_eq!(texts(&[("A", colors), ("4", colors)]), some(&["red", "black"]), "ARC has both");
+        assert_eq!(texts(&[("green", colors), ("red", colors)]), some(&["green", "red"]));
+        // Most answers are texts, so this one is a text as well.
+        assert_eq!(texts(&[("12", &["1", "12"]), ("40", &["40", "2"]), ("2", &["2", "5", "7"])])[2], Some("2".into()));
+    }
+
+    #[test]
+    fn answers_without_choices_are_texts() {
+        let none: &[&str] = &[];
+        let answers = [("He eats 9 + 3.\n#### 12", none), ("C", none), ("", none), (" Paris ", none), ("-1", none)];
+        let expected = [Some("12"), None, None, Some("Paris"), Some("-1")].map(|text| text.map(str::to_owned));
+        assert_eq!(texts(&answers), expected);
+        assert_eq!(texts(&[("-1", &["a", "b"])]), [None], "hidden");
+        assert_eq!(texts(&[("1", &["a", ""]), ("0", &["a", ""])]), [None, Some("a".into())]);
+        let all = given("[\"NYC\", \"New York\", null]", &[]);
+        assert_eq!(all.texts(Meaning::Texts), ["NYC", "New York"]);
+        assert_eq!(Given::new(None, Vec::new()).texts(Meaning::PositionsFrom(0)), [""; 0]);
+    }
+}

@@ -1,0 +1,126 @@
+//! Lines of text: each line of a `.txt` file is one document.
+
+use crate::io::before_damage::before_damage;
+use crate::io::coding::Coding;
+use crate::io::copying::Copying;
+use crate::io::format::{Format, Opened, Reading, Unusable};
+use crate::io::json_row::Row;
+use crate::io::jsonl::{self, Marks, Scan};
+use crate::io::lines::{LOOKED_AT_BYTES, Lines, MAX_LINE_BYTES};
+use crate::io::repacking::{Repacking, Tee};
+use crate::io::rest::Behind;
+use crate::io::schema::{Columns, KnownColumns};
+use crate::io::{copy_lines, json_value};
+use crate::tables::{Documents, RejectReason, Rejection};
+use arrow::datatypes::DataType;
+use dupsift_core::error::Result;
+use std::fs::File;
+use std::io;
+
+/// The format of lines of text.
+#[derive(Debug)]
+pub(super) struct TextLines;
+
+impl Format for TextLines {
+    fn name(&self) -> &'static str {
+        "lines of text"
+    }
+
+    fn endings(&self) -> &'static [&'static str] {
+        &[".txt"]
+    }
+
+    fn is_packed(&self) -> bool {
+        true
+    }
+
+    /// A line is a text, whatever the text column is called.
+    fn names_columns(&self) -> bool {
+        false
+    }
+
+    fn open(
+        &self,
+        file: File,
+        coding: Coding,
+        columns: &Columns,
+        repacking: Option<&Repacking>,
+    ) -> std::result::Result<Opened, Unusable> {
+        let failed = |error: io::Error| {
+            Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
+        };
+        if columns.id_required {
+            let why = format!("lines of text have no column {:?}; leave `id-column` out: ids are FILE#ROW", columns.id);
+            return Err(Unusable::Lacks(why));
+        }
+        let mut coding = coding.resolved(&file).map_err(failed)?;
+        let look = |coding| file.try_clone().and_then(|file| scan(file, coding, repacking)).map_err(failed);
+        let mut scan = look(coding)?;
+        let mut damaged = None;
+        if let Some(damage) = scan.damage.take() {
+            let lines = |text| Lines::new(text, 0, MAX_LINE_BYTES).decoded(coding.of_lines()).taking_turns();
+            let is_row = |line: &[u8]| std::str::from_utf8(line).is_ok();
+            let (before, lost) = before_damage(&file, coding, &damage, &lines, &is_row).map_err(failed)?;
+            (coding, damaged) = (before, Some(lost));
+            scan = look(coding)?;
+            if scan.rows == 0 {
+                return Err(failed(io::Error::other(damage.why)));
+            }
+        }
+        let (notes, lost) = Behind::notes(scan.behind);
+        Ok(Opened {
+            pieces: scan.pieces,
+            longest: scan.longest,
+            coding: Some(coding),
+            notes,
+            lost: damaged.or(lost),
+            written: scan.written,
+            ..Opened::default()
+        })
+    }
+
+    fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
+        let text = reading.text(file).map_err(|error| reading.failed(error))?;
+        let lines = Lines::new(text, reading.part.from, reading.longest).decoded(reading.coding.of_lines());
+        let others = reading.columns.others.len();
+        jsonl::rows(lines, reading, &|line, _| row(line, others), each)
+    }
+
+    fn columns(&self, _: File, _: Coding, _: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
+        Ok(Some(KnownColumns::default()))
+    }
+
+    fn own_columns(&self, _: File, _: Coding) -> Vec<(String, Option<DataType>)> {
+        Vec::new()
+    }
+
+    fn copies(&self, coding: Coding) -> std::result::Result<(), String> {
+        copy_lines::check(coding)
+    }
+
+    fn copy_rows(&self, file: File, copying: &Copying<'_>) -> Result<()> {
+        copy_lines::copy(file, copying, None)
+    }
+}
+
+/// Counts the lines that are not blank.
+fn scan(file: File, coding: Coding, repacking: Option<&Repacking>) -> io::Result<Scan> {
+    let text = Tee::new(file, coding, repacking)?;
+    let (mut scan, mut marks) = (Scan::default(), Marks::new(coding, &text));
+    let mut lines = Lines::new(text, 0, LOOKED_AT_BYTES).decoded(coding.of_lines());
+    while let Some(start) = lines.step()? {
+        marks.row(&mut scan, start, &mut lines);
+        if lines.length <= MAX_LINE_BYTES {
+            scan.longest = scan.longest.max(lines.length);
+        }
+    }
+    marks.end(&mut scan, &mut lines);
+    Ok(scan)
+}
+
+/// Returns the row of a line, or why it is invalid.
+fn row(line: &[u8], others: usize) -> std::result::Result<Row<'_>, Rejection> {
+    let text = std::str::from_utf8(line)
+        .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;
+    Ok(Row { text: Some(text.into()), others: vec![json_value::JsonValue::Null; others], ..Row::default() })
+}
