@@ -341,7 +341,7 @@ mod tests {
             of("exact_limit=30000").unwrap().scheme().notes[0]
                 .contains("20 blocks; finds every pair, except in groups")
         );
-        assert!(of("join=exact").unwrap().scheme().notes[0].contains("complete"));
+        assert!(of("join=exact").unwrap().scheme().notes[0].contains("finds every pair"));
         assert!(of("join=rarest").err().unwrap().to_string().contains("measure=containment"));
         assert!(
             of("measure=containment,threshold=0.8").unwrap().scheme().notes[0]
