@@ -67,6 +67,7 @@ mod relations;
 mod report;
 mod resume;
 mod resume_ends;
+mod resume_index;
 mod resume_inputs;
 mod saved_inputs;
 mod scope;
