@@ -3,6 +3,7 @@
 // Tests write files into folders of their own.
 #![allow(clippy::disallowed_methods)]
 
+mod addresses;
 mod allocations;
 mod any_folder;
 mod apply;
@@ -22,6 +23,7 @@ mod corpus;
 mod cost;
 mod cut;
 mod damage;
+mod dataset_card;
 mod decontamination;
 mod determinism;
 mod evaluate;
