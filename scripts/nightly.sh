@@ -6,7 +6,7 @@
 # The result is OUT/NAME; NAME is today's date by default. OUT/latest is a link to the newest published result. If a run was interrupted,
 # the same command resumes it. A complete result is not computed again. Only one run at a time uses OUT. With --index, the corpus is a
 # batch: it is matched against all earlier batches in the index DIR and added to them. After publication, the rows of
-# earlier batches are merged.
+# earlier batches are merged. The texts of removed documents are stored (--keep-texts), because the next snapshot may overwrite CORPUS.
 #
 # Exit codes: 0 published (the log reports rejected rows and files); 4 held back by a guard: check the result, then run the command in
 # the log; 75 another run is in progress; otherwise the exit code of dupsift run.
@@ -45,6 +45,8 @@ case $keep in '' | 0 | *[!0-9]*) fail 2 "KEEP is $keep; expected a number of res
 program=${DUPSIFT:-$(command -v dupsift || echo "$(dirname -- "$0")/../target/release/dupsift")}
 case $program in */*) program=$(whole "$program") ;; esac
 [ -x "$program" ] || fail 2 "$program is not a program; build it with make, or set DUPSIFT=/path/to/dupsift"
+
+case " $* " in *' --keep-texts'*) ;; *) set -- --keep-texts "$@" ;; esac
 
 mkdir -p -- "$out"
 [ ! -L "$out/.nightly.lock" ] || fail 2 "$out/.nightly.lock is a link, but must be a file; remove the link"

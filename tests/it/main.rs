@@ -79,6 +79,7 @@ mod shared_folders;
 mod short_copies;
 mod signals;
 mod source_column;
+mod stored_texts;
 mod stream;
 mod third_driver;
 mod titles;

@@ -136,7 +136,8 @@ pub fn attempt(
     let none = CorpusStats::none();
     let before = Before::new(session, frozen.as_ref(), &none, planned);
     let passes = Passes { session, saved: &saved };
-    let First { mut taken, copies, counts, words, members, mut stored, copy_keys } = passes.first(&before, variant.meeting())?;
+    let First { mut taken, copies, counts, words, members, mut stored, copy_keys } =
+        passes.first(&before, variant.meeting())?;
     let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
     let stats = if variant.meeting().is_some() { stats.frozen() } else { stats };
     let view = if plan.counts.is_some() { View::after_count(session, cuts.as_ref(), &stats) } else { before.view };

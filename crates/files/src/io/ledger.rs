@@ -273,6 +273,7 @@ mod tests {
                     contents: [u64::MAX, 0],
                 }],
             },
+            matched: Some(LedgerMatch { content: "5f".into(), base: 65_536 }),
         }
     }
 

@@ -67,6 +67,7 @@ const ELSEWHERE: &[&str] = &[
     "batch",
     "planned-documents",
     "keep",
+    "keep-texts",
     "decide",
     "remove-if",
     "chain",
@@ -208,9 +209,8 @@ impl Keys {
     /// Returns all keys, in the order of the work.
     pub fn all(&self) -> impl Iterator<Item = &Key> {
         let members = self.members.iter();
-        let members = members.flat_map(|MemberKeys { model, rows, keys, pairs, noted, near }| {
-            [model, keys, rows, pairs, noted, near]
-        });
+        let members = members
+            .flat_map(|MemberKeys { model, rows, keys, pairs, noted, near }| [model, keys, rows, pairs, noted, near]);
         let Keys { pages, notes, copies, counts, words, copy_keys, indexed, .. } = self;
         [pages, notes, copies, counts, words, copy_keys, indexed]
             .into_iter()
