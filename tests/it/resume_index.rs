@@ -148,11 +148,13 @@ fn a_later_batch_resumes_after_a_kill_in_any_stage() {
     });
 }
 
-/// Returns where a stage begins in a run that is not killed.
+/// Returns where a stage begins for the last time in a run that is not killed.
 fn position(place: &Place, more: &[&str], stage: &str) -> usize {
     let ran = Ran::of(place.command("tuesday", more).output().unwrap()).ends_with(0);
-    let mut stages = ran.stderr.lines().filter(|line| line.contains("\"stage begins\""));
-    stages.position(|line| line.contains(&format!("\"{stage}\""))).unwrap_or_else(|| panic!("no stage {stage}"))
+    // A reference of files is built by the same stages before.
+    let stages: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("\"stage begins\"")).collect();
+    let last = stages.iter().rposition(|line| line.contains(&format!("\"{stage}\"")));
+    last.unwrap_or_else(|| panic!("no stage {stage}"))
 }
 
 /// While the index is changed, each step of the publication may be the last one.

@@ -414,7 +414,6 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(OUTPUT, RUN, "keep-texts", "", Kind::Switch,
         "Also store the texts of removed documents and of those kept instead, in texts/, so that `dupsift explain` and \
          `dupsift report` work when the corpus is gone")
-        .brief("Also store the texts of removed documents")
         .field(|run, given| Ok(run.keep_texts = given.switch()), |run| Some(run.keep_texts.into())),
     OptionSpec::new(OUTPUT, COPYING, "corpus", "LIST", Kind::Text(|typed| CorpusFiles::parse(typed).map(drop)),
         "What to write of the corpus, file by file, separated by commas: keep, the kept rows, in deduped/; drop, the \

@@ -338,7 +338,8 @@ fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
         let identity = session.options.recipe.identity(session.pipeline, pages);
         finished.report.recipe.identity == format!("{identity:016x}")
     };
-    if !is_same(session.has_pages()) && !(finished.report.stored_texts.is_some() && is_same(true)) {
+    let is_known = is_same(session.has_pages()) || finished.report.stored_texts.is_some() && is_same(true);
+    if !is_known {
         notes.push(format!(
             "the run is from another version of dupsift ({}) or used other word lists: signatures may differ from the run's",
             finished.report.dupsift
