@@ -5,8 +5,8 @@
 #
 # The result is OUT/NAME; NAME is today's date by default. OUT/latest is a link to the newest published result. If a run was interrupted,
 # the same command resumes it. A complete result is not computed again. Only one run at a time uses OUT. With --index, the corpus is a
-# batch: it is matched against all earlier batches in the index DIR and added to them, and an interrupted run starts over. After
-# publication, the rows of earlier batches are merged.
+# batch: it is matched against all earlier batches in the index DIR and added to them. After publication, the rows of
+# earlier batches are merged. The texts of removed documents are stored (--keep-texts), because the next snapshot may overwrite CORPUS.
 #
 # Exit codes: 0 published (the log reports rejected rows and files); 4 held back by a guard: check the result, then run the command in
 # the log; 75 another run is in progress; otherwise the exit code of dupsift run.
@@ -24,10 +24,10 @@ usage() {
   exit 0
 }
 case " ${1-} ${2-} ${3-} " in *" -h "* | *" --help "*) usage ;; esac
-index= again='run the same command again to resume'
+index=
 if [ "${1-}" = --index ]; then
   [ -n "${2-}" ] || fail 2 "--index expects a folder, such as: nightly.sh --index /data/seen /data/crawl/today /data/dedup"
-  index=$(whole "$2") again='run the same command again to start over'
+  index=$(whole "$2")
   shift 2
 fi
 [ $# -ge 2 ] || fail 2 "expected CORPUS and OUT, such as: nightly.sh /data/crawl/today /data/dedup"
@@ -45,6 +45,8 @@ case $keep in '' | 0 | *[!0-9]*) fail 2 "KEEP is $keep; expected a number of res
 program=${DUPSIFT:-$(command -v dupsift || echo "$(dirname -- "$0")/../target/release/dupsift")}
 case $program in */*) program=$(whole "$program") ;; esac
 [ -x "$program" ] || fail 2 "$program is not a program; build it with make, or set DUPSIFT=/path/to/dupsift"
+
+case " $* " in *' --keep-texts'*) ;; *) set -- --keep-texts "$@" ;; esac
 
 mkdir -p -- "$out"
 [ ! -L "$out/.nightly.lock" ] || fail 2 "$out/.nightly.lock is a link, but must be a file; remove the link"
@@ -158,7 +160,7 @@ case $code in
     fail 4 "held back; $out/latest is unchanged. Check $out/$night.held; if it is correct, run: $program accept $out/$night.held, then this command again to update latest"
     ;;
   2) fail 2 "dupsift exited with code 2; fix the reported problem; nothing was started" ;;
-  *) fail "$code" "dupsift exited with code $code; $again" ;;
+  *) fail "$code" "dupsift exited with code $code; run the same command again to resume" ;;
 esac
 note "$night"
 lead "$night"

@@ -79,6 +79,7 @@ class _Publishing(TypedDict, total=False):
     max_shrink_factor: int
     max_candidates_factor: int
     scope: str
+    keep_texts: bool
     corpus: str | Sequence[str]
     cut: str
     cut_at: str

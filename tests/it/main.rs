@@ -3,6 +3,7 @@
 // Tests write files into folders of their own.
 #![allow(clippy::disallowed_methods)]
 
+mod addresses;
 mod allocations;
 mod any_folder;
 mod apply;
@@ -22,6 +23,7 @@ mod corpus;
 mod cost;
 mod cut;
 mod damage;
+mod dataset_card;
 mod decontamination;
 mod determinism;
 mod evaluate;
@@ -67,6 +69,7 @@ mod relations;
 mod report;
 mod resume;
 mod resume_ends;
+mod resume_index;
 mod resume_inputs;
 mod saved_inputs;
 mod scope;
@@ -76,6 +79,7 @@ mod shared_folders;
 mod short_copies;
 mod signals;
 mod source_column;
+mod stored_texts;
 mod stream;
 mod third_driver;
 mod titles;

@@ -299,7 +299,7 @@ fn nights_with_an_index_are_added_once_they_are_published() {
     // The second run is killed before it is published, and again when its output is complete but not yet in the index.
     cut(2, 4);
     let killed = |step: &str| Ran::of(nights.indexed("2026-11-21", &[]).env("DUPSIFT_STOP_AT", step).output().unwrap());
-    killed("intent").says(&["dupsift exited with code 134", "run the same command again to start over"]);
+    killed("intent").says(&["dupsift exited with code 134", "run the same command again to resume"]);
     assert!(!nights.at("out/2026-11-21").exists());
     assert_eq!(nights_in(&nights.held()), ["2026-11-20"]);
     killed("output").says(&["dupsift exited with code 134"]);

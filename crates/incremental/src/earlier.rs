@@ -107,8 +107,18 @@ impl Earlier for Kept<'_> {
             },
             |mut writer| writer.flush(),
         )?;
-        self.add(Noted { name: pairs_of(label), rows: rows.finish()?, docs: vec![0..DOC, DOC..2 * DOC] });
+        self.add_noted(label, rows.finish()?);
         Ok(())
+    }
+
+    fn take_noted(&self, label: &str) -> Option<Sorted> {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = noted.iter().position(|noted| noted.name == pairs_of(label))?;
+        Some(noted.swap_remove(at).rows)
+    }
+
+    fn add_noted(&self, label: &str, rows: Sorted) {
+        self.add(Noted { name: pairs_of(label), rows, docs: vec![0..DOC, DOC..2 * DOC] });
     }
 
     fn links(&self, session: &Session<'_>, label: &str) -> Result<Option<Sorted>> {

@@ -22,6 +22,8 @@ pub struct Job<'j> {
     pub again: Option<MadeAgain>,
     /// Whether the batch is added to the index.
     pub appends: bool,
+    /// Identifies the content of the index before the batch.
+    pub matched: String,
     /// Finishes the result.
     pub finish: &'j Finish<'j>,
 }

@@ -49,7 +49,7 @@ pub struct Joining<'i> {
 struct Met {
     source: Source,
     first: u64,
-    numbers: Mapped<u64>,
+    numbers: Arc<Mapped<u64>>,
     fates: AtomicCells<u64>,
     hashes: [AtomicCells<u64>; 2],
 }
@@ -94,11 +94,15 @@ impl<'i> Joining<'i> {
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
     pub fn look_up(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<()> {
-        if met.count() > 0 {
-            let met = self.copy_out(engine, manifest, met)?;
-            self.met.get_or_init(|| met);
+        if met.count() == 0 {
+            return Ok(());
         }
+        self.take(self.copy_out(engine, manifest, Arc::new(numbers(engine, met)?))?);
         Ok(())
+    }
+
+    fn take(&self, met: Met) -> &Met {
+        self.met.get_or_init(|| met)
     }
 
     /// Passes on these documents, each with the kept one that it was removed in favor of.
@@ -189,9 +193,8 @@ impl<'i> Joining<'i> {
     }
 
     /// Copies the texts of these documents out of the index, into files like the input files of a batch.
-    fn copy_out(&self, engine: &Engine<'_>, manifest: &Manifest, met: &AtomicBits) -> Result<Met> {
+    fn copy_out(&self, engine: &Engine<'_>, manifest: &Manifest, numbers: Arc<Mapped<u64>>) -> Result<Met> {
         let running = engine.clock.stage("look up indexed documents");
-        let numbers = numbers(engine, met)?;
         let fates = AtomicCells::new(engine.dir, "guest-fates", numbers.len())?;
         let hashes = [(); 2].map(|()| AtomicCells::new(engine.dir, "guest-hashes", numbers.len()));
         let [high, low] = hashes;
@@ -277,7 +280,8 @@ impl<'i> Joining<'i> {
     pub fn guests(&mut self, engine: &Engine<'_>) -> Result<(Option<Source>, Guests)> {
         let Numbered { base, next_doc, .. } = self.numbered;
         let Some(Met { source, numbers, fates, .. }) = self.met.take() else {
-            let none = (Mapped::new(engine.dir, "no-guests", 0)?, AtomicCells::new(engine.dir, "no-fates", 0)?);
+            let none =
+                (Arc::new(Mapped::new(engine.dir, "no-guests", 0)?), AtomicCells::new(engine.dir, "no-fates", 0)?);
             return Ok((None, Guests::new(engine, base, next_doc, none.0, none.1)?));
         };
         Ok((Some(source), Guests::new(engine, base, next_doc, numbers, fates)?))
@@ -324,8 +328,18 @@ impl Meeting for Joining<'_> {
             self.beyond.store(met.count(), Relaxed);
             return Err(Error::Internal("there are more indexed documents than numbers".into()));
         }
-        let met = self.copy_out(engine, manifest, &met)?;
-        Ok(Some(&self.met.get_or_init(|| met).source))
+        let met = self.copy_out(engine, manifest, Arc::new(numbers(engine, &met)?))?;
+        Ok(Some(&self.take(met).source))
+    }
+
+    fn met(&self) -> Option<Arc<Mapped<u64>>> {
+        self.met.get().map(|met| met.numbers.clone())
+    }
+
+    fn meet_again(&self, engine: &Engine<'_>, numbers: Arc<Mapped<u64>>) -> Result<()> {
+        let Some(manifest) = &self.index.manifest else { return Ok(()) };
+        self.take(self.copy_out(engine, manifest, numbers)?);
+        Ok(())
     }
 
     fn check(&self, doc: u64, document: &Analysis<'_>) -> Result<()> {

@@ -39,7 +39,7 @@ use std::sync::atomic::AtomicBool;
 
 pub use again::Again;
 pub use batch::accept;
-use night::matched;
+use night::{Purpose, matched};
 pub use place::place_of;
 use reference::Reference;
 
@@ -64,7 +64,7 @@ pub fn with_index(
     finish: &Finish<'_>,
 ) -> Result<RunReport> {
     recipe::check(options, &inputs)?;
-    matched(options, inputs, progress, cancel, finish, (dir, true))
+    matched(options, inputs, progress, cancel, finish, (dir, Purpose::Append))
 }
 
 /// Runs against a reference, which is not changed.
@@ -84,5 +84,5 @@ pub fn with_reference(
     let inputs = inputs.beside(reference.read());
     // The options of the reference apply to the corpus too.
     let options = RunOptions { stats: reference.stats(options), planned_documents: None, ..options.clone() };
-    matched(&options, inputs, progress, cancel, finish, (reference.dir(), false))
+    matched(&options, inputs, progress, cancel, finish, (reference.dir(), reference.purpose()))
 }

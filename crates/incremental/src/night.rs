@@ -14,10 +14,10 @@ use super::published::state;
 use super::{batch, drift, recipe};
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::{Error, Result};
+use dupsift_core::hash::hash128;
 use dupsift_core::number::{counted, counted_as};
 use dupsift_engine::engine::checkpoints::Checkpoints;
 use dupsift_engine::engine::progress::Progress;
-use dupsift_engine::job::member::{Member, Step};
 use dupsift_engine::job::pair::classes::Classes;
 use dupsift_engine::job::pair::links::Earlier;
 use dupsift_engine::job::read::intake::Taken;
@@ -34,20 +34,21 @@ use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::reading::losses::Losses;
 use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Stage, absolute};
-use dupsift_index::{Index, Manifest, NightMet, STATISTICS, check_rights, stop_at};
+use dupsift_index::{Batch, Index, Manifest, NightMet, STATISTICS, check_rights, stop_at};
 
 /// Numbers reserved for indexed documents at first: the first factor times the rows of the batch, and at least the second number.
 const RESERVED: (u64, u64) = (4, 1 << 16);
 
-/// Runs against the index in a folder, and appends to it if `appends`.
+/// Runs against the index in a folder, and appends to it if that is the purpose.
 pub fn matched(
     options: &RunOptions,
     inputs: Inputs,
     progress: &Progress,
     cancel: &AtomicBool,
     finish: &Finish<'_>,
-    (dir, appends): (&Path, bool),
+    (dir, purpose): (&Path, Purpose),
 ) -> Result<RunReport> {
+    let appends = purpose == Purpose::Append;
     let named = batch::Named::new(options, &inputs.source.files)?;
     let known = OnceCell::new();
     // The files are read at most once, because that may take as long as the run.
@@ -88,7 +89,6 @@ pub fn matched(
         (false, None) => return Err(Error::usage(format!("{} is no longer an index", dir.display()))),
     };
     let mut options = options.clone();
-    (options.checkpoint, options.resumes) = (None, false);
     let documents_planned = recipe::compare(index.manifest.as_ref(), dir, &options, rows)?;
     if let Some(manifest) = &index.manifest {
         index.check_statistics()?;
@@ -96,7 +96,9 @@ pub fn matched(
     }
     let next: RefCell<Option<Manifest>> = RefCell::new(None);
     let report = {
-        let job = Job { index: &index, options: &options, documents_planned, batch: named, again, appends, finish };
+        let matched = matched_line(index.manifest.as_ref(), purpose)?;
+        let job =
+            Job { index: &index, options: &options, documents_planned, batch: named, again, appends, matched, finish };
         let attempt = |session: &Session<'_>, stage: &Stage, losses: &Losses<'_>, products: &Checkpoints<'_>| {
             let (report, manifest) = attempt(session, stage, losses, products, &job)?;
             next.replace(Some(manifest).filter(|_| appends));
@@ -117,6 +119,33 @@ pub fn matched(
     Ok(report)
 }
 
+/// Why a run is matched against an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// To add the batch to it.
+    Append,
+    /// As a reference, which is not changed.
+    Reference,
+    /// As a temporary index of reference files, which every process builds again.
+    Files,
+}
+
+/// Returns a hash that identifies the content of an index, for the saved state of a run. Of a temporary index, it covers what follows from
+/// the reference files and the options.
+fn matched_line(manifest: Option<&Manifest>, purpose: Purpose) -> Result<String> {
+    let mut manifest = manifest.cloned().unwrap_or_default();
+    if purpose == Purpose::Files {
+        manifest.statistics_files.clear();
+        manifest.rows.clear();
+        for batch in &mut manifest.batches {
+            let Batch { inputs, contents, first_doc, rows, texts, used, .. } = std::mem::take(batch);
+            *batch = Batch { inputs, contents, first_doc, rows, texts, used, ..Batch::default() };
+        }
+    }
+    let json = serde_json::to_vec(&manifest).map_err(Error::table("describe the index"))?;
+    Ok(format!("{:032x}", hash128(&json)))
+}
+
 /// Reads the files of a batch and returns a hash of their content; `None` if one of them cannot be read.
 fn contents(options: &RunOptions, inputs: &Inputs, progress: &Progress, cancel: &AtomicBool) -> Result<Option<String>> {
     match work_again(options, &inputs.source, progress, cancel, saved_inputs::hash_all) {
@@ -135,7 +164,8 @@ fn attempt(
     job: &Job<'_>,
 ) -> Result<(RunReport, Manifest)> {
     let next_doc = IndexDoc(job.index.manifest.as_ref().map_or(0, |manifest| manifest.next_doc));
-    let mut base = next_doc.0.min((RESERVED.0 * session.documents()).max(RESERVED.1));
+    let base = next_doc.0.min((RESERVED.0 * session.documents()).max(RESERVED.1));
+    let mut base = products.match_against(&job.matched, base)?;
     loop {
         let numbered = Numbered { base, next_doc, documents_planned: job.documents_planned };
         if next_doc.0 + session.documents() > numbered.room() {
@@ -159,7 +189,10 @@ fn attempt(
             next: None,
         };
         match story::attempt(&shifted, stage, losses, products, &mut matching) {
-            Err(_) if matching.joining.beyond.load(Relaxed) > 0 => base = matching.joining.beyond.load(Relaxed),
+            Err(_) if matching.joining.beyond.load(Relaxed) > 0 => {
+                base = matching.joining.beyond.load(Relaxed);
+                products.match_with(&job.matched, base)?;
+            }
             Err(error) => return Err(error),
             Ok(report) => match matching.next {
                 Some(next) => return Ok((report, next)),
@@ -194,10 +227,10 @@ impl Variant for Matching<'_> {
     fn join(
         &mut self,
         session: &Session<'_>,
-        members: &mut [Member<'_, Step>],
+        keys: Vec<(String, Keys)>,
         copy_keys: Option<Keys>,
     ) -> Result<Option<(Source, Guests)>> {
-        (self.keys, self.copy_keys) = (take_keys(members), copy_keys);
+        (self.keys, self.copy_keys) = (keys, copy_keys);
         let (source, guests) = self.joining.guests(session.engine)?;
         let source = source.map_or_else(|| session.source.shifted(0), |source| session.source.after(&source));
         Ok(Some((source, guests)))
@@ -235,15 +268,6 @@ impl Variant for Matching<'_> {
         self.next = Some(manifest);
         (self.job.finish)(session, stage, report)
     }
-}
-
-/// Takes the keys by which the documents match others, for each algorithm.
-fn take_keys(members: &mut [Member<'_, Step>]) -> Vec<(String, Keys)> {
-    let keys = members.iter_mut().map(|member| match &mut member.now {
-        Step::Rows(signed) => Some((member.bound.label.clone(), *signed.keys.take()?)),
-        _ => None,
-    });
-    keys.flatten().collect()
 }
 
 /// Records in the report how the batch was matched and added to the index, including the cost of adding it.

@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::night::matched;
+use super::night::{Purpose, matched};
 use super::published::state;
 use super::recipe::PLANNED;
 use dupsift_core::error::{Error, Result};
@@ -64,6 +64,9 @@ impl Reference {
             accept: true,
             is_reference: true,
             report: false,
+            // The folder has another name in each process.
+            checkpoint: None,
+            resumes: false,
             reference: None,
             planned_documents: Some(options.planned_documents.unwrap_or(planned)),
             ..options.clone()
@@ -74,7 +77,7 @@ impl Reference {
             warnings.replace(input_notes::of_reading(session, &report.documents.rejections));
             Ok(report)
         };
-        let report = matched(&of_files, inputs, progress, cancel, &finish, (&dir, true))?;
+        let report = matched(&of_files, inputs, progress, cancel, &finish, (&dir, Purpose::Append))?;
         let fired = report.guards.iter().filter_map(GuardReport::over_reading).collect();
         let documents = report.documents;
         let read = OtherInputReport {
@@ -97,6 +100,11 @@ impl Reference {
     /// Returns the requested statistics, unless the temporary index already uses them.
     pub fn stats(&self, options: &RunOptions) -> Option<PathBuf> {
         options.stats.clone().filter(|_| self.made.is_none())
+    }
+
+    /// Returns why a run is matched against it.
+    pub fn purpose(&self) -> Purpose {
+        if self.made.is_some() { Purpose::Files } else { Purpose::Reference }
     }
 
     /// Returns the folder of the index.

@@ -111,7 +111,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
         ),
     ];
     lines.extend(curves);
-    // An incremental run has its own checkpoints.
+    // Checkpoints of an incremental run depend on the index, which an estimate does not open.
     if options.index.is_none() && options.reference.is_none() {
         lines.extend(left(options, source, &plan)?);
     }

@@ -92,6 +92,9 @@ pub struct RunReport {
     /// The files of the corpus that were written; null without `--corpus`.
     #[serde(default)]
     pub corpus: Option<CorpusReport>,
+    /// The texts of removed documents and of those kept instead, in `texts/`; null without `--keep-texts`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stored_texts: Option<FolderReport>,
     /// The repeated passages that were found; null without `--cut`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cut: Option<CutReport>,

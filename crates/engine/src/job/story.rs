@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::member::{Member, Step};
+use super::member::Member;
 use super::read_back::Frozen;
 use super::run_report::RunReport;
 use super::saved::{Counts, SavedState};
@@ -17,7 +17,7 @@ use crate::job::pair::relate;
 use crate::job::pair::relate::relate;
 use crate::job::read::intake::Taken;
 use crate::job::read::learn;
-use crate::job::read::passes::{Before, First, Passes, Waiting};
+use crate::job::read::passes::{Before, First, Passes, Stored, Waiting};
 use crate::job::write::output;
 use crate::job::write::removals::Decided;
 use crate::matching::guests::Guests;
@@ -51,7 +51,8 @@ pub trait Variant {
         None
     }
 
-    /// Adds documents from earlier runs, once all algorithms have signed; `copy_keys` are the keys of exact copies. Returns the files of
+    /// Adds documents from earlier runs, once all algorithms have signed; `keys` are those of each algorithm, by label, and `copy_keys` those
+    /// of exact copies. Returns the files of
     /// the corpus preceded by those of the added documents; `None` if documents from earlier runs are not matched.
     ///
     /// # Errors
@@ -59,7 +60,7 @@ pub trait Variant {
     fn join(
         &mut self,
         _session: &Session<'_>,
-        _members: &mut [Member<'_, Step>],
+        _keys: Vec<(String, Keys)>,
         _copy_keys: Option<Keys>,
     ) -> Result<Option<(Source, Guests)>> {
         Ok(None)
@@ -135,7 +136,8 @@ pub fn attempt(
     let none = CorpusStats::none();
     let before = Before::new(session, frozen.as_ref(), &none, planned);
     let passes = Passes { session, saved: &saved };
-    let First { mut taken, copies, counts, words, members, copy_keys } = passes.first(&before, variant.meeting())?;
+    let First { mut taken, copies, counts, words, members, mut stored, copy_keys } =
+        passes.first(&before, variant.meeting())?;
     let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
     let stats = if variant.meeting().is_some() { stats.frozen() } else { stats };
     let view = if plan.counts.is_some() { View::after_count(session, cuts.as_ref(), &stats) } else { before.view };
@@ -155,11 +157,17 @@ pub fn attempt(
         documents_planned: planned,
         numbered: variant.meeting().map(|meeting| meeting.numbered()),
     };
-    let mut members = passes.second(members, waiting)?;
+    let (members, of_second) = passes.second(members, waiting)?;
+    stored.extend(of_second);
+    let (mut keys, earlier) = (Vec::new(), variant.earlier());
+    for Stored { label, keys: known, noted } in stored {
+        earlier.zip(noted).into_iter().for_each(|(earlier, noted)| earlier.add_noted(&label, noted));
+        keys.push((label, known));
+    }
 
     let corpus_files = session.source;
     let (source, with_guests);
-    let session = match variant.join(session, &mut members, copy_keys)? {
+    let session = match variant.join(session, keys, copy_keys)? {
         None => session,
         Some((joined, guests)) => {
             source = joined;

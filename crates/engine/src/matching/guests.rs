@@ -5,6 +5,8 @@
 //! 0 .. no documents .. first .. indexed documents .. base .. the corpus
 //! ```
 
+use std::sync::Arc;
+
 use crate::engine::threads::Engine;
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
@@ -18,7 +20,7 @@ pub struct Guests {
     base: u64,
     next_doc: IndexDoc,
     /// The number in the index, by participating document.
-    numbers: Mapped<u64>,
+    numbers: Arc<Mapped<u64>>,
     /// By participating document: the indexed document that was kept instead, plus one; 0 if it was kept itself.
     fates: AtomicCells<u64>,
     /// By participating document: whether a document of the corpus has the same text.
@@ -34,7 +36,7 @@ impl Guests {
         engine: &Engine<'_>,
         base: u64,
         next_doc: IndexDoc,
-        numbers: Mapped<u64>,
+        numbers: Arc<Mapped<u64>>,
         fates: AtomicCells<u64>,
     ) -> Result<Guests> {
         let copied = AtomicBits::new(engine.dir, "copied-guests", numbers.len())?;

@@ -1,6 +1,10 @@
 //! The keys by which documents match indexed ones: the groups of their rows, or of second-round rows if the algorithm emits any, each with
 //! the document's number in the index. A batch is matched by them, and the index stores them.
 
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::engine::checkpoints::{PartialReader, PartialWriter, Recorder};
 use crate::engine::sketches::SketchFile;
 use crate::engine::threads::Engine;
 use dupsift_algorithms::stage::bound::Bound;
@@ -9,7 +13,7 @@ use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
 use dupsift_core::row::{Row, RowLayout, RowShape, Signatures, doc_width};
 use dupsift_files::io::Source;
-use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
+use dupsift_spill::shuffle::{Mapped, Shuffle, Sorted, Writer};
 use dupsift_text::Analysis;
 
 /// Describes how documents are numbered in an index.
@@ -74,6 +78,15 @@ pub trait Meeting: Sync {
         copies: Option<&Keys>,
     ) -> Result<Option<&Source>>;
 
+    /// Returns the index numbers of the documents that [`Meeting::meet`] found, ascending; `None` if it found none.
+    fn met(&self) -> Option<Arc<Mapped<u64>>>;
+
+    /// Takes these documents, which an earlier process found, in place of [`Meeting::meet`].
+    ///
+    /// # Errors
+    /// Returns an error if the stored data is damaged or the disk is full.
+    fn meet_again(&self, engine: &Engine<'_>, numbers: Arc<Mapped<u64>>) -> Result<()>;
+
     /// Checks that the text of such a document is the one that was matched.
     ///
     /// # Errors
@@ -89,6 +102,18 @@ pub struct MeetingKeys {
     sketches: Option<SketchFile>,
 }
 
+impl Recorder for MeetingKeys {
+    fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
+        self.rows.save_partial(docs, to)?;
+        self.sketches.save_partial(&self.positions(docs), to)
+    }
+
+    fn restore_partial(&self, engine: &Engine<'_>, docs: &[Range<u64>], from: &mut PartialReader<'_>) -> Result<()> {
+        self.rows.restore_partial(engine, docs, from)?;
+        self.sketches.restore_partial(engine, &self.positions(docs), from)
+    }
+}
+
 /// Holds the keys after recording.
 pub struct Keys {
     /// The groups, each with a document number in the index.
@@ -98,6 +123,11 @@ pub struct Keys {
 }
 
 impl MeetingKeys {
+    /// Returns the positions in the corpus of these documents, by which sketches are stored.
+    fn positions(&self, docs: &[Range<u64>]) -> Vec<Range<u64>> {
+        docs.iter().map(|docs| docs.start - self.numbered.base..docs.end - self.numbered.base).collect()
+    }
+
     /// Starts recording for an algorithm that signs approximately this many documents.
     pub fn of(engine: &Engine<'_>, numbered: Numbered, bound: &Bound<'_>, documents: u64) -> Result<MeetingKeys> {
         let layout = numbered.rows(bound);

@@ -130,6 +130,8 @@ pub struct RunOptions {
     pub prefilter: bool,
     /// Whether the first bad row or file ends the run.
     pub strict: bool,
+    /// Whether the texts of removed documents and of those kept instead are stored in the output.
+    pub keep_texts: bool,
     /// Whether report.html is written.
     pub report: bool,
     /// Reads only this many documents from the start.
@@ -165,7 +167,7 @@ impl RunOptions {
     }
 
     /// Returns options without any values, not even the defaults of the table.
-    pub(super) fn blank(inputs: Vec<String>) -> RunOptions {
+    pub fn blank(inputs: Vec<String>) -> RunOptions {
         RunOptions {
             inputs,
             folder: PathBuf::new(),
@@ -227,6 +229,7 @@ impl RunOptions {
             cut: CutOptions::default(),
             max_group: 0,
             max_candidates: 0,
+            keep_texts: false,
             prefilter: false,
             strict: false,
             report: true,

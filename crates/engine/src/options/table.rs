@@ -419,6 +419,10 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| Some(if run.remove_chains { "remove" } else { "keep" }.into()),
         ),
 
+    OptionSpec::new(OUTPUT, RUN, "keep-texts", "", Kind::Switch,
+        "Also store the texts of removed documents and of those kept instead, in texts/, so that `dupsift explain` and \
+         `dupsift report` work when the corpus is gone")
+        .field(|run, given| Ok(run.keep_texts = given.switch()), |run| Some(run.keep_texts.into())),
     OptionSpec::new(OUTPUT, COPYING, "corpus", "LIST", Kind::Text(|typed| CorpusFiles::parse(typed).map(drop)),
         "What to write of the corpus, file by file, separated by commas: keep, the kept rows, in deduped/; drop, the \
          removed rows, in dropped/; annotate, a row of attributes for each row, in attributes/")

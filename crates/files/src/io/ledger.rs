@@ -38,6 +38,18 @@ pub struct Ledger {
     /// The input files from which the checkpoints were computed.
     #[serde(default)]
     pub inputs: LedgerInputs,
+    /// The index that the checkpoints were matched against, if there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub matched: Option<LedgerMatch>,
+}
+
+/// The index that a run was matched against.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerMatch {
+    /// Identifies its content.
+    pub content: String,
+    /// How many document numbers are reserved before the corpus for its documents.
+    pub base: u64,
 }
 
 /// The input files from which checkpoints were computed; a resumed run checks whether they are the same.
@@ -261,6 +273,7 @@ mod tests {
                     contents: [u64::MAX, 0],
                 }],
             },
+            matched: Some(LedgerMatch { content: "5f".into(), base: 65_536 }),
         }
     }
 

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The files of an output, as relative paths; `*` matches any letters, `#` matches digits. Anything else belongs to the user.
 /// So does any file that the output's record does not list, if it lists its files.
-const OUTPUT_FILES: [&str; 33] = [
+const OUTPUT_FILES: [&str; 34] = [
     "_HELD",
     "_SUCCESS",
     ".report.html.dupsift-accept",
@@ -44,6 +44,7 @@ const OUTPUT_FILES: [&str; 33] = [
     "stats/stats.json",
     "stats/words/part-00000.parquet",
     "suites/part-00000.parquet",
+    "texts/part-#.parquet",
 ];
 
 /// Those that are added to a folder after its record is written.

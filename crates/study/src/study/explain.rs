@@ -26,7 +26,6 @@ use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::read_back::{self, Frozen};
 use dupsift_engine::options::RunOptions;
-use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
 use dupsift_incremental::Again;
@@ -49,9 +48,7 @@ pub fn explain(
     check_resources(options)?;
     let again = finished.again()?;
     let again = again.as_ref();
-    let inputs = finished.corpus(options, cancel)?;
-    work_again(options, &inputs.source, progress, cancel, |session| {
-        finished.check_contents(session)?;
+    finished.read(options, progress, cancel, |session, is_stored| {
         let running = session.engine.clock.stage("find documents");
         let seeking = Seeking { session, first_doc: finished.first_doc(), again };
         let docs = seek(seeking, asked, by_number)?;
@@ -62,8 +59,10 @@ pub fn explain(
         may_be_shown(&seeking, &docs)?;
         running.end(session.documents(), 2, 0);
         let mut explained = match again {
-            Some(again) => again.joined(session, docs, |joined| explain_both(joined, finished, docs, Some(again))),
-            None => explain_both(session, finished, docs, None),
+            Some(again) => {
+                again.joined(session, docs, |joined| explain_both(joined, (finished, is_stored), docs, Some(again)))
+            }
+            None => explain_both(session, (finished, is_stored), docs, None),
         }?;
         explained.notes.extend(note);
         Ok(explained)
@@ -73,7 +72,7 @@ pub fn explain(
 /// Explains the documents with these numbers.
 fn explain_both(
     session: &Session<'_>,
-    finished: &Finished,
+    (finished, is_stored): (&Finished, bool),
     numbers: [u64; 2],
     again: Option<&Again<'_>>,
 ) -> Result<Explanation> {
@@ -95,7 +94,7 @@ fn explain_both(
     let view = View::after_count(session, None, &stats);
     let running = session.engine.clock.stage("look at both");
     both(session, &view, docs, |first, second| {
-        let signing = Signing { corpus: &corpus, models: &models, bound: &bound, groups, again };
+        let signing = Signing { corpus: &corpus, models: &models, bound: &bound, groups, again, is_stored };
         told = Some(tell(session, &view, docs, [first, second], signing)?);
         Ok(())
     })?;
@@ -103,7 +102,7 @@ fn explain_both(
     let told = told.ok_or_else(gone)?;
     // A single step on two texts may finish before the flag is checked again.
     session.engine.go_on()?;
-    put_together(session, finished, told, (&bound, groups, &view, again))
+    put_together(session, (finished, is_stored), told, (&bound, groups, &view, again))
 }
 
 /// Returns the copies of the two documents; `None` if the corpus has none. All algorithms have the same pairs of copies.
@@ -133,6 +132,8 @@ struct Signing<'s> {
     bound: &'s [Bound<'s>],
     groups: Option<[CopyGroup; 2]>,
     again: Option<&'s Again<'s>>,
+    /// Whether only the stored texts are there, not the corpus.
+    is_stored: bool,
 }
 
 /// Signs the two documents, smaller number first, and compares them; `docs` are their numbers in the requested order.
@@ -143,7 +144,7 @@ fn tell(
     [first, second]: [At<'_>; 2],
     signing: Signing<'_>,
 ) -> Result<LookedUp> {
-    let Signing { corpus, models, bound, groups, again } = signing;
+    let Signing { corpus, models, bound, groups, again, is_stored } = signing;
     // Signatures may depend on how often the statistics count a text.
     let times = |doc: u64| {
         let group =
@@ -152,6 +153,11 @@ fn tell(
     };
     let texts = [first, second].map(|(batch, row)| text_of(session, batch, row));
     let [Ok(a), Ok(b)] = texts else {
+        if is_stored {
+            return Err(Error::usage(
+                "the corpus no longer exists or has changed, and texts/ has only the removed documents and those kept instead; pass a removed document, or the location of the corpus with `corpus`",
+            ));
+        }
         let error = texts.into_iter().find_map(Result::err);
         return Err(error.unwrap_or_else(|| Error::usage("the documents can no longer be read")));
     };
@@ -231,7 +237,7 @@ fn looks(
 
 fn put_together(
     session: &Session<'_>,
-    finished: &Finished,
+    (finished, is_stored): (&Finished, bool),
     told: LookedUp,
     (bound, groups, view, again): (&[Bound<'_>], Option<[CopyGroup; 2]>, &View<'_>, Option<&Again<'_>>),
 ) -> Result<Explanation> {
@@ -239,7 +245,7 @@ fn put_together(
     let docs = [documents[0].doc, documents[1].doc];
     let removals = removals(finished, &docs)?;
     let recipe = &session.options.recipe;
-    let said = read_tables(session, finished, docs, same, &mut looks, (bound, groups, view))?;
+    let said = read_tables(session, (finished, is_stored), docs, same, &mut looks, (bound, groups, view))?;
     let others = said.iter().flat_map(Said::others).chain(removals.iter().map(|one| one.kept_doc));
     let mut ids: BTreeMap<u64, String> = ids_of(session, others.filter(|doc| !docs.contains(doc)).collect(), again)?;
     documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
@@ -305,7 +311,7 @@ fn put_together(
 /// Reads what the tables of each algorithm contain for the two documents. If they contain nothing, checks whether a window was cut.
 fn read_tables(
     session: &Session<'_>,
-    finished: &Finished,
+    (finished, is_stored): (&Finished, bool),
     docs: [u64; 2],
     same: bool,
     looks: &mut [Look],
@@ -314,8 +320,9 @@ fn read_tables(
     let mut said = Vec::new();
     for (bound, look) in bound.iter().zip(looks) {
         let one = Said::read(finished, &bound.label, docs, Groups { groups, most: session.options.max_group })?;
-        // In an incremental run, other documents in the window are in the index.
-        let windows = look.windows.as_ref().filter(|_| !same && one.is_silent() && session.guests.is_none());
+        // In an incremental run, other documents in the window are in the index, and not all texts are stored.
+        let is_whole = session.guests.is_none() && !is_stored;
+        let windows = look.windows.as_ref().filter(|_| !same && one.is_silent() && is_whole);
         if let Some(windows) = windows {
             look.cut = windows.why_not_compared(bound, &windows::count(session, bound, view, &windows.keys)?);
         }
@@ -326,9 +333,13 @@ fn read_tables(
 
 fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
     let mut notes = Vec::new();
-    if finished.report.recipe.identity
-        != format!("{:016x}", session.options.recipe.identity(session.pipeline, session.has_pages()))
-    {
+    // Stored texts of HTML pages are plain texts.
+    let is_same = |pages: bool| {
+        let identity = session.options.recipe.identity(session.pipeline, pages);
+        finished.report.recipe.identity == format!("{identity:016x}")
+    };
+    let is_known = is_same(session.has_pages()) || finished.report.stored_texts.is_some() && is_same(true);
+    if !is_known {
         notes.push(format!(
             "the run is from another version of dupsift ({}) or used other word lists: signatures may differ from the run's",
             finished.report.dupsift

@@ -3,6 +3,7 @@
 //! Whatever uses a result (`evaluate`, `compare`, `explain`, the report) reads the written files, so that a result means the same today and
 //! in a year. Tables are read one batch at a time, in order.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -12,11 +13,14 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::engine::heard::heard;
+use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::read::saved_inputs::hash_files;
 use dupsift_engine::job::read_back::Of;
 use dupsift_engine::job::run_report::SCHEMA_VERSION;
+use dupsift_engine::job::write::stored_texts;
 use dupsift_engine::job::{InputReport, RunReport};
 use dupsift_engine::options::{Kind, OPTIONS, RunOptions, Settings, options_again};
+use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::content_hashes;
 use dupsift_engine::reading::inputs::{Inputs, look_into};
 use dupsift_engine::session::Session;
@@ -235,6 +239,79 @@ impl Finished {
             "{} was matched against {against}, so its tables refer to documents outside its corpus; look up matches in removed/, or use the output of a run without `index`",
             self.dir.display()
         )))
+    }
+
+    /// Opens the texts that the run stored, to be read in place of its corpus, with the options for that; `None` if it stored none.
+    fn stored(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Option<(RunOptions, Inputs)>> {
+        if self.report.stored_texts.is_none() {
+            return Ok(None);
+        }
+        let count = self.report.inputs.len();
+        let path = |at: usize| stored_texts::path(&self.dir, at).to_string_lossy().into_owned();
+        let blank = RunOptions::blank((0..count).map(path).collect());
+        let options = RunOptions {
+            inputs: blank.inputs,
+            text_column: stored_texts::TEXT.to_owned(),
+            id_column: stored_texts::ID.to_owned(),
+            keep: blank.keep,
+            encoding: blank.encoding,
+            other_columns: Vec::new(),
+            source_column: None,
+            html: false,
+            id_required: false,
+            whole_files: false,
+            report: false,
+            ..options.clone()
+        };
+        let (run, names) = (options.clone(), self.report.inputs.iter().map(|file| file.file.clone()));
+        let names: Vec<String> = names.collect();
+        let inputs = heard(cancel, move || {
+            let mut found = find_all(&run.inputs, run.taking())?;
+            // Files have the names from the run.
+            let place = |file: &FoundFile| run.inputs.iter().position(|path| Path::new(path) == file.path);
+            found.files.sort_by_cached_key(place);
+            found.files = found.files.into_iter().zip(&names).map(|(file, name)| file.called(name)).collect();
+            look_into(&run, found, Vec::new())
+        })?;
+        let rows = |at: usize| inputs.source.files.get(at).map(|file| file.rows);
+        if (0..count).any(|at| rows(at) != Some(self.report.inputs[at].rows)) {
+            let why = "the files do not have a row for each row of the corpus; run again with `overwrite`".to_owned();
+            return Err(Error::BadFile { path: self.dir.join("texts"), why });
+        }
+        Ok(Some((options, inputs)))
+    }
+
+    /// Does work on the corpus of the run, or on the texts that the run stored if the corpus no longer exists or has changed; `work` is told
+    /// which.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Finished::corpus`] and [`Finished::check_contents`] if the run stored no texts, and any error from `work`.
+    pub fn read<T>(
+        &self,
+        options: &RunOptions,
+        progress: &Progress,
+        cancel: &AtomicBool,
+        work: impl Fn(&Session<'_>, bool) -> Result<T>,
+    ) -> Result<T> {
+        let is_there = Cell::new(false);
+        let of_corpus = self.corpus(options, cancel).and_then(|inputs| {
+            work_again(options, &inputs.source, progress, cancel, |session| {
+                self.check_contents(session)?;
+                is_there.set(true);
+                work(session, false)
+            })
+        });
+        match of_corpus {
+            Err(Error::Interrupted) => Err(Error::Interrupted),
+            Err(error) if !is_there.get() => match self.stored(options, cancel)? {
+                Some((options, inputs)) => {
+                    tracing::info!("texts are read from {}, because {error}", self.dir.join("texts").display());
+                    work_again(&options, &inputs.source, progress, cancel, |session| work(session, true))
+                }
+                None => Err(error),
+            },
+            done => done,
+        }
     }
 
     /// Opens the corpus of the run again, with the options in its record.

@@ -14,7 +14,6 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::options::RunOptions;
-use dupsift_engine::reading::again::work_again;
 use dupsift_engine::session::Session;
 use dupsift_files::io::unfinished::publish;
 use dupsift_files::io::{Stage, Unfinished, WORK};
@@ -79,9 +78,7 @@ pub fn write_again(
     // Without its index, an incremental run would lose the texts on its page.
     let again = finished.again()?;
     let with_texts = options.and_then(|options| {
-        let inputs = finished.corpus(&options, cancel)?;
-        work_again(&options, &inputs.source, progress, cancel, |session| {
-            finished.check_contents(session)?;
+        finished.read(&options, progress, cancel, |session, _| {
             let Some(again) = &again else {
                 return review(finished, Some(Read::whole(session)), session.engine.dir, &go_on);
             };

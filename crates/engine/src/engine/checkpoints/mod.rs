@@ -24,7 +24,9 @@ use bytesize::ByteSize;
 use crate::engine::threads::Engine;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
-use dupsift_files::io::{InputFile, LEDGER, Ledger, LedgerInput, LedgerInputs, SetAside, Source, WorkFolder};
+use dupsift_files::io::{
+    InputFile, LEDGER, Ledger, LedgerInput, LedgerInputs, LedgerMatch, SetAside, Source, WorkFolder,
+};
 
 pub use complete::{CheckpointReader, CheckpointWriter};
 use ledger::Entry;
@@ -77,6 +79,8 @@ struct State {
     ledger: Ledger,
     last: Instant,
     resumed: Vec<String>,
+    /// The index that this run is matched against.
+    matched: Option<LedgerMatch>,
 }
 
 /// Describes the work that the next run need not repeat.
@@ -164,7 +168,7 @@ impl<'w> Checkpoints<'w> {
         if !ledger.products.is_empty() {
             note(Some((before, bytes)));
         }
-        let state = State { ledger, last: Instant::now(), resumed: Vec::new() };
+        let state = State { ledger, last: Instant::now(), resumed: Vec::new(), matched: None };
         Ok(Checkpoints { folder, every, before, state: Mutex::new(state) })
     }
 
@@ -187,8 +191,13 @@ impl<'w> Checkpoints<'w> {
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
     pub fn begin(&self) -> Result<()> {
-        self.state().resumed.clear();
+        self.restored_nothing();
         self.clear_away()
+    }
+
+    /// Records that what was restored so far is not used.
+    pub fn restored_nothing(&self) {
+        self.state().resumed.clear();
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -210,6 +219,48 @@ impl<'w> Checkpoints<'w> {
     /// Returns the inputs that the checkpoints depend on.
     pub fn inputs(&self) -> LedgerInputs {
         self.state().ledger.inputs.clone()
+    }
+
+    /// Begins a run against an index with this content: returns how many document numbers to reserve before the corpus, `base` unless a
+    /// killed run needed another number. Discards checkpoints that were matched against other content, and logs that.
+    ///
+    /// # Errors
+    /// Returns an error if the folder cannot be cleared.
+    pub fn match_against(&self, content: &str, base: u64) -> Result<u64> {
+        let known = self.state().ledger.matched.clone();
+        let base = match known {
+            Some(matched) if matched.content == content => matched.base,
+            Some(_) if !self.is_empty() => {
+                tracing::warn!(
+                    "the index or reference has changed; the saved work of an earlier run is discarded, and the run starts from the beginning"
+                );
+                self.discard()?;
+                base
+            }
+            _ => base,
+        };
+        self.reserve(content, base);
+        Ok(base)
+    }
+
+    /// Starts over with another number of reserved document numbers: no checkpoint fits it.
+    ///
+    /// # Errors
+    /// Returns an error if the folder cannot be cleared.
+    pub fn match_with(&self, content: &str, base: u64) -> Result<()> {
+        self.discard()?;
+        self.restored_nothing();
+        self.reserve(content, base);
+        Ok(())
+    }
+
+    fn reserve(&self, content: &str, base: u64) {
+        self.state().matched = Some(LedgerMatch { content: content.to_owned(), base });
+    }
+
+    /// Returns a line that identifies the index and the numbering that checkpoints depend on; `None` without an index.
+    pub fn matched(&self) -> Option<String> {
+        self.state().matched.as_ref().map(|LedgerMatch { content, base }| format!("matched {content} {base}"))
     }
 
     /// Discards all checkpoints, because one of their input files has changed.
@@ -313,6 +364,7 @@ impl<'w> Checkpoints<'w> {
         if state.ledger.build.is_empty() {
             state.ledger.build = ledger::build();
         }
+        state.ledger.matched = state.matched.clone();
         state.ledger.products.insert(key.hash.clone(), entry.write()?);
         state.ledger.write(self.dir())?;
         self.folder.keep();

@@ -162,6 +162,12 @@ pub trait Earlier: Sync {
     /// Records the judged pairs of an algorithm. Pairs between two indexed documents were recorded by their own run.
     fn note(&self, session: &Session<'_>, label: &str, pairs: &PairList) -> Result<()>;
 
+    /// Takes the rows that [`Earlier::note`] recorded for an algorithm, so that they can be saved; [`Earlier::add_noted`] returns them.
+    fn take_noted(&self, label: &str) -> Option<Sorted>;
+
+    /// Adds the rows recorded for an algorithm, by this process or an earlier one.
+    fn add_noted(&self, label: &str, rows: Sorted);
+
     /// Returns the pairs between participating indexed documents and other indexed documents, as link rows with the document numbers of
     /// this run; a partner that takes no part has a number above those of all documents. `None` if no indexed documents take part. If the
     /// text of an indexed document occurs in the batch, its pairs are found again.

@@ -52,7 +52,8 @@ pub fn relate<'c>(
     let mut place = 0..members.len();
     let members = each(members, |bound, step, report| {
         let at = place.next().unwrap_or_default();
-        let found = near(saved, at, step, report)?;
+        let earlier = corpus.earlier.map(|earlier| (earlier, &*bound.label));
+        let found = near(saved, at, step, earlier, report)?;
         Ok(Relation {
             label: bound.label.clone(),
             classes: found.classes.map_or_else(|| corpus.copies.clone(), Arc::new),
@@ -65,11 +66,23 @@ pub fn relate<'c>(
 }
 
 /// Returns the final pairs; if a checkpoint is due, saves them and deletes the state they were computed from.
-fn near(saved: &SavedState<'_>, at: usize, step: Step, report: &AlgorithmReport) -> Result<Found> {
+fn near(
+    saved: &SavedState<'_>,
+    at: usize,
+    step: Step,
+    earlier: Option<(&dyn Earlier, &str)>,
+    report: &AlgorithmReport,
+) -> Result<Found> {
     match step {
         Step::Near(found) => Ok(found),
         Step::Found(Found { pairs, classes, evidence }) => {
             let due = saved.due();
+            // The final pairs are of no use without what the index stores of the pairs they were computed from.
+            if let Some((earlier, label)) = earlier.filter(|_| due)
+                && let Some(noted) = earlier.take_noted(label)
+            {
+                earlier.add_noted(label, saved.offer(due, |keys| &keys.members[at].noted, noted)?);
+            }
             let pairs = Pairs { report: report.clone(), pairs, classes };
             let Pairs { pairs, classes, .. } = saved.offer(due, |keys| &keys.members[at].near, pairs)?;
             if due {
@@ -126,8 +139,7 @@ fn verify<'c>(
             Step::Found(found) => found,
             _ => return Ok(step),
         };
-        let asks = bound.margin.is_some() || bound.relating().is_some();
-        if let Some(earlier) = corpus.earlier.filter(|_| asks) {
+        if let Some(earlier) = corpus.earlier.filter(|_| is_noted(bound)) {
             earlier.note(session, &bound.label, &found.pairs)?;
         }
         let Some(margin) = bound.margin else { return Ok(Step::Found(found)) };
@@ -137,6 +149,11 @@ fn verify<'c>(
         Ok(Step::Found(Found { pairs: left, ..found }))
     });
     Ok((members?, contents))
+}
+
+/// Returns whether an index stores the pairs of an algorithm, because its rules consider all pairs of a document.
+pub fn is_noted(bound: &Bound<'_>) -> bool {
+    bound.margin.is_some() || bound.relating().is_some()
 }
 
 /// Returns the links that earlier runs found for indexed documents, if there is an index.
@@ -202,11 +219,13 @@ fn tell_all<'c>(
             wanted.push(documents_of(session, &found.pairs)?);
         }
     }
+    if let (Some(headings), Some(earlier)) = (corpus.headings, corpus.earlier)
+        && members.iter().any(|member| member.bound.relating().is_some())
+    {
+        headings.note(session, corpus.copies, earlier)?;
+    }
     if wanted.is_empty() {
         return Ok((members, contents));
-    }
-    if let (Some(headings), Some(earlier)) = (corpus.headings, corpus.earlier) {
-        headings.note(session, corpus.copies, earlier)?;
     }
     let docs = wanted.iter().flat_map(|bits| bits.iter());
     let contents = TakingContents::new(session, contents, docs)?.read(session, corpus.view)?;

@@ -12,8 +12,9 @@ use super::recall;
 use super::sign::{SignedRows, Signing, rows, spilled};
 use crate::job::member::{Member, Step};
 use crate::job::pair::classes::Classes;
+use crate::job::pair::relate::is_noted;
 use crate::job::read_back::{Frozen, digest};
-use crate::job::saved::{Counts, FIRST, Made, Partials, RECALL, Rows, SECOND, SavedState};
+use crate::job::saved::{Counts, FIRST, Indexed, Made, Partials, RECALL, Rows, SECOND, SavedState};
 use crate::matching::meeting::{Keys, Meeting, Numbered};
 use crate::reading::document::View;
 use crate::reading::forward::Forward;
@@ -25,12 +26,26 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::plan::Signs;
 use dupsift_algorithms::stage::prefilter::Prefilter;
 use dupsift_core::error::{Error, Result};
+use dupsift_spill::shuffle::Sorted;
 
 /// An algorithm with its position in the recipe.
 type Placed<'c> = (usize, Member<'c, Step>);
 
 /// An algorithm that has not signed yet.
 type Unsigned<'c> = (usize, Bound<'c>);
+
+/// Holds what an index stores of an algorithm, as far as it is known after signing.
+pub struct Stored {
+    /// The label of the algorithm.
+    pub label: String,
+    /// The keys by which its documents are matched.
+    pub keys: Keys,
+    /// The pairs that an earlier process recorded, if the algorithm is past its pairs.
+    pub noted: Option<Sorted>,
+}
+
+/// Holds the algorithms whose state is known, those that have not signed, and what an index stores of the former.
+type Known<'c> = (Vec<Placed<'c>>, Vec<Unsigned<'c>>, Vec<Stored>);
 
 /// Holds the results of the first pass.
 pub struct First<'n> {
@@ -44,6 +59,8 @@ pub struct First<'n> {
     pub words: Option<Forward>,
     /// The algorithms that need no counts.
     pub members: Vec<Placed<'n>>,
+    /// What an index stores of them, if there is one.
+    pub stored: Vec<Stored>,
     /// The keys by which documents match their copies in an index, if there is one.
     pub copy_keys: Option<Keys>,
 }
@@ -113,20 +130,53 @@ struct FirstStates<'n> {
     words: Option<Forward>,
     members: Vec<Placed<'n>>,
     unsigned: Vec<Unsigned<'n>>,
+    stored: Vec<Stored>,
     copy_keys: Option<Keys>,
 }
 
 impl<'n> FirstStates<'n> {
     /// Restores what earlier processes have saved.
-    fn restore(passes: Passes<'_>, before: &Before<'n>) -> Result<FirstStates<'n>> {
+    ///
+    /// Which indexed documents take part depends on all algorithms, and the rows of each contain these documents. So with an index, the
+    /// pass is either restored completely or made completely.
+    fn restore(passes: Passes<'_>, before: &Before<'n>, meeting: Option<&dyn Meeting>) -> Result<FirstStates<'n>> {
+        let states = FirstStates::restore_each(passes, before, meeting.is_some())?;
+        let Some(meeting) = meeting else { return Ok(states) };
+        let Passes { session, saved } = passes;
+        let copy_keys = saved.restore::<Keys>(|keys| &keys.copy_keys)?;
+        let indexed = saved.restore::<Indexed>(|keys| &keys.indexed)?;
+        match (copy_keys, indexed) {
+            (Some(copy_keys), Some(Indexed(numbers))) if states.missing(passes).is_nothing() => {
+                numbers.map_or(Ok(()), |numbers| meeting.meet_again(session.engine, numbers))?;
+                Ok(FirstStates { copy_keys: Some(copy_keys), ..states })
+            }
+            _ => {
+                saved.restored_nothing();
+                let unsigned = passes.first_bound(before)?;
+                let copies = states.copies.filter(|_| saved.plan().copies_first);
+                let (members, stored) = (Vec::new(), Vec::new());
+                Ok(FirstStates {
+                    notes: None,
+                    copies,
+                    counts: None,
+                    words: None,
+                    members,
+                    unsigned,
+                    stored,
+                    copy_keys: None,
+                })
+            }
+        }
+    }
+
+    /// Restores each state that earlier processes have saved.
+    fn restore_each(passes: Passes<'_>, before: &Before<'n>, is_indexed: bool) -> Result<FirstStates<'n>> {
         let Passes { session, saved } = passes;
         let plan = saved.plan();
         if let Some(pages) = saved.restore::<KeptPages>(|keys| &keys.pages)? {
             session.pages.know(pages);
         }
-        let bound = session.options.recipe.bind_where(&before.corpus, before.models, |at| plan.signs_first(at))?;
-        let places = (0..plan.signs.len()).filter(|&at| plan.signs_first(at));
-        let (members, unsigned) = passes.restore_members(places.zip(bound).collect())?;
+        let (members, unsigned, stored) = passes.restore_members(passes.first_bound(before)?, is_indexed)?;
         let notes = saved.restore::<Taken>(|keys| &keys.notes)?;
         match notes.as_ref().and_then(|notes| notes.scopes.clone()) {
             Some(noted) => session.scopes.know(noted),
@@ -139,7 +189,7 @@ impl<'n> FirstStates<'n> {
             saved.restore(|keys| &keys.copies)?
         };
         let (counts, words) = passes.restore_counts()?;
-        Ok(FirstStates { notes, copies, counts, words, members, unsigned, copy_keys: None })
+        Ok(FirstStates { notes, copies, counts, words, members, unsigned, stored, copy_keys: None })
     }
 
     /// Returns what the first pass still has to produce.
@@ -154,10 +204,10 @@ impl<'n> FirstStates<'n> {
     }
 
     fn complete(self) -> Result<First<'n>> {
-        let FirstStates { notes, copies, counts, words, members, copy_keys, .. } = self;
+        let FirstStates { notes, copies, counts, words, members, stored, copy_keys, .. } = self;
         match (notes, copies) {
             (Some(taken), Some(copies)) => {
-                Ok(First { taken, copies: Arc::new(copies), counts, words, members, copy_keys })
+                Ok(First { taken, copies: Arc::new(copies), counts, words, members, stored, copy_keys })
             }
             _ => Err(Error::Internal("the first pass has recorded no rows".into())),
         }
@@ -170,12 +220,20 @@ impl Passes<'_> {
     /// # Errors
     /// Returns an error for a damaged file, a full disk or an interruption.
     pub fn first<'n>(self, before: &Before<'n>, meeting: Option<&dyn Meeting>) -> Result<First<'n>> {
-        let mut states = FirstStates::restore(self, before)?;
+        let mut states = FirstStates::restore(self, before, meeting)?;
         let missing = states.missing(self);
         if !missing.is_nothing() {
             self.make_first(&mut states, missing, before, meeting)?;
         }
         states.complete()
+    }
+
+    /// Binds the algorithms that sign in the first pass.
+    fn first_bound<'n>(self, before: &Before<'n>) -> Result<Vec<Unsigned<'n>>> {
+        let plan = self.saved.plan();
+        let recipe = &self.session.options.recipe;
+        let bound = recipe.bind_where(&before.corpus, before.models, |at| plan.signs_first(at))?;
+        Ok((0..plan.signs.len()).filter(|&at| plan.signs_first(at)).zip(bound).collect())
     }
 
     fn make_first<'n>(
@@ -203,9 +261,12 @@ impl Passes<'_> {
         let pass =
             FirstPass { view, bound: bound_now, takes, counting, copies, prefilter, meeting, partials: partials_now };
         let FirstResult { taken, counted, signed, copy_keys } = pass.run(session)?;
-        states.copy_keys = copy_keys;
 
         let due = saved.due() || saved.has_partials(&partials)?;
+        if let Some(meeting) = meeting {
+            saved.offer(due, |keys| &keys.indexed, Indexed(meeting.met()))?;
+        }
+        states.copy_keys = copy_keys.map(|copies| saved.offer(due, |keys| &keys.copy_keys, copies)).transpose()?;
         if let Some(pages) = session.pages.kept() {
             saved.offer(due, |keys| &keys.pages, pages)?;
         }
@@ -222,21 +283,29 @@ impl Passes<'_> {
         let text_bytes = states.notes.as_ref().map_or(0, |notes| notes.text_bytes);
         let signed = places.into_iter().zip(bound).zip(signed);
         let signed = Signed { signed, models: before.models, text_bytes, prefilter };
-        states.members.extend(self.save_rows(due, signed)?);
+        let (members, stored) = self.save_rows(due, signed)?;
+        states.members.extend(members);
+        states.stored.extend(stored);
         if due { saved.forget_partials(&partials, 0) } else { Ok(()) }
     }
 
-    /// Signs with the algorithms that had to wait, from the saved words or in another pass. Returns all algorithms, in recipe order.
+    /// Signs with the algorithms that had to wait, from the saved words or in another pass. Returns all algorithms, in recipe order, and what
+    /// an index stores of those that had to wait.
     ///
     /// # Errors
     /// Returns an error for a damaged file, a full disk or an interruption.
-    pub fn second<'c>(self, first: Vec<Placed<'c>>, waiting: Waiting<'c>) -> Result<Vec<Member<'c, Step>>> {
+    pub fn second<'c>(
+        self,
+        first: Vec<Placed<'c>>,
+        waiting: Waiting<'c>,
+    ) -> Result<(Vec<Member<'c, Step>>, Vec<Stored>)> {
         let Passes { session, saved } = self;
         let plan = saved.plan();
         let corpus = Corpus::new(waiting.documents_planned, waiting.stats);
         let bound = session.options.recipe.bind_where(&corpus, waiting.models, |at| !plan.signs_first(at))?;
         let places = (0..plan.signs.len()).filter(|&at| !plan.signs_first(at));
-        let (mut members, unsigned) = self.restore_members(places.zip(bound).collect())?;
+        let is_indexed = waiting.numbered.is_some();
+        let (mut members, unsigned, mut stored) = self.restore_members(places.zip(bound).collect(), is_indexed)?;
         members.extend(first);
         if !unsigned.is_empty() {
             let (places, bound): (Vec<usize>, Vec<Bound<'c>>) = unsigned.into_iter().unzip();
@@ -251,14 +320,16 @@ impl Passes<'_> {
             let signed = self.sign_again(&bound, prefilter, &view, waiting, &partials)?;
             let due = saved.due();
             let signed = places.into_iter().zip(bound).zip(signed);
-            members.extend(self.save_rows(due, Signed { signed, models, text_bytes, prefilter })?);
+            let (signed, keys) = self.save_rows(due, Signed { signed, models, text_bytes, prefilter })?;
+            members.extend(signed);
+            stored.extend(keys);
             if due {
                 saved.forget(|keys| &keys.words)?;
                 saved.forget_partials(&partials, 0)?;
             }
         }
         members.sort_by_key(|(at, _)| *at);
-        Ok(members.into_iter().map(|(_, member)| member).collect())
+        Ok((members.into_iter().map(|(_, member)| member).collect(), stored))
     }
 
     fn sign_again(
@@ -273,7 +344,7 @@ impl Passes<'_> {
         let Waiting { stats, copies, words, numbered, .. } = waiting;
         let running = session.engine.clock.stage(if words.is_some() { "recall kept words" } else { "sign" });
         let signing = Signing::new(session, bound, Some(copies), prefilter, numbered)?;
-        let partials = Some((saved, partials)).filter(|_| numbered.is_none());
+        let partials = Some((saved, partials));
         let tallies = match words {
             Some(words) => {
                 // A resumed run needs the words themselves.
@@ -310,11 +381,23 @@ impl Passes<'_> {
         Ok((Some(counts), words))
     }
 
-    /// Restores the latest state of each of these algorithms; also returns the algorithms that have none.
-    fn restore_members<'c>(self, bound: Vec<Unsigned<'c>>) -> Result<(Vec<Placed<'c>>, Vec<Unsigned<'c>>)> {
-        let (mut members, mut unsigned) = (Vec::new(), Vec::new());
+    /// Restores the latest state of each of these algorithms; also returns the algorithms that have none. With an index, an algorithm also
+    /// needs what the index stores of it.
+    fn restore_members<'c>(self, bound: Vec<Unsigned<'c>>, is_indexed: bool) -> Result<Known<'c>> {
+        let (mut members, mut unsigned, mut stored) = (Vec::new(), Vec::new(), Vec::new());
         for (at, bound) in bound {
-            match Step::latest(self.session, self.saved, &bound, at)? {
+            let latest = Step::latest(self.session, self.saved, &bound, at)?;
+            let latest = match latest {
+                Some((report, now)) if is_indexed => match self.restore_stored(at, &bound, &now)? {
+                    Some(one) => {
+                        stored.push(one);
+                        Some((report, now))
+                    }
+                    None => None,
+                },
+                latest => latest,
+            };
+            match latest {
                 Some((report, now)) => {
                     let chosen = &self.session.options.recipe.algorithms[at];
                     members.push((at, Member::restored(bound, chosen, report, now)));
@@ -322,15 +405,25 @@ impl Passes<'_> {
                 None => unsigned.push((at, bound)),
             }
         }
-        Ok((members, unsigned))
+        Ok((members, unsigned, stored))
     }
 
-    /// Saves the rows of algorithms that have signed, if a checkpoint is due.
+    /// Restores what an index stores of an algorithm in this state; `None` if part of it was not saved.
+    fn restore_stored(self, at: usize, bound: &Bound<'_>, now: &Step) -> Result<Option<Stored>> {
+        let Some(keys) = self.saved.restore::<Keys>(|keys| &keys.members[at].keys)? else { return Ok(None) };
+        let asks = matches!(now, Step::Near(_)) && is_noted(bound);
+        let noted = if asks { self.saved.restore::<Sorted>(|keys| &keys.members[at].noted)? } else { None };
+        let is_whole = noted.is_some() == asks;
+        Ok(is_whole.then(|| Stored { label: bound.label.clone(), keys, noted }))
+    }
+
+    /// Saves the rows of algorithms that have signed, if a checkpoint is due. Also returns what an index stores of them.
     fn save_rows<'c>(
         self,
         due: bool,
         Signed { signed, models, text_bytes, prefilter }: Signed<'_, impl Iterator<Item = (Unsigned<'c>, SignedRows)>>,
-    ) -> Result<Vec<Placed<'c>>> {
+    ) -> Result<(Vec<Placed<'c>>, Vec<Stored>)> {
+        let mut stored = Vec::new();
         let save = |((at, bound), rows): (Unsigned<'c>, SignedRows)| {
             let chosen = &self.session.options.recipe.algorithms[at];
             let mut member = Member::signed(bound, chosen, rows, text_bytes);
@@ -338,14 +431,20 @@ impl Passes<'_> {
             member.prefiltered(at, prefilter);
             let member = member.then(|_, signed, report| {
                 let SignedRows { layout, rows, tally, evidence, sketches, keys } = signed;
+                if let Some(keys) = keys {
+                    // Rows are of no use without the keys.
+                    let keys = self.saved.offer(due, |keys| &keys.members[at].keys, *keys)?;
+                    stored.push(Stored { label: report.label.clone(), keys, noted: None });
+                }
                 let rows = Rows { report: report.clone(), rows, evidence, sketches };
                 let Rows { rows, evidence, sketches, .. } =
                     self.saved.offer(due, |keys| &keys.members[at].rows, rows)?;
-                Ok(Step::Rows(SignedRows { layout, rows, tally, evidence, sketches, keys }))
+                Ok(Step::Rows(SignedRows { layout, rows, tally, evidence, sketches, keys: None }))
             })?;
             Ok((at, member))
         };
-        signed.map(save).collect()
+        let members = signed.map(save).collect::<Result<_>>()?;
+        Ok((members, stored))
     }
 }
 

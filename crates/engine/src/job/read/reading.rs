@@ -173,7 +173,8 @@ impl<'r> Resting<'r> {
         saved: &'r SavedState<'r>,
         partials: &'r Partials,
     ) -> Resting<'r> {
-        Resting { session, asked, saved, partials, so_far: Mutex::default() }
+        let so_far = SoFar { doc: session.base, ..SoFar::default() };
+        Resting { session, asked, saved, partials, so_far: Mutex::new(so_far) }
     }
 
     fn so_far(&self) -> MutexGuard<'_, SoFar> {
@@ -284,7 +285,7 @@ impl FirstPass<'_> {
             signing: Some(&signing),
             copies,
             guests: None,
-            partials: Some(partials).filter(|_| meeting.is_none()),
+            partials: Some(partials),
         };
         let Share { mut took, counted, signed } = read(session, name, view, asked)?;
         let (copy_keys, keys) = signing.close_keys()?;

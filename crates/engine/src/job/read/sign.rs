@@ -109,13 +109,14 @@ pub struct SigningThread<'w> {
 
 impl Recorder for Output {
     fn parts(&self) -> Vec<&dyn Recorder> {
-        vec![&self.rows, &self.taking, &self.sketches]
+        vec![&self.rows, &self.taking, &self.sketches, &self.keys]
     }
 }
 
 impl Recorder for Signing<'_> {
     fn parts(&self) -> Vec<&dyn Recorder> {
-        self.outputs.iter().map(|output| output as &dyn Recorder).collect()
+        let outputs = self.outputs.iter().map(|output| output as &dyn Recorder);
+        outputs.chain([&self.copy_keys as &dyn Recorder]).collect()
     }
 }
 

@@ -1,4 +1,4 @@
-//! Saves and restores the state of one algorithm: its rows and its pairs.
+//! Saves and restores the state of one algorithm: its rows, its pairs, and what an index stores of it.
 
 use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter};
 use crate::engine::evidence::Evidence;
@@ -7,6 +7,7 @@ use crate::engine::threads::Engine;
 use crate::job::pair::classes::Classes;
 use crate::job::pair::pair_list::PairList;
 use crate::job::run_report::AlgorithmReport;
+use crate::matching::meeting::Keys;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::Sorted;
 
@@ -39,6 +40,30 @@ impl Checkpoint for Rows {
             sketches: if sketches { Some(SketchFile::restore(from)?) } else { None },
             rows: from.rows(engine)?,
         })
+    }
+}
+
+impl Checkpoint for Keys {
+    fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
+        to.plain(&self.sketches.is_some())?;
+        self.sketches.as_ref().map_or(Ok(()), |sketches| sketches.save(to))?;
+        to.rows(engine, &mut self.rows)
+    }
+
+    fn restore(engine: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Keys> {
+        let sketches = if from.plain()? { Some(SketchFile::restore(from)?) } else { None };
+        Ok(Keys { sketches, rows: from.rows(engine)? })
+    }
+}
+
+/// Saves the rows that an index stores.
+impl Checkpoint for Sorted {
+    fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
+        to.rows(engine, self)
+    }
+
+    fn restore(engine: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Sorted> {
+        from.rows(engine)
     }
 }
 

@@ -1,4 +1,5 @@
-//! Saves and restores what is known about the corpus: row records, copies, statistics, words, models, contents of documents in pairs.
+//! Saves and restores what is known about the corpus: row records, copies, statistics, words, models, contents of documents in pairs,
+//! indexed documents that take part.
 
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::reading::source_values::SourceValues;
 use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter};
 use dupsift_core::error::Result;
 use dupsift_core::row::number;
+use dupsift_spill::shuffle::Mapped;
 
 /// Bytes of a term with its counts.
 const TERM: usize = 24;
@@ -142,6 +144,20 @@ impl Checkpoint for Forward {
 
     fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Forward> {
         Forward::restore(from)
+    }
+}
+
+/// Holds the numbers of the indexed documents that take part, ascending; `None` if there are none.
+pub struct Indexed(pub Option<Arc<Mapped<u64>>>);
+
+impl Checkpoint for Indexed {
+    fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
+        to.plain(&self.0.is_some())?;
+        self.0.as_ref().map_or(Ok(()), |numbers| to.array(numbers))
+    }
+
+    fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Indexed> {
+        Ok(Indexed(if from.plain()? { Some(Arc::new(from.array()?)) } else { None }))
     }
 }
 

@@ -2,11 +2,14 @@
 //!
 //! ```text
 //! purified pages  copies, words
-//! corpus         files, columns, --limit and everything else that affects what is read from them; --scope
+//! corpus         files, columns, --limit and everything else that affects what is read from them; --scope; with an index, the index and
+//!                everything else that affects which of its documents take part
 //! notes          corpus, pages, --keep, --source-column, --strict, ids; first lines if they are recorded
 //! copies         corpus, pages, the columns that algorithms read
 //! counts         copies, words, what is counted, --count-copies
 //! model LABEL    counts, copies, the algorithm
+//! indexed        copies (with an index: the documents that take part)
+//! keys LABEL     rows (with an index: the keys of the documents); noted LABEL the same for pairs
 //! rows LABEL     copies, words, the algorithm without verify= and margin=; the counts and the model that it needs; --prefilter
 //! pairs LABEL    rows, --max-candidates, verify=
 //! near LABEL     pairs, margin=, verify=; if pairs are classified by first lines, what these depend on: corpus, pages, words
@@ -64,6 +67,7 @@ const ELSEWHERE: &[&str] = &[
     "batch",
     "planned-documents",
     "keep",
+    "keep-texts",
     "decide",
     "remove-if",
     "chain",
@@ -101,6 +105,10 @@ pub struct MemberKeys {
     pub model: Key,
     /// Its rows.
     pub rows: Key,
+    /// The keys by which an index stores its documents.
+    pub keys: Key,
+    /// The pairs that an index stores.
+    pub noted: Key,
     /// Its verified pairs.
     pub pairs: Key,
     /// Its pairs after the rules over all pairs.
@@ -120,6 +128,10 @@ pub struct Keys {
     pub words: Key,
     /// Texts extracted from HTML pages.
     pub pages: Key,
+    /// The keys of exact copies, for an index.
+    pub copy_keys: Key,
+    /// The indexed documents that take part.
+    pub indexed: Key,
     /// Contents of documents in pairs.
     pub contained: Key,
     /// Repeated passages.
@@ -129,7 +141,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Returns the keys of a run over these files except those in `left_out`; `words` is [`dupsift_text::Pipeline::identity`].
+    /// Returns the keys of a run over these files except those in `left_out`; `words` is [`dupsift_text::Pipeline::identity`], and `matched`
+    /// identifies the index that the run is matched against.
     ///
     /// # Errors
     /// Returns an error if an input cannot be read.
@@ -139,7 +152,7 @@ impl Keys {
         words: &str,
         left_out: &BTreeMap<PathBuf, String>,
         plan: &Plan,
-        frozen: Option<&Frozen>,
+        (frozen, matched): (Option<&Frozen>, Option<&str>),
     ) -> Result<Keys> {
         let recipe = &options.recipe;
         let mut corpus = String::new();
@@ -151,6 +164,10 @@ impl Keys {
         }
         if source.has_pages() {
             corpus.push_str(&purify_name(&recipe.purify));
+        }
+        if let Some(matched) = matched {
+            corpus.push_str(&format!("{matched} {} {}\n", options.max_candidates, options.remove_chains));
+            recipe.algorithms.iter().for_each(|chosen| corpus.push_str(&format!("{chosen}\n")));
         }
         let corpus = Key::new("corpus".into(), &[&corpus]).hash;
         let headings = if recipe.relates() { words } else { "" };
@@ -179,6 +196,8 @@ impl Keys {
             cut: Key::new("repeated passages".into(), &[&notes.hash, &contained.hash, &removal, &letters, &cut]),
             contained,
             members,
+            copy_keys: Key::new("keys of copies".into(), &[&copies.hash]),
+            indexed: Key::new("indexed documents".into(), &[&copies.hash, words]),
             words: Key::new("words".into(), &[&counts.hash, &kept]),
             pages: Key::new("purified pages".into(), &[&copies.hash, words]),
             notes,
@@ -189,8 +208,11 @@ impl Keys {
 
     /// Returns all keys, in the order of the work.
     pub fn all(&self) -> impl Iterator<Item = &Key> {
-        let members = self.members.iter().flat_map(|member| [&member.model, &member.rows, &member.pairs, &member.near]);
-        [&self.pages, &self.notes, &self.copies, &self.counts, &self.words]
+        let members = self.members.iter();
+        let members = members
+            .flat_map(|MemberKeys { model, rows, keys, pairs, noted, near }| [model, keys, rows, pairs, noted, near]);
+        let Keys { pages, notes, copies, counts, words, copy_keys, indexed, .. } = self;
+        [pages, notes, copies, counts, words, copy_keys, indexed]
             .into_iter()
             .chain(members)
             .chain([&self.contained, &self.cut])
@@ -235,7 +257,9 @@ fn of_member(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, 
     let pairs = Key::new(format!("pairs {label}"), &[&rows.hash, &bound, before]);
     let headings = if chosen.relates() { lines.headings } else { "" };
     let near = Key::new(format!("near {label}"), &[&pairs.hash, &margin, &verify, headings]);
-    MemberKeys { model, rows, pairs, near }
+    let keys = Key::new(format!("keys {label}"), &[&rows.hash]);
+    let noted = Key::new(format!("noted {label}"), &[&pairs.hash, &verify]);
+    MemberKeys { model, rows, keys, pairs, noted, near }
 }
 
 /// Returns what quickly distinguishes the opened file from others: its size, its two ends and its rows. Whether everything in between is

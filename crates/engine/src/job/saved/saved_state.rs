@@ -31,7 +31,7 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
     }
     let pipeline = Pipeline::new(&options.recipe.text)?;
     // A replaced input is reported when it is read.
-    let Ok(keys) = Keys::new(options, source, &pipeline.identity(), &left.known_bad(), plan, None) else {
+    let Ok(keys) = Keys::new(options, source, &pipeline.identity(), &left.known_bad(), plan, (None, None)) else {
         return Ok(None);
     };
     let partials = partials_left(&left, &keys, plan);
@@ -158,7 +158,9 @@ impl<'j> SavedState<'j> {
         }
         let keys = {
             let Session { options, source, pipeline, .. } = self.session;
-            Keys::new(options, source, &pipeline.identity(), &BTreeMap::new(), self.plan, self.frozen)?
+            let matched = self.checkpoints.matched();
+            let known = (self.frozen, matched.as_deref());
+            Keys::new(options, source, &pipeline.identity(), &BTreeMap::new(), self.plan, known)?
         };
         Ok(self.keys.get_or_init(|| keys))
     }
@@ -203,6 +205,11 @@ impl<'j> SavedState<'j> {
     pub fn restore<T: Checkpoint>(&self, key: impl Fn(&Keys) -> &Key) -> Result<Option<T>> {
         let Some(checkpoints) = self.there() else { return Ok(None) };
         checkpoints.restore(self.session.engine, self.session.documents(), key(self.keys()?))
+    }
+
+    /// Records that what was restored so far is not used.
+    pub fn restored_nothing(&self) {
+        self.checkpoints.restored_nothing();
     }
 
     /// Returns whether the result of the current step should be saved.

@@ -10,4 +10,5 @@ pub mod other_input;
 pub mod output;
 pub(crate) mod pairs;
 pub mod removals;
+pub mod stored_texts;
 pub mod tables;

@@ -1,0 +1,60 @@
+//! `exact:form=url`: web addresses that lead to the same page, in a column of addresses.
+
+use crate::kit::{Done, Table, done, numbered, record, write_docs};
+
+fn run(addresses: &[&str]) -> (tempfile::TempDir, Done) {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("addresses.parquet");
+    write_docs(&file, &numbered(addresses.to_vec()), 10);
+    let done = done(&file, &["--algorithms", "exact:form=url", "--remove-if", "pair", "--keep", "doc"]);
+    (folder, done)
+}
+
+/// Returns for each removed row the one that is kept instead.
+fn removed(done: &Done) -> Vec<(i64, i64)> {
+    let removed = Table::read(&done.out().join("removed"));
+    removed.numbers("doc").into_iter().zip(removed.numbers("kept_doc")).collect()
+}
+
+#[test]
+fn addresses_of_one_page_are_removed_in_favor_of_the_first() {
+    let (_folder, done) = run(&[
+        "http://example.org/a?a=1&b=2",
+        // Scheme; `www.`; default ports; fragment; tracking parameters; order of the query; case of the host; all of these.
+        "https://example.org/a?a=1&b=2",
+        "http://www.example.org/a?a=1&b=2",
+        "http://example.org:80/a?a=1&b=2",
+        "https://example.org:443/a?a=1&b=2",
+        "http://example.org/a?a=1&b=2#top",
+        "http://example.org/a?utm_source=x&a=1&utm_medium=y&b=2&gclid=z&fbclid=w",
+        "http://example.org/a?b=2&a=1",
+        "HTTP://EXAMPLE.org/a?a=1&b=2",
+        "https://www.Example.org:443/a?fbclid=1&b=2&a=1#end",
+    ]);
+    assert_eq!(removed(&done), (1..10).map(|doc| (doc, 0)).collect::<Vec<_>>());
+}
+
+#[test]
+fn addresses_of_other_pages_are_kept() {
+    let (_folder, done) = run(&[
+        "http://example.org/a?a=1",
+        // Another value, another parameter, another path, case of the path, another port, another host, another subdomain.
+        "http://example.org/a?a=2",
+        "http://example.org/a?c=1",
+        "http://example.org/b?a=1",
+        "http://example.org/A?a=1",
+        "http://example.org:8080/a?a=1",
+        "http://example.com/a?a=1",
+        "http://docs.example.org/a?a=1",
+    ]);
+    assert_eq!(removed(&done), []);
+}
+
+#[test]
+fn texts_that_are_no_addresses_are_counted_and_kept() {
+    let (_folder, done) =
+        run(&["not an address", "http://example.org/", "https://example.org", "mailto:a@example.org"]);
+    assert_eq!(removed(&done), [(2, 1)]);
+    let algorithm = &record(&done.out())["algorithms"][0];
+    assert_eq!(algorithm["unsigned"]["no web address"], 2, "{algorithm}");
+}
