@@ -16,7 +16,7 @@ pub const BEGINNINGS: &[(&str, &[&str])] = &[
     ("cut", &["lines", "none", "paragraphs", "runs:", "sentences:"]),
     ("decide", &["all", "any", "at-least:"]),
     ("judge", &["jaccard:", "lcs:", "versions", "versions:", "words:"]),
-    ("keep", &["doc asc", "doc desc", "length asc", "length desc"]),
+    ("keep", &["doc asc", "doc desc", "length asc", "length desc", "none"]),
     ("purify", &["docview", "docview:", "readability", "readability:", "visible"]),
     ("remove-if", &["contained:", "contained:0.8:0.9", "pair"]),
     ("scope", &["all", "within:"]),

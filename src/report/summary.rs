@@ -14,7 +14,7 @@ use super::{counted, other_inputs, rejections_of, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::{AlgorithmReport, CorpusReport, CutReport, FolderReport, Guarded, RunReport, stands_in};
 use dupsift_files::io::DASH;
-use dupsift_files::tables::RejectReason;
+use dupsift_files::tables::{REPRESENTATIVE, RejectReason};
 use dupsift_study::study::AppliedReport;
 
 /// Selects how detailed a summary is.
@@ -174,6 +174,7 @@ fn removed_as(reason: &str, count: u64) -> String {
         "copy" => counted_as(count, "exact copy|exact copies"),
         "pair" => counted(count, "near-duplicate"),
         "seen" => counted_as(count, "seen before|seen before"),
+        REPRESENTATIVE => counted_as(count, "original|originals"),
         other => format!("{} {other}", thousands(count)),
     }
 }

@@ -207,7 +207,7 @@ impl RunOptions {
             work: None,
             checkpoint: None,
             resumes: false,
-            keep: Keep { keys: Vec::new() },
+            keep: Keep { keys: Vec::new(), is_none: false },
             removes: true,
             decide: Decide::All,
             remove_if: RemoveIf::Pair,
@@ -238,7 +238,12 @@ impl RunOptions {
 pub struct Keep {
     /// Keys in order of weight; the document number decides last.
     pub keys: Vec<KeepKey>,
+    /// Whether the document that the others duplicate is removed as well.
+    pub is_none: bool,
 }
+
+/// The value of `--keep` that removes every document with a duplicate.
+const KEEP_NONE: &str = "none";
 
 /// Defines one key of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -250,11 +255,15 @@ pub struct KeepKey {
 }
 
 impl Keep {
-    /// Parses `"score desc, length desc, id asc"`; a key without a direction is ascending, but `length` requires a direction.
+    /// Parses `"score desc, length desc, id asc"`; a key without a direction is ascending, but `length` requires a direction. `none` prefers
+    /// the longest, which is removed as well.
     ///
     /// # Errors
     /// Returns an error for an empty key, or a word other than `asc` or `desc`.
     pub fn parse(typed: &str) -> Result<Keep> {
+        if typed.trim() == KEEP_NONE {
+            return Ok(Keep { is_none: true, ..Keep::parse("length desc")? });
+        }
         let keys = typed.split(',').map(|item| {
             let words: Vec<&str> = item.split_whitespace().collect();
             let (column, descending) = match words[..] {
@@ -284,7 +293,7 @@ impl Keep {
         if keys.iter().all(|key| key.column != "doc") {
             keys.push(KeepKey { column: "doc".into(), descending: false });
         }
-        Ok(Keep { keys })
+        Ok(Keep { keys, is_none: false })
     }
 
     /// Returns the corpus columns that the order reads.
@@ -296,6 +305,9 @@ impl Keep {
 
 impl std::fmt::Display for Keep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.is_none {
+            return f.write_str(KEEP_NONE);
+        }
         let key = |key: &KeepKey| format!("{} {}", key.column, if key.descending { "desc" } else { "asc" });
         f.write_str(&self.keys.iter().map(key).collect::<Vec<_>>().join(", "))
     }
@@ -367,6 +379,11 @@ mod tests {
         assert_eq!(keep.columns(), ["score", "id"]);
         assert!(Keep::parse("score down").unwrap_err().to_string().contains("COLUMN desc"));
         assert!(Keep::parse("").is_err());
+        let none = Keep::parse("none").unwrap();
+        assert_eq!((none.to_string().as_str(), none.is_none, none.columns()), ("none", true, vec![]));
+        assert_eq!(none.keys, Keep::parse("length desc").unwrap().keys);
+        // A column with this name has a direction.
+        assert_eq!(Keep::parse("none asc").unwrap().columns(), ["none"]);
     }
 
     #[test]

@@ -381,11 +381,13 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Train a model of categories from this column of labels, instead of writing pages"),
 
     OptionSpec::new(KEPT, FINDERS, "keep", "KEYS", Kind::Text(|typed| Keep::parse(typed).map(drop)),
-        "Which of several duplicates is kept: columns, length or doc, each with asc or desc")
-        .brief("Which duplicate is kept: columns, length or doc")
+        "Which of several duplicates is kept: columns, length or doc, each with asc or desc; or none, which also removes \
+         the document that the others duplicate")
+        .brief("Which duplicate is kept: columns, length or doc; or none")
         .list()
         .default(is("length desc"))
-        .but(&[(Verb::Compare, "Which document represents a cluster: the first by columns, length or doc, each with asc or desc", is("length desc"))])
+        .but(&[(Verb::Compare, "Which document represents a cluster: the first by columns, length or doc, each with asc or desc", is("length desc")),
+            (Verb::Stream, "Which of several duplicates is kept: columns, length or doc, each with asc or desc", is("length desc"))])
         .field(|run, given| Ok(run.keep = Keep::parse(given.text())?), |run| Some(run.keep.to_string().into())),
     OptionSpec::new(KEPT, DECIDING, "decide", "RULE", Kind::Text(any),
         "Which algorithms must find a pair for removal: any, all or at-least:K of them, or the label of one")

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::look_ahead::{Asking, blocks};
-use super::removals::{Decided, ROW, push_row};
+use super::removals::{Decided, ROW, push_representative, push_row};
 use crate::engine::numbers::Numbers;
 use crate::job::pair::classes::Classes;
 use crate::job::pair::components::Components;
@@ -87,7 +87,15 @@ pub fn decide_by<R: survive::Relation + Sync>(
     let out = session.engine.ordered(session.documents(), "removed", ROW, 8, 8, count as u64)?;
     let mut writer = out.writer();
     let (mut near_duplicates, mut of_templates) = (0, 0);
+    let represents = match session.options.keep.is_none {
+        true => Some(AtomicBits::new(session.engine.dir, "represents", session.documents() as usize)?),
+        false => None,
+    };
     let mut push = |removal: Removal| {
+        // A reference is never removed.
+        if let Some(represents) = represents.as_ref().filter(|_| removal.kept >= session.base) {
+            represents.set(removal.kept as usize);
+        }
         if let Some(near) = near_duplicates_of(&linked, &removal) {
             near_duplicates += 1;
             of_templates += u64::from(near > MANY_NEAR);
@@ -117,6 +125,9 @@ pub fn decide_by<R: survive::Relation + Sync>(
     let components = session.options.corpus.annotate.then(clusters).transpose()?;
     // Comparisons that a kept document missed are counted separately; those of other documents do not matter.
     let left_out = if held.is_some() { 0 } else { finder.left_out };
+    for doc in represents.iter().flat_map(AtomicBits::iter) {
+        push_representative(&mut writer, doc as u64)?;
+    }
     writer.flush()?;
     drop(writer);
     let rows = out.finish()?;
