@@ -148,12 +148,7 @@ class Result(Pairs):
     def removed(self) -> Table:
         """The removed documents, in row order.
 
-<<<<<<< HEAD
-        Columns: id; kept_id, the document that was kept instead; similarity; algorithm; reason (copy, pair, chain or emptied); keep_rule; doc,
+        Columns: id; kept_id, the document that was kept instead; similarity; algorithm; reason (copy, pair, chain, emptied or representative); keep_rule; doc,
         kept_doc; contained, numbers, the shares of the removed document that the kept one contains.
-=======
-        Columns: id; kept_id, the document that stays for it; similarity; algorithm; reason (copy, pair, chain, emptied or representative); keep_rule; doc, kept_doc;
-        contained, numbers, the shares of it that stand in the kept one.
->>>>>>> 2871ffa7 (With --keep none, the document that others are removed in favor of is removed as well (#46))
         """
         return self._table("removed")

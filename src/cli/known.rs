@@ -19,7 +19,7 @@ pub const BEGINNINGS: &[(&str, &[&str])] = &[
     ("keep", &["doc asc", "doc desc", "length asc", "length desc", "none"]),
     ("purify", &["docview", "docview:", "readability", "readability:", "visible"]),
     ("remove-if", &["contained:", "contained:0.8:0.9", "pair"]),
-    ("scope", &["all", "within:"]),
+    ("scope", &["across:", "all", "within:"]),
 ];
 
 /// The names of algorithms, and the beginning of each of their parameters.

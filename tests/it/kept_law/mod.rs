@@ -535,7 +535,8 @@ fn only_keep_none_leaves_removed_documents_without_a_kept_one() {
         assert_eq!(removed(&mut law, "none"), expected, "{seed}");
         let record = record(&law.out("none"));
         assert_eq!(record["removal"]["removed"], expected.len(), "{seed}");
-        let deduped: BTreeSet<i64> = Table::read(&law.out("none").join("deduped")).numbers("place").into_iter().collect();
+        let deduped: BTreeSet<i64> =
+            Table::read(&law.out("none").join("deduped")).numbers("place").into_iter().collect();
         let rows = batch.rows.iter().enumerate().filter(|(_, row)| row.text.is_some()).map(|(at, _)| at as i64);
         assert_eq!(deduped, rows.filter(|doc| !expected.contains_key(doc)).collect(), "{seed}");
     }

@@ -33,7 +33,7 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
     // With an index, an existing output may be from the same batch; the work is then already done.
     of_output(&options.out, options.overwrite || options.index.is_some(), !options.accept)?;
     let meets = [(options.index.is_some(), "index"), (options.reference.is_some(), "reference")];
-    if let Some((_, with)) = meets.into_iter().find(|(given, _)| *given && options.recipe.within.is_some()) {
+    if let Some((_, with)) = meets.into_iter().find(|(given, _)| *given && options.recipe.scope_column().is_some()) {
         return Err(Error::wrong(
             "scope",
             format_args!("cannot be combined with `{with}`, whose documents have no scope; remove one of them"),

@@ -193,6 +193,7 @@ impl RunOptions {
                 text: TextOptions::default(),
                 count_copies: false,
                 within: None,
+                across: None,
                 purify: PurifyOptions::default(),
             },
             stats: None,

@@ -289,11 +289,11 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok(run.recipe.count_copies = given.switch()),
             |run| Some(run.recipe.count_copies.into()),
         ),
-    OptionSpec::new(DUPLICATES, RUN, "scope", "SCOPE", Kind::Text(|typed| words::within(typed).map(drop)),
-        "Which documents are compared: all, or within:COLUMN, only those with the same value in this column; rows without \
-         a value are compared with each other")
+    OptionSpec::new(DUPLICATES, RUN, "scope", "SCOPE", Kind::Text(|typed| words::scope(typed).map(drop)),
+        "Which documents are compared: all; within:COLUMN, only those with the same value in this column; or \
+         across:COLUMN, only those with different values. Rows without a value have the same value")
         .default(is("all"))
-        .field(|run, given| Ok(run.recipe.within = words::within(given.text())?), |run| Some(words::of_within(&run.recipe).into())),
+        .field(|run, given| words::set_scope(&mut run.recipe, given.text()), |run| Some(words::of_scope(&run.recipe).into())),
     OptionSpec::new(INCREMENTAL, RUN, "index", "DIR", Kind::Path,
         "Match against all documents seen in earlier runs, and add the new ones. The first run creates the folder. \
          Indexed documents are never removed")

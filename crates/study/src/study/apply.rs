@@ -139,6 +139,7 @@ pub fn survivors(
     let options = &asked.over(options);
     finished.is_of_its_corpus()?;
     refuse_other(options, asked.is_other(removal))?;
+    refuse_scopes(options)?;
     let pairs = Pairs::read(finished, options, &asked.thresholds)?;
     let inputs = finished.corpus(options, cancel)?;
     work_again(options, &inputs.source, progress, cancel, |session| {
@@ -172,6 +173,7 @@ pub fn apply(
     refuse_other(options, is_other)?;
     let annotates = options.corpus.annotate;
     if is_other || annotates {
+        refuse_scopes(options)?;
         finished.is_of_its_corpus()?;
     }
     let pairs = (is_other || annotates).then(|| Pairs::read(finished, options, &asked.thresholds)).transpose()?;
@@ -292,6 +294,18 @@ fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
         None => Ok(()),
         Some(cut) => Err(Error::usage(format!(
             "the run cut passages (`cut={cut}`), and cuts depend on which documents are kept; use the run's rule, or run again"
+        ))),
+    }
+}
+
+/// Refuses to decide again from pairs/ if documents were compared across scopes: the table has no scopes, and a copy represents others of its
+/// scope.
+fn refuse_scopes(options: &RunOptions) -> Result<()> {
+    match &options.recipe.across {
+        None => Ok(()),
+        Some(column) => Err(Error::usage(format!(
+            "the run compared documents across the values of a column (`scope=across:{column}`), which are not in pairs/; use \
+             `corpus=keep` or `corpus=drop` and the rule of the run, or run again"
         ))),
     }
 }

@@ -36,7 +36,7 @@ pub fn decide(
 ) -> Result<Decided> {
     let labels: Vec<&str> = relations.iter().map(|relation| relation.label.as_str()).collect();
     let deciding = Deciding::new(&session.options.decide, &labels);
-    let linked = || deciding.chosen.iter().map(|&at| Linked::new(session, relations[at])).collect();
+    let linked = || deciding.chosen.iter().map(|&at| Linked::new(session, relations[at], copies)).collect();
     let settled = settled(session, copies);
     decide_by(session, &deciding, linked, (keep, settled), shown, |doc, kept| {
         Ok(contents.and_then(|contents| contents.of(doc, kept)))
@@ -329,16 +329,17 @@ impl Memory {
 /// Holds one algorithm's relation with its links as arrays, for random access.
 struct Linked<'r> {
     relation: &'r Relation,
+    copies: &'r Classes,
     links: Links,
 }
 
 impl<'r> Linked<'r> {
     /// Builds the links of a relation. Pairs that share a template decide nothing; two documents with different titles decide only if a
     /// pair is enough.
-    fn new(session: &Session<'_>, relation: &'r Relation) -> Result<Linked<'r>> {
+    fn new(session: &Session<'_>, relation: &'r Relation, copies: &'r Classes) -> Result<Linked<'r>> {
         let any_title = session.options.remove_if.bounds().is_none();
         let decides = |pair: &Pair| !pair.is_template() && (any_title || !pair.has_other_title());
-        Ok(Linked { relation, links: Links::new(session, (&relation.pairs, None), decides)? })
+        Ok(Linked { relation, copies, links: Links::new(session, (&relation.pairs, None), decides)? })
     }
 }
 
@@ -353,5 +354,17 @@ impl survive::Relation for Linked<'_> {
 
     fn equal(&self) -> f32 {
         self.relation.equal.similarity
+    }
+
+    fn scope(&self, doc: u64) -> Option<u64> {
+        self.relation.across.as_ref().map(|across| across.scope(doc))
+    }
+
+    fn are_copies(&self, x: u64, y: u64) -> bool {
+        self.copies.representative(x) == self.copies.representative(y)
+    }
+
+    fn is_of_several(&self, class: u64) -> bool {
+        self.relation.across.as_ref().is_some_and(|across| across.are_several(&self.relation.classes, class))
     }
 }
