@@ -78,7 +78,10 @@ class _Publishing(TypedDict, total=False):
     max_shrink_factor: int
     max_candidates_factor: int
     scope: str
+    sample: int | float
+    seed: int
     corpus: str | Sequence[str]
+    add: str | Sequence[str]
     cut: str
     cut_at: str
     cut_min_chars: int
@@ -107,6 +110,7 @@ class CompareOptions(_Files, _Corpus, _Text, _Sifting, _Resuming, total=False):
     judge: str
     judge_sample: int
     oracle_sample: int
+    sample: int | float
     seed: int
 
 

@@ -11,6 +11,7 @@ use dupsift_text::TokenizerKind;
 
 /// The words of closed lists, and the beginnings of values that continue with a number or a name, by option.
 pub const BEGINNINGS: &[(&str, &[&str])] = &[
+    ("add", &["cluster_size", "copies", "sources", "cluster_size,copies,sources", "none"]),
     ("checkpoint", &["0s", "30s", "5m", "never"]),
     ("corpus", &["annotate", "drop", "keep", "keep,drop", "annotate,keep,drop", "none"]),
     ("cut", &["lines", "none", "paragraphs", "runs:", "sentences:"]),

@@ -3,6 +3,7 @@
 // Tests write files into folders of their own.
 #![allow(clippy::disallowed_methods)]
 
+mod added;
 mod allocations;
 mod any_folder;
 mod apply;
@@ -68,6 +69,7 @@ mod report;
 mod resume;
 mod resume_ends;
 mod resume_inputs;
+mod sample;
 mod saved_inputs;
 mod scope;
 mod script_packages;

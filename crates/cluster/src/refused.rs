@@ -28,6 +28,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
         (options.index.is_some(), "index"),
         (options.reference.is_some(), "reference"),
         (options.stats.is_some(), "stats"),
+        (options.sample.is_some(), "sample"),
         (options.recipe.scope_column().is_some(), "scope"),
         (options.cut.what.is_some(), "cut"),
     ];

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::corpus::CorpusFiles;
+use super::corpus::{AddedColumns, CorpusFiles};
 use super::cut::CutOptions;
 use super::machine;
 use super::value::{Given, Value};
+use crate::reading::sample::SampleSize;
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::encoding::Encoding;
@@ -116,6 +117,8 @@ pub struct RunOptions {
     pub remove_chains: bool,
     /// The parts of the corpus to write.
     pub corpus: CorpusFiles,
+    /// The columns that are added to the kept rows.
+    pub add: AddedColumns,
     /// The passages to cut from kept documents.
     pub cut: CutOptions,
     /// A larger group of equal signatures is written as pairs with only its representative.
@@ -130,6 +133,10 @@ pub struct RunOptions {
     pub report: bool,
     /// Reads only this many documents from the start.
     pub limit: Option<u64>,
+    /// Reads only a sample of the documents.
+    pub sample: Option<SampleSize>,
+    /// The seed of samples.
+    pub seed: u64,
 }
 
 /// The minimum memory in bytes that one thread may use for decompression: what the usual levels of Zstandard need.
@@ -214,6 +221,7 @@ impl RunOptions {
             remove_if: RemoveIf::Pair,
             remove_chains: false,
             corpus: CorpusFiles::default(),
+            add: AddedColumns::default(),
             cut: CutOptions::default(),
             max_group: 0,
             max_candidates: 0,
@@ -221,6 +229,8 @@ impl RunOptions {
             strict: false,
             report: true,
             limit: None,
+            sample: None,
+            seed: 0,
         }
     }
 

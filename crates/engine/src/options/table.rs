@@ -8,7 +8,8 @@ use super::help_groups::*;
 use super::spec::{NONE, OptionSpec, Verb, depends, in_words, is};
 use super::value::{Kind, Value};
 use super::words::{self, CHAIN, FORMATS, prefix};
-use super::{CorpusFiles, Decide, Keep};
+use super::{AddedColumns, CorpusFiles, Decide, Keep};
+use crate::reading::sample::SampleSize;
 use dupsift_algorithms::stage::contest::{Contest, EVERYTHING};
 use dupsift_algorithms::stage::judge::Judge;
 use dupsift_algorithms::stage::recipe::{DEFAULT_PRESET, Recipe, parse_purify, preset, purify_name};
@@ -69,7 +70,6 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "oracle-sample", "N", Kind::Whole(0, MOST_ORACLE),
         "Compare this many documents with each other, to find duplicates that all algorithms miss")
         .default(in_words("0", "0, off")),
-    OptionSpec::new(JUDGING, COMPARE, "seed", "N", Kind::Whole(0, u64::MAX), "Seed of the samples").default(is("0")),
 
     OptionSpec::new(FILTER, STREAM, "filter", "FILE", Kind::Path,
         "Filter of an earlier stream: OUT/filter.bloom"),
@@ -243,6 +243,17 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(INPUT, MAKING, "limit", "N", Kind::Whole(1, u64::MAX), "Read only the first N documents")
         .but(&[(Verb::Purify, "Read only the first N pages", NONE)])
         .field(|run, given| Ok(run.limit = Some(given.number())), |run| run.limit.map(Value::from)),
+    OptionSpec::new(INPUT, RESUMING, "sample", "N|SHARE", Kind::Sample,
+        "Read only a random sample: N documents, or a share such as 0.05. Finds fewer duplicates, because both documents \
+         of a pair must be in the sample")
+        .field(
+            |run, given| Ok(run.sample = Some(SampleSize::parse(given.text())?)),
+            |run| run.sample.map(|size| size.to_string().into()),
+        ),
+    OptionSpec::new(INPUT, RESUMING, "seed", "N", Kind::Whole(0, u64::MAX), "Seed of `sample`")
+        .default(is("0"))
+        .but(&[(Verb::Compare, "Seed of the samples", is("0"))])
+        .field(|run, given| Ok(run.seed = given.number()), |run| Some(run.seed.into())),
     OptionSpec::new(INPUT, MAKING, "strict", "", Kind::Switch, "Stop at the first invalid row or file")
         .field(|run, given| Ok(run.strict = given.switch()), |run| Some(run.strict.into())),
     OptionSpec::new(OUTPUT, TEXTS, "no-report", "", Kind::Switch,
@@ -426,6 +437,13 @@ pub static OPTIONS: &[OptionSpec] = &[
             is("none"),
         )])
         .field(|run, given| Ok(run.corpus = CorpusFiles::parse(given.text())?), |run| Some(run.corpus.to_string().into())),
+
+    OptionSpec::new(OUTPUT, RUN, "add", "LIST", Kind::Text(|typed| AddedColumns::parse(typed).map(drop)),
+        "Columns to add to the rows in deduped/ (with `corpus=keep`), separated by commas: cluster_size, copies (documents \
+         with the same text), sources (different values of `source-column`, or files, in the cluster)")
+        .list()
+        .default(is("none"))
+        .field(|run, given| Ok(run.add = AddedColumns::parse(given.text())?), |run| Some(run.add.to_string().into())),
 
     OptionSpec::new(PASSAGES, RUN, "cut", "WHAT", Kind::Text(|typed| Cut::parse(typed).map(drop)),
         "Find passages that an earlier kept document contains, in the order of `keep`, and cut them from deduped/ (with \

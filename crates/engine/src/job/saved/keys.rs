@@ -68,6 +68,7 @@ const ELSEWHERE: &[&str] = &[
     "remove-if",
     "chain",
     "corpus",
+    "add",
     "cut",
     "cut-at",
     "cut-min-chars",

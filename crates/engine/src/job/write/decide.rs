@@ -122,7 +122,7 @@ pub fn decide_by<R: survive::Relation + Sync>(
         finder.survive(order, settled, &mut memory.lists(), choose, &mut push)?;
     }
     let clusters = || components(session, &linked, needed, order);
-    let components = session.options.corpus.annotate.then(clusters).transpose()?;
+    let components = (session.options.corpus.annotate || !session.options.add.is_none()).then(clusters).transpose()?;
     // Comparisons that a kept document missed are counted separately; those of other documents do not matter.
     let left_out = if held.is_some() { 0 } else { finder.left_out };
     for doc in represents.iter().flat_map(AtomicBits::iter) {
