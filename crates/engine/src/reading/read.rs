@@ -274,7 +274,7 @@ mod tests {
             Some(RowFilter::Where(Arc::new(move |doc| bits[doc as usize]))),
             Some(RowFilter::Docs([0, 2, 9].into())),
         ];
-        let chosen = filters.map(|filter| match below(3, filter) {
+        let chosen = filters.map(|filter| match both(filter, |doc| doc < 3) {
             RowFilter::Where(passes) => (0..20).filter(|&doc| passes(doc)).collect::<Vec<_>>(),
             RowFilter::Docs(docs) => docs.to_vec(),
         });
