@@ -28,6 +28,7 @@ pub fn check_dry(options: &RunOptions) -> Result<()> {
 }
 
 fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
+    check_sample(options)?;
     let of_output = if is_dry { Stage::look } else { Stage::check };
     folders::check(options)?;
     // With an index, an existing output may be from the same batch; the work is then already done.
@@ -40,10 +41,26 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
         ));
     }
     check_cut(options)?;
+    options.add.check(options.corpus)?;
     if let Some(previous) = &options.previous {
         guards::previous_run(previous)?;
     }
     check_resources(options)
+}
+
+/// Refuses options for which all documents have to be read.
+fn check_sample(run: &RunOptions) -> Result<()> {
+    let given = [
+        (run.index.is_some(), "index", "later runs would not match the other documents"),
+        (run.reference.is_some(), "reference", "a sample is not matched against other documents"),
+        (!run.corpus.is_none(), "corpus", "the rows outside the sample are neither kept nor removed"),
+    ];
+    match given.into_iter().find(|(given, ..)| run.sample.is_some() && *given) {
+        None => Ok(()),
+        Some((_, name, why)) => {
+            Err(Error::usage(format!("`sample` cannot be combined with `{name}`, because {why}; remove one of them")))
+        }
+    }
 }
 
 /// Checks only the resources, for commands that read an existing output.

@@ -235,8 +235,6 @@ pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
             run.remove_if
         )));
     }
-    run.add.check(run.corpus)?;
-    check_sample(&run)?;
     if run.keep.is_none && run.index.is_some() {
         return Err(Error::usage(
             "`keep=none` cannot be combined with `index`, because later runs match documents that were kept; use `reference` \
@@ -244,21 +242,6 @@ pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
         ));
     }
     Ok(run)
-}
-
-/// Refuses options for which all documents have to be read.
-fn check_sample(run: &RunOptions) -> Result<()> {
-    let given = [
-        (run.index.is_some(), "index", "later runs would not match the other documents"),
-        (run.reference.is_some(), "reference", "a sample is not matched against other documents"),
-        (!run.corpus.is_none(), "corpus", "the rows outside the sample are neither kept nor removed"),
-    ];
-    match given.into_iter().find(|(given, ..)| run.sample.is_some() && *given) {
-        None => Ok(()),
-        Some((_, name, why)) => {
-            Err(Error::usage(format!("`sample` cannot be combined with `{name}`, because {why}; remove one of them")))
-        }
-    }
 }
 
 #[cfg(test)]
@@ -345,9 +328,6 @@ mod tests {
         let both = fail(&[("preset", "broad"), ("algorithms", "tf")]);
         assert!(both.contains("use only one of them (the preset is `algorithms=exact,"), "{both}");
         assert!(fail(&[("keep", "score down")]).contains("COLUMN desc"));
-        for (name, value) in [("index", "seen"), ("reference", "seen"), ("corpus", "keep")] {
-            assert!(fail(&[("sample", "0.5"), (name, value)]).contains("because"), "{name}");
-        }
         assert!(fail(&[("seed", "3")]).contains("`sample`, which is not given"));
         assert_eq!(run(&[("seed", "3"), ("sample", "9")]).unwrap().seed, 3);
         assert!(settings(&[("seed", "3")]).unwrap().with_defaults(Verb::Compare).is_ok());
