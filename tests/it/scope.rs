@@ -287,7 +287,7 @@ fn removed_across_is_contained_in_a_document_with_another_value() {
     let (a, b) = two.into_iter().find(|&(a, b)| same(&placed[a], &placed[b])).unwrap();
     let explained = program().arg("explain").arg(at("one")).args(["--docs", &a.to_string(), &b.to_string()]).output();
     let explained = Ran::of(explained.unwrap()).ends_with(0).stdout;
-    assert!(explained.contains("their values of the column of `scope` are the same"), "{explained}");
+    assert!(explained.contains("they have the same value in the `scope` column"), "{explained}");
     let apply = |more: &[&str]| Ran::of(program().arg("apply").arg(at("one")).args(more).output().unwrap());
     apply(&["--corpus", "keep"]).ends_with(0);
     let other = at("other").display().to_string();
