@@ -80,6 +80,7 @@ fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize)
         text: TextOptions::default(),
         count_copies: true,
         within: None,
+        across: None,
         purify: dupsift::pages::PurifyOptions::default(),
     };
     let folder = tempfile::tempdir()?;

@@ -55,6 +55,7 @@ fn fingerprints(corpus: &str, typed: &str) -> Result<Vec<(u64, u128)>> {
         text: TextOptions::default(),
         count_copies: true,
         within: None,
+        across: None,
         purify: dupsift::pages::PurifyOptions::default(),
     };
     ensure!(!recipe.needs_stats().any(), "weights of the whole corpus are not known here; leave weight=tf_idf out");

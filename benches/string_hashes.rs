@@ -48,6 +48,7 @@ fn main() -> Result<()> {
         text: TextOptions::default(),
         count_copies: true,
         within: None,
+        across: None,
         purify: dupsift::pages::PurifyOptions::default(),
     };
     let bound = recipe.bind(&Corpus::new(texts.len() as u64, &stats), &[])?;

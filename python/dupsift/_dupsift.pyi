@@ -166,7 +166,13 @@ def survivors(
     folder: _Path, remove_if: str | None, thresholds: Sequence[tuple[str, float]], input: _Path | None
 ) -> tuple[Column, Column, Column]: ...
 def apply(
-    folder: _Path, corpus: str, out: _Path | None, remove_if: str | None, thresholds: Sequence[tuple[str, float]], input: _Path | None
+    folder: _Path,
+    corpus: str,
+    out: _Path | None,
+    remove_if: str | None,
+    thresholds: Sequence[tuple[str, float]],
+    input: _Path | None,
+    add: str,
 ) -> str: ...
 def summary(folder: _Path) -> str: ...
 def leave() -> None: ...

@@ -80,7 +80,10 @@ class _Publishing(TypedDict, total=False):
     max_candidates_factor: int
     scope: str
     keep_texts: bool
+    sample: int | float
+    seed: int
     corpus: str | Sequence[str]
+    add: str | Sequence[str]
     cut: str
     cut_at: str
     cut_min_chars: int
@@ -109,6 +112,7 @@ class CompareOptions(_Files, _Corpus, _Text, _Sifting, _Resuming, total=False):
     judge: str
     judge_sample: int
     oracle_sample: int
+    sample: int | float
     seed: int
 
 

@@ -19,10 +19,10 @@ PathLike = str | os.PathLike[str]
 F = TypeVar("F")
 
 
-def _write(folder: Path, out: PathLike | None, corpus: Corpora, remove_if: str | None, thresholds: dict[str, float], input: PathLike | None) -> Path:
+def _write(folder: Path, out: PathLike | None, corpus: Corpora, remove_if: str | None, thresholds: dict[str, float], input: PathLike | None, add: str | Sequence[str] = "none") -> Path:
     words = corpus if isinstance(corpus, str) else ",".join(corpus)
     there = None if out is None else os.fspath(out)
-    _dupsift.apply(os.fspath(folder), words, there, remove_if, list(thresholds.items()), None if input is None else os.fspath(input))
+    _dupsift.apply(os.fspath(folder), words, there, remove_if, list(thresholds.items()), None if input is None else os.fspath(input), add if isinstance(add, str) else ",".join(add))
     return folder if out is None else Path(out).absolute()
 
 
@@ -124,18 +124,19 @@ class Result(Pairs):
         columns = _dupsift.survivors(os.fspath(self.path), remove_if, list(thresholds.items()), None if input is None else os.fspath(input))
         return Survivors(self, columns, remove_if, thresholds, input)
 
-    def write(self, out: PathLike | None = None, *, corpus: Corpora = "keep", input: PathLike | None = None) -> Path:
+    def write(self, out: PathLike | None = None, *, corpus: Corpora = "keep", input: PathLike | None = None, add: str | Sequence[str] = "none") -> Path:
         """Writes the corpus without a new run, like ``dupsift apply``. Returns the folder that contains ``deduped/``.
 
         ``corpus`` is one or more of ``keep`` (the kept rows, in ``deduped/``), ``drop`` (the removed rows, in ``dropped/``) and ``annotate`` (one
         row of attributes per row, in ``attributes/``). The files are the same as from a run with this ``corpus``. They are added to the folder of
-        the run, or written to the new folder ``out``. If the corpus was moved, pass its location as ``input``.
+        the run, or written to the new folder ``out``. If the corpus was moved, pass its location as ``input``. ``add`` names
+        columns to add to the kept rows: ``cluster_size``, ``copies``, ``sources``.
 
         Raises ValueError if the corpus has changed since the run, or if the folder already exists.
 
             result.write("clean/")
         """
-        return _write(self.path, out, corpus, None, {}, input)
+        return _write(self.path, out, corpus, None, {}, input, add)
 
     def passages(self) -> Table:
         """The repeated passages that ``cut`` found, in document order.
@@ -148,7 +149,7 @@ class Result(Pairs):
     def removed(self) -> Table:
         """The removed documents, in row order.
 
-        Columns: id; kept_id, the document that was kept instead; similarity; algorithm; reason (copy, pair, chain or emptied); keep_rule; doc,
+        Columns: id; kept_id, the document that was kept instead; similarity; algorithm; reason (copy, pair, chain, emptied or representative); keep_rule; doc,
         kept_doc; contained, numbers, the shares of the removed document that the kept one contains.
         """
         return self._table("removed")

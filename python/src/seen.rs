@@ -53,6 +53,7 @@ fn made(
         text: TextOptions { tokenizer, ..TextOptions::default() },
         count_copies: true,
         within: None,
+        across: None,
         purify: PurifyOptions::default(),
     };
     dupsift::stream::Seen::new(&recipe, keys, rate, most)

@@ -85,7 +85,7 @@ pub fn frame_columns(given: Vec<(String, Given)>) -> Result<(Vec<Asked>, bool)> 
         .flat_map(|option| {
             let names = match option.name {
                 "keep" => run.keep.columns(),
-                "scope" => run.recipe.within.iter().cloned().collect(),
+                "scope" => run.recipe.scope_column().into_iter().cloned().collect(),
                 name if matches!(option.kind, Kind::Column) => {
                     settings.text(name).map(str::to_owned).into_iter().collect()
                 }

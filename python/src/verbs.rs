@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use dupsift::error::{Error, Result};
-use dupsift::options::{CorpusFiles, RunOptions, Verb, resolve};
+use dupsift::options::{AddedColumns, CorpusFiles, RunOptions, Verb, resolve};
 use dupsift::purify::PagesOptions;
 use dupsift::reading::{self, Writes};
 use dupsift::report::{self, Screen};
@@ -181,12 +181,19 @@ pub fn apply(
     remove_if: Option<String>,
     thresholds: Vec<(String, f64)>,
     input: Option<PathBuf>,
+    add: String,
 ) -> PyResult<String> {
     call(py, None, move |cancel, progress| {
         let finished = Finished::open(&folder)?.with_corpus(input.as_deref());
         let options = finished.options(&settings(Verb::Apply, Vec::new())?)?;
         let remove_if = remove_if.as_deref().map(RemoveIf::parse).transpose()?;
-        let asked = ApplyOptions { corpus: CorpusFiles::parse(&corpus)?, remove_if, thresholds, out };
+        let asked = ApplyOptions {
+            corpus: CorpusFiles::parse(&corpus)?,
+            add: AddedColumns::parse(&add)?,
+            remove_if,
+            thresholds,
+            out,
+        };
         let report = study::apply(&finished, &options, &asked, progress, cancel)?;
         Ok(report::applied(&report, asked.out.as_deref().unwrap_or(&folder)))
     })

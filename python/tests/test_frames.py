@@ -298,7 +298,8 @@ class Frames(Case):
             "max_template_share": 1.0,
             "max_shrink_factor": 5, "max_candidates_factor": 5, "html_column": "html", "content_type_column": "type",
             "url_column": "address", "title_column": "title", "keywords_column": "keywords", "description_column": "description",
-            "limit": 2, "strict": True, "no_report": True, "keep_texts": True, "corpus": "annotate,keep", "cut": "lines", "cut_at": "word",
+            "limit": 2, "sample": 0.5, "seed": 3, "strict": True, "no_report": True, "keep_texts": True, "corpus": "annotate,keep", "add": "copies",
+            "cut": "lines", "cut_at": "word",
             "cut_min_chars": 10, "cut_copies": 2, "cut_first": True, "min_chars_left": 5, "algorithms": "exact,cosine",
             "preset": "strict", "count_copies": True, "scope": "within:score", "max_group": 10, "max_candidates": 10, "prefilter": True,
             "keep": "score desc", "threshold": 0.9, "decide": "any", "remove_if": "pair", "chain": "keep", "tokenizer": "char",
@@ -309,7 +310,7 @@ class Frames(Case):
         # What a keyword needs beside it.
         beside: dict[str, dict[str, Any]] = {
             "content_type_column": {"html_column": "html"}, "url_column": {"html_column": "html"}, "purify": {"html_column": "html"},
-            "max_cut_share": {"cut": "lines", "corpus": "keep"}, "cut": {"corpus": "keep"}, "cut_at": {"cut": "lines", "corpus": "keep"},
+            "max_cut_share": {"cut": "lines", "corpus": "keep"}, "cut": {"corpus": "keep"}, "seed": {"sample": 0.5}, "add": {"corpus": "keep"}, "cut_at": {"cut": "lines", "corpus": "keep"},
             "cut_min_chars": {"cut": "lines", "corpus": "keep"}, "cut_copies": {"cut": "lines", "corpus": "keep"},
             "cut_first": {"cut": "lines", "corpus": "keep"}, "min_chars_left": {"cut": "lines", "corpus": "keep"},
             "batch": {"index": self.folder / "other"}, "planned_documents": {"index": self.folder / "third"},

@@ -8,7 +8,7 @@ use super::{Exit, log, print_result};
 use crate::report::applied;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::error::{Error, Result as Checked};
-use dupsift_engine::options::CorpusFiles;
+use dupsift_engine::options::{AddedColumns, CorpusFiles};
 use dupsift_study::study::{self, ApplyOptions, Finished};
 
 /// Runs the command.
@@ -19,6 +19,7 @@ use dupsift_study::study::{self, ApplyOptions, Finished};
 pub fn apply(arguments: &ApplyArguments) -> Result<Exit> {
     let asked = ApplyOptions {
         corpus: CorpusFiles::parse(&arguments.corpus)?,
+        add: AddedColumns::parse(&arguments.add)?,
         remove_if: arguments.remove_if.as_deref().map(RemoveIf::parse).transpose()?,
         thresholds: arguments.threshold.iter().map(|typed| threshold(typed)).collect::<Checked<_>>()?,
         out: arguments.out.clone(),

@@ -306,6 +306,9 @@ pub struct ApplyArguments {
     /// for each row, in attributes/
     #[arg(long, value_name = "LIST", default_value = "keep", value_parser = words_of("corpus"), hide_possible_values = true)]
     pub corpus: String,
+    /// Columns to add to the rows in deduped/, separated by commas: cluster_size, copies, sources
+    #[arg(long, value_name = "LIST", default_value = "none", value_parser = words_of("add"), hide_possible_values = true)]
+    pub add: String,
     /// A different removal rule: pair, contained:T or contained:T:N [default: that of the run]
     #[arg(long, value_name = "RULE", value_parser = words_of("remove-if"), hide_possible_values = true)]
     pub remove_if: Option<String>,
@@ -354,7 +357,7 @@ mod tests {
         ("accept", &["reason"]),
         ("clean", &[]),
         ("index", &[]),
-        ("apply", &["corpus", "input", "out", "remove-if", "threshold"]),
+        ("apply", &["add", "corpus", "input", "out", "remove-if", "threshold"]),
         ("evaluate", &["corpus", "full", "json", "truth"]),
         ("show", &["verbose"]),
         ("report", &["corpus"]),

@@ -115,7 +115,7 @@ mod tests {
                 let value = match option.kind {
                     Kind::Switch => "true".to_string(),
                     Kind::Whole(low, _) => low.to_string(),
-                    Kind::Share | Kind::Rate => "0.5".to_string(),
+                    Kind::Share | Kind::Rate | Kind::Sample => "0.5".to_string(),
                     Kind::Size => "'1GiB'".to_string(),
                     Kind::Choice(words) => format!("'{}'", words[0].0),
                     Kind::Texts => "['a', 'b']".to_string(),

@@ -11,15 +11,16 @@ use dupsift_text::TokenizerKind;
 
 /// The words of closed lists, and the beginnings of values that continue with a number or a name, by option.
 pub const BEGINNINGS: &[(&str, &[&str])] = &[
+    ("add", &["cluster_size", "copies", "sources", "cluster_size,copies,sources", "none"]),
     ("checkpoint", &["0s", "30s", "5m", "never"]),
     ("corpus", &["annotate", "drop", "keep", "keep,drop", "annotate,keep,drop", "none"]),
     ("cut", &["lines", "none", "paragraphs", "runs:", "sentences:"]),
     ("decide", &["all", "any", "at-least:"]),
     ("judge", &["jaccard:", "lcs:", "versions", "versions:", "words:"]),
-    ("keep", &["doc asc", "doc desc", "length asc", "length desc"]),
+    ("keep", &["doc asc", "doc desc", "length asc", "length desc", "none"]),
     ("purify", &["docview", "docview:", "readability", "readability:", "visible"]),
     ("remove-if", &["contained:", "contained:0.8:0.9", "pair"]),
-    ("scope", &["all", "within:"]),
+    ("scope", &["across:", "all", "within:"]),
 ];
 
 /// The names of algorithms, and the beginning of each of their parameters.

@@ -18,7 +18,10 @@ const MOST_SHOWN: usize = 3;
 
 /// Returns the comparison with its output in `out`; it ends with a line break.
 pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> String {
-    let mut text = headline(report);
+    let mut text = run.documents.sampled_from.map_or(String::new(), |all| {
+        format!("sample: {} of {}\n", thousands(run.documents.used), counted(all, "document"))
+    });
+    text += &headline(report);
     text += "\n";
     text += &study(report);
     if (2..=MOST_AGREEING).contains(&report.algorithms.len()) {

@@ -2,6 +2,7 @@
 
 use super::columns::safe;
 use super::{table, thousands};
+use dupsift_files::tables::REPRESENTATIVE;
 use dupsift_study::study::{ExplainedContained, ExplainedDocument, Explanation, Verdict};
 
 /// Returns a title, and a table with one row for each direction.
@@ -65,6 +66,9 @@ fn fates(explained: &Explanation) -> String {
                 return format!("{name} was kept{earlier}");
             };
             let (other_name, other) = other;
+            if removed.reason == REPRESENTATIVE {
+                return format!("{name} was removed, because none of its duplicates is kept");
+            }
             if removed.kept_doc != other.doc {
                 return format!("{name} was removed in favor of {}", safe(&removed.kept_id));
             }
@@ -86,7 +90,9 @@ fn fates(explained: &Explanation) -> String {
     let said = [fate("a", a, ("b", b), of_a), fate("b", b, ("a", a), of_b)];
     match (&a.removed, &b.removed) {
         (None, None) if !a.earlier && !b.earlier => "both were kept".to_owned(),
-        (Some(one), Some(other)) if one.kept_doc == other.kept_doc => {
+        (Some(one), Some(other))
+            if one.kept_doc == other.kept_doc && ![one, other].iter().any(|it| it.reason == REPRESENTATIVE) =>
+        {
             format!("both were removed in favor of {}", safe(&one.kept_id))
         }
         _ => said.join("; "),

@@ -30,6 +30,7 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
             Verdict::NoSignature => "no signature",
             Verdict::NoCommonKey
             | Verdict::OtherScope
+            | Verdict::SameScope
             | Verdict::SketchesDiffer
             | Verdict::NotCompared
             | Verdict::BelowThreshold

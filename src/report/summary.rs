@@ -14,7 +14,7 @@ use super::{counted, other_inputs, rejections_of, thousands};
 use dupsift_core::number::counted_as;
 use dupsift_engine::job::{AlgorithmReport, CorpusReport, CutReport, FolderReport, Guarded, RunReport, stands_in};
 use dupsift_files::io::DASH;
-use dupsift_files::tables::RejectReason;
+use dupsift_files::tables::{REPRESENTATIVE, RejectReason};
 use dupsift_study::study::AppliedReport;
 
 /// Selects how detailed a summary is.
@@ -123,11 +123,27 @@ fn next(report: &RunReport, out: &Path) -> String {
         return format!("corpus: {}\n", folders.join(", "));
     }
     let can_be_written = report.inputs.iter().all(|input| input.path != DASH && !input.not_copied);
+    if let Some((all, removal)) = report.documents.sampled_from.zip(report.removal.as_ref()) {
+        return whole_corpus(report.documents.rows, all, removal.removed, report.documents.used);
+    }
     if report.removal.is_none() || report.is_held() || !can_be_written {
         return String::new();
     }
     format!("next: dupsift apply {} --corpus keep\n", typed(out))
 }
+
+/// Returns between which shares of all documents are removed, according to a sample. In a sample of the share p, a document has its only
+/// duplicate with probability p, and one of several with a higher probability. So the share of removed documents in the sample, divided by
+/// p, is exact if each document has at most one duplicate, and too high otherwise; without the division, it is too low.
+fn whole_corpus(sampled: u64, all: u64, removed: u64, used: u64) -> String {
+    let least = removed as f64 / used.max(1) as f64;
+    let most = (least * all as f64 / sampled.max(1) as f64).min(1.0);
+    let error = if removed < FEW { "; the sample is too small for a better estimate" } else { "" };
+    format!("whole corpus: about {:.1}% to {:.1}% would be removed{error}\n", 100.0 * least, 100.0 * most)
+}
+
+/// With fewer removed documents in a sample, its random error is above a tenth.
+const FEW: u64 = 100;
 
 /// Quotes a path for the shell.
 pub(super) fn typed(path: &Path) -> String {
@@ -139,7 +155,10 @@ pub(super) fn typed(path: &Path) -> String {
 /// Returns what happened to the documents.
 fn result(report: &RunReport) -> Vec<String> {
     let files = counted(report.inputs.len() as u64, "file");
-    let documents = format!("{} in {files}", counted(report.documents.used, "document"));
+    let documents = match report.documents.sampled_from {
+        None => format!("{} in {files}", counted(report.documents.used, "document")),
+        Some(all) => format!("sample: {} of {} in {files}", thousands(report.documents.used), counted(all, "document")),
+    };
     let mut lines = match &report.removal {
         None => vec![documents],
         Some(removal) => {
@@ -174,6 +193,7 @@ fn removed_as(reason: &str, count: u64) -> String {
         "copy" => counted_as(count, "exact copy|exact copies"),
         "pair" => counted(count, "near-duplicate"),
         "seen" => counted_as(count, "seen before|seen before"),
+        REPRESENTATIVE => counted_as(count, "original|originals"),
         other => format!("{} {other}", thousands(count)),
     }
 }
@@ -371,6 +391,29 @@ mod tests {
         BadInputReport, DocumentsReport, GuardReport, InputReport, RelationsReport, RemovalReport,
     };
     use dupsift_index::IndexReport;
+
+    /// Groups of `size` equal documents, sampled with the share p: the expected numbers enclose the share of the whole corpus.
+    #[test]
+    fn a_sample_encloses_the_share_of_the_whole_corpus() {
+        let bounds = |sampled, all, removed| {
+            let said = whole_corpus(sampled, all, removed, sampled);
+            let shares: Vec<f64> =
+                said.split_whitespace().filter_map(|word| word.strip_suffix('%')?.parse().ok()).collect();
+            [shares[0], shares[1]]
+        };
+        for size in [2, 3, 10, 1000] {
+            for share in [0.01_f64, 0.1, 0.5, 0.9, 1.0] {
+                let (sampled, all) = (1e9 * share, 1e9);
+                // A group keeps one document if any of it is sampled.
+                let kept = (all / f64::from(size)) * (1.0 - (1.0 - share).powi(size));
+                let [least, most] = bounds(sampled as u64, all as u64, (sampled - kept) as u64);
+                let whole = 100.0 * f64::from(size - 1) / f64::from(size);
+                assert!(least <= whole + 0.06 && whole <= most + 0.06, "{size} {share}: {least} {whole} {most}");
+            }
+        }
+        assert_eq!(bounds(500, 1000, 100), [20.0, 40.0]);
+        assert!(whole_corpus(0, 0, 0, 0).contains("0.0% to 0.0% would be removed; the sample is too small"));
+    }
 
     fn report() -> RunReport {
         let counts = |entries: &[(&str, u64)]| entries.iter().map(|(name, count)| (name.to_string(), *count)).collect();

@@ -65,7 +65,8 @@ fn text(path: &Path) -> &str {
 fn a_finished_run_gives_the_bytes_of_a_run_with_that_corpus_and_changes_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let corpus = corpus(folder.path());
-    let cases: [(&str, &[&str]); 6] = [
+    let cases: [(&str, &[&str]); 7] = [
+        ("none", &["--algorithms", "exact", "--keep", "none"]),
         ("exact", &["--algorithms", "exact"]),
         ("pairs", &["--algorithms", "exact,minhash:threshold=0.5", "--source-column", "id"]),
         (

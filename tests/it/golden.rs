@@ -8,7 +8,7 @@ use dupsift::algorithm::ALGORITHMS;
 use dupsift::hash::hash64;
 use expect_test::expect_file;
 
-use crate::kit::{ALL, done, names_in, pairs, record, samples};
+use crate::kit::{done, names_in, pairs, record, samples};
 
 #[test]
 fn each_algorithm_finds_what_it_found() {

@@ -3,6 +3,7 @@
 // Tests write files into folders of their own.
 #![allow(clippy::disallowed_methods)]
 
+mod added;
 mod addresses;
 mod allocations;
 mod any_folder;
@@ -71,6 +72,7 @@ mod resume;
 mod resume_ends;
 mod resume_index;
 mod resume_inputs;
+mod sample;
 mod saved_inputs;
 mod scope;
 mod script_packages;

@@ -1,4 +1,4 @@
-//! `--scope within:COLUMN`: documents are only compared with those with the same value.
+//! `--scope within:COLUMN` and `across:COLUMN`: documents are only compared with those with the same value, or with another one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -6,8 +6,10 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, StringArray};
 
+use crate::invariants::{components, removals, survivors};
 use crate::kit::{
-    Doc, assert_same_bytes, id_pairs, labels, pairs, program, record, removed_ids, run, sample_docs, write_columns,
+    Doc, Numbers, Table, assert_same_bytes, doc_pairs, id_pairs, labels, made_docs, of_documents, pairs, program,
+    record, removed_ids, run, sample_docs, write_columns,
 };
 use crate::kit::{Ran, members};
 use crate::resume::Place;
@@ -160,10 +162,143 @@ fn what_is_typed_wrong_is_told() {
     let (docs, out) = (place.path().join("docs"), place.path().join("out"));
     write(&docs, &placed().iter().take(9).collect::<Vec<_>>());
     let refused = |more: &[&str], says: &str| drop(run(&[&docs], &out, more).ends_with(2).says(&["`scope", says]));
-    refused(&["--scope", "site"], "expected within:COLUMN or all");
-    refused(&["--scope", "across:site"], "expected within:COLUMN or all");
+    refused(&["--scope", "site"], "expected within:COLUMN, across:COLUMN or all");
+    refused(&["--scope", "across:"], "expected within:COLUMN, across:COLUMN or all");
+    refused(&["--scope", "across:sites"], "did you mean");
+    refused(
+        &["--scope", "across:site", "--index", &place.path().join("index").display().to_string()],
+        "remove one of them",
+    );
     refused(&["--scope", "within:sites"], "did you mean");
     let index = place.path().join("index").display().to_string();
     refused(&["--scope", "within:site", "--index", &index], "remove one of them");
     run(&[&docs], &out, &["--scope", "all"]).ends_with(0);
+}
+
+const ACROSS: [&str; 2] = ["--scope", "across:site"];
+/// Algorithms with pairs of copies, classes of different texts, and pairs with and without a check.
+const FINDERS: &str = "exact,minhash:threshold=0.5,simhash,imatch,lex_rand";
+
+/// Returns edited and equal texts, some with more copies, on a few sites.
+fn crossing() -> Vec<Placed> {
+    let (sites, mut numbers) = ([Some("a"), Some("b"), Some("c"), None], Numbers(7));
+    let docs = made_docs(240);
+    let more: Vec<Doc> = (0..60).map(|_| docs[numbers.below(docs.len())].clone()).collect();
+    let all = docs.into_iter().chain(more).enumerate();
+    // Half of them are on one site, so that many classes have a single scope.
+    let site = |numbers: &mut Numbers| sites[numbers.below(8).saturating_sub(4)];
+    all.map(|(at, doc)| (site(&mut numbers), Doc { id: format!("d{at:03}"), ..doc })).collect()
+}
+
+/// Compared with the definition: the pairs of a run without scopes whose documents have different values, and what follows from them.
+#[test]
+fn pairs_across_are_the_pairs_with_two_values() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name);
+    let placed = crossing();
+    write(&at("docs"), &placed.iter().collect::<Vec<_>>());
+    let docs: Vec<Doc> = placed.iter().map(|(_, doc)| doc.clone()).collect();
+    let differ = |&(a, b): &(usize, usize)| placed[a].0 != placed[b].0;
+    let run_with = |out: &str, more: &[&str]| {
+        let all = ["--algorithms", FINDERS, "--remove-if", "pair", "--no-report", "--threads", "2"];
+        run(&[&at("docs")], &at(out), &[&all[..], more].concat()).ends_with(0);
+        at(out)
+    };
+    let open = run_with("open", &[]);
+    let mut order: Vec<usize> = (0..docs.len()).collect();
+    order.sort_by_key(|&doc| (std::cmp::Reverse(docs[doc].text.chars().count()), doc));
+    let labels = labels(&open);
+    let full: BTreeMap<&String, BTreeSet<(usize, usize)>> = labels
+        .iter()
+        .map(|label| (label, of_documents(doc_pairs(&open, label), &docs).into_iter().filter(differ).collect()))
+        .collect();
+    let mut single = 0;
+    for (rule, needed) in [("any", 1), ("at-least:2", 2), ("all", labels.len()), ("minhash", 1)] {
+        for (chain, max_group) in [("keep", "1000"), ("remove", "1000"), ("keep", "2"), ("remove", "2")] {
+            let what = format!("{rule} {chain} {max_group}");
+            let more = ["--decide", rule, "--chain", chain, "--max-group", max_group];
+            let out = run_with(&what.replace(' ', "-"), &[&ACROSS[..], &more].concat());
+            let mut found: BTreeMap<(usize, usize), usize> = BTreeMap::new();
+            for label in labels.iter().filter(|label| rule != "minhash" || *label == "minhash") {
+                full[label].iter().for_each(|pair| *found.entry(*pair).or_default() += 1);
+            }
+            let deciding = found.into_iter().filter(|(_, count)| *count >= needed).map(|(pair, _)| pair).collect();
+            assert_eq!(removals(&out), survivors(&order, &deciding, chain == "remove"), "{what}");
+            for label in &labels {
+                let (written, full) = (doc_pairs(&out, label), &full[label]);
+                assert!(written.is_sorted_by(|a, b| a < b), "{what} {label}: a pair is written twice");
+                assert!(written.iter().all(|pair| full.contains(pair)), "{what} {label}");
+                // Each document is in a pair, or a copy on the same site is.
+                let named: BTreeSet<_> =
+                    written.iter().flat_map(|&(a, b)| [a, b]).map(|doc| (placed[doc].0, &docs[doc].text)).collect();
+                let missing = full
+                    .iter()
+                    .flat_map(|&(a, b)| [a, b])
+                    .find(|&doc| !named.contains(&(placed[doc].0, &docs[doc].text)));
+                assert!(max_group == "2" || missing.is_none(), "{what} {label}: {missing:?} is in no pair");
+                single += full
+                    .iter()
+                    .flat_map(|&(a, b)| [a, b])
+                    .filter(|doc| written.iter().all(|&(a, b)| a != *doc && b != *doc))
+                    .count();
+                let whole = components(docs.len(), full);
+                let table = Table::read(&out.join(format!("clusters/algorithm={label}")));
+                let mut of: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+                for (cluster, doc) in table.texts("cluster_id").into_iter().zip(table.numbers("doc")) {
+                    of.entry(cluster).or_default().insert(doc as usize);
+                }
+                let mut expected: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+                whole.iter().enumerate().for_each(|(doc, root)| _ = expected.entry(*root).or_default().insert(doc));
+                let expected: BTreeSet<_> = expected.into_values().filter(|docs| docs.len() > 1).collect();
+                assert_eq!(of.into_values().collect::<BTreeSet<_>>(), expected, "{what} {label}");
+            }
+        }
+    }
+    assert!(single > 0, "no copy is represented by another one");
+}
+
+/// The default rule: documents are removed only in favor of those with another value, on any number of threads, and after a kill.
+#[test]
+fn removed_across_is_contained_in_a_document_with_another_value() {
+    let place = tempfile::tempdir().unwrap();
+    let at = |name: &str| place.path().join(name);
+    let placed = crossing();
+    write(&at("docs"), &placed.iter().collect::<Vec<_>>());
+    let more = |threads: &'static str| [&["--corpus", "annotate", "--threads", threads][..], &ACROSS].concat();
+    run(&[&at("docs")], &at("one"), &[more("1"), vec!["--memory", "64MiB"]].concat()).ends_with(0);
+    run(&[&at("docs")], &at("four"), &more("4")).ends_with(0);
+    assert_same_bytes(&at("one"), &at("four"), "threads and memory");
+    let removed = removals(&at("one"));
+    assert!(removed.len() > 20, "{}", removed.len());
+    for (doc, kept) in &removed {
+        assert!(!removed.contains_key(kept), "{kept} is kept");
+        assert_ne!(placed[*doc].0, placed[*kept].0, "{doc} and {kept} have one value");
+    }
+    // Of a text on two sites, only one site keeps it.
+    let mut keeps: BTreeMap<&String, BTreeSet<Option<&str>>> = BTreeMap::new();
+    for (at, (site, doc)) in placed.iter().enumerate().filter(|(at, _)| !removed.contains_key(at)) {
+        let sites = keeps.entry(&doc.text).or_default();
+        sites.insert(*site);
+        assert_eq!(sites.len(), 1, "{at}");
+    }
+    // Copies on one site are no pair, and `explain` says so.
+    let same = |a: &Placed, b: &Placed| a.0 == b.0 && a.1.text == b.1.text;
+    let two = (0..placed.len()).flat_map(|a| (a + 1..placed.len()).map(move |b| (a, b)));
+    let (a, b) = two.into_iter().find(|&(a, b)| same(&placed[a], &placed[b])).unwrap();
+    let explained = program().arg("explain").arg(at("one")).args(["--docs", &a.to_string(), &b.to_string()]).output();
+    let explained = Ran::of(explained.unwrap()).ends_with(0).stdout;
+    assert!(explained.contains("they have the same value in the `scope` column"), "{explained}");
+    let apply = |more: &[&str]| Ran::of(program().arg("apply").arg(at("one")).args(more).output().unwrap());
+    apply(&["--corpus", "keep"]).ends_with(0);
+    let other = at("other").display().to_string();
+    apply(&["--remove-if", "pair", "--out", &other]).ends_with(2).says(&["across the values of a column"]);
+    let resumed = Place::new();
+    let crossed = ["--algorithms", "exact,cosine", "--scope", "across:id"];
+    resumed.killed_in("recall kept words", &crossed);
+    resumed.run(&crossed).ends_with(0);
+    assert_eq!(record(&resumed.out())["options"]["scope"], "across:id");
+    let whole = Place::new();
+    whole.run(&crossed[..2]).ends_with(0);
+    // Each row has its own value.
+    assert_eq!(removals(&resumed.out()), removals(&whole.out()));
 }

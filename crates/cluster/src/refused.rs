@@ -28,7 +28,8 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
         (options.index.is_some(), "index"),
         (options.reference.is_some(), "reference"),
         (options.stats.is_some(), "stats"),
-        (options.recipe.within.is_some(), "scope"),
+        (options.sample.is_some(), "sample"),
+        (options.recipe.scope_column().is_some(), "scope"),
         (options.cut.what.is_some(), "cut"),
     ];
     if let Some((_, name)) = given.into_iter().find(|(given, _)| *given) {
@@ -88,6 +89,7 @@ mod tests {
                 text: TextOptions::default(),
                 count_copies: true,
                 within: None,
+                across: None,
                 purify: PurifyOptions::default(),
             };
             all_with_all(&recipe, documents).err().map(|error| error.to_string()).unwrap_or_default()

@@ -8,6 +8,7 @@ use crate::options::RunOptions;
 use crate::reading::content_hashes::ContentHashes;
 use crate::reading::kept_texts::KeptTexts;
 use crate::reading::purified_store::Pages;
+use crate::reading::sample::Sample;
 use crate::reading::scopes::Scopes;
 use dupsift_core::doc::IndexDoc;
 use dupsift_files::io::{Source, Split};
@@ -46,6 +47,8 @@ pub struct Session<'s> {
     pub part: Option<Vec<Split>>,
     /// If not all rows take part, all document numbers are below this one.
     limit: Option<u64>,
+    /// If only a sample takes part, its documents; those outside are numbered and never read.
+    pub sample: Option<Sample>,
 }
 
 impl<'s> Session<'s> {
@@ -56,7 +59,10 @@ impl<'s> Session<'s> {
         source: &'s Source,
         pipeline: &'s Pipeline,
     ) -> Session<'s> {
+        let all = options.limit.map_or(source.documents(), |limit| limit.min(source.documents()));
+        let sample = options.sample.map(|size| Sample::draw(size, options.seed, all));
         Session {
+            sample,
             engine,
             options,
             source,
@@ -113,6 +119,11 @@ impl<'s> Session<'s> {
     /// Returns how many rows of the corpus itself take part.
     pub fn rows(&self) -> u64 {
         self.documents() - self.base
+    }
+
+    /// Returns how many rows of the corpus itself are read: those of the sample, or all that take part.
+    pub fn rows_read(&self) -> u64 {
+        self.sample.map_or(self.rows(), Sample::documents)
     }
 
     /// Returns a document's number in tables: its own number, or its number in an index.

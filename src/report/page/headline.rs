@@ -71,12 +71,14 @@ pub fn facts(report: &RunReport) -> Markup {
         seconds(report.cpu_seconds),
         bytes(report.peak_memory_bytes)
     );
+    let sample =
+        documents.sampled_from.map_or(String::new(), |all| format!("a sample of {} ", counted(all, "document")));
     let mut facts = removal_facts(report);
     facts.extend([
         (
             "Documents",
             thousands(documents.used),
-            format!("in {files}, {:.1} MB of text", documents.text_bytes as f64 / 1e6),
+            format!("{sample}in {files}, {:.1} MB of text", documents.text_bytes as f64 / 1e6),
         ),
         ("Exact copies", thousands(documents.surplus_copies), "beyond the first of each".to_string()),
         ("Rejected", thousands(documents.rejections.rows), rejected),

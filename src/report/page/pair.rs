@@ -7,6 +7,7 @@ use crate::report::difference::{Line, Piece, difference};
 use crate::report::{counted, thousands};
 use dupsift_algorithms::measure::Contained;
 use dupsift_engine::job::RunReport;
+use dupsift_files::tables::REPRESENTATIVE;
 use dupsift_study::study::{Explanation, PairComparison, PairRelation, Review, ShownText};
 
 /// Characters of each text that are compared, starting shortly before the first difference.
@@ -199,6 +200,9 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
         match gone {
             Some(fate) if fate.kept == other => {
                 html! { (name) " was removed in favor of " (other_name) ": " (why(&fate.reason)) ". " }
+            }
+            Some(fate) if fate.reason == REPRESENTATIVE => {
+                html! { (name) " was removed: none of its duplicates is kept. " }
             }
             Some(fate) => {
                 let of = if is_earlier(report, fate.kept) { of_night(report, fate.kept) } else { String::new() };

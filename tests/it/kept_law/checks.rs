@@ -58,6 +58,9 @@ impl Law {
                 self.fail(&format!("{} of another batch is removed", docs[row]));
             }
             self.chained += usize::from(reasons[row] == "chain");
+            if reasons[row] == "representative" {
+                self.fail(&format!("{} is removed as a representative without `keep=none`", docs[row]));
+            }
         }
     }
 

@@ -509,3 +509,36 @@ fn every_removed_document_has_a_kept_one_whatever_comes() {
     let shows = seeds != ALWAYS || chained > 20 && orphaned > 20;
     assert!(shows, "{chained} removed by chains, {orphaned} texts of forgotten documents");
 }
+
+/// The only exception: with `--keep none`, exactly the documents that others are removed in favor of are removed as well.
+#[test]
+fn only_keep_none_leaves_removed_documents_without_a_kept_one() {
+    let mut represented = 0;
+    for seed in 0..(ALGORITHMS.len() * RULES.len()) as u64 {
+        let mut law = Law::new(seed);
+        let batch = law.write();
+        let removed = |law: &mut Law, keep: &str| {
+            let more = [("keep", keep.to_owned()), ("out", law.out(keep).display().to_string())];
+            let mut options = law.options("n0", &more);
+            options.retain(|(name, _)| *name != "index");
+            law.job(&batch.name, &options).run().unwrap_or_else(|error| panic!("{error}"));
+            let table = Table::read(&law.out(keep).join("removed"));
+            let rows = table.numbers("doc").into_iter().zip(table.numbers("kept_doc")).zip(table.texts("reason"));
+            rows.map(|((doc, kept), reason)| (doc, (kept, reason))).collect::<BTreeMap<_, _>>()
+        };
+        law.mixed = false;
+        let mut expected = removed(&mut law, "length desc");
+        let kept: BTreeSet<i64> = expected.values().map(|(kept, _)| *kept).collect();
+        assert!(kept.iter().all(|kept| !expected.contains_key(kept)), "{seed}");
+        represented += kept.len();
+        expected.extend(kept.into_iter().map(|doc| (doc, (doc, "representative".to_owned()))));
+        assert_eq!(removed(&mut law, "none"), expected, "{seed}");
+        let record = record(&law.out("none"));
+        assert_eq!(record["removal"]["removed"], expected.len(), "{seed}");
+        let deduped: BTreeSet<i64> =
+            Table::read(&law.out("none").join("deduped")).numbers("place").into_iter().collect();
+        let rows = batch.rows.iter().enumerate().filter(|(_, row)| row.text.is_some()).map(|(at, _)| at as i64);
+        assert_eq!(deduped, rows.filter(|doc| !expected.contains_key(doc)).collect(), "{seed}");
+    }
+    assert!(represented > 20, "{represented}");
+}

@@ -23,7 +23,14 @@ const ASKED: Asked = Asked { max_group: 1000, max_candidates: 10_000_000, signs_
 
 fn recipe(algorithms: &str, count_copies: bool) -> Recipe {
     let algorithms = Recipe::parse_algorithms(algorithms).unwrap();
-    Recipe { algorithms, text: TextOptions::default(), count_copies, within: None, purify: PurifyOptions::default() }
+    Recipe {
+        algorithms,
+        text: TextOptions::default(),
+        count_copies,
+        within: None,
+        across: None,
+        purify: PurifyOptions::default(),
+    }
 }
 
 /// Returns the result of the third driver; `seed` determines the order of buckets and the pieces.

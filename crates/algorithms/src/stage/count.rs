@@ -87,6 +87,7 @@ mod tests {
             text: TextOptions::default(),
             count_copies: true,
             within: None,
+            across: None,
             purify: dupsift_pages::PurifyOptions::default(),
         }
         .features();

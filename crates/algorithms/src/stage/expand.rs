@@ -100,7 +100,7 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
     }
 
     /// Returns the best document of each text, or only the best one of the class if there are more than `max_group` texts.
-    fn listed(&self, max_group: u64) -> Vec<u64> {
+    pub fn listed(&self, max_group: u64) -> Vec<u64> {
         let count = self.count();
         if count == 1 || count > max_group {
             return vec![(self.best)(self.class)];

@@ -39,6 +39,8 @@ pub enum Ended {
     Unsigned,
     /// They are in different scopes, so they are not compared.
     Scoped,
+    /// They are in the same scope, and only documents of different scopes are compared.
+    SameScope,
     /// They share no key.
     Apart,
     /// They share a key, but their sketches rule the pair out.
@@ -354,6 +356,7 @@ mod tests {
             text: TextOptions::default(),
             count_copies: true,
             within: None,
+            across: None,
             purify: dupsift_pages::PurifyOptions::default(),
         };
         let chosen = Recipe::parse_algorithms(algorithm).unwrap();

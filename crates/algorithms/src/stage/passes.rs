@@ -212,6 +212,7 @@ mod tests {
             text: TextOptions::default(),
             count_copies: true,
             within: None,
+            across: None,
             purify: PurifyOptions::default(),
         };
         let (size, stats) = (Size { documents: 1000, text_bytes: 30_000, page_bytes: 0 }, CorpusStats::none());

@@ -101,6 +101,7 @@ mod tests {
             text: TextOptions::default(),
             count_copies,
             within: None,
+            across: None,
             purify: PurifyOptions::default(),
         };
         Plan::new(&recipe, 1000, prefilters, known).unwrap()

@@ -77,6 +77,7 @@ mod tests {
             text: TextOptions::default(),
             count_copies: true,
             within: None,
+            across: None,
             purify: dupsift_pages::PurifyOptions::default(),
         };
         let stats = CorpusStats::none();

@@ -57,6 +57,8 @@ pub struct Recipe {
     pub count_copies: bool,
     /// The column within whose values documents are compared; `None` compares all.
     pub within: Option<String>,
+    /// The column between whose values documents are compared; `None` compares all. Signatures do not depend on it.
+    pub across: Option<String>,
     /// How pages become texts, if the corpus has pages.
     pub purify: PurifyOptions,
 }
@@ -180,6 +182,11 @@ impl Recipe {
             Ok(bound)
         };
         self.algorithms.iter().enumerate().filter(|(at, _)| passes(*at)).map(bind).collect()
+    }
+
+    /// Returns the column of the scopes, if documents have scopes.
+    pub fn scope_column(&self) -> Option<&String> {
+        self.within.as_ref().or(self.across.as_ref())
     }
 
     /// Returns a hash of the recipe and of the versions that words depend on; for a corpus with pages, also of how pages become texts.

@@ -27,6 +27,23 @@ pub trait Relation {
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32));
     /// Returns the similarity of two documents in one class.
     fn equal(&self) -> f32;
+    /// Returns the scope of a document if only documents of different scopes form pairs; `None` if all may.
+    fn scope(&self, _doc: u64) -> Option<u64> {
+        None
+    }
+    /// Returns whether two documents have the same text; used only if there are scopes.
+    fn are_copies(&self, _x: u64, _y: u64) -> bool {
+        false
+    }
+    /// Returns whether a class has documents of several scopes; used only if there are scopes.
+    fn is_of_several(&self, _class: u64) -> bool {
+        false
+    }
+}
+
+/// Returns whether two documents may form a pair in a relation.
+fn may_pair<R: Relation>(relation: &R, x: u64, y: u64) -> bool {
+    relation.scope(x).is_none_or(|scope| relation.scope(y) != Some(scope))
 }
 
 /// The decision of an earlier run about a document or its text.
@@ -115,6 +132,19 @@ impl Lists<'_> {
         heads.set(class, doc + 1);
     }
 
+    /// Lists a document and counts it, however many are listed.
+    fn put(&mut self, relation: usize, class: u64, doc: u64) {
+        self.next[relation].set(doc, self.heads[relation].get(class));
+        self.heads[relation].set(class, doc + 1);
+        self.add(relation, class);
+    }
+
+    /// Counts a document that is not listed.
+    fn add(&mut self, relation: usize, class: u64) {
+        let counts = &mut self.counts[relation];
+        counts.set(class, counts.get(class) + 1);
+    }
+
     fn count(&self, relation: usize, class: u64) -> u64 {
         match self.counts.get(relation) {
             Some(counts) => counts.get(class),
@@ -131,6 +161,16 @@ impl Lists<'_> {
             at = self.next.get(relation).map_or(0, |next| next.get(at - 1));
         }
     }
+}
+
+/// Says what becomes of a kept document if only documents of different scopes form pairs.
+enum Place {
+    /// It is listed.
+    Listed,
+    /// Enough documents are listed before it.
+    Beyond,
+    /// A listed document has its text and its scope, so it forms the same pairs.
+    Again,
 }
 
 /// Finds the pairs of a document with documents in the lists.
@@ -175,14 +215,19 @@ impl<'f, R: Relation> Finder<'f, R> {
             let class = relation.class(doc);
             let mut look = |class, similarity| {
                 let before = met.len() as u64;
+                let mut apart = 0;
                 lists.each(number, class, |kept| {
+                    if !may_pair(relation, doc, kept) {
+                        apart += 1;
+                        return apart < most;
+                    }
                     let fits = (met.len() as u64) < most;
                     if fits {
                         met.push((kept, number, similarity));
                     }
                     fits
                 });
-                beyond += lists.count(number, class) - (met.len() as u64 - before);
+                beyond += lists.count(number, class) - (met.len() as u64 - before) - apart;
             };
             look(class, relation.equal());
             relation.linked(class, &mut look);
@@ -265,20 +310,82 @@ impl<'f, R: Relation> Finder<'f, R> {
 
     /// Calls `union` for enough pairs of the relation to connect everything that its pairs connect.
     pub fn connect(&mut self, order: Docs<'_>, lists: &mut Lists<'_>, mut union: impl FnMut(u64, u64)) {
+        if self.needed == 1
+            && self
+                .relations
+                .iter()
+                .any(|relation| order.iter().next().is_some_and(|doc| relation.scope(doc).is_some()))
+        {
+            return self.connect_classes(order, union);
+        }
         for doc in order.iter() {
             self.left_out += self.gather(lists, doc);
             self.partners.iter().for_each(|partner| union(doc, partner.kept));
             // If one algorithm is enough for a pair, one document of a class connects the whole class.
-            self.list(lists, doc, self.needed > 1);
+            for (number, relation) in self.relations.iter().enumerate() {
+                let class = relation.class(doc);
+                if self.needed > 1 || lists.count(number, class) == 0 {
+                    lists.insert(number, class, doc);
+                }
+            }
+        }
+    }
+
+    /// Works like [`Finder::connect`] if only documents of different scopes form pairs and one algorithm is enough: a class with several
+    /// scopes is connected, and so are two linked classes.
+    fn connect_classes(&self, order: Docs<'_>, mut union: impl FnMut(u64, u64)) {
+        for relation in self.relations {
+            for doc in order.iter() {
+                let class = relation.class(doc);
+                let mut is_connected = relation.is_of_several(class);
+                relation.linked(class, &mut |linked, _| {
+                    is_connected = true;
+                    union(class, linked);
+                });
+                if is_connected {
+                    union(class, doc);
+                }
+            }
         }
     }
 
     fn list(&self, lists: &mut Lists<'_>, doc: u64, always: bool) {
         for (number, relation) in self.relations.iter().enumerate() {
             let class = relation.class(doc);
-            if always || lists.count(number, class) == 0 {
+            if let Some(scope) = relation.scope(doc).filter(|_| !lists.counts.is_empty()) {
+                match self.place(lists, (number, class), doc, scope) {
+                    Place::Listed => lists.put(number, class, doc),
+                    Place::Beyond => lists.add(number, class),
+                    Place::Again => {}
+                }
+            } else if always || lists.count(number, class) == 0 {
                 lists.insert(number, class, doc);
             }
+        }
+    }
+
+    /// Returns whether a kept document is listed if only documents of different scopes form pairs. A document needs at most `longest`
+    /// partners of a class, so the listed ones of any scope are enough if the others are as many.
+    fn place(&self, lists: &Lists<'_>, (number, class): (usize, u64), doc: u64, scope: u64) -> Place {
+        let relation = &self.relations[number];
+        let (mut is_again, mut listed, mut scopes) = (false, 0, Vec::<(u64, u64)>::new());
+        lists.each(number, class, |kept| {
+            let of = relation.scope(kept).unwrap_or_default();
+            is_again = of == scope && relation.are_copies(kept, doc);
+            listed += 1;
+            if lists.longest < u64::MAX {
+                match scopes.iter_mut().find(|(known, _)| *known == of) {
+                    Some((_, count)) => *count += 1,
+                    None => scopes.push((of, 1)),
+                }
+            }
+            !is_again
+        });
+        let most = scopes.iter().filter(|(of, _)| *of != scope).map(|(_, count)| *count).max().unwrap_or(0);
+        match listed - most {
+            _ if is_again => Place::Again,
+            others if others < lists.longest => Place::Listed,
+            _ => Place::Beyond,
         }
     }
 
@@ -295,6 +402,9 @@ impl<'f, R: Relation> Finder<'f, R> {
 
 /// Returns the similarity of two documents in one relation, if they are a pair there.
 fn related<R: Relation>(relation: &R, x: u64, y: u64) -> Option<f32> {
+    if !may_pair(relation, x, y) {
+        return None;
+    }
     let (a, b) = (relation.class(x), relation.class(y));
     if a == b {
         return Some(relation.equal());

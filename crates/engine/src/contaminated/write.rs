@@ -275,8 +275,8 @@ pub fn corpus(
     };
     let (has, edit) = (|doc| fates.is_cut(doc), |doc, text: &str| fates.cut_out(doc, text));
     let edited = options.cut_spans.then_some(Edited { has: &has, edit: &edit });
-    let clean = Folder { name: "clean", takes: &stays, has_empty: true, edited };
-    let dropped = Folder { name: "dropped", takes: &goes, has_empty: false, edited: None };
+    let clean = Folder { name: "clean", takes: &stays, has_empty: true, edited, added: None };
+    let dropped = Folder { name: "dropped", takes: &goes, has_empty: false, edited: None, added: None };
     for (folder, asked) in [(clean, session.options.corpus.keep), (dropped, session.options.corpus.drop)] {
         if asked {
             report.folders.insert(folder.name.to_owned(), copy(session, stage, &folder)?);

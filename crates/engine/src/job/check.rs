@@ -28,22 +28,39 @@ pub fn check_dry(options: &RunOptions) -> Result<()> {
 }
 
 fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
+    check_sample(options)?;
     let of_output = if is_dry { Stage::look } else { Stage::check };
     folders::check(options)?;
     // With an index, an existing output may be from the same batch; the work is then already done.
     of_output(&options.out, options.overwrite || options.index.is_some(), !options.accept)?;
     let meets = [(options.index.is_some(), "index"), (options.reference.is_some(), "reference")];
-    if let Some((_, with)) = meets.into_iter().find(|(given, _)| *given && options.recipe.within.is_some()) {
+    if let Some((_, with)) = meets.into_iter().find(|(given, _)| *given && options.recipe.scope_column().is_some()) {
         return Err(Error::wrong(
             "scope",
             format_args!("cannot be combined with `{with}`, whose documents have no scope; remove one of them"),
         ));
     }
     check_cut(options)?;
+    options.add.check(options.corpus)?;
     if let Some(previous) = &options.previous {
         guards::previous_run(previous)?;
     }
     check_resources(options)
+}
+
+/// Refuses options for which all documents have to be read.
+fn check_sample(run: &RunOptions) -> Result<()> {
+    let given = [
+        (run.index.is_some(), "index", "later runs would not match the other documents"),
+        (run.reference.is_some(), "reference", "a sample is not matched against other documents"),
+        (!run.corpus.is_none(), "corpus", "the rows outside the sample are neither kept nor removed"),
+    ];
+    match given.into_iter().find(|(given, ..)| run.sample.is_some() && *given) {
+        None => Ok(()),
+        Some((_, name, why)) => {
+            Err(Error::usage(format!("`sample` cannot be combined with `{name}`, because {why}; remove one of them")))
+        }
+    }
 }
 
 /// Checks only the resources, for commands that read an existing output.

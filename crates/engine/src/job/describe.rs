@@ -128,7 +128,8 @@ fn recipe(session: &Session<'_>) -> RecipeReport {
 
 fn documents(session: &Session<'_>, taken: &Taken, copies: &Classes) -> DocumentsReport {
     DocumentsReport {
-        rows: session.rows(),
+        rows: session.rows_read(),
+        sampled_from: session.sample.map(|_| session.rows()),
         used: taken.used,
         rejections: taken.rejected.report(),
         surplus_copies: copies.surplus(),

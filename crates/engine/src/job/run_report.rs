@@ -276,8 +276,11 @@ pub struct FolderReport {
 /// Counts documents. `rows = used + rejected`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct DocumentsReport {
-    /// Rows in all usable files.
+    /// Rows in all usable files, or in the sample.
     pub rows: u64,
+    /// Rows in all usable files, if only a sample was read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampled_from: Option<u64>,
     /// Rows with a text.
     pub used: u64,
     /// Rejected rows.

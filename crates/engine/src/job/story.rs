@@ -24,6 +24,7 @@ use crate::matching::guests::Guests;
 use crate::matching::meeting::{Keys, Meeting};
 use crate::reading::document::View;
 use crate::reading::losses::Losses;
+use crate::reading::sample::Sample;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::corpus::CorpusStats;
@@ -128,7 +129,7 @@ pub fn attempt(
     if let (Some(frozen), Some(planned)) = (&mut frozen, planned) {
         frozen.report.documents_planned = planned;
     }
-    let planned = planned.unwrap_or_else(|| session.documents());
+    let planned = planned.unwrap_or_else(|| session.sample.map_or(session.documents(), Sample::documents));
     let plan = Plan::new(&options.recipe, planned, options.prefilter, frozen.is_some())?;
     let saved = SavedState::new(session, &plan, frozen.as_ref(), checkpoints);
     variant.prepare(session, &plan, &saved)?;

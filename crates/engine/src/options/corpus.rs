@@ -64,6 +64,78 @@ impl fmt::Display for CorpusFiles {
     }
 }
 
+/// Selects the columns that are added to the rows in `deduped/` (`--add`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AddedColumns {
+    /// The number of documents in the cluster of each document.
+    pub cluster_size: bool,
+    /// The number of documents with its text.
+    pub copies: bool,
+    /// The number of different sources in its cluster.
+    pub sources: bool,
+}
+
+/// The names of the columns, which are also the accepted words.
+const ADDED: [&str; 3] = ["cluster_size", "copies", "sources"];
+
+impl AddedColumns {
+    /// Parses `none`, or any of the names of the columns, separated by commas.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] for any other word.
+    pub fn parse(typed: &str) -> Result<AddedColumns> {
+        let mut added = AddedColumns::default();
+        if typed.trim() == "none" {
+            return Ok(added);
+        }
+        for word in typed.split(',').map(str::trim) {
+            match word {
+                "cluster_size" => added.cluster_size = true,
+                "copies" => added.copies = true,
+                "sources" => added.sources = true,
+                other => {
+                    let hint = did_you_mean(other, ADDED);
+                    let expected = "expected some of these with commas between, or none";
+                    let why = format!("{other:?} is none of cluster_size, copies and sources{hint}; {expected}");
+                    return Err(Error::wrong("add", why));
+                }
+            }
+        }
+        Ok(added)
+    }
+
+    /// Returns whether no column is added.
+    pub fn is_none(self) -> bool {
+        self == AddedColumns::default()
+    }
+
+    /// Returns the names of the columns, in the order in which they are added.
+    pub fn names(self) -> Vec<&'static str> {
+        let asked = ADDED.into_iter().zip([self.cluster_size, self.copies, self.sources]);
+        asked.filter(|(_, asked)| *asked).map(|(name, _)| name).collect()
+    }
+
+    /// Checks that the rows that get the columns are written.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if they are not.
+    pub fn check(self, corpus: CorpusFiles) -> Result<()> {
+        if self.is_none() || corpus.keep {
+            return Ok(());
+        }
+        Err(Error::usage(format!(
+            "`add={self}` adds columns to the rows in deduped/, which are not written; use it with `corpus=keep`"
+        )))
+    }
+}
+
+impl fmt::Display for AddedColumns {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_none() { "none" } else { "" })?;
+        f.write_str(&self.names().join(","))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -76,5 +148,19 @@ mod tests {
         assert_eq!(parse("none").unwrap(), "none");
         assert!(parse("kept").unwrap_err().to_string().contains("did you mean \"keep\"?"));
         assert!(parse("").is_err() && parse("keep,none").is_err());
+    }
+
+    #[test]
+    fn added_columns_are_parsed_and_printed_back() {
+        let parse = |typed: &str| AddedColumns::parse(typed).map(|added| added.to_string());
+        assert_eq!(parse("sources, cluster_size").unwrap(), "cluster_size,sources");
+        assert_eq!(
+            (parse("none").unwrap(), AddedColumns::parse("copies").unwrap().names()),
+            ("none".into(), vec!["copies"])
+        );
+        assert!(parse("copys").unwrap_err().to_string().contains("did you mean \"copies\"?"));
+        let copies = AddedColumns::parse("copies").unwrap();
+        assert!(copies.check(CorpusFiles::parse("drop").unwrap()).unwrap_err().to_string().contains("`corpus=keep`"));
+        assert!(copies.check(CorpusFiles::parse("keep").unwrap()).is_ok());
     }
 }

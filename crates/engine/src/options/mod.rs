@@ -15,7 +15,7 @@ mod value;
 mod words;
 
 pub use called::ours;
-pub use corpus::CorpusFiles;
+pub use corpus::{AddedColumns, CorpusFiles};
 pub use cut::{CutOptions, check as check_cut};
 pub use help_groups::OF_ONE_VERB;
 pub use machine::cores_allowed;

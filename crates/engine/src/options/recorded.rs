@@ -156,6 +156,8 @@ mod tests {
             (_, "scope") => "within:site".into(),
             (_, "decide") => "all".into(),
             (_, "remove-if") => "pair".into(),
+            (_, "sample") => "0.25".into(),
+            (_, "add") => "copies,sources".into(),
             (_, "corpus") => "annotate,drop".into(),
             (_, "cut") => "runs:100".into(),
             (_, "judge") => "words:0.5".into(),

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::corpus::CorpusFiles;
+use super::corpus::{AddedColumns, CorpusFiles};
 use super::cut::CutOptions;
 use super::machine;
 use super::value::{Given, Value};
+use crate::reading::sample::SampleSize;
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::encoding::Encoding;
@@ -120,6 +121,8 @@ pub struct RunOptions {
     pub remove_chains: bool,
     /// The parts of the corpus to write.
     pub corpus: CorpusFiles,
+    /// The columns that are added to the kept rows.
+    pub add: AddedColumns,
     /// The passages to cut from kept documents.
     pub cut: CutOptions,
     /// A larger group of equal signatures is written as pairs with only its representative.
@@ -136,6 +139,10 @@ pub struct RunOptions {
     pub report: bool,
     /// Reads only this many documents from the start.
     pub limit: Option<u64>,
+    /// Reads only a sample of the documents.
+    pub sample: Option<SampleSize>,
+    /// The seed of samples.
+    pub seed: u64,
 }
 
 /// The minimum memory in bytes that one thread may use for decompression: what the usual levels of Zstandard need.
@@ -206,6 +213,7 @@ impl RunOptions {
                 text: TextOptions::default(),
                 count_copies: false,
                 within: None,
+                across: None,
                 purify: PurifyOptions::default(),
             },
             stats: None,
@@ -220,12 +228,13 @@ impl RunOptions {
             work: None,
             checkpoint: None,
             resumes: false,
-            keep: Keep { keys: Vec::new() },
+            keep: Keep { keys: Vec::new(), is_none: false },
             removes: true,
             decide: Decide::All,
             remove_if: RemoveIf::Pair,
             remove_chains: false,
             corpus: CorpusFiles::default(),
+            add: AddedColumns::default(),
             cut: CutOptions::default(),
             max_group: 0,
             max_candidates: 0,
@@ -234,6 +243,8 @@ impl RunOptions {
             strict: false,
             report: true,
             limit: None,
+            sample: None,
+            seed: 0,
         }
     }
 
@@ -252,7 +263,12 @@ impl RunOptions {
 pub struct Keep {
     /// Keys in order of weight; the document number decides last.
     pub keys: Vec<KeepKey>,
+    /// Whether the document that the others duplicate is removed as well.
+    pub is_none: bool,
 }
+
+/// The value of `--keep` that removes every document with a duplicate.
+const KEEP_NONE: &str = "none";
 
 /// Defines one key of the order.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -264,11 +280,15 @@ pub struct KeepKey {
 }
 
 impl Keep {
-    /// Parses `"score desc, length desc, id asc"`; a key without a direction is ascending, but `length` requires a direction.
+    /// Parses `"score desc, length desc, id asc"`; a key without a direction is ascending, but `length` requires a direction. `none` prefers
+    /// the longest, which is removed as well.
     ///
     /// # Errors
     /// Returns an error for an empty key, or a word other than `asc` or `desc`.
     pub fn parse(typed: &str) -> Result<Keep> {
+        if typed.trim() == KEEP_NONE {
+            return Ok(Keep { is_none: true, ..Keep::parse("length desc")? });
+        }
         let keys = typed.split(',').map(|item| {
             let words: Vec<&str> = item.split_whitespace().collect();
             let (column, descending) = match words[..] {
@@ -298,7 +318,7 @@ impl Keep {
         if keys.iter().all(|key| key.column != "doc") {
             keys.push(KeepKey { column: "doc".into(), descending: false });
         }
-        Ok(Keep { keys })
+        Ok(Keep { keys, is_none: false })
     }
 
     /// Returns the corpus columns that the order reads.
@@ -310,6 +330,9 @@ impl Keep {
 
 impl std::fmt::Display for Keep {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        if self.is_none {
+            return f.write_str(KEEP_NONE);
+        }
         let key = |key: &KeepKey| format!("{} {}", key.column, if key.descending { "desc" } else { "asc" });
         f.write_str(&self.keys.iter().map(key).collect::<Vec<_>>().join(", "))
     }
@@ -381,6 +404,11 @@ mod tests {
         assert_eq!(keep.columns(), ["score", "id"]);
         assert!(Keep::parse("score down").unwrap_err().to_string().contains("COLUMN desc"));
         assert!(Keep::parse("").is_err());
+        let none = Keep::parse("none").unwrap();
+        assert_eq!((none.to_string().as_str(), none.is_none, none.columns()), ("none", true, vec![]));
+        assert_eq!(none.keys, Keep::parse("length desc").unwrap().keys);
+        // A column with this name has a direction.
+        assert_eq!(Keep::parse("none asc").unwrap().columns(), ["none"]);
     }
 
     #[test]

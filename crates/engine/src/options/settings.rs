@@ -8,7 +8,7 @@ use std::path::Path;
 
 use super::spec::{OptionSpec, Verb};
 use super::value::{Given, Value};
-use super::{OPTIONS, RunOptions, options_of};
+use super::{Keep, OPTIONS, RunOptions, options_of};
 use dupsift_algorithms::stage::contest::names_preset;
 use dupsift_algorithms::stage::recipe::{Preset, preset};
 use dupsift_algorithms::stage::remove_if::RemoveIf;
@@ -97,6 +97,10 @@ impl Settings {
     pub fn with_defaults(mut self, verb: Verb) -> Result<Settings> {
         self.check_rivals()?;
         self.check_presets(verb)?;
+        self.check_keep(verb)?;
+        if verb == Verb::Run && self.is_typed("seed") && !self.has("sample") {
+            return Err(Error::usage("`seed` is the seed of `sample`, which is not given; use both, or neither"));
+        }
         if let Some(threshold) = self.real("threshold").filter(|_| verb != Verb::Contaminated) {
             let list = with_threshold(self.text("algorithms"), threshold)?;
             self.values.insert("algorithms", (Value::Text(list), true));
@@ -146,6 +150,17 @@ impl Settings {
                 "algorithms",
                 format_args!("{name} is a preset; use `preset={name}`, or its algorithms: {algorithms}"),
             )),
+        }
+    }
+
+    /// Only `run` removes documents, so only `run` can remove all of a cluster.
+    fn check_keep(&self, verb: Verb) -> Result<()> {
+        match self.text("keep").map(Keep::parse).transpose()? {
+            Some(keep) if keep.is_none && verb != Verb::Run => {
+                let why = format_args!("{} removes nothing; expected columns, length or doc", verb.name());
+                Err(Error::wrong_value("keep", "none", why))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -222,6 +237,12 @@ pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
             "`chain=remove` removes documents that form no pair with the kept one, so `remove-if={}` cannot be checked; use it with `remove-if=pair`, or use `chain=keep`",
             run.remove_if
         )));
+    }
+    if run.keep.is_none && run.index.is_some() {
+        return Err(Error::usage(
+            "`keep=none` cannot be combined with `index`, because later runs match documents that were kept; use `reference` \
+             to match an index without adding to it",
+        ));
     }
     Ok(run)
 }
@@ -310,6 +331,13 @@ mod tests {
         let both = fail(&[("preset", "broad"), ("algorithms", "tf")]);
         assert!(both.contains("use only one of them (the preset is `algorithms=exact,"), "{both}");
         assert!(fail(&[("keep", "score down")]).contains("COLUMN desc"));
+        assert!(fail(&[("seed", "3")]).contains("`sample`, which is not given"));
+        assert_eq!(run(&[("seed", "3"), ("sample", "9")]).unwrap().seed, 3);
+        assert!(settings(&[("seed", "3")]).unwrap().with_defaults(Verb::Compare).is_ok());
+        assert!(fail(&[("keep", "none"), ("index", "seen")]).contains("cannot be combined with `index`"));
+        assert!(run(&[("keep", "none"), ("reference", "seen")]).unwrap().keep.is_none);
+        let compared = settings(&[("keep", "none")]).unwrap().with_defaults(Verb::Compare).unwrap_err();
+        assert!(compared.to_string().contains("compare removes nothing"), "{compared}");
         assert!(fail(&[("id-column", "")]).contains("name of a column"));
         assert!(fail(&[("out", "")]).contains("`out=DIR`"));
         assert!(resolve(vec![], &Settings::default()).err().unwrap().to_string().contains("`out=DIR`"));

@@ -8,7 +8,8 @@ use super::help_groups::*;
 use super::spec::{NONE, OptionSpec, Verb, depends, in_words, is};
 use super::value::{Kind, Value};
 use super::words::{self, CHAIN, FORMATS, prefix};
-use super::{CorpusFiles, Decide, Keep};
+use super::{AddedColumns, CorpusFiles, Decide, Keep};
+use crate::reading::sample::SampleSize;
 use dupsift_algorithms::stage::contest::{Contest, EVERYTHING};
 use dupsift_algorithms::stage::judge::Judge;
 use dupsift_algorithms::stage::recipe::{DEFAULT_PRESET, Recipe, parse_purify, preset, purify_name};
@@ -69,7 +70,6 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "oracle-sample", "N", Kind::Whole(0, MOST_ORACLE),
         "Compare this many documents with each other, to find duplicates that all algorithms miss")
         .default(in_words("0", "0, off")),
-    OptionSpec::new(JUDGING, COMPARE, "seed", "N", Kind::Whole(0, u64::MAX), "Seed of the samples").default(is("0")),
 
     OptionSpec::new(FILTER, STREAM, "filter", "FILE", Kind::Path,
         "Filter of an earlier stream: OUT/filter.bloom"),
@@ -251,6 +251,17 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(INPUT, MAKING, "limit", "N", Kind::Whole(1, u64::MAX), "Read only the first N documents")
         .but(&[(Verb::Purify, "Read only the first N pages", NONE)])
         .field(|run, given| Ok(run.limit = Some(given.number())), |run| run.limit.map(Value::from)),
+    OptionSpec::new(INPUT, RESUMING, "sample", "N|SHARE", Kind::Sample,
+        "Read only a random sample: N documents, or a share such as 0.05. Finds fewer duplicates, because both documents \
+         of a pair must be in the sample")
+        .field(
+            |run, given| Ok(run.sample = Some(SampleSize::parse(given.text())?)),
+            |run| run.sample.map(|size| size.to_string().into()),
+        ),
+    OptionSpec::new(INPUT, RESUMING, "seed", "N", Kind::Whole(0, u64::MAX), "Seed of `sample`")
+        .default(is("0"))
+        .but(&[(Verb::Compare, "Seed of the samples", is("0"))])
+        .field(|run, given| Ok(run.seed = given.number()), |run| Some(run.seed.into())),
     OptionSpec::new(INPUT, MAKING, "strict", "", Kind::Switch, "Stop at the first invalid row or file")
         .field(|run, given| Ok(run.strict = given.switch()), |run| Some(run.strict.into())),
     OptionSpec::new(OUTPUT, TEXTS, "no-report", "", Kind::Switch,
@@ -297,11 +308,11 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok(run.recipe.count_copies = given.switch()),
             |run| Some(run.recipe.count_copies.into()),
         ),
-    OptionSpec::new(DUPLICATES, RUN, "scope", "SCOPE", Kind::Text(|typed| words::within(typed).map(drop)),
-        "Which documents are compared: all, or within:COLUMN, only those with the same value in this column; rows without \
-         a value are compared with each other")
+    OptionSpec::new(DUPLICATES, RUN, "scope", "SCOPE", Kind::Text(|typed| words::scope(typed).map(drop)),
+        "Which documents are compared: all; within:COLUMN, only those with the same value in this column; or \
+         across:COLUMN, only those with different values. Rows without a value have the same value")
         .default(is("all"))
-        .field(|run, given| Ok(run.recipe.within = words::within(given.text())?), |run| Some(words::of_within(&run.recipe).into())),
+        .field(|run, given| words::set_scope(&mut run.recipe, given.text()), |run| Some(words::of_scope(&run.recipe).into())),
     OptionSpec::new(INCREMENTAL, RUN, "index", "DIR", Kind::Path,
         "Match against all documents seen in earlier runs, and add the new ones. The first run creates the folder. \
          Indexed documents are never removed")
@@ -389,11 +400,13 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Train a model of categories from this column of labels, instead of writing pages"),
 
     OptionSpec::new(KEPT, FINDERS, "keep", "KEYS", Kind::Text(|typed| Keep::parse(typed).map(drop)),
-        "Which of several duplicates is kept: columns, length or doc, each with asc or desc")
-        .brief("Which duplicate is kept: columns, length or doc")
+        "Which of several duplicates is kept: columns, length or doc, each with asc or desc; or none, which also removes \
+         the document that the others duplicate")
+        .brief("Which duplicate is kept: columns, length or doc; or none")
         .list()
         .default(is("length desc"))
-        .but(&[(Verb::Compare, "Which document represents a cluster: the first by columns, length or doc, each with asc or desc", is("length desc"))])
+        .but(&[(Verb::Compare, "Which document represents a cluster: the first by columns, length or doc, each with asc or desc", is("length desc")),
+            (Verb::Stream, "Which of several duplicates is kept: columns, length or doc, each with asc or desc", is("length desc"))])
         .field(|run, given| Ok(run.keep = Keep::parse(given.text())?), |run| Some(run.keep.to_string().into())),
     OptionSpec::new(KEPT, DECIDING, "decide", "RULE", Kind::Text(any),
         "Which algorithms must find a pair for removal: any, all or at-least:K of them, or the label of one")
@@ -436,6 +449,13 @@ pub static OPTIONS: &[OptionSpec] = &[
             is("none"),
         )])
         .field(|run, given| Ok(run.corpus = CorpusFiles::parse(given.text())?), |run| Some(run.corpus.to_string().into())),
+
+    OptionSpec::new(OUTPUT, RUN, "add", "LIST", Kind::Text(|typed| AddedColumns::parse(typed).map(drop)),
+        "Columns to add to the rows in deduped/ (with `corpus=keep`), separated by commas: cluster_size, copies (documents \
+         with the same text), sources (different values of `source-column`, or files, in the cluster)")
+        .list()
+        .default(is("none"))
+        .field(|run, given| Ok(run.add = AddedColumns::parse(given.text())?), |run| Some(run.add.to_string().into())),
 
     OptionSpec::new(PASSAGES, RUN, "cut", "WHAT", Kind::Text(|typed| Cut::parse(typed).map(drop)),
         "Find passages that an earlier kept document contains, in the order of `keep`, and cut them from deduped/ (with \

@@ -1,5 +1,6 @@
 //! Option values and their kinds: what each kind accepts, as text or as a number.
 
+use crate::reading::sample::SampleSize;
 use std::fmt;
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -17,6 +18,8 @@ pub enum Kind {
     Whole(u64, u64),
     /// A share from 0 to 1, both included.
     Share,
+    /// A number of documents, or a share of them.
+    Sample,
     /// A share between 0 and 1, both excluded.
     Rate,
     /// Bytes, such as `4GiB`.
@@ -42,7 +45,7 @@ pub enum Value {
     Number(u64),
     /// For [`Kind::Share`] and [`Kind::Rate`].
     Real(f64),
-    /// For [`Kind::Column`], [`Kind::Text`] and [`Kind::Choice`].
+    /// For [`Kind::Column`], [`Kind::Sample`], [`Kind::Text`] and [`Kind::Choice`].
     Text(String),
     /// For [`Kind::Texts`].
     Texts(Vec<String>),
@@ -106,6 +109,9 @@ impl fmt::Display for Kind {
             Kind::Whole(low, u64::MAX) => write!(f, "a whole number of at least {low}"),
             Kind::Whole(low, high) => write!(f, "a whole number from {low} to {high}"),
             Kind::Share => f.write_str("a share from 0 to 1"),
+            Kind::Sample => {
+                f.write_str("a number of documents, such as 10000, or a share between 0 and 1, such as 0.05")
+            }
             Kind::Rate => f.write_str("a number between 0 and 1"),
             Kind::Size => f.write_str("a size such as 4GiB, 512MB or a number of bytes"),
             Kind::Column => f.write_str("the name of a column"),
@@ -141,6 +147,11 @@ impl Kind {
             (Kind::Size, Value::Text(text)) => {
                 let ByteSize(bytes) = ByteSize::from_str(text.trim()).ok()?;
                 Some(bytes).filter(within(1, u64::MAX)).map(Value::Number)
+            }
+            (Kind::Sample, Value::Number(_) | Value::Real(_) | Value::Text(_)) => {
+                // A share keeps its decimal point.
+                let typed = if let Value::Real(share) = value { format!("{share:?}") } else { value.to_string() };
+                SampleSize::parse(&typed).ok().map(|size| Value::Text(size.to_string()))
             }
             (Kind::Share, _) => real().filter(share).map(Value::Real),
             (Kind::Rate, _) => real().filter(rate).map(Value::Real),

@@ -39,18 +39,31 @@ pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
     })
 }
 
-/// Returns the column of a scope; `None` if all documents are compared.
-pub fn within(typed: &str) -> Result<Option<String>> {
+/// Returns the columns within and across whose values documents are compared; neither if all are compared.
+pub fn scope(typed: &str) -> Result<[Option<String>; 2]> {
     match typed.split_once(':') {
-        None if typed == "all" => Ok(None),
-        Some(("within", column)) if !column.is_empty() => Ok(Some(column.to_owned())),
-        _ => Err(Error::wrong_value("scope", format_args!("{typed:?}"), "expected within:COLUMN or all")),
+        None if typed == "all" => Ok([None, None]),
+        Some(("within", column)) if !column.is_empty() => Ok([Some(column.to_owned()), None]),
+        Some(("across", column)) if !column.is_empty() => Ok([None, Some(column.to_owned())]),
+        _ => {
+            let expected = "expected within:COLUMN, across:COLUMN or all";
+            Err(Error::wrong_value("scope", format_args!("{typed:?}"), expected))
+        }
     }
 }
 
+/// Sets the scope of a recipe.
+pub fn set_scope(recipe: &mut Recipe, typed: &str) -> Result<()> {
+    Ok([recipe.within, recipe.across] = scope(typed)?)
+}
+
 /// Returns the scope as it would be typed.
-pub fn of_within(recipe: &Recipe) -> String {
-    recipe.within.as_ref().map_or_else(|| "all".into(), |column| format!("within:{column}"))
+pub fn of_scope(recipe: &Recipe) -> String {
+    match (&recipe.within, &recipe.across) {
+        (Some(column), _) => format!("within:{column}"),
+        (None, Some(column)) => format!("across:{column}"),
+        (None, None) => "all".into(),
+    }
 }
 
 /// Returns the time between checkpoints; `None` for never.

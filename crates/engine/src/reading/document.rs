@@ -55,7 +55,7 @@ impl<'j> View<'j> {
             batch_bytes: self.session.engine.budget.batch,
             ..Want::default()
         };
-        want.with_values(self.session.options.recipe.within.as_ref())
+        want.with_values(self.session.options.recipe.scope_column())
     }
 
     /// Returns the columns of a batch; columns missing from a file are left out. Records the scopes of the documents.
@@ -82,7 +82,7 @@ impl<'j> View<'j> {
             };
         }
         let starts = self.cuts.and_then(|cuts| cuts.of(doc));
-        self.view.document(doc, text, values, starts, self.session.scopes.of(doc))
+        self.view.document(doc, text, values, starts, self.session.scopes.within(&self.session.options.recipe, doc))
     }
 
     /// Returns the bytes of a document's text and of the other columns that the algorithms read.
@@ -93,7 +93,7 @@ impl<'j> View<'j> {
 
     /// Returns a document of which only the words are known.
     pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>) -> Analysis<'d> {
-        self.view.read_back(doc, words, self.session.scopes.of(doc))
+        self.view.read_back(doc, words, self.session.scopes.within(&self.session.options.recipe, doc))
     }
 
     /// Returns how often the counts include a document's text.

@@ -190,7 +190,7 @@ fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let keep = options.keep.columns().into_iter().map(|column| Asked { option: "keep", column, plain: true });
     let source = options.source_column.iter();
     let source = source.map(|column| Asked { option: "source-column", column: column.clone(), plain: true });
-    let scope = options.recipe.within.iter();
+    let scope = options.recipe.scope_column().into_iter();
     let scope = scope.map(|column| Asked { option: "scope", column: column.clone(), plain: true });
     keep.chain(source).chain(scope).chain(fields).chain(pages)
 }
@@ -248,7 +248,7 @@ pub fn columns(options: &RunOptions) -> Columns {
             .columns()
             .into_iter()
             .chain(options.source_column.clone())
-            .chain(options.recipe.within.clone())
+            .chain(options.recipe.scope_column().cloned())
             .chain(fields(options))
             .chain(report_columns(options))
             .chain(page_columns(options))

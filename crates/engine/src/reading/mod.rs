@@ -19,6 +19,7 @@ pub(crate) mod purified_store;
 pub mod purify_report;
 pub(crate) mod read;
 pub mod rejected;
+pub mod sample;
 pub(crate) mod scopes;
 pub(crate) mod source_values;
 

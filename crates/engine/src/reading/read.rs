@@ -115,7 +115,7 @@ impl Session<'_> {
         each: impl Fn(&mut S, &Documents) -> Result<()> + Sync,
         end: impl Fn(S) -> Result<T> + Sync,
     ) -> Result<Vec<T>> {
-        let bar = self.engine.progress.stage(name, self.documents(), Unit::Documents);
+        let bar = self.engine.progress.stage(name, self.base + self.rows_read(), Unit::Documents);
         let reading = purified::how(self, want)?;
         let want = self.within_limit(want);
         let report = Mutex::new(PurifyReport::default());
@@ -207,11 +207,16 @@ impl Session<'_> {
         page.map_or(Ok(()), |page| Err(large_page(self.engine, page)))
     }
 
-    /// Restricts `want` to the documents within `--limit`, if it excludes any.
+    /// Restricts `want` to the documents within `--limit` and to those in the sample, if that excludes any.
     pub fn within_limit(&self, want: &Want) -> Want {
         let mut want = want.clone();
+        if let Some(sample) = self.sample {
+            want.rows = Some(both(want.rows.take(), move |doc| sample.has(doc)));
+        }
         if self.documents() < self.source.documents() {
-            want.rows = Some(below(self.documents(), want.rows.take()));
+            // A piece may extend beyond `--limit`, where there are no bits or cells to look up.
+            let documents = self.documents();
+            want.rows = Some(both(want.rows.take(), move |doc| doc < documents));
         }
         want
     }
@@ -248,12 +253,12 @@ fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
     asks
 }
 
-/// Restricts a filter to documents below a number. A piece may extend beyond `--limit`, where there are no bits or cells to look up.
-fn below(documents: u64, filter: Option<RowFilter>) -> RowFilter {
+/// Restricts a filter to documents that also pass another one, which is asked first.
+fn both(filter: Option<RowFilter>, first: impl Fn(u64) -> bool + Send + Sync + 'static) -> RowFilter {
     match filter {
-        None => RowFilter::Where(Arc::new(move |doc| doc < documents)),
-        Some(RowFilter::Where(passes)) => RowFilter::Where(Arc::new(move |doc| doc < documents && passes(doc))),
-        Some(RowFilter::Docs(docs)) => RowFilter::Docs(docs.iter().copied().filter(|&doc| doc < documents).collect()),
+        None => RowFilter::Where(Arc::new(first)),
+        Some(RowFilter::Where(passes)) => RowFilter::Where(Arc::new(move |doc| first(doc) && passes(doc))),
+        Some(RowFilter::Docs(docs)) => RowFilter::Docs(docs.iter().copied().filter(|&doc| first(doc)).collect()),
     }
 }
 
@@ -269,7 +274,7 @@ mod tests {
             Some(RowFilter::Where(Arc::new(move |doc| bits[doc as usize]))),
             Some(RowFilter::Docs([0, 2, 9].into())),
         ];
-        let chosen = filters.map(|filter| match below(3, filter) {
+        let chosen = filters.map(|filter| match both(filter, |doc| doc < 3) {
             RowFilter::Where(passes) => (0..20).filter(|&doc| passes(doc)).collect::<Vec<_>>(),
             RowFilter::Docs(docs) => docs.to_vec(),
         });

@@ -1,7 +1,9 @@
-//! Document scopes: with `--scope within:COLUMN`, only documents with the same value in the column are compared.
+//! Document scopes: with `--scope within:COLUMN`, only documents with the same value in the column are compared, with `across:COLUMN` only
+//! those with different values.
 //!
-//! The scope is a 64-bit hash of the value. It is part of copy hashes and precedes the keys of rows, so that documents from different
-//! scopes are never in the same group. It is recorded when a batch is read, 8 bytes per document, for signing from saved words later.
+//! The scope is a 64-bit hash of the value, recorded when a batch is read, 8 bytes per document. Within scopes, it is part of copy hashes
+//! and precedes the keys of rows, so that documents from different scopes are never in the same group. Across scopes, signatures and groups
+//! are those of a run without scopes, and the pairs within a scope are left out (see [`crate::job::pair::across`]).
 
 use std::sync::{Arc, OnceLock};
 
@@ -17,6 +19,14 @@ use dupsift_spill::shuffle::AtomicCells;
 /// Holds the scope of each document read so far.
 #[derive(Clone, Debug)]
 pub struct Noted(pub Arc<AtomicCells<u64>>);
+
+impl Noted {
+    /// Returns the scope of a document.
+    #[inline]
+    pub fn of(&self, doc: u64) -> u64 {
+        self.0.load(doc as usize)
+    }
+}
 
 /// Holds the scopes of a corpus; empty if all documents may be compared.
 #[derive(Debug, Default)]
@@ -34,7 +44,7 @@ impl Scopes {
     /// # Errors
     /// Returns an error if the disk is full.
     pub fn begin(&self, engine: &Engine<'_>, recipe: &Recipe, documents: u64) -> Result<()> {
-        if recipe.within.is_some() {
+        if recipe.scope_column().is_some() {
             self.know(Noted(Arc::new(AtomicCells::new(engine.dir, "scopes", documents as usize)?)));
         }
         Ok(())
@@ -57,7 +67,7 @@ impl Scopes {
     /// # Errors
     /// Returns an error if a column cannot be read as values.
     pub fn note(&self, recipe: &Recipe, batch: &Documents) -> Result<()> {
-        let (Some(Noted(noted)), Some(column)) = (self.0.get(), &recipe.within) else { return Ok(()) };
+        let (Some(Noted(noted)), Some(column)) = (self.0.get(), recipe.scope_column()) else { return Ok(()) };
         let values = batch.spelled_column(column)?;
         for row in 0..batch.len() {
             let scope = match values.as_ref().map(|values| values.get(row).text()) {
@@ -69,9 +79,9 @@ impl Scopes {
         Ok(())
     }
 
-    /// Returns the scope of a document that was read before.
+    /// Returns the scope of a document that was read before, within which it is compared.
     #[inline]
-    pub fn of(&self, doc: u64) -> Option<u64> {
-        self.0.get().map(|Noted(noted)| noted.load(doc as usize))
+    pub fn within(&self, recipe: &Recipe, doc: u64) -> Option<u64> {
+        self.0.get().filter(|_| recipe.within.is_some()).map(|noted| noted.of(doc))
     }
 }

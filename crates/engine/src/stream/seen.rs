@@ -106,6 +106,7 @@ mod tests {
             text: TextOptions::default(),
             count_copies: true,
             within: None,
+            across: None,
             purify: PurifyOptions::default(),
         })
     }

@@ -235,6 +235,7 @@ fn a_copy_of_a_damaged_file_has_its_rows() {
         go_on: &go_on,
         out: &out,
         edits: None,
+        added: None,
     };
     assert!(!file.is_all_rows());
     file.copy_rows(&copying).expect("copied");

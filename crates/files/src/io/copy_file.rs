@@ -57,6 +57,20 @@ impl InputFile {
         self.format.edits(self.coding).map_err(why)
     }
 
+    /// Checks that columns with these names can be added to the file.
+    ///
+    /// # Errors
+    /// Returns [`Error::Usage`] if its format or its encoding does not allow that, or if it has such a column; an error if it cannot be read.
+    pub fn check_adding(&self, names: &[&str]) -> Result<()> {
+        let wrong = |why: String| Error::wrong("add", format!("{}: {why}", self.path.display()));
+        self.format.adds(self.coding).map_err(wrong)?;
+        let known = self.format.column_names(self.reopen()?, self.coding).map_err(|why| self.bad(why))?;
+        match names.iter().find(|name| known.iter().flatten().any(|known| known == *name)) {
+            None => Ok(()),
+            Some(name) => Err(wrong(format!("it has a column {name:?} already; rename it, or do not add this column"))),
+        }
+    }
+
     /// Copies the chosen rows to a new file in an existing folder. Returns the bytes written.
     ///
     /// # Errors

@@ -52,7 +52,14 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
         let mut lines = Lines::new(bytes.take(copying.coding.text_bytes.unwrap_or(u64::MAX)), 0, 0);
         if let Some(Records { dialect, columns, .. }) = records {
             lines = lines.records(dialect, Some(columns), MAX_LINE_BYTES).taking_turns();
-            lines.step_with(|bytes| out.write_all(bytes))?;
+            match copying.added {
+                None => _ = lines.step_with(|bytes| out.write_all(bytes))?,
+                Some(added) => {
+                    let mut header = Vec::new();
+                    lines.step_with(|bytes| Ok(header.extend_from_slice(bytes)))?;
+                    out.write_all(&added.header(&header, dialect.delimiter))?;
+                }
+            }
         }
         let mut row = 0;
         loop {
@@ -63,7 +70,9 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
                 return Ok(row);
             }
             let passes = row >= copying.rows || (copying.chosen)(row);
-            if let Some(edits) = copying.edits_of(row).filter(|_| passes && row < copying.rows) {
+            let is_row = passes && row < copying.rows;
+            let (edits, added) = (copying.edits_of(row).filter(|_| is_row), copying.added.filter(|_| is_row));
+            if edits.is_some() || added.is_some() {
                 let (mut line, mut turn) = (Vec::new(), None);
                 let stepped = lines.step_with(|bytes| {
                     // Records already take turns.
@@ -73,12 +82,21 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
                 if stepped.is_none() {
                     break;
                 }
-                let edited = match &records {
-                    None => edits.json(row, &line),
-                    Some(Records { dialect, text: Some(text), .. }) => edits.record(row, &line, *dialect, *text),
-                    Some(_) => Err(CHANGED.to_owned()),
-                };
-                out.write_all(&edited.map_err(io::Error::other)?)?;
+                if let Some(edits) = edits {
+                    let edited = match &records {
+                        None => edits.json(row, &line),
+                        Some(Records { dialect, text: Some(text), .. }) => edits.record(row, &line, *dialect, *text),
+                        Some(_) => Err(CHANGED.to_owned()),
+                    };
+                    line = edited.map_err(io::Error::other)?;
+                }
+                if let Some(added) = added {
+                    line = match &records {
+                        None => added.json(row, &line).map_err(io::Error::other)?,
+                        Some(Records { dialect, .. }) => added.record(row, &line, dialect.delimiter),
+                    };
+                }
+                out.write_all(&line)?;
             } else if lines.step_with(|bytes| if passes { out.write_all(bytes) } else { Ok(()) })?.is_none() {
                 break;
             }

@@ -2,6 +2,7 @@
 //! Bloom filters. In other groups, each leaf is read and written as values with levels, never through Arrow, so nested columns,
 //! logical types and field ids are preserved. The footer is loaded completely, because all columns are copied.
 
+use super::added::Added;
 use super::bounded::{Bounded, check_chunk};
 use super::copy_leaf::{self, Rows};
 use super::copying::{Copying, Fits, Output, Stop};
@@ -10,21 +11,28 @@ use super::format::Stretch;
 use super::page_headers;
 use super::page_memory::{Column, stretches};
 use super::parquet::{check_plain, guarded, turn, unread};
-use ::parquet::basic::{Compression, Encoding};
+use ::parquet::arrow::{ARROW_SCHEMA_META_KEY, encode_arrow_schema, parquet_to_arrow_schema};
+use ::parquet::basic::{Compression, Encoding, Repetition, Type as PhysicalType};
 use ::parquet::bloom_filter::Sbbf;
 use ::parquet::column::writer::ColumnCloseResult;
+use ::parquet::data_type::Int64Type;
 use ::parquet::errors::ParquetError;
 use ::parquet::file::metadata::page_index::RowGroupPageIndex;
 use ::parquet::file::metadata::{
-    ColumnChunkMetaData, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
+    ColumnChunkMetaData, KeyValue, PageIndexPolicy, ParquetMetaData, ParquetMetaDataReader, RowGroupMetaData,
 };
 use ::parquet::file::properties::{EnabledStatistics, ReaderProperties, WriterProperties};
 use ::parquet::file::reader::RowGroupReader;
 use ::parquet::file::serialized_reader::SerializedRowGroupReader;
 use ::parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use ::parquet::schema::types::{Type, TypePtr};
+use arrow::datatypes::{DataType, Field, SchemaBuilder};
 use dupsift_core::error::Result;
 use std::fs::File;
 use std::sync::Arc;
+
+/// Rows whose added values are collected at a time.
+const ADDED_ROWS: usize = 64 << 10;
 
 /// Value encodings that a column keeps, with or without a dictionary.
 const ENCODINGS: [Encoding; 4] = [
@@ -100,8 +108,9 @@ struct Copy<'c> {
 
 impl Copy<'_> {
     fn all(&self, out: Output) -> Result<(), ParquetError> {
-        let schema = self.metadata.file_metadata().schema_descr().root_schema_ptr();
-        let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties(self.metadata)))?;
+        let names = self.copying.added.map_or(&[][..], |added| added.names);
+        let schema = with_columns(&self.metadata.file_metadata().schema_descr().root_schema_ptr(), names)?;
+        let mut writer = SerializedFileWriter::new(out, schema, Arc::new(properties(self.metadata, names)))?;
         let mut next = 0;
         for (at, group) in self.metadata.row_groups().iter().enumerate() {
             let rows = Rows { chosen: self.copying.chosen, within: next..next + group.num_rows().max(0) as u64 };
@@ -115,6 +124,9 @@ impl Copy<'_> {
                 } else {
                     self.rewrite(at, group, (&rows, is_all), &mut to)?
                 }
+                if let Some(added) = self.copying.added {
+                    self.add(added, &rows, &mut to)?;
+                }
                 to.close()?;
             }
         }
@@ -122,6 +134,27 @@ impl Copy<'_> {
             return Err(ParquetError::General(format!("{} rows then, {next} now", self.copying.rows)));
         }
         writer.close().map(|_| ())
+    }
+
+    /// Writes the added columns of the chosen rows.
+    fn add(
+        &self,
+        added: Added<'_>,
+        rows: &Rows<'_>,
+        to: &mut SerializedRowGroupWriter<'_, Output>,
+    ) -> Result<(), ParquetError> {
+        for at in 0..added.names.len() {
+            let mut column = to.next_column()?.ok_or_else(|| ParquetError::General("a column is missing".into()))?;
+            let mut chosen = rows.within.clone().filter(|&row| (rows.chosen)(row)).peekable();
+            while chosen.peek().is_some() {
+                self.go_on()?;
+                let values: Vec<i64> =
+                    chosen.by_ref().take(ADDED_ROWS).map(|row| (added.value)(row, at) as i64).collect();
+                column.typed::<Int64Type>().write_batch(&values, None, None)?;
+            }
+            column.close()?;
+        }
+        Ok(())
     }
 
     /// Copies column chunks as bytes.
@@ -211,11 +244,50 @@ impl Copy<'_> {
     }
 }
 
+/// Returns a schema with further columns of whole numbers.
+fn with_columns(schema: &TypePtr, names: &[&str]) -> Result<TypePtr, ParquetError> {
+    if names.is_empty() {
+        return Ok(schema.clone());
+    }
+    let mut fields = schema.get_fields().to_vec();
+    for name in names {
+        let column = Type::primitive_type_builder(name, PhysicalType::INT64).with_repetition(Repetition::REQUIRED);
+        fields.push(Arc::new(column.build()?));
+    }
+    Ok(Arc::new(Type::group_type_builder(schema.name()).with_fields(fields).build()?))
+}
+
+/// Returns the key-value metadata of a file with further columns. Its Arrow schema gets the columns, and what Hugging Face `datasets` wrote
+/// is left out, because it reads only files with exactly these columns.
+fn key_values(metadata: &ParquetMetaData, added: &[&str]) -> Option<Vec<KeyValue>> {
+    let file = metadata.file_metadata();
+    let known = file.key_value_metadata();
+    if added.is_empty() || known.is_none() {
+        return known.cloned();
+    }
+    let schema = parquet_to_arrow_schema(file.schema_descr(), known).ok().map(|schema| {
+        let mut columns = SchemaBuilder::from(schema.fields().clone());
+        added.iter().for_each(|name| columns.push(Field::new(*name, DataType::Int64, false)));
+        let mut about = schema.metadata().clone();
+        about.remove(HUGGING_FACE);
+        encode_arrow_schema(&columns.finish().with_metadata(about))
+    });
+    let kept = known.into_iter().flatten().filter(|pair| pair.key != HUGGING_FACE).cloned();
+    let with_schema = kept.filter_map(|pair| match pair.key == ARROW_SCHEMA_META_KEY {
+        true => schema.clone().map(|schema| KeyValue::new(pair.key, schema)),
+        false => Some(pair),
+    });
+    Some(with_schema.collect())
+}
+
+/// The key of the features that Hugging Face `datasets` writes.
+const HUGGING_FACE: &str = "huggingface";
+
 /// Returns the settings that write columns as the file has them. Uses the first row group, because the others have the same layout.
-fn properties(metadata: &ParquetMetaData) -> WriterProperties {
+fn properties(metadata: &ParquetMetaData, added: &[&str]) -> WriterProperties {
     let first = metadata.row_groups().first();
     let mut properties = WriterProperties::builder()
-        .set_key_value_metadata(metadata.file_metadata().key_value_metadata().cloned())
+        .set_key_value_metadata(key_values(metadata, added))
         .set_sorting_columns(first.and_then(|group| group.sorting_columns().cloned()));
     let indexes = metadata.page_index_for_row_group(0);
     for (leaf, chunk) in first.iter().flat_map(|group| group.columns()).enumerate() {

@@ -2,6 +2,7 @@
 //!
 //! A file that loses no rows is copied byte for byte. Otherwise its format copies the chosen rows in order.
 
+use super::added::Added;
 use super::coding::Coding;
 use super::damaged::damaged;
 use super::edits::Edits;
@@ -38,6 +39,8 @@ pub struct Copying<'c> {
     pub out: &'c Path,
     /// The rows whose text is edited, if any.
     pub edits: Option<Edits<'c>>,
+    /// The columns that are added, if any.
+    pub added: Option<Added<'c>>,
 }
 
 impl Copying<'_> {

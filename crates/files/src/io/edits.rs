@@ -125,6 +125,12 @@ fn find<'l>(object: &'l str, wanted: &str, depth: usize, best: &mut Option<(usiz
     }
 }
 
+/// Returns the names of an object's fields; `None` if this is no object.
+pub(super) fn object_fields(object: &str) -> Option<Vec<String>> {
+    let fields: Fields<'_> = serde_json::from_str(object).ok()?;
+    Some(fields.0.into_iter().map(|(name, _)| name).collect())
+}
+
 /// The fields of an object, each with its raw text.
 struct Fields<'l>(Vec<(String, &'l RawValue)>);
 

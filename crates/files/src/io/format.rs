@@ -164,6 +164,14 @@ pub trait Format: Debug + Sync {
         Err(format!("texts in {} cannot be written back; write the file again as Parquet or JSON lines", self.name()))
     }
 
+    /// Checks that columns can be added to a file in this coding.
+    ///
+    /// # Errors
+    /// Returns why not, and what to do instead.
+    fn adds(&self, _coding: Coding) -> std::result::Result<(), String> {
+        Err(format!("columns cannot be added to {}; write the file again as Parquet or JSON lines", self.name()))
+    }
+
     /// Returns what copying a subset of rows would read at a time that does not fit into memory, if any.
     ///
     /// # Errors

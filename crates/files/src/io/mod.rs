@@ -4,6 +4,7 @@
 //! columns of one piece. [`Stage`] is a folder that appears under its name in one rename; [`TableWriter`] writes a Parquet file
 //! in it. A damaged file is a value ([`BadInput`], `Error::BadFile`), never a panic.
 
+mod added;
 mod again;
 mod asked;
 mod bad_input;
@@ -104,6 +105,7 @@ mod warc_tests;
 #[cfg(test)]
 mod work_folder_tests;
 
+pub use added::Added;
 pub use asked::{Asked, check_asked};
 pub use coding::Coding;
 pub use copying::Copying;

@@ -291,8 +291,18 @@ fn a_copy_has_the_names_and_the_bytes_of_the_rows_that_stay() {
         let hold = |_: u64, run: &mut dyn FnMut()| Ok(run());
         let (file, go_on) = (&source.files[0], || Ok(()));
         let (path, coding) = (&*file.path, file.coding);
-        let copying =
-            Copying { path, coding, rows: 3, chosen, small: 0, hold: &hold, go_on: &go_on, out: &out, edits: None };
+        let copying = Copying {
+            path,
+            coding,
+            rows: 3,
+            chosen,
+            small: 0,
+            hold: &hold,
+            go_on: &go_on,
+            out: &out,
+            edits: None,
+            added: None,
+        };
         file.copy_rows(&copying).expect("copied");
         std::fs::read(&out).expect("a copy")
     };

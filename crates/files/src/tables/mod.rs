@@ -54,7 +54,8 @@ pub use passage::{PASSAGE_COLUMNS, PassageBuilder, PassageFound, PassageRow, pas
 pub use reason::{RejectReason, Rejection};
 pub use rejected::{REJECTED_COLUMNS, RejectedBuilder, rejected_of, rejected_rows, rejected_schema};
 pub use removal::{
-    EMPTIED, REASONS, REMOVAL_COLUMNS, RemovalBuilder, RemovalFound, RemovalRow, removal_schema, removals_found,
+    EMPTIED, REASONS, REMOVAL_COLUMNS, REPRESENTATIVE, RemovalBuilder, RemovalFound, RemovalRow, removal_schema,
+    removals_found,
 };
 pub use term::{TERM_COLUMNS, TermBuilder, term_schema, terms_found};
 pub use utf8::LostValues;

@@ -67,12 +67,15 @@ pub struct RemovalFound {
     pub contained: Option<f32>,
 }
 
-/// Why a document is removed: an equal text, a pair, a chain, a text that is in the index, or too little text left after
-/// repeated passages were cut.
-pub const REASONS: [&str; 5] = ["copy", "pair", "chain", "seen", EMPTIED];
+/// Why a document is removed: an equal text, a pair, a chain, a text that is in the index, too little text left after repeated passages
+/// were cut, or duplicates of which none is kept.
+pub const REASONS: [&str; 6] = ["copy", "pair", "chain", "seen", EMPTIED, REPRESENTATIVE];
 
 /// The reason for a document with too little text left.
 pub const EMPTIED: &str = "emptied";
+
+/// The reason for a document that others are removed in favor of, if no duplicate is kept. It names itself as the kept one.
+pub const REPRESENTATIVE: &str = "representative";
 
 /// The columns that [`removals_found`] reads.
 pub const REMOVAL_COLUMNS: [&str; 5] = ["similarity", "reason", "doc", "kept_doc", "contained"];

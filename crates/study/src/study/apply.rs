@@ -37,7 +37,7 @@ use dupsift_engine::job::write::decide::{Deciding, clusters_by, decide_by};
 use dupsift_engine::job::write::last_reading;
 use dupsift_engine::job::write::removals::{self, Decided};
 use dupsift_engine::job::write::tables::rejected_table;
-use dupsift_engine::options::{CorpusFiles, RunOptions};
+use dupsift_engine::options::{AddedColumns, CorpusFiles, RunOptions};
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::ids::Ids;
@@ -61,6 +61,8 @@ const REMOVED: &str = "removed/part-00000.parquet";
 pub struct ApplyOptions {
     /// The corpus folders to write.
     pub corpus: CorpusFiles,
+    /// The columns to add to the kept rows.
+    pub add: AddedColumns,
     /// Another removal rule than that of the run.
     pub remove_if: Option<RemoveIf>,
     /// Higher thresholds, by algorithm label.
@@ -139,6 +141,7 @@ pub fn survivors(
     let options = &asked.over(options);
     finished.is_of_its_corpus()?;
     refuse_other(options, asked.is_other(removal))?;
+    refuse_scopes(options)?;
     let pairs = Pairs::read(finished, options, &asked.thresholds)?;
     let inputs = finished.corpus(options, cancel)?;
     work_again(options, &inputs.source, progress, cancel, |session| {
@@ -166,12 +169,15 @@ pub fn apply(
 ) -> Result<AppliedReport> {
     check_resources(options)?;
     let removal = removal(finished)?;
+    refuse_sample(options)?;
     let is_other = asked.is_other(removal);
     check(finished, asked, is_other)?;
-    let options = &RunOptions { corpus: asked.corpus, ..asked.over(options) };
+    asked.add.check(asked.corpus)?;
+    let options = &RunOptions { corpus: asked.corpus, add: asked.add, ..asked.over(options) };
     refuse_other(options, is_other)?;
-    let annotates = options.corpus.annotate;
+    let annotates = options.corpus.annotate || !options.add.is_none();
     if is_other || annotates {
+        refuse_scopes(options)?;
         finished.is_of_its_corpus()?;
     }
     let pairs = (is_other || annotates).then(|| Pairs::read(finished, options, &asked.thresholds)).transpose()?;
@@ -292,6 +298,29 @@ fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
         None => Ok(()),
         Some(cut) => Err(Error::usage(format!(
             "the run cut passages (`cut={cut}`), and cuts depend on which documents are kept; use the run's rule, or run again"
+        ))),
+    }
+}
+
+/// Refuses to write the corpus of a run that read only a sample of it.
+fn refuse_sample(options: &RunOptions) -> Result<()> {
+    match options.sample {
+        None => Ok(()),
+        Some(size) => Err(Error::usage(format!(
+            "the run read only a sample of the corpus (`sample={size}`), so most rows are neither kept nor removed; run again without \
+             `sample`"
+        ))),
+    }
+}
+
+/// Refuses to decide again from pairs/ if documents were compared across scopes: the table has no scopes, and a copy represents others of its
+/// scope.
+fn refuse_scopes(options: &RunOptions) -> Result<()> {
+    match &options.recipe.across {
+        None => Ok(()),
+        Some(column) => Err(Error::usage(format!(
+            "the run compared documents across the values of a column (`scope=across:{column}`), which are not in pairs/; use \
+             `corpus=keep` or `corpus=drop` and the rule of the run, or run again"
         ))),
     }
 }

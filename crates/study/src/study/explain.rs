@@ -17,7 +17,7 @@ use super::windows;
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::measure::{contained, write_contents};
 use dupsift_algorithms::stage::bound::Bound;
-use dupsift_algorithms::stage::explain::{Look, look};
+use dupsift_algorithms::stage::explain::{Ended, Look, look};
 use dupsift_algorithms::stage::likeness::{LCS_UNITS, LcsOf, Overlap, likeness};
 use dupsift_algorithms::stage::recipe::{Chosen, Recipe};
 use dupsift_algorithms::stage::remove_if::{RemoveIf, Stays};
@@ -170,7 +170,11 @@ fn tell(
     let [low, high] = [docs[0].min(docs[1]), docs[0].max(docs[1])];
     let [x, y] = analyses;
     let analyses = [x.counted_times(times(low)), y.counted_times(times(high))];
-    let looks = looks(&session.options.recipe, (corpus, models), bound, [low, high], &analyses);
+    let mut looks = looks(&session.options.recipe, (corpus, models), bound, [low, high], &analyses);
+    let scopes = session.scopes.noted().filter(|_| session.options.recipe.across.is_some());
+    if scopes.is_some_and(|scopes| scopes.of(low) == scopes.of(high)) {
+        looks.iter_mut().for_each(|look| look.ended = Ended::SameScope);
+    }
     let same = !a.trim_start().is_empty() && analyses[0].copy_hash() == analyses[1].copy_hash();
     let swap = docs[0] > docs[1];
     let mut documents =

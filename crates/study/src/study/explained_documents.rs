@@ -66,7 +66,9 @@ pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> R
 /// # Errors
 /// Returns [`Error::Usage`] if it is in no pair of any algorithm.
 pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u64; 2], Option<String>)> {
-    if let Some(removal) = removals(finished, &[doc])?.first() {
+    let removals = removals(finished, &[doc])?;
+    // A document of which no duplicate is kept names itself.
+    if let Some(removal) = removals.first().filter(|removal| removal.kept_doc != doc) {
         return Ok(([doc, removal.kept_doc], None));
     }
     // Duplicates before pages from the same template; the most similar of them.
@@ -92,6 +94,7 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
             };
             let first = match finished.report.removal {
                 Some(_) if doc < finished.first_doc() => "the first document was indexed before this run",
+                Some(_) if !removals.is_empty() => "the first document is removed with its duplicates",
                 Some(_) => "the first document is kept",
                 None => "a comparison removes nothing",
             };

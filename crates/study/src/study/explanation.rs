@@ -117,6 +117,8 @@ pub enum Verdict {
     NoCommonKey,
     /// They have different values in the `--scope` column, so they are not compared.
     OtherScope,
+    /// They have the same value in the column of `--scope across:COLUMN`, so they are not compared.
+    SameScope,
     /// They have keys in common, but their sketches differ too much for a pair.
     SketchesDiffer,
     /// They have keys in common that so many documents share that only some of these are compared with each other.

@@ -225,6 +225,7 @@ fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: boo
     };
     let grouped = said.one_cluster() && report.is_some_and(|report| report.large_groups > 0 && certain(report));
     match look.ended {
+        Ended::SameScope => Verdict::SameScope,
         _ if said.row().is_some_and(|pair| pair.relation.as_deref() == Some(RelationKind::Template.name())) => {
             Verdict::Template
         }
@@ -278,6 +279,7 @@ fn why(
             [Ok(_), Ok(_)] => String::new(),
         },
         Verdict::OtherScope => "they have different values in the `scope` column, so they are not compared".to_owned(),
+        Verdict::SameScope => "they have the same value in the `scope` column, so they are not compared".to_owned(),
         Verdict::NoCommonKey => {
             let never = bits.map_or_else(|| "no common key".into(), |bits| format!("they are not candidates: {bits}"));
             though(never, look)

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use super::across::Across;
 use super::pair_list::PairList;
 use crate::engine::scratch::WorkScratch;
 use crate::engine::threads::UNKNOWN;
@@ -309,6 +310,8 @@ pub struct Relation {
     pub classes: Arc<Classes>,
     /// Pairs of representatives.
     pub pairs: PairList,
+    /// The scopes, if documents are compared across scopes.
+    pub across: Option<Across>,
     /// The score of all pairs within a class.
     pub equal: Score,
     /// The relation of two equal documents, if the algorithm classifies pairs.

@@ -1,5 +1,6 @@
 //! The second part of a run: from signatures to verified and classified pairs.
 
+pub mod across;
 pub mod classes;
 pub mod components;
 pub(crate) mod contents;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::across::Across;
 use super::contents::{Contents, TakingContents};
 use super::group::{Grouped, Relation, group};
 use super::links::Earlier;
@@ -54,10 +55,17 @@ pub fn relate<'c>(
         let at = place.next().unwrap_or_default();
         let earlier = corpus.earlier.map(|earlier| (earlier, &*bound.label));
         let found = near(saved, at, step, earlier, report)?;
+        let classes = found.classes.map_or_else(|| corpus.copies.clone(), Arc::new);
+        let across = Across::new(session, &classes)?;
+        let pairs = match &across {
+            Some(across) => across.filter(session, &bound.label, &classes, &found.pairs)?,
+            None => found.pairs,
+        };
         Ok(Relation {
             label: bound.label.clone(),
-            classes: found.classes.map_or_else(|| corpus.copies.clone(), Arc::new),
-            pairs: found.pairs,
+            classes,
+            pairs,
+            across,
             equal: bound.scheme.equal,
             same: bound.relating().map(|(rule, _)| rule.same()),
         })

@@ -72,6 +72,7 @@ const ELSEWHERE: &[&str] = &[
     "remove-if",
     "chain",
     "corpus",
+    "add",
     "cut",
     "cut-at",
     "cut-min-chars",

@@ -78,6 +78,72 @@ pub struct Known<'k> {
     pub cuts: Option<&'k Cuts>,
 }
 
+/// Holds the values of the columns that are added to the kept rows.
+pub struct ClusterColumns<'c> {
+    names: Vec<&'static str>,
+    components: &'c Components,
+    copies: &'c Classes,
+    /// The number of sources, by representative.
+    sources: Option<Numbers>,
+}
+
+impl<'c> ClusterColumns<'c> {
+    /// Returns the columns that `add` names; `None` if there are none.
+    ///
+    /// # Errors
+    /// Returns an error for a full disk or an interruption.
+    pub fn new(session: &Session<'_>, known: Known<'c>) -> Result<Option<ClusterColumns<'c>>> {
+        let (add, components) = (session.options.add, known.decided.components.as_ref());
+        let Some(components) = components.filter(|_| !add.is_none()) else { return Ok(None) };
+        let sources = match &known.taken.sources {
+            _ if !add.sources => None,
+            Some(sources) => Some(in_clusters(session, sources, components)?),
+            None => Some(files_in_clusters(session, components)?),
+        };
+        Ok(Some(ClusterColumns { names: add.names(), components, copies: known.copies, sources }))
+    }
+
+    /// Returns the names of the columns.
+    pub fn names(&self) -> &[&'static str] {
+        &self.names
+    }
+
+    /// Returns the value of a document in one of the columns.
+    pub fn value(&self, doc: u64, at: usize) -> u64 {
+        match self.names[at] {
+            "cluster_size" => self.components.size(doc),
+            "copies" => copies_of(self.copies, doc),
+            // A document whose source is unknown has no other one either.
+            _ => self.sources.as_ref().map_or(0, |sources| sources.get(self.components.representative(doc))),
+        }
+    }
+}
+
+/// Returns how many documents have the text of a document.
+fn copies_of(copies: &Classes, doc: u64) -> u64 {
+    copies.members(doc).len().max(1) as u64
+}
+
+/// Returns, for each representative, from how many files its cluster is.
+fn files_in_clusters(session: &Session<'_>, clusters: &Components) -> Result<Numbers> {
+    let documents = session.documents();
+    let numbers = |name| Numbers::new(session.engine.dir, name, documents as usize, documents);
+    let (mut counts, mut last) = (numbers("cluster-files")?, numbers("cluster-last-file")?);
+    let (mut counts_of, mut last_of) = (counts.slots(), last.slots());
+    // Documents are in the order of their files, so a file that is new to a cluster is another one than its last.
+    for (at, file) in session.source.files.iter().enumerate() {
+        session.engine.go_on()?;
+        for doc in file.first_doc..(file.first_doc + file.rows).min(documents) {
+            let representative = clusters.representative(doc);
+            if last_of.get(representative) != at as u64 + 1 {
+                last_of.set(representative, at as u64 + 1);
+                counts_of.set(representative, counts_of.get(representative) + 1);
+            }
+        }
+    }
+    Ok(counts)
+}
+
 /// Writes one table per file.
 pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<FolderReport> {
     let Some(components) = &known.decided.components else { return Ok(FolderReport::default()) };
@@ -175,7 +241,7 @@ fn push(
         cluster_id: known.ids.of(representative).as_ref(),
         cluster_size: components.size(doc),
         is_representative: representative == doc,
-        copies: known.copies.members(doc).len().max(1) as u64,
+        copies: copies_of(known.copies, doc),
         sources: sources.map(|sources| sources.get(representative)),
         cut: known.cuts.filter(|_| is_text).map(cut),
     })

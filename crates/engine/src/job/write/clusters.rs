@@ -59,7 +59,10 @@ pub fn write(
         &path,
         &members,
         |root| clusters.best(root),
-        |doc, best| clusters.similarity(doc, best, equal),
+        |doc, best| {
+            let is_pair = doc == best || relation.across.as_ref().is_none_or(|across| across.differ(doc, best));
+            clusters.similarity(doc, best, equal).filter(|_| is_pair)
+        },
         ids,
     )
 }
@@ -131,15 +134,18 @@ fn members(
         let root = clusters.member(representative, keep.best(docs), |a, b| keep.better(a, b));
         docs.iter().try_for_each(|doc| link.push(&mut writer, root, doc))
     };
-    for class in relation.classes(0..session.documents()) {
+    // Classes of a single scope are in a cluster only if they are in a pair.
+    let is_apart =
+        |doc: u64| relation.across.as_ref().is_some_and(|across| !across.are_several(&relation.classes, doc));
+    for class in relation.classes(0..session.documents()).filter(|class| !is_apart(class.get(0))) {
         push(clusters, class.get(0), class)?;
     }
     if relation.pairs.rows() > 0 {
         let seen = AtomicBits::new(session.engine.dir, "seen", session.documents() as usize)?;
         relation.each_joining(|pair| {
             for doc in [pair.a, pair.b] {
-                if seen.set(doc as usize) && clusters.is_alone(doc) {
-                    push(clusters, doc, Docs::One(doc))?;
+                if seen.set(doc as usize) && (clusters.is_alone(doc) || is_apart(doc)) {
+                    push(clusters, doc, relation.members(doc))?;
                 }
             }
             Ok(())

@@ -3,7 +3,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use super::attributes::{self, Known};
+use super::attributes::{self, ClusterColumns, Known};
 use super::removals::Decided;
 use crate::job::cut::Cuts;
 use crate::job::pair::classes::number;
@@ -13,7 +13,7 @@ use crate::reading::read::large_page;
 use crate::reading::rejected::Rejected;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
-use dupsift_files::io::{Copying, Edits, Source, Stage};
+use dupsift_files::io::{Added, Copying, Edits, Source, Stage};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Records what happens to each row.
@@ -58,6 +58,8 @@ pub struct Folder<'f> {
     pub has_empty: bool,
     /// Texts that are changed when written.
     pub edited: Option<Edited<'f>>,
+    /// Columns that are added to each row.
+    pub added: Option<&'f ClusterColumns<'f>>,
 }
 
 /// Describes texts that are changed when written.
@@ -85,7 +87,11 @@ pub fn check(session: &Session<'_>) -> Result<()> {
         return Ok(());
     }
     let files = &session.source.files;
+    let added = session.options.add.names();
     let check = |at: usize| {
+        if !added.is_empty() {
+            files[at].check_adding(&added)?;
+        }
         let page = files[at].check_copying(&|bytes, longest| session.engine.budget.fits(bytes, longest))?;
         page.map_or(Ok(()), |page| Err(large_page(session.engine, page)))
     };
@@ -134,7 +140,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<C
     write_by(session, stage, (known.decided, &known.taken.rejected), known.cuts, Some(known))
 }
 
-/// Writes the folders that `corpus` selects, from what was decided, rejected and cut. Only attributes/ needs `known`.
+/// Writes the folders that `corpus` selects, from what was decided, rejected and cut. Only attributes/ and added columns need `known`.
 ///
 /// # Errors
 /// See [`write()`].
@@ -162,8 +168,9 @@ pub fn write_by(
     let has = |doc| cuts.is_some_and(|cuts| cuts.has(doc));
     let edit = |doc, text: &str| cuts?.of(doc)?.cut_out(text);
     let edited = cuts.map(|_| Edited { has: &has, edit: &edit });
-    let kept = Folder { name: "deduped", takes: &stays, has_empty: true, edited };
-    let dropped = Folder { name: "dropped", takes: &goes, has_empty: false, edited: None };
+    let columns = known.map_or(Ok(None), |known| ClusterColumns::new(session, known))?;
+    let kept = Folder { name: "deduped", takes: &stays, has_empty: true, edited, added: columns.as_ref() };
+    let dropped = Folder { name: "dropped", takes: &goes, has_empty: false, edited: None, added: None };
     let corpus = session.options.corpus;
     for (folder, asked) in [(kept, corpus.keep), (dropped, corpus.drop)] {
         if asked {
@@ -203,7 +210,9 @@ pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result
         let edit = |row: u64, text: &str| (folder.edited?.edit)(file.first_doc + row, text);
         let edits = Edits { column: &session.options.text_column, is_edited: &is_edited, edit: &edit };
         let edits = (0..file.rows).any(is_edited).then_some(edits);
-        let is_whole = rows == file.rows && file.is_all_rows() && edits.is_none();
+        let value = |row: u64, at: usize| folder.added.map_or(0, |added| added.value(file.first_doc + row, at));
+        let added = folder.added.map(|added| Added { names: added.names(), value: &value });
+        let is_whole = rows == file.rows && file.is_all_rows() && edits.is_none() && added.is_none();
         let bytes = if is_whole {
             file.copy_whole(&out)?
         } else {
@@ -217,6 +226,7 @@ pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result
                 go_on: &|| session.engine.go_on(),
                 out: &out,
                 edits,
+                added,
             })?
         };
         let mut report = report.lock().unwrap_or_else(PoisonError::into_inner);

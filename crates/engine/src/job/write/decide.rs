@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::look_ahead::{Asking, blocks};
-use super::removals::{Decided, ROW, push_row};
+use super::removals::{Decided, ROW, push_representative, push_row};
 use crate::engine::numbers::Numbers;
 use crate::job::pair::classes::Classes;
 use crate::job::pair::components::Components;
@@ -36,7 +36,7 @@ pub fn decide(
 ) -> Result<Decided> {
     let labels: Vec<&str> = relations.iter().map(|relation| relation.label.as_str()).collect();
     let deciding = Deciding::new(&session.options.decide, &labels);
-    let linked = || deciding.chosen.iter().map(|&at| Linked::new(session, relations[at])).collect();
+    let linked = || deciding.chosen.iter().map(|&at| Linked::new(session, relations[at], copies)).collect();
     let settled = settled(session, copies);
     decide_by(session, &deciding, linked, (keep, settled), shown, |doc, kept| {
         Ok(contents.and_then(|contents| contents.of(doc, kept)))
@@ -87,7 +87,15 @@ pub fn decide_by<R: survive::Relation + Sync>(
     let out = session.engine.ordered(session.documents(), "removed", ROW, 8, 8, count as u64)?;
     let mut writer = out.writer();
     let (mut near_duplicates, mut of_templates) = (0, 0);
+    let represents = match session.options.keep.is_none {
+        true => Some(AtomicBits::new(session.engine.dir, "represents", session.documents() as usize)?),
+        false => None,
+    };
     let mut push = |removal: Removal| {
+        // A reference is never removed.
+        if let Some(represents) = represents.as_ref().filter(|_| removal.kept >= session.base) {
+            represents.set(removal.kept as usize);
+        }
         if let Some(near) = near_duplicates_of(&linked, &removal) {
             near_duplicates += 1;
             of_templates += u64::from(near > MANY_NEAR);
@@ -114,9 +122,12 @@ pub fn decide_by<R: survive::Relation + Sync>(
         finder.survive(order, settled, &mut memory.lists(), choose, &mut push)?;
     }
     let clusters = || components(session, &linked, needed, order);
-    let components = session.options.corpus.annotate.then(clusters).transpose()?;
+    let components = (session.options.corpus.annotate || !session.options.add.is_none()).then(clusters).transpose()?;
     // Comparisons that a kept document missed are counted separately; those of other documents do not matter.
     let left_out = if held.is_some() { 0 } else { finder.left_out };
+    for doc in represents.iter().flat_map(AtomicBits::iter) {
+        push_representative(&mut writer, doc as u64)?;
+    }
     writer.flush()?;
     drop(writer);
     let rows = out.finish()?;
@@ -318,16 +329,17 @@ impl Memory {
 /// Holds one algorithm's relation with its links as arrays, for random access.
 struct Linked<'r> {
     relation: &'r Relation,
+    copies: &'r Classes,
     links: Links,
 }
 
 impl<'r> Linked<'r> {
     /// Builds the links of a relation. Pairs that share a template decide nothing; two documents with different titles decide only if a
     /// pair is enough.
-    fn new(session: &Session<'_>, relation: &'r Relation) -> Result<Linked<'r>> {
+    fn new(session: &Session<'_>, relation: &'r Relation, copies: &'r Classes) -> Result<Linked<'r>> {
         let any_title = session.options.remove_if.bounds().is_none();
         let decides = |pair: &Pair| !pair.is_template() && (any_title || !pair.has_other_title());
-        Ok(Linked { relation, links: Links::new(session, (&relation.pairs, None), decides)? })
+        Ok(Linked { relation, copies, links: Links::new(session, (&relation.pairs, None), decides)? })
     }
 }
 
@@ -342,5 +354,17 @@ impl survive::Relation for Linked<'_> {
 
     fn equal(&self) -> f32 {
         self.relation.equal.similarity
+    }
+
+    fn scope(&self, doc: u64) -> Option<u64> {
+        self.relation.across.as_ref().map(|across| across.scope(doc))
+    }
+
+    fn are_copies(&self, x: u64, y: u64) -> bool {
+        self.copies.representative(x) == self.copies.representative(y)
+    }
+
+    fn is_of_several(&self, class: u64) -> bool {
+        self.relation.across.as_ref().is_some_and(|across| across.are_several(&self.relation.classes, class))
     }
 }

@@ -4,7 +4,7 @@
 //! classes represent are listed and sorted here; the two lists are merged when the table is written. Equal texts form a star.
 
 use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::iter::Peekable;
 
 use arrow::array::builder::StringBuilder;
@@ -13,6 +13,7 @@ use arrow::datatypes::SchemaRef;
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefIterator as _, ParallelIterator as _};
 
 use crate::engine::threads::{Engine, UNKNOWN};
+use crate::job::pair::across::Across;
 use crate::job::pair::classes::Classes;
 use crate::job::pair::contents::{Alike, Compared, Shares};
 use crate::job::pair::group::Relation;
@@ -68,19 +69,42 @@ type TextsOf<'t, B> = Texts<'t, Classes, B>;
 
 /// Caches the best documents of large groups, which many pairs need. The number of entries is limited, so that memory does not grow.
 #[derive(Default)]
-struct Centres(RefCell<HashMap<(u64, usize), u64>>);
+struct Centres {
+    /// By the first document of a group and its size.
+    best: RefCell<HashMap<(u64, usize), u64>>,
+    /// The best ones of another scope, by the best document of a group and its size.
+    seconds: RefCell<HashMap<(u64, usize), Option<u64>>>,
+}
 
 impl Centres {
     /// Smaller groups are searched each time.
     const LARGE: usize = 64;
     const MOST: usize = 1 << 12;
 
+    /// Returns the best of these documents that has another scope than the best one.
+    fn second(&self, across: &Across, best: u64, members: Docs<'_>, keep: &KeepOrder) -> Option<u64> {
+        let find = || across.second(best, members, |a, b| keep.better(a, b));
+        if members.len() < Centres::LARGE {
+            return find();
+        }
+        let (mut known, key) = (self.seconds.borrow_mut(), (best, members.len()));
+        if let Some(&second) = known.get(&key) {
+            return second;
+        }
+        if known.len() >= Centres::MOST {
+            known.clear();
+        }
+        let second = find();
+        known.insert(key, second);
+        second
+    }
+
     /// Returns the best of these documents. A group is identified by its first document and its size.
     fn of(&self, members: Docs<'_>, keep: &KeepOrder) -> u64 {
         if members.len() < Centres::LARGE {
             return keep.best(members);
         }
-        let (mut known, key) = (self.0.borrow_mut(), (members.get(0), members.len()));
+        let (mut known, key) = (self.best.borrow_mut(), (members.get(0), members.len()));
         if let Some(&best) = known.get(&key) {
             return best;
         }
@@ -117,6 +141,13 @@ impl Expanding<'_> {
             return Ok(());
         }
         let texts = self.texts(class, centres);
+        if let Some(across) = &self.relation.across {
+            return if across.are_several(&self.relation.classes, class.get(0)) {
+                self.class_across(across, (class, &texts), centres, to)
+            } else {
+                Ok(())
+            };
+        }
         equal_texts(&texts, |best, doc| self.pair_of_class(best, doc, to).map(|found| to.count(found)))?;
         let count = texts.count();
         if count <= self.max_group {
@@ -129,6 +160,69 @@ impl Expanding<'_> {
         let pairs_of = |count: u64| count * count.saturating_sub(1) / 2;
         to.count([pairs_of(count) - pairs_of(old), pairs_of(count - old)]);
         Ok(())
+    }
+
+    /// Expands the pairs across scopes within one class that has several: like [`Expanding::class`], but a document that has the scope of
+    /// the best one forms a pair with the best one of another scope. Only pairs that are written are counted.
+    fn class_across(
+        &self,
+        across: &Across,
+        (class, texts): (Docs<'_>, &TextsOf<'_, impl Fn(Docs<'_>) -> u64>),
+        centres: &Centres,
+        to: &mut Expanded<'_>,
+    ) -> Result<()> {
+        let star = |best: u64, second: Option<u64>, doc: u64, to: &mut Expanded<'_>| {
+            let centre = if across.differ(best, doc) { Some(best) } else { second };
+            let found = centre.filter(|&centre| centre != doc).map(|centre| self.pair_of_class(centre, doc, to));
+            found.transpose().map(|found| to.count(found.unwrap_or_default()))
+        };
+        texts.each(|best, members| {
+            let second = centres.second(across, best, members, self.keep);
+            members.iter().filter(|&doc| doc != best).try_for_each(|doc| star(best, second, doc, to))
+        })?;
+        if texts.count() > self.max_group {
+            to.large_groups += 1;
+            let best = centres.of(class, self.keep);
+            let second = centres.second(across, best, class, self.keep);
+            let copies = self.alike.copies();
+            // If it is the best of its text, that text comes up, too.
+            let comes_up = second.is_some_and(|second| {
+                copies.is_alone(second) || centres.of(copies.members(second), self.keep) == second
+            });
+            texts.each(|text, _| {
+                let centre = if across.differ(best, text) { Some(best) } else { second };
+                let is_known = |doc: u64| copies.representative(doc) == copies.representative(text);
+                match centre.is_none_or(is_known) || text == best && comes_up {
+                    true => Ok(()),
+                    false => star(best, second, text, to),
+                }
+            })?;
+        } else {
+            within(texts, self.max_group, |a, b| {
+                self.both_across(across, centres, [a, b], &mut |x, y| {
+                    self.pair_of_class(x, y, to).map(|found| to.count(found))
+                })
+            })?;
+        }
+        class.iter().for_each(|doc| _ = self.shown.set(doc as usize));
+        Ok(())
+    }
+
+    /// Calls `each` with the pairs across scopes of two texts, given by their best documents: these, or each with the best document of the
+    /// other text that has another scope.
+    fn both_across(
+        &self,
+        across: &Across,
+        centres: &Centres,
+        [a, b]: [u64; 2],
+        each: &mut dyn FnMut(u64, u64) -> Result<()>,
+    ) -> Result<()> {
+        if across.differ(a, b) {
+            return each(a, b);
+        }
+        let second = |best: u64| centres.second(across, best, self.alike.copies().members(best), self.keep);
+        second(b).map_or(Ok(()), |b| each(a, b))?;
+        second(a).map_or(Ok(()), |a| each(a, b))
     }
 
     /// Writes a pair within a class. Returns as counts whether it is a pair of this run, and whether it has no indexed document.
@@ -171,6 +265,12 @@ impl Expanding<'_> {
         } else {
             let [a, b] = [pair.a, pair.b].map(|doc| self.relation.members(doc));
             let (a, b) = (self.texts(a, centres), self.texts(b, centres));
+            if let Some(across) = &self.relation.across {
+                let found = self.pair_across(across, pair, [&a, &b], centres, to)?;
+                to.count([found, 0]);
+                to.templates += if pair.is_template() { found } else { 0 };
+                return Ok(());
+            }
             between(&a, &b, self.max_group, |x, y| {
                 if self.session.are_old(x, y) {
                     return Ok(());
@@ -193,6 +293,49 @@ impl Expanding<'_> {
         to.count(found);
         to.templates += if pair.is_template() { found[0] } else { 0 };
         Ok(())
+    }
+
+    /// Expands a pair of classes across scopes; returns how many pairs were written. All documents of both classes are in a pair, even those
+    /// that only a copy represents in the table.
+    fn pair_across(
+        &self,
+        across: &Across,
+        pair: &Pair,
+        texts: [&TextsOf<'_, impl Fn(Docs<'_>) -> u64>; 2],
+        centres: &Centres,
+        to: &mut Expanded<'_>,
+    ) -> Result<u64> {
+        let classes = [pair.a, pair.b].map(|doc| self.relation.members(doc));
+        let [a, b] = [0, 1].map(|at| {
+            let mut listed = texts[at].listed(self.max_group);
+            if let ([best], 2..) = (&listed[..], texts[at].count()) {
+                listed.extend(centres.second(across, *best, classes[at], self.keep));
+            }
+            listed
+        });
+        let is_large = texts.iter().any(|texts| texts.count() > self.max_group);
+        let (mut found, mut known) = (0, HashSet::new());
+        for (x, y) in a.iter().flat_map(|&x| b.iter().map(move |&y| (x, y))) {
+            self.both_across(across, centres, [x, y], &mut |x, y| {
+                // The best of another scope may be that of the class and of its text.
+                if is_large && !known.insert((x, y)) {
+                    return Ok(());
+                }
+                found += 1;
+                let pair = of_both(&self.bound.scheme, pair, x, y);
+                self.alike.note(&pair);
+                self.push((&mut to.writer, &mut to.record), &pair)
+            })?;
+        }
+        if !pair.is_template() {
+            for class in classes {
+                // The last one is shown last.
+                if !self.shown.get(class.get(class.len() - 1) as usize) || class.len() < Centres::LARGE {
+                    class.iter().for_each(|doc| _ = self.shown.set(doc as usize));
+                }
+            }
+        }
+        Ok(found)
     }
 
     fn push(&self, (writer, record): (&mut Writer<'_>, &mut Vec<u8>), pair: &Pair) -> Result<()> {

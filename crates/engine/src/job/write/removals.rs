@@ -16,7 +16,7 @@ use dupsift_algorithms::stage::survive::Removal;
 use dupsift_core::error::Result;
 use dupsift_core::shown::shortened;
 use dupsift_files::io::{Stage, TableWriter};
-use dupsift_files::tables::{EMPTIED, RemovalBuilder, RemovalRow, removal_schema};
+use dupsift_files::tables::{EMPTIED, REPRESENTATIVE, RemovalBuilder, RemovalRow, removal_schema};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
 /// Bytes of a row: document, kept document, algorithm (0: a chain), similarity, whether containment was compared, and the two shares.
@@ -43,7 +43,23 @@ pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
 }
 
 /// The algorithm code for a document with too little text left.
-const EMPTIED_CODE: u64 = u16::MAX as u64;
+const EMPTIED_CODE: u16 = u16::MAX;
+/// The algorithm code for a document that others are removed in favor of.
+const REPRESENTATIVE_CODE: u16 = u16::MAX - 1;
+
+/// Records a removal that no pair caused.
+fn push_coded(writer: &mut Writer<'_>, (doc, kept): (u64, u64), code: u16) -> Result<()> {
+    let mut row = [0; ROW];
+    row[..8].copy_from_slice(&doc.to_be_bytes());
+    row[8..16].copy_from_slice(&kept.to_be_bytes());
+    row[16..18].copy_from_slice(&code.to_be_bytes());
+    writer.push(&row)
+}
+
+/// Records the removal of a document that others are removed in favor of.
+pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
+    push_coded(writer, (doc, doc), REPRESENTATIVE_CODE)
+}
 
 /// Adds the documents with too little text left; each is removed in favor of the one with the first copy of its largest passage.
 ///
@@ -61,11 +77,7 @@ pub fn add_emptied(session: &Session<'_>, decided: &mut Decided, emptied: &Empti
         (0..records.len()).try_for_each(|at| writer.push(records.record(at)))?;
     }
     for doc in emptied.documents() {
-        let mut row = [0; ROW];
-        row[..8].copy_from_slice(&doc.to_be_bytes());
-        row[8..16].copy_from_slice(&cuts.largest_from(doc).unwrap_or(doc).to_be_bytes());
-        row[16..18].copy_from_slice(&(EMPTIED_CODE as u16).to_be_bytes());
-        writer.push(&row)?;
+        push_coded(&mut writer, (doc, cuts.largest_from(doc).unwrap_or(doc)), EMPTIED_CODE)?;
     }
     writer.flush()?;
     drop(writer);
@@ -110,15 +122,12 @@ pub fn decided_again(
     for found in rows {
         let (doc, kept, reason) = found?;
         let code = match reason {
-            EMPTIED => EMPTIED_CODE as u16,
+            EMPTIED => EMPTIED_CODE,
+            REPRESENTATIVE => REPRESENTATIVE_CODE,
             "chain" => 0,
             _ => 1,
         };
-        let mut row = [0; ROW];
-        row[..8].copy_from_slice(&doc.to_be_bytes());
-        row[8..16].copy_from_slice(&kept.to_be_bytes());
-        row[16..18].copy_from_slice(&code.to_be_bytes());
-        writer.push(&row)?;
+        push_coded(&mut writer, (doc, kept), code)?;
     }
     writer.flush()?;
     drop(writer);
@@ -177,16 +186,18 @@ struct ReadBack {
 
 /// Returns the algorithm that caused a removal, if one did.
 fn algorithm(record: &[u8]) -> Option<usize> {
-    let code = number(&record[16..18]);
-    (code as usize).checked_sub(1).filter(|_| code != EMPTIED_CODE)
+    let code = number(&record[16..18]) as u16;
+    usize::from(code).checked_sub(1).filter(|_| !matches!(code, EMPTIED_CODE | REPRESENTATIVE_CODE))
 }
 
 /// Returns the removed document of a row, the one kept instead, and the reason.
 pub fn fate(session: &Session<'_>, record: &[u8], copies: &Classes) -> (u64, u64, &'static str) {
     let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
     let text = copies.representative(doc);
+    let code = number(&record[16..18]) as u16;
     let reason = match algorithm(record) {
-        _ if number(&record[16..18]) == EMPTIED_CODE => EMPTIED,
+        _ if code == EMPTIED_CODE => EMPTIED,
+        _ if code == REPRESENTATIVE_CODE => REPRESENTATIVE,
         // Whatever happened to the indexed document with this text.
         _ if text < session.base => "seen",
         None => "chain",

@@ -158,6 +158,10 @@ impl Format for JsonLines {
         copy_lines::check(coding)
     }
 
+    fn adds(&self, coding: Coding) -> std::result::Result<(), String> {
+        edits::check(coding)
+    }
+
     fn edits(&self, coding: Coding) -> std::result::Result<(), String> {
         edits::check(coding)
     }

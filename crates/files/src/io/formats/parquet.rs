@@ -197,6 +197,10 @@ impl Format for Parquet {
         copy_parquet::check(&file, fits)
     }
 
+    fn adds(&self, _: Coding) -> std::result::Result<(), String> {
+        Ok(())
+    }
+
     fn edits(&self, _: Coding) -> std::result::Result<(), String> {
         Ok(())
     }

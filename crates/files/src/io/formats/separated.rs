@@ -165,6 +165,10 @@ impl Format for Separated {
         copy_lines::check(coding)
     }
 
+    fn adds(&self, coding: Coding) -> std::result::Result<(), String> {
+        edits::check(coding)
+    }
+
     fn edits(&self, coding: Coding) -> std::result::Result<(), String> {
         edits::check(coding)
     }

@@ -6,7 +6,7 @@ use super::lowest::Lowest;
 use super::tally::{BINS, bin};
 use dupsift_core::error::Result;
 use dupsift_core::hash::mix64;
-use dupsift_files::tables::{EMPTIED, RemovalFound};
+use dupsift_files::tables::{EMPTIED, REPRESENTATIVE, RemovalFound};
 
 /// Rows between two checks for an interruption.
 const ASKED: usize = 4096;
@@ -48,7 +48,7 @@ pub struct RemovedReview {
 pub struct Fate {
     /// The document that it is removed in favor of.
     pub kept: u64,
-    /// `copy`, `pair`, `chain` or `seen`.
+    /// One of [`dupsift_files::tables::REASONS`].
     pub reason: String,
 }
 
@@ -73,7 +73,7 @@ pub fn read(
         }
         match similarity {
             Some(similarity) => review.scores[bin(similarity)] += 1,
-            None if reason == EMPTIED => {}
+            None if matches!(reason, EMPTIED | REPRESENTATIVE) => {}
             None => review.chained += 1,
         }
         note(doc)?;

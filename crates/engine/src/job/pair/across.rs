@@ -1,0 +1,86 @@
+//! Comparisons across scopes (`--scope across:COLUMN`): two documents are a pair only if their values of the column differ.
+//!
+//! Signatures, classes and links are those of a run without scopes. So a class may hold documents of one scope, which are no pairs of each
+//! other. A class with at least two scopes is connected: each document is a pair with each one of another scope. A link of two classes is
+//! left out if both have the same single scope.
+
+use super::classes::Classes;
+use super::pair_list::PairList;
+use crate::reading::scopes::Noted;
+use crate::session::Session;
+use dupsift_core::error::Result;
+use dupsift_core::row::Docs;
+use dupsift_spill::shuffle::AtomicCells;
+
+/// What [`ClassScopes`] stores for a class with several scopes; [`scope`] never returns it.
+const SEVERAL: u64 = 0;
+
+/// Holds the scope of each document, and of each class of one algorithm.
+#[derive(Debug)]
+pub struct Across {
+    scopes: Noted,
+    /// By the first document of each class of at least two documents: their scope, or [`SEVERAL`].
+    of_class: AtomicCells<u64>,
+}
+
+impl Across {
+    /// Returns the scopes of these classes; `None` if documents are not compared across scopes.
+    ///
+    /// # Errors
+    /// Returns an error for a full disk or an interruption.
+    pub fn new(session: &Session<'_>, classes: &Classes) -> Result<Option<Across>> {
+        let Some(scopes) = session.scopes.noted().filter(|_| session.options.recipe.across.is_some()) else {
+            return Ok(None);
+        };
+        let of_class = AtomicCells::new(session.engine.dir, "class-scopes", session.documents() as usize)?;
+        let across = Across { scopes, of_class };
+        for class in classes.of(0..session.documents()) {
+            session.engine.go_on()?;
+            let first = across.scope(class.get(0));
+            let is_one = class.iter().all(|doc| across.scope(doc) == first);
+            across.of_class.store(class.get(0) as usize, if is_one { first } else { SEVERAL });
+        }
+        Ok(Some(across))
+    }
+
+    /// Returns the scope of a document.
+    #[inline]
+    pub fn scope(&self, doc: u64) -> u64 {
+        self.scopes.of(doc).max(SEVERAL + 1)
+    }
+
+    /// Returns whether two documents are compared.
+    #[inline]
+    pub fn differ(&self, a: u64, b: u64) -> bool {
+        self.scope(a) != self.scope(b)
+    }
+
+    /// Returns whether the class of a representative has documents of several scopes.
+    pub fn are_several(&self, classes: &Classes, representative: u64) -> bool {
+        !classes.is_alone(representative) && self.of_class.load(representative as usize) == SEVERAL
+    }
+
+    /// Returns whether two classes, given by their representatives, have two documents that are compared.
+    fn meet(&self, classes: &Classes, a: u64, b: u64) -> bool {
+        let scope = |doc: u64| if classes.is_alone(doc) { self.scope(doc) } else { self.of_class.load(doc as usize) };
+        let (a, b) = (scope(a), scope(b));
+        a != b || a == SEVERAL
+    }
+
+    /// Returns the pairs of classes with two documents that are compared.
+    ///
+    /// # Errors
+    /// Returns an error for a full disk or an interruption.
+    pub fn filter(&self, session: &Session<'_>, label: &str, classes: &Classes, pairs: &PairList) -> Result<PairList> {
+        let what = format!("scope {label}");
+        let running = session.engine.clock.stage(what.clone());
+        let left = pairs.filter(session.engine, &what, |_, pair| self.meet(classes, pair.a, pair.b))?;
+        running.end(pairs.rows(), left.rows(), left.bytes());
+        Ok(left)
+    }
+
+    /// Returns the best document of another scope than `best`, if there is one. `best_of` selects the best of some documents.
+    pub fn second(&self, best: u64, docs: Docs<'_>, better: impl Fn(u64, u64) -> bool) -> Option<u64> {
+        docs.iter().filter(|&doc| self.differ(doc, best)).reduce(|a, b| if better(b, a) { b } else { a })
+    }
+}

@@ -1,0 +1,73 @@
+//! `--sample`: a run over some of the documents.
+
+use std::collections::BTreeSet;
+use std::fs;
+
+use crate::kit::{Ran, Table, assert_same_bytes, made_docs, pairs, program, record, run, write_docs};
+
+/// The result of a sample is that of a corpus of its documents, on any number of threads and in any number of files.
+#[test]
+fn a_sample_is_a_corpus_of_its_documents() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let docs = made_docs(400);
+    write_docs(&at("docs/a.parquet"), &docs[..150], 40);
+    write_docs(&at("docs/b.parquet"), &docs[150..], 40);
+    write_docs(&at("one/a.parquet"), &docs, 400);
+    // Every algorithm that needs statistics gets them from the sample.
+    let of = ["--algorithms", "exact,versions,cosine,minhash", "--sample", "150", "--seed", "3"];
+    run(&[&at("docs")], &at("out"), &[&of[..], &["--threads", "1"]].concat()).ends_with(0);
+    let said =
+        run(&[&at("docs")], &at("four"), &[&of[..], &["--threads", "4", "--memory", "128MiB"]].concat()).ends_with(0);
+    assert!(said.stdout.starts_with("sample: 150 of 400 documents in 2 files"), "{}", said.stdout);
+    assert!(said.stdout.contains("whole corpus: about "), "{}", said.stdout);
+    assert!(fs::read_to_string(at("four/report.html")).unwrap().contains("a sample of 400 documents"));
+    assert_same_bytes(&at("out"), &at("four"), "threads and memory");
+    run(&[&at("one")], &at("joined"), &of).ends_with(0);
+    let report = record(&at("out"));
+    assert_eq!((&report["documents"]["rows"], &report["documents"]["sampled_from"]), (&150.into(), &400.into()));
+    assert_eq!((&report["options"]["sample"], &report["options"]["seed"]), (&"150".into(), &3.into()));
+    let removal = &report["removal"];
+    assert_eq!(removal["kept"].as_u64().unwrap() + removal["removed"].as_u64().unwrap(), 150);
+
+    let sample = dupsift::reading::sample::Sample::draw(dupsift::reading::sample::SampleSize::Count(150), 3, 400);
+    let chosen: Vec<_> = (0..400).filter(|&doc| sample.has(doc as u64)).map(|doc| docs[doc].clone()).collect();
+    write_docs(&at("chosen/a.parquet"), &chosen, 50);
+    run(&[&at("chosen")], &at("expected"), &of[..2]).ends_with(0);
+    for label in ["exact", "versions", "cosine", "minhash"] {
+        let found = |out: &str| -> Vec<_> {
+            let line = |pair: crate::kit::PairLine| (pair.id_a, pair.id_b, pair.similarity.to_bits(), pair.told);
+            pairs(&at(out), label).into_iter().map(line).collect()
+        };
+        assert_eq!(found("out"), found("expected"), "{label}");
+        assert_eq!(found("joined"), found("expected"), "{label}");
+    }
+    let removed = |out: &str| -> BTreeSet<(String, String, String)> {
+        let table = Table::read(&at(out).join("removed"));
+        let (kept, reasons) = (table.texts("kept_id"), table.texts("reason"));
+        table.texts("id").into_iter().zip(kept).zip(reasons).map(|((id, kept), reason)| (id, kept, reason)).collect()
+    };
+    assert!(removed("out").len() > 10);
+    assert_eq!(removed("out"), removed("expected"));
+
+    // A share, a comparison, and what makes no sense with a sample.
+    run(&[&at("docs")], &at("share"), &["--sample", "0.25"]).ends_with(0);
+    let rows = record(&at("share"))["documents"]["rows"].as_u64().unwrap();
+    assert!((60..140).contains(&rows), "{rows}");
+    let compared = program()
+        .args(["compare", "--no-progress", "--algorithms", "exact,minhash", "--sample", "100"])
+        .arg(at("docs"))
+        .arg("--out")
+        .arg(at("compared"))
+        .output();
+    let compared = Ran::of(compared.unwrap()).ends_with(0).stdout;
+    assert!(compared.contains("sample: 100 of 400 documents"), "{compared}");
+    Ran::of(program().arg("apply").arg(at("out")).output().unwrap()).ends_with(2).says(&["read only a sample"]);
+    let refused = |more: &[&str], says: &str| drop(run(&[&at("docs")], &at("no"), more).ends_with(2).says(&[says]));
+    refused(&["--sample", "2.5"], "expected a number of documents");
+    refused(&["--sample", "5", "--corpus", "keep"], "`corpus`");
+    refused(&["--sample", "5", "--index", "seen"], "`index`");
+    refused(&["--sample", "5", "--reference", "seen"], "`reference`");
+    refused(&["--seed", "5"], "`sample`, which is not given");
+    assert!(!at("no").exists());
+}
