@@ -82,6 +82,20 @@ def size_of(folder):
     return total
 
 
+def unlinked(pid):
+    """Bytes on disk of the files that a process has open and that have no name any more, as most temporary files of a run."""
+    held = {}
+    try:
+        for number in os.listdir(f"/proc/{pid}/fd"):
+            link = f"/proc/{pid}/fd/{number}"
+            if os.readlink(link).endswith(" (deleted)"):
+                status = os.stat(link)
+                held[status.st_dev, status.st_ino] = status.st_blocks * 512
+    except OSError:
+        pass
+    return sum(held.values())
+
+
 def measure(program, inputs, more, threads, folder):
     """One run: (documents, bytes of text, wall-clock seconds, CPU seconds, peak of anonymous memory, peak of temporary files)."""
     work, out = folder / "work", folder / "out"
@@ -95,7 +109,7 @@ def measure(program, inputs, more, threads, folder):
 
     def look():
         while not ended.wait(0.1):
-            peaks[0], peaks[1] = max(peaks[0], anonymous(process.pid)), max(peaks[1], size_of(work))
+            peaks[0], peaks[1] = max(peaks[0], anonymous(process.pid)), max(peaks[1], size_of(work) + unlinked(process.pid))
 
     looking = threading.Thread(target=look)
     looking.start()
