@@ -315,7 +315,7 @@ pub struct ApplyArguments {
     /// Use only pairs of the algorithm LABEL with at least this similarity; can be repeated
     #[arg(long, value_name = "LABEL=T")]
     pub threshold: Vec<String>,
-    /// Folder or file that holds the corpus of the run now, if it was moved
+    /// Folder or file that now holds the run's corpus, if it was moved
     #[arg(long, value_name = "DIR")]
     pub input: Option<PathBuf>,
     /// New folder for the result; required with a different rule [default: OUT]

@@ -50,8 +50,8 @@ pub(super) fn verdict(report: &ComparisonReport) -> String {
 }
 
 /// States what recall is relative to.
-pub(super) const RECALL: &str = "recall is relative to the pool: the share of the duplicates found by any setting that this one \
-    found; duplicates that none found are not counted";
+pub(super) const RECALL: &str = "recall is relative to the pool: of the duplicates that at least one setting found, the share \
+    that this setting found";
 
 /// States that pairs are not removals.
 pub(super) const REMOVAL: &str = "all figures count pairs; a run removes fewer documents than it finds in pairs, because --remove-if \
@@ -61,7 +61,7 @@ pub(super) const REMOVAL: &str = "all figures count pairs; a run removes fewer d
 pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
     let is_near = judge.name == "versions" || judge.name.starts_with("versions:");
     is_near.then_some(
-        "the judge is much like the rule of the default preset, which favors balanced; try --judge jaccard:0.8 or --judge lcs:0.85",
+        "the judge is similar to the default preset's own rule and therefore favors balanced; try --judge jaccard:0.8 or --judge lcs:0.85",
     )
 }
 
@@ -356,7 +356,7 @@ mod tests {
         };
         expect![[r#"
             21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them are duplicates by versions:0.8
-            recall is relative to the pool: the share of the duplicates found by any setting that this one found; duplicates that none found are not counted
+            recall is relative to the pool: of the duplicates that at least one setting found, the share that this setting found
             judged: 9,876 pairs of 9,000 documents, 2.5 CPU seconds
             all pairs of a sample of 300 documents: 40 duplicate pairs found, 1 of them by none of these; 4,000 pairs judged
 
@@ -377,7 +377,7 @@ mod tests {
              minhash             0.800       0.900   0.847   12,000    1.25
              exact or minhash    0.900       0.950   0.924   21,000    2.50
 
-            the judge is much like the rule of the default preset, which favors balanced; try --judge jaccard:0.8 or --judge lcs:0.85
+            the judge is similar to the default preset's own rule and therefore favors balanced; try --judge jaccard:0.8 or --judge lcs:0.85
             all figures count pairs; a run removes fewer documents than it finds in pairs, because --remove-if is stricter: of a pair that is not a duplicate, both documents are usually kept
             sampled: of algorithms with more than 5,000 pairs, about that many are judged (--judge-sample, seed 7); 95% intervals are in parentheses, that of F from the ends of recall and precision
             combinations are selected by estimates: those with nearly the same F may be in a different order

@@ -95,10 +95,10 @@ fn remarks(report: &EvaluationReport) -> Vec<String> {
         remarks.push(format!("truth: {}; see evaluation/rejected", rejected(&truth.rejections)));
     }
     for (count, what) in
-        [(truth.self_pairs, "of a document with itself left out"), (truth.repeated_rows, "that repeat another one")]
+        [(truth.self_pairs, "rows with the same document twice"), (truth.repeated_rows, "repeated rows")]
     {
         if count > 0 {
-            remarks.push(format!("truth: {} {what}", counted(count, "row")));
+            remarks.push(format!("truth: {what} left out: {}", thousands(count)));
         }
     }
     remarks.extend(report.warnings.iter().map(|warning| format!("warning: {warning}")));
@@ -177,8 +177,8 @@ mod tests {
 
             truth: 6 of 2,000 ids not in the corpus, so 5 rows left out: "a", "b", "c", "d", "e" ...
             truth: 1 row rejected: 1 null id; see evaluation/rejected
-            truth: 1 row of a document with itself left out
-            truth: 2 rows that repeat another one
+            truth: rows with the same document twice left out: 1
+            truth: repeated rows left out: 2
             warning: minhash: 7 pairs are not written
 
             output: out/evaluation

@@ -364,7 +364,7 @@ fn relations(one: &AlgorithmReport) -> Vec<String> {
     }
     if let Some(told) = one.relations.filter(|told| told.cut_short > 0) {
         let short = counted(told.cut_short, "pair");
-        remarks.push(format!("{label}: for {short}, the next best was searched for in only part of a large group"));
+        remarks.push(format!("{label}: for {short}, only part of a large group was searched for the next-best match"));
     }
     remarks
 }

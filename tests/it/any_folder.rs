@@ -168,7 +168,7 @@ fn a_night_of_relative_paths_names_what_is_to_be_typed_in_any_folder() {
     let torn = "{\"id\": \"x\", \"text\": null}\n".repeat(3) + "{\"id\": \"y\", \"text\": \"One more.\"}\n";
     std::fs::write(home.join("torn.jsonl"), torn).unwrap();
     let said = night("torn.jsonl", "b").ends_with(4).stderr;
-    let accept = said.split("it is right: ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
+    let accept = said.split("it is correct, run: ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
     let ran = Ran::of(Command::new("sh").args(["-c", accept]).current_dir("/").output().unwrap()).ends_with(0);
     assert!(ran.stdout.contains(home.join("nightly/dedup/b").to_str().unwrap()), "{}", ran.stdout);
     assert!(night("torn.jsonl", "b").ends_with(0).stderr.contains("is already complete"));

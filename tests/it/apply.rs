@@ -140,7 +140,7 @@ fn another_rule_gives_what_a_run_by_that_rule_gives_in_a_folder_of_its_own() {
     made("contained", "0.5", &["--remove-if", "contained:0.99:1", "--corpus", ALL]);
     let before = bytes(&at("low"));
     let refused = apply(&at("low"), &["--threshold", "minhash=0.95"]).ends_with(2);
-    refused.says(&["needs a folder of its own", "`out=DIR`"]);
+    refused.says(&["requires a separate folder", "`out=DIR`"]);
     let strict = at("strict");
     let told =
         apply(&at("low"), &["--threshold", "minhash=0.95", "--corpus", ALL, "--out", text(&strict)]).ends_with(0);

@@ -136,7 +136,7 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
         "no rows of the corpus rejected",
         "reference: 2 of 5 rows used; 3 rows rejected: 1 not JSON, 1 not UTF-8, 1 null text; see rejected/",
         "reference: skipped: b.parquet: ",
-        "reference: warning: 1 row is not UTF-8; `encoding=auto`",
+        "reference: warning: 1 row is not UTF-8; use `encoding=auto` to detect",
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
@@ -195,7 +195,7 @@ fn a_reference_that_is_none_is_told() {
     refused(&["--reference", text(&place.at("nowhere"))], "nowhere");
     refused(&["--reference", text(&place.at("old")), "--index", text(&place.at("index"))], "remove one of them");
     let other = done(&place.at("old"), &["--algorithms", "exact", "--index", text(&place.at("other"))]);
-    refused(&["--reference", text(&place.at("other"))], "minhash here, and not there");
+    refused(&["--reference", text(&place.at("other"))], "minhash here, and not in the index");
     drop(other);
     // Files whose documents match nothing remove nothing.
     write_docs(&place.at("odd/docs.parquet"), &made_docs(20), 10);

@@ -323,9 +323,9 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     for said in [
         "truth: 7 of 13 ids not in the corpus, so 5 rows left out: \"99\", \"98\", \"Ж\", \"7\", \"97\" ...",
         "truth: 1 row rejected: 1 null id; see evaluation/rejected",
-        "truth: 1 row of a document with itself left out",
-        "truth: 1 row that repeat another one",
-        "ids of the truth that several documents have: 1; the first document of each is taken",
+        "truth: rows with the same document twice left out: 1",
+        "truth: repeated rows left out: 1",
+        "ids in the truth that several documents share: 1; the first document is used for each",
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
@@ -555,7 +555,7 @@ fn what_cannot_be_evaluated_is_refused() {
     std::fs::write(done.out().join("pairs/algorithm=exact/part-00000.parquet"), "PAR1").unwrap();
     evaluate(&done.out(), &[&pairs], &[])
         .ends_with(1)
-        .says(&["algorithm=exact", "expected a table written by dupsift"]);
+        .says(&["algorithm=exact", "expected a table as dupsift writes it"]);
     write_docs(&docs, &numbered(["один текст", "один текст"]), 10);
     evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["has changed since the run"]);
 }

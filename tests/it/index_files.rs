@@ -298,12 +298,12 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
         other.with(&[place.at("in/0.parquet")], &other.at("out/x"), &more).ends_with(2).says(says);
         assert_eq!(names_in(&place.at("index/batches")).len(), 1);
     };
-    refused("exact,minhash:rows=7", &[], &["was made with other options", "minhash: rows=8 there, rows=7 here"]);
-    refused("exact", &[], &["minhash there, and not here"]);
-    refused("exact,minhash,tf", &[], &["tf here, and not there"]);
+    refused("exact,minhash:rows=7", &[], &["was made with other options", "minhash: rows=8 in the index, rows=7 here"]);
+    refused("exact", &[], &["minhash in the index, and not here"]);
+    refused("exact,minhash,tf", &[], &["tf here, and not in the index"]);
     refused("exact,minhash", &["--tokenizer", "char"], &["words: ", "tokenizer"]);
     refused("exact,minhash", &["--tokenizer", "jieba"], &["words: ", "tokenizer"]);
-    refused("exact,minhash", &["--planned-documents", "5"], &["`planned-documents`: 100000000 there, 5 here"]);
+    refused("exact,minhash", &["--planned-documents", "5"], &["`planned-documents`: 100000000 in the index, 5 here"]);
     refused("exact,minhash:verify=jaccard:0.5,margin=0.1:0.5", &[], &["margin=M:D", "remove :D"]);
     refused("repeats", &[], &["repeats: "]);
     refused("shingles:join=exact", &[], &["join=exact", "use another join"]);

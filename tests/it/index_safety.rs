@@ -174,8 +174,8 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     assert!(result_bytes(&place.out(1)) == own);
     // A batch that others follow.
     place.with(&[place.at("in/b.parquet")], &place.out(0), &["--overwrite"]).ends_with(0);
-    place.again(0, &[]).ends_with(2).says(&["followed by n1", "is not in", "index forget"]);
-    place.again(0, &["--overwrite"]).ends_with(2).says(&["followed by n1", "is not in"]);
+    place.again(0, &[]).ends_with(2).says(&["followed by n1", "is no longer in", "index forget"]);
+    place.again(0, &["--overwrite"]).ends_with(2).says(&["followed by n1", "is no longer in"]);
     // Another output folder, although its own result exists.
     let index = place.at("index");
     let elsewhere = ["--index", index.to_str().unwrap(), "--batch", "n1"];

@@ -33,7 +33,7 @@ fn standard_input_is_a_file_of_json_lines() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let all = lines(&[CLOSED, WATER, CLOSED, &format!("{WATER} Thank you.")]);
-    let said = "this run keeps nothing for another one to go on from";
+    let said = "this run cannot be resumed";
     fed("run", all.as_bytes(), &out, &["--corpus", "keep"]).ends_with(0).says(&[said]);
     let removed = Table::read(&out.join("removed"));
     assert_eq!(

@@ -132,7 +132,7 @@ fn a_column_of_numbers_names_sources_and_one_without_values_does_not() {
     let file = folder.path().join("numbers.parquet");
     write_columns(&file, &[("text", texts.clone()), ("source", nothing), ("domain", numbers)], 2);
     let shown = page(&done(&file, &["--algorithms", "exact"]).out());
-    for told in ["By the column domain", ">-77<", ">8088<", ">(none)<", "the column source has no values"] {
+    for told in ["By the column domain", ">-77<", ">8088<", ">(none)<", "the column source has no printable values"] {
         assert!(shown.contains(told), "{told} is missing");
     }
     let empty: ArrayRef = Arc::new(StringArray::from(vec![Some(""), Some("x"), Some("")]));

@@ -133,7 +133,7 @@ fn verbs_check_their_own_options_before_the_inputs_are_opened() {
     for verb in ["run", "compare", "stream"] {
         told(verb, &[&out[..], &["--algorithms", &algorithms]].concat(), &["300 characters; expected at most 100"]);
     }
-    told("stream", &with(&["--keys", "1000000000000000"]), &["`keys=1000000000000000`", "expected at most", "`memory"]);
+    told("stream", &with(&["--keys", "1000000000000000"]), &["`keys=1000000000000000`", "use at most", "`memory"]);
     told("stream", &with(&["--algorithms", "exact,tf"]), &["uses the signatures of one algorithm"]);
     told("stream", &with(&["--filter", "nosuch"]), &["`filter=nosuch`: cannot be read"]);
     told("stream", &with(&["--filter", "Cargo.toml"]), &["`filter=Cargo.toml`: expected the file filter.bloom"]);

@@ -92,8 +92,12 @@ fn what_comes_after_the_list_was_made_does_not_join_and_is_noted() {
     assert_same_bytes(&out, &before.out(), "a corpus without the new files");
     assert_eq!((record["inputs"].as_array().unwrap().len(), bad_inputs(&record).len()), (4, 0));
     let noted = record["warnings"].as_array().unwrap().iter();
-    let noted: Vec<&str> = noted.map(|note| note.as_str().unwrap()).filter(|note| note.contains("came into")).collect();
-    assert!(noted.len() == 1 && noted[0].starts_with("2 files came") && noted[0].contains("aa.parquet"), "{noted:?}");
+    let noted: Vec<&str> =
+        noted.map(|note| note.as_str().unwrap()).filter(|note| note.contains("appeared in")).collect();
+    assert!(
+        noted.len() == 1 && noted[0].starts_with("2 files appeared") && noted[0].contains("aa.parquet"),
+        "{noted:?}"
+    );
 }
 
 #[test]
@@ -105,7 +109,7 @@ fn a_file_that_is_gone_while_another_comes_is_still_named() {
         std::fs::rename(docs.join("c.parquet"), docs.join("cc.parquet")).unwrap();
     });
     assert_eq!((bad_inputs(&record), record["inputs"].as_array().unwrap().len()), (vec!["c.parquet".into()], 3));
-    assert!(record["warnings"].to_string().contains("1 file came"), "{}", record["warnings"]);
+    assert!(record["warnings"].to_string().contains("1 file appeared"), "{}", record["warnings"]);
 }
 
 /// The last pass of a run is after its tables are written: they are written again.

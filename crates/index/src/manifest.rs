@@ -245,11 +245,11 @@ impl Manifest {
             match find(here, name) {
                 Some(other) if other == *value => {}
                 Some(other) => differences.extend(differing(name, value, &other)),
-                None => differences.push(format!("{name} there, and not here")),
+                None => differences.push(format!("{name} in the index, and not here")),
             }
         }
         let new = here.iter().filter(|line| find(&self.recipe, &line.name).is_none());
-        differences.extend(new.map(|line| format!("{} here, and not there", line.name)));
+        differences.extend(new.map(|line| format!("{} here, and not in the index", line.name)));
         differences
     }
 }
@@ -261,7 +261,7 @@ fn differing(name: &str, there: &str, here: &str) -> Option<String> {
         let only: Vec<&str> = of.iter().filter(|value| !other.contains(value)).copied().collect();
         if only.is_empty() { "nothing more".to_owned() } else { only.join(",") }
     };
-    Some(format!("{name}: {} there, {} here", only(&theirs, &ours), only(&ours, &theirs)))
+    Some(format!("{name}: {} in the index, {} here", only(&theirs, &ours), only(&ours, &theirs)))
 }
 
 #[cfg(test)]
@@ -291,7 +291,11 @@ mod tests {
         let there = [line("minhash", "minhash:bands=14,rows=8"), line("text", "rules=1"), line("tf", "tf:")];
         let here = [line("text", "rules=1"), line("minhash", "minhash:bands=14,rows=7"), line("exact", "exact:")];
         let index = Manifest { recipe: there.to_vec(), ..Manifest::default() };
-        let expected = ["minhash: rows=8 there, rows=7 here", "tf there, and not here", "exact here, and not there"];
+        let expected = [
+            "minhash: rows=8 in the index, rows=7 here",
+            "tf in the index, and not here",
+            "exact here, and not in the index",
+        ];
         assert_eq!(index.differences(&here), expected);
         assert!(index.differences(&there).is_empty());
     }

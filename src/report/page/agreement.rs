@@ -15,7 +15,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
     html! {
         p {
             (counted(review.pooled, "different pair")) " are in the tables of all algorithms together, not counting pairs of one template."
-            @if left_out > 0 { " The last " (counted(left_out as u64, "algorithm")) " of this run take no part in this count and in \
+            @if left_out > 0 { " The last " (counted(left_out as u64, "algorithm")) " of this run are not included in this count or in \
                 the heat map." }
         }
         (heat(&labels, &review.agreement, "Percentage of a row's pairs that the column finds", Agreement::share))

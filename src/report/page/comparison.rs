@@ -32,10 +32,10 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
         }
         (study(comparison))
         p.how {
-            (sentence(RECALL)) " Precision is the share of its pairs that are duplicates. F is 2PR/(P+R), and its interval comes from \
-                the ends of both intervals; intervals below 0.005 are not shown. Alone: pairs that no other setting found, except \
-                presets that contain it. –: unknown. The recommended setting has the largest F; of settings within 0.01 of it, \
-                presets come first, then the higher precision."
+            (sentence(RECALL)) " Precision is the share of its pairs that are duplicates. F is 2PR/(P+R), and its interval is that \
+                of the ends of the intervals of P and R; intervals below 0.005 are not shown. Alone: pairs that no other setting found, except \
+                presets that contain it. –: unknown. The recommended setting has the largest F; among settings within 0.01 of it, \
+                presets are preferred, then the higher precision."
         }
         @if !comparison.combinations.is_empty() { (combinations(comparison)) }
         @if !agreement.0.is_empty() {
@@ -136,7 +136,7 @@ fn combinations(comparison: &ComparisonReport) -> Markup {
     html! {
         h3 { "Unions and intersections, best F first" }
         @if comparison.judge.sampled {
-            p.how { "They are selected by estimates, so those with nearly the same F may be in a different order." }
+            p.how { "They are ranked by estimated F, so the true order of settings with nearly the same F may differ." }
         }
         (table)
     }

@@ -24,7 +24,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
             }
             _ => p.muted {
                 @if review.no_texts.is_some() { "The corpus could not be read, so its sources are unknown." }
-                @else { "The corpus has no column source, domain or lang in Parquet files, so its sources are unknown." }
+                @else { "The Parquet files have no source, domain or lang column, so the sources are unknown." }
             },
         }
         @for note in &sources.notes { p.muted { "Note: " (note) "." } }
@@ -36,7 +36,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
             (places(&review.files, "file", removes))
         }
         p.how {
-            "Counts distinct pairs of all algorithms, without pages that only share a template. Within: both documents have this source. Across: one of them has.
+            "Counts distinct pairs across all algorithms, excluding pairs that only share a template. Within: both documents have this source. Across: one of them has.
             The matrix counts each pair once."
         }
     }

@@ -96,7 +96,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
                         " Bars: pairs found, by similarity; the highest bar is " (counted(highest, "pair")) "; "
                         (thousands(scores[BINS - 1])) " with similarity 1 are not shown."
                     } @else {
-                        " Pairs are not shown, because they were verified by a different measure than the one that bands select by."
+                        " Pairs are not shown, because they were verified with a different measure than the one by which bands select them."
                     }
                     @if let Some((threshold, found, expected)) = banding.missed(one, scores) {
                         " If pairs are missed as the curve predicts, the " (counted(found, "pair")) " found from " (threshold) " on are "

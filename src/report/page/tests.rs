@@ -111,7 +111,7 @@ fn the_page_shows_texts_and_is_moved_by_none() {
         "guard: more than half of",
         "Pairs by similarity",
         "<strong>.751</strong> minhash: ",
-        "Not a pair with the first",
+        "Not paired with the first document",
         "14 bands of 8 rows",
         "no shingles",
         "By the column source",

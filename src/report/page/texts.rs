@@ -45,7 +45,7 @@ fn cluster(report: &RunReport, review: &Review, one: &LargeCluster) -> Markup {
                 h3 {
                     @match member.similarity {
                         Some(similarity) => { "Similarity " (share(similarity)) }
-                        None => "Not a pair with the first: linked to it by others",
+                        None => "Not paired with the first document; linked to it through others",
                     }
                 }
                 (body(report, review, docs[0], docs[1]))

@@ -25,25 +25,25 @@ pub const PRESETS: &[Preset] = &[
         name: "balanced",
         algorithms: "exact,versions",
         options: &[],
-        summary: "Removes exact copies, versions, and texts contained in larger ones. Keeps pages with the same template but different content",
+        summary: "Removes exact copies, versions and contained texts; keeps pages that share only a template",
     },
     Preset {
         name: "strict",
         algorithms: "exact,minhash:bands=9,rows=13,verify=jaccard:0.9",
         options: &[],
-        summary: "Removes exact copies and texts that share 90% of their shingles of five words (or Han characters)",
+        summary: "Removes exact copies and texts that share 90% of their 5-word shingles (5 Han characters)",
     },
     Preset {
         name: "broad",
         algorithms: "exact,versions,minhash:bands=20,rows=5,verify=jaccard:0.5",
         options: &[],
-        summary: "Like balanced, and also finds texts that share half of their 5-word shingles, including pages with the same template",
+        summary: "Like balanced, and also finds texts that share half of their 5-word shingles, also in templates",
     },
     Preset {
         name: "fineweb",
         algorithms: "minhash:preset=fineweb",
         options: &[("remove-if", "pair"), ("chain", "remove")],
-        summary: "Finds and removes what FineWeb does: keeps one text per cluster, even if others have more content. For comparisons",
+        summary: "Does what FineWeb does, for comparisons: keeps one text per cluster, even if others say more",
     },
 ];
 

@@ -50,7 +50,7 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
         let own = if own.is_empty() { String::new() } else { format!(" has {}, and", own.join(", ")) };
         let name = algorithm.name();
         return Err(wrong(format!(
-            "{name}{own} has no similarity threshold; use `algorithms={name}:verify=jaccard:{threshold}`, which checks its pairs on the texts, or one of: {}",
+            "{name}{own} has no similarity threshold; use `algorithms={name}:verify=jaccard:{threshold}`, which verifies its pairs against the texts, or one of: {}",
             known()
         )));
     }

@@ -172,7 +172,7 @@ mod tests {
         let words = folder.path().join("words.txt");
         std::fs::write(&words, "词语 3\n").unwrap();
         // Mutually exclusive options are given one after the other.
-        for left_out in [["preset", "html-column"], ["algorithms", "text-column"]] {
+        for left_out in [["preset", "html-column", "text-lines"], ["algorithms", "text-column", "whole-files"]] {
             let mut settings = Settings::default();
             let of_run = || OPTIONS.iter().filter(|option| option.field.is_some() && !left_out.contains(&option.name));
             for option in of_run() {

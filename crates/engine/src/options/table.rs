@@ -191,7 +191,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         .default(is("double"))
         .field(|run, given| Ok(run.quotes = Quoting::of(given.text())), |run| Some(run.quotes.name().into())),
     OptionSpec::new(INPUT, EVALUATE, "truth-quotes", "QUOTES", Kind::Choice(Quoting::ALL),
-        "Quotes in CSV files with labels: double or none, like `quotes` of a run")
+        "Quoting in CSV files with labels: double or none, as with `quotes` of `dupsift run`")
         .default(is("double")),
     OptionSpec::new(INPUT, TEXTS, "text-column", "COLUMN", Kind::Column,
         "Column with the text. The values of several columns, as in title,text, are joined with line breaks, unless a single column has this name")
@@ -260,7 +260,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         ),
     OptionSpec::new(INPUT, RESUMING, "seed", "N", Kind::Whole(0, u64::MAX), "Seed of `sample`")
         .default(is("0"))
-        .but(&[(Verb::Compare, "Seed of the samples", is("0"))])
+        .but(&[(Verb::Compare, "Random seed of the samples", is("0"))])
         .field(|run, given| Ok(run.seed = given.number()), |run| Some(run.seed.into())),
     OptionSpec::new(INPUT, MAKING, "strict", "", Kind::Switch, "Stop at the first invalid row or file")
         .field(|run, given| Ok(run.strict = given.switch()), |run| Some(run.strict.into())),
@@ -310,7 +310,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         ),
     OptionSpec::new(DUPLICATES, RUN, "scope", "SCOPE", Kind::Text(|typed| words::scope(typed).map(drop)),
         "Which documents are compared: all; within:COLUMN, only those with the same value in this column; or \
-         across:COLUMN, only those with different values. Rows without a value have the same value")
+         across:COLUMN, only those with different values. Rows without a value are compared as if they had the same one")
         .default(is("all"))
         .field(|run, given| words::set_scope(&mut run.recipe, given.text()), |run| Some(words::of_scope(&run.recipe).into())),
     OptionSpec::new(INCREMENTAL, RUN, "index", "DIR", Kind::Path,
@@ -476,7 +476,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok(run.cut.min_chars = Some(given.number() as u32)),
             |run| run.cut.min_chars.map(|count| u64::from(count).into()),
         ),
-    OptionSpec::new(PASSAGES, RUN, "cut-copies", "N", Kind::Whole(2, u64::MAX), "Do not cut passages that occur less often in the corpus")
+    OptionSpec::new(PASSAGES, RUN, "cut-copies", "N", Kind::Whole(2, u64::MAX), "Do not cut passages that occur fewer times than this in the corpus")
         .default(is("2"))
         .field(|run, given| Ok(run.cut.copies = given.number()), |run| Some(run.cut.copies.into())),
     OptionSpec::new(PASSAGES, RUN, "cut-first", "", Kind::Switch, "Cut the first copy of a passage, too")

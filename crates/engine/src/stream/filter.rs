@@ -229,7 +229,7 @@ mod tests {
         assert!(cut(1_000_000, one, &filter).unwrap().contains("for 72,931 keys, not for 1,000,000"));
         assert_eq!(cut(1_000, one, &CountingBloom::new(1_000, 1e-3, 1 << 19)), None);
         let several = has_room(1_000_000, Sizing { each: 14, ..one }, 1 << 20, 1 << 19).unwrap_err().to_string();
-        assert!(several.contains("expected at most 3,7") && several.contains("documents"), "{several}");
+        assert!(several.contains("use at most 3,7") && several.contains("documents"), "{several}");
     }
 
     #[test]

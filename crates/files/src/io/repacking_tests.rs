@@ -135,7 +135,7 @@ fn damage_of_the_work_file_is_not_one_of_the_input() {
     spoil(&place);
     let error = read(&source, &whole(), usize::MAX).expect_err("other bytes");
     assert!(matches!(error, dupsift_core::error::Error::Io { .. }), "{error:?}");
-    assert!(error.to_string().contains("work file"), "{error}");
+    assert!(error.to_string().contains("temporary file"), "{error}");
 }
 
 #[test]

@@ -126,8 +126,8 @@ mod tests {
         let told = told.expect("there are duplicates");
         assert_eq!(
             told.sentence,
-            "for this corpus take `algorithms=sim`, because it finds 90% of the duplicates of the pool, and 90% of its \
-             pairs are duplicates (F 0.900, the largest of 3)"
+            "for this corpus, use `algorithms=sim`: it finds 90% of the duplicates in the pool, and 90% of its pairs are \
+             duplicates (F 0.900, the best of 3)"
         );
         assert_eq!((told.label.as_str(), told.typed.as_str()), ("sim", "`algorithms=sim`"));
     }
