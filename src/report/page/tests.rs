@@ -244,7 +244,7 @@ fn a_comparison_is_shown_with_its_intervals() {
         "<td>–</td>",
         ".755 (.700–.800)",
         "minhash + tf",
-        "selected by estimates",
+        "ranked by estimated F",
         "95% intervals",
         "30 duplicate pairs",
         "7 of them were found by no algorithm",
