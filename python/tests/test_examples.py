@@ -15,7 +15,7 @@ SAYS = {
     "polars_frame.py": "\\d+ of \\d+ rows stay",
     "hugging_face.py": "\\d+ of \\d+ rows stay",
     "two_nights.py": "tuesday.jsonl: 2 rows, 1 of them removed",
-    "labels.py": "exact +precision .*(?s:.*)take",
+    "labels.py": "exact +precision .*(?s:.*)for this corpus, use",
     "from_other_tools.py": "(?s)datatrove.*text-dedup.*NeMo Curator.*minhash:bands=20,rows=13,ngram=24,unit=char",
 }
 

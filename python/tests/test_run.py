@@ -117,7 +117,7 @@ class Runs(Case):
         self.assertEqual(list(later.kept_rows), [1, 3, 5, 7, 9, 11])
         self.assertEqual(first.rows - first.kept_mask.sum(), len(first.removed()))
         self.assertEqual([one["id"] for one in later.explain("1-0").record["documents"]], ["1-0", "0-0"])
-        self.assertIn("earlier night", (later.path / "report.html").read_text(encoding="utf-8"))
+        self.assertIn("earlier batches", (later.path / "report.html").read_text(encoding="utf-8"))
 
     def test_thresholds_rise_without_another_run(self) -> None:
         recipe = "minhash:bands=20,rows=5,verify=jaccard:{}"
@@ -158,7 +158,7 @@ class Runs(Case):
         # The second text goes for the first, so that nobody looked at how much of the third stands in the second.
         recipe = "minhash:bands=100,rows=1,verify=none"
         result = ds.run(DOCS, out=self.folder / "out", algorithms=recipe, no_report=True)
-        with self.assertRaisesRegex(ValueError, 'did not compare document .* expected `remove-if=pair`'):
+        with self.assertRaisesRegex(ValueError, 'did not compare document .* use `remove-if=pair`'):
             result.apply(minhash=0.9)
         self.assertGreater(len(result.apply(minhash=0.9, remove_if="pair").removed_rows), 0)
 
