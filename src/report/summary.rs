@@ -142,7 +142,7 @@ fn whole_corpus(sampled: u64, all: u64, removed: u64, used: u64) -> String {
     format!("whole corpus: about {:.1}% to {:.1}% would be removed{error}\n", 100.0 * least, 100.0 * most)
 }
 
-/// With fewer removed documents in a sample, its random error is above a tenth.
+/// Below this number of removed documents, the random error of a sample exceeds a tenth.
 const FEW: u64 = 100;
 
 /// Quotes a path for the shell.

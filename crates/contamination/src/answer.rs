@@ -68,7 +68,7 @@ mod tests {
         // An answer fills the gap of a cloze, or goes beyond the end of the span.
         assert_eq!(has_in(0, &[], &[1, 2, 7, 8, 4, 5], &[]), Some(true));
         assert_eq!(has_in(0, &[9, 7], &[8, 1, 2, 3], &[]), Some(true));
-        // What the item itself has is no answer, unless the text has it once more.
+        // An answer that the item itself has does not count, unless the text has it once more.
         assert_eq!(has_in(2, &[], &[1, 2, 3, 4, 5], &[]), Some(false));
         assert_eq!(has_in(2, &[], &[1, 2, 3, 4, 2, 3, 5], &[]), Some(true));
         assert_eq!(has_in(2, &[2, 3], &[1, 2, 3, 4, 5], &[]), Some(true));

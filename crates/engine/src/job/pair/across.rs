@@ -1,8 +1,8 @@
 //! Comparisons across scopes (`--scope across:COLUMN`): two documents are a pair only if their values of the column differ.
 //!
-//! Signatures, classes and links are those of a run without scopes. So a class may hold documents of one scope, which are no pairs of each
-//! other. A class with at least two scopes is connected: each document is a pair with each one of another scope. A link of two classes is
-//! left out if both have the same single scope.
+//! Signatures, classes and links are those of a run without scopes. Documents with the same scope are not pairs, even if they are in the same
+//! class. A class with at least two scopes is connected, because each document is a pair with every document of another scope. A link between
+//! two classes is left out if both have the same single scope.
 
 use super::classes::Classes;
 use super::pair_list::PairList;
@@ -12,7 +12,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Docs;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// What [`ClassScopes`] stores for a class with several scopes; [`scope`] never returns it.
+/// Stands for several scopes in [`Across::of_class`]; no single scope has this value.
 const SEVERAL: u64 = 0;
 
 /// Holds the scope of each document, and of each class of one algorithm.

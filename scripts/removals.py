@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# /// script
+# requires-python = ">=3.10"
+# dependencies = ["pyarrow"]
+# ///
+"""Counts right and wrong removals in collections whose pairs were judged by reading both texts.
+
+    scripts/removals.py FOLDER [--dupsift target/release/dupsift] [OPTIONS OF dupsift run ...]
+
+FOLDER/NAME/docs has the documents of a collection as Parquet, and FOLDER/NAME/judged.parquet its judged pairs: id_a, id_b, verdict (same,
+contained, or anything else for two texts that are no duplicates) and smaller (the id of the contained text). No such collection is part of
+this repository.
+
+Columns: documents removed besides exact copies; wrong: judged pairs that are no duplicates and of which a document is removed in favor of
+the other, or in favor of a document that nobody called its duplicate; right: judged pairs of which a document that may be removed (either
+one of `same`, the smaller one of `contained`) is removed.
+"""
+
+import argparse
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import packages  # noqa: F401
+
+import pyarrow.parquet as pq
+
+GOOD = ("same", "contained")
+
+
+def removed_documents(program, docs, options):
+    """The documents that a run removes: {id: (id of the kept document, reason)}."""
+    with tempfile.TemporaryDirectory() as folder:
+        out = Path(folder) / "out"
+        words = [program, "run", docs, "--out", out, "--no-report", "--no-progress", *options]
+        ran = subprocess.run(list(map(str, words)), capture_output=True, text=True)
+        # 3: done with a remark, such as a guard that would hold a result back.
+        if ran.returncode not in (0, 3):
+            sys.exit(f"{docs}: exit code {ran.returncode}: {ran.stderr.strip()[-300:]}")
+        rows = pq.read_table(out / "removed", columns=["id", "kept_id", "reason"]).to_pylist()
+    return {row["id"]: (row["kept_id"], row["reason"]) for row in rows}
+
+
+def judge(judged, removed):
+    """(wrong, judged not to be duplicates, right, judged to be duplicates) of these judged pairs."""
+    duplicates = {frozenset((row["id_a"], row["id_b"])) for row in judged if row["verdict"] in GOOD}
+
+    def is_wrong(one):
+        kept, reason = removed.get(one, (None, "copy"))
+        return reason != "copy" and frozenset((one, kept)) not in duplicates
+
+    wrong, different, right, same = 0, 0, 0, 0
+    for row in judged:
+        both = {row["id_a"], row["id_b"]}
+        if row["verdict"] in GOOD:
+            may_go = {row["smaller"]} if row["verdict"] == "contained" and row["smaller"] else both
+            right, same = right + bool(may_go & removed.keys()), same + 1
+        else:
+            wrong, different = wrong + any(map(is_wrong, both)), different + 1
+    return wrong, different, right, same
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("folder", type=Path, help="folder of collections")
+    parser.add_argument("--dupsift", default="target/release/dupsift", help="the program [target/release/dupsift]")
+    arguments, options = parser.parse_known_args()
+    names = sorted(place.parent.name for place in arguments.folder.glob("*/judged.parquet"))
+    if not names:
+        parser.error(f"{arguments.folder} has no collection; expected NAME/docs and NAME/judged.parquet in it")
+    print("| collection | removed | wrong | right |\n| --- | ---: | ---: | ---: |")
+    total = [0] * 5
+    for name in names:
+        place = arguments.folder / name
+        removed = removed_documents(arguments.dupsift, place / "docs", options)
+        row = [sum(reason != "copy" for _, reason in removed.values()), *judge(pq.read_table(place / "judged.parquet").to_pylist(), removed)]
+        total = [before + more for before, more in zip(total, row)]
+        print("| {} | {:,} | {} of {} | {} of {} |".format(name, *row), flush=True)
+    print("| all | {:,} | {} of {} | {} of {} |".format(*total))
+
+
+if __name__ == "__main__":
+    main()
