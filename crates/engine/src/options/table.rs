@@ -93,8 +93,8 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Column with the list of choices that answers refer to by letter or position, or one column per choice: A,B,C,D")
         .default(in_words("choices", "choices; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "answer-column", "COLUMN", Kind::Column,
-        "Column with answers, which are searched for in a span and within 200 tokens of it: texts, lists of texts of which any \
-         is right, or letters and positions of choices")
+        "Column with answers, which are searched for in a span and within 200 tokens of it: texts, lists of texts any one of \
+         which is correct, or letters or positions of choices")
         .default(in_words("answer", "answer; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "suite-column", "COLUMN", Kind::Column,
         "Column with each item's suite, for counts by suite")
