@@ -39,7 +39,7 @@ pub enum Ended {
     Unsigned,
     /// They are in different scopes, so they are not compared.
     Scoped,
-    /// They are in the same scope, and only documents of different scopes are compared.
+    /// Both documents have the same scope, but only documents with different scopes are compared.
     SameScope,
     /// They share no key.
     Apart,

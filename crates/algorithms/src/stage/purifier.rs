@@ -15,7 +15,7 @@ pub struct PurifyMethod {
     pub name: &'static str,
     /// The method.
     pub method: Method,
-    /// What it extracts, in one phrase.
+    /// A phrase that describes the extracted content.
     pub summary: &'static str,
 }
 

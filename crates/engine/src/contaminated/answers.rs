@@ -26,9 +26,9 @@ pub struct Given {
 /// Says how the answers of an evaluation set are meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// They are texts.
+    /// Answers are texts.
     Texts,
-    /// They are letters, or positions in the choices, counted from this number.
+    /// Answers are letters, or positions in the choices, counted from this number.
     PositionsFrom(usize),
 }
 

@@ -19,7 +19,7 @@ const SEVERAL: u64 = 0;
 #[derive(Debug)]
 pub struct Across {
     scopes: Noted,
-    /// By the first document of each class of at least two documents: their scope, or [`SEVERAL`].
+    /// The scope of each class with at least two documents, or [`SEVERAL`], indexed by the first document of the class.
     of_class: AtomicCells<u64>,
 }
 

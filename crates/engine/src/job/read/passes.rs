@@ -34,7 +34,7 @@ type Placed<'c> = (usize, Member<'c, Step>);
 /// An algorithm that has not signed yet.
 type Unsigned<'c> = (usize, Bound<'c>);
 
-/// Holds what an index stores of an algorithm, as far as it is known after signing.
+/// The part of an algorithm's index entry that is known after signing.
 pub struct Stored {
     /// The label of the algorithm.
     pub label: String,
@@ -59,7 +59,7 @@ pub struct First<'n> {
     pub words: Option<Forward>,
     /// The algorithms that need no counts.
     pub members: Vec<Placed<'n>>,
-    /// What an index stores of them, if there is one.
+    /// The algorithms' index entries, if there is an index.
     pub stored: Vec<Stored>,
     /// The keys by which documents match their copies in an index, if there is one.
     pub copy_keys: Option<Keys>,
