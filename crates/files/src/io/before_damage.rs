@@ -7,6 +7,7 @@
 //! quote that is open at the end is a stray one if many lines follow it and most of them are rows.
 
 use super::coding::{Coding, Text};
+use super::jsonl::Scan;
 use super::lines::{Line, Lines};
 use super::rest::Lost;
 use super::unpack::{Damage, Trust};
@@ -43,6 +44,30 @@ pub(super) fn before_damage(
     let bytes = file.metadata()?.len().saturating_sub(packed);
     let why = format!("{}; the rows before that take part", damage.why);
     Ok((Coding { text_bytes: Some(text), ..coding }, Lost { why, bytes }))
+}
+
+/// Scans a file and, if it is damaged, once more only what is before the damage. Returns the scan, the coding with which it was made, and
+/// what is lost.
+///
+/// # Errors
+/// Returns the I/O error, and the damage if no row is before it.
+pub(super) fn scan_trusted(
+    file: &File,
+    coding: Coding,
+    scan: &dyn Fn(Coding) -> io::Result<Scan>,
+    lines: &dyn Fn(Coding, Text) -> Lines<Text>,
+    is_row: &dyn Fn(&[u8]) -> bool,
+) -> io::Result<(Scan, Coding, Option<Lost>)> {
+    let mut whole = scan(coding)?;
+    let Some(damage) = whole.damage.take() else {
+        return Ok((whole, coding, None));
+    };
+    let (before, lost) = before_damage(file, coding, &damage, &|text| lines(coding, text), is_row)?;
+    let trusted = scan(before)?;
+    if trusted.rows == 0 {
+        return Err(io::Error::other(damage.why));
+    }
+    Ok((trusted, before, Some(lost)))
 }
 
 /// A broken row, as a sign of damage.

@@ -1,6 +1,6 @@
 //! JSON lines: one object per line.
 
-use crate::io::before_damage::before_damage;
+use crate::io::before_damage::scan_trusted;
 use crate::io::coding::{Coding, Text};
 use crate::io::copying::Copying;
 use crate::io::edits;
@@ -57,21 +57,12 @@ impl Format for JsonLines {
         let failed = |error: std::io::Error| {
             Unusable::Bad(format!("cannot be read as {}{}: {error}", self.name(), coding.packing.said()))
         };
-        let mut coding = coding.resolved(&file).map_err(failed)?;
-        let look =
-            |coding| file.try_clone().and_then(|file| jsonl::scan(file, coding, columns, repacking)).map_err(failed);
-        let mut scan = look(coding)?;
-        let mut damaged = None;
-        if let Some(damage) = scan.damage.take() {
-            let lines = |text| Lines::new(text, 0, MAX_LINE_BYTES).decoded(coding.of_lines()).taking_turns();
-            let is_row = |line: &[u8]| serde_json::from_slice::<IgnoredAny>(line).is_ok();
-            let (before, lost) = before_damage(&file, coding, &damage, &lines, &is_row).map_err(failed)?;
-            (coding, damaged) = (before, Some(lost));
-            scan = look(coding)?;
-            if scan.rows == 0 {
-                return Err(failed(std::io::Error::other(damage.why)));
-            }
-        }
+        let scan = |coding| jsonl::scan(file.try_clone()?, coding, columns, repacking);
+        let lines =
+            |coding: Coding, text| Lines::new(text, 0, MAX_LINE_BYTES).decoded(coding.of_lines()).taking_turns();
+        let is_row = |line: &[u8]| serde_json::from_slice::<IgnoredAny>(line).is_ok();
+        let resolved = coding.resolved(&file).map_err(failed)?;
+        let (scan, coding, damaged) = scan_trusted(&file, resolved, &scan, &lines, &is_row).map_err(failed)?;
         scan.lacks(columns).map_or(Ok(()), Err)?;
         let (notes, lost) = Behind::notes(scan.behind);
         Ok(Opened {

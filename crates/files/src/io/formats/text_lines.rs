@@ -1,6 +1,6 @@
 //! Lines of text: each line of a `.txt` file is one document.
 
-use crate::io::before_damage::before_damage;
+use crate::io::before_damage::scan_trusted;
 use crate::io::coding::Coding;
 use crate::io::copying::Copying;
 use crate::io::format::{Format, Opened, Reading, Unusable};
@@ -53,20 +53,12 @@ impl Format for TextLines {
             let why = format!("lines of text have no column {:?}; leave `id-column` out: ids are FILE#ROW", columns.id);
             return Err(Unusable::Lacks(why));
         }
-        let mut coding = coding.resolved(&file).map_err(failed)?;
-        let look = |coding| file.try_clone().and_then(|file| scan(file, coding, repacking)).map_err(failed);
-        let mut scan = look(coding)?;
-        let mut damaged = None;
-        if let Some(damage) = scan.damage.take() {
-            let lines = |text| Lines::new(text, 0, MAX_LINE_BYTES).decoded(coding.of_lines()).taking_turns();
-            let is_row = |line: &[u8]| std::str::from_utf8(line).is_ok();
-            let (before, lost) = before_damage(&file, coding, &damage, &lines, &is_row).map_err(failed)?;
-            (coding, damaged) = (before, Some(lost));
-            scan = look(coding)?;
-            if scan.rows == 0 {
-                return Err(failed(io::Error::other(damage.why)));
-            }
-        }
+        let scan = |coding| scan(file.try_clone()?, coding, repacking);
+        let lines =
+            |coding: Coding, text| Lines::new(text, 0, MAX_LINE_BYTES).decoded(coding.of_lines()).taking_turns();
+        let is_row = |line: &[u8]| std::str::from_utf8(line).is_ok();
+        let resolved = coding.resolved(&file).map_err(failed)?;
+        let (scan, coding, damaged) = scan_trusted(&file, resolved, &scan, &lines, &is_row).map_err(failed)?;
         let (notes, lost) = Behind::notes(scan.behind);
         Ok(Opened {
             pieces: scan.pieces,
