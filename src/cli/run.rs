@@ -1,5 +1,8 @@
 //! `dupsift run`: resolves the options, logs the estimate, runs the engine, and prints the summary.
 
+use std::env;
+use std::sync::atomic::AtomicBool;
+
 use anyhow::{Context, Result};
 
 use super::args::RunArguments;
@@ -7,14 +10,15 @@ use super::exit::ends_with;
 use super::log::LogFormat;
 use super::signals::{cancel_on_signal, ignore_file_size_signal};
 use super::{Exit, log, print_result, say};
-use crate::report::{Detail, plan, summary};
+use crate::report::{Detail, estimated, plan, summary};
 use crate::start_with;
 use dupsift_algorithms::stage::recipe::DEFAULT_PRESET;
 use dupsift_core::number::counted;
-use dupsift_engine::engine::Leg;
+use dupsift_engine::engine::{Leg, Progress};
 use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
 use dupsift_engine::options::{RunOptions, Settings, resolve};
 use dupsift_engine::reading::{self, Inputs, Writes};
+use dupsift_files::io::{Unfinished, WORK};
 
 /// Maximum number of algorithms that the first line names; if there are more, it shows their number.
 pub(super) const MOST_NAMED: usize = 8;
@@ -37,6 +41,10 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     let (passes, legs) = log_plan(&called, options, &inputs, format)?;
     if dry_run {
         say(&plan(&passes)).context("cannot print")?;
+        if options.sample.is_some() {
+            progress.follow(legs);
+            say(&estimated(&run_sample(options, &progress, &cancel)?)).context("cannot print")?;
+        }
         return Ok(Exit::Done);
     }
     progress.follow(legs);
@@ -48,6 +56,30 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     }
     let detail = Detail::verbose(settings.switch("verbose"));
     Ok(print_result(&summary(&report, &options.out, detail), exit))
+}
+
+/// Runs over the sample in a temporary folder, which is then deleted, for a dry run.
+///
+/// # Errors
+/// Returns the errors of a run.
+fn run_sample(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Result<RunReport> {
+    let parent = options.work.clone().unwrap_or_else(env::temp_dir);
+    let folder = Unfinished::create_in(&parent, WORK)
+        .with_context(|| format!("cannot create a temporary folder in {}", parent.display()))?;
+    let sampled = RunOptions {
+        out: folder.path().join("out"),
+        work: None,
+        overwrite: false,
+        // No result is published, so none can be held back.
+        accept: true,
+        checkpoint: None,
+        keep_texts: false,
+        report: false,
+        ..options.clone()
+    };
+    job::check(&sampled)?;
+    let inputs = reading::take_in(&sampled, cancel, Writes::Texts)?;
+    Ok(start_with(&sampled, inputs, None, progress, cancel)?)
 }
 
 /// Returns a description of the recipe: a preset, or algorithms.

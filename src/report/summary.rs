@@ -59,6 +59,20 @@ pub fn summary(report: &RunReport, out: &Path, detail: Detail) -> String {
     text
 }
 
+/// Returns what a dry run over a sample prints: the counts of the sample, and for the complete corpus the removed share and the time. The
+/// time is in proportion to the documents; it is without the report and the cleaned corpus, which a sample does not write.
+pub fn estimated(report: &RunReport) -> String {
+    let mut lines = result(report);
+    lines.extend(losses(report));
+    let text = lines.join("\n") + "\n";
+    let sampled = report.documents.rows;
+    let all = report.documents.sampled_from.unwrap_or(sampled);
+    let removed = report.removal.as_ref().map_or(0, |removal| removal.removed);
+    let seconds = report.seconds * all as f64 / sampled.max(1) as f64;
+    text + &whole_corpus(sampled, all, removed, report.documents.used)
+        + &format!("estimated time: {seconds:.1} s ({:.1} s for the sample)\n", report.seconds)
+}
+
 /// Returns what `-v` adds: the rules, the algorithms, the notes, and how to read the tables.
 fn details(report: &RunReport, folder: &Path) -> String {
     let mut text = String::from("\n");

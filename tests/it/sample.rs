@@ -71,3 +71,30 @@ fn a_sample_is_a_corpus_of_its_documents() {
     refused(&["--seed", "5"], "`sample`, which is not given");
     assert!(!at("no").exists());
 }
+
+/// A dry run over a sample removes as many documents as a run over it, estimates the share and the time for all, and leaves nothing.
+#[test]
+fn a_dry_run_estimates_on_a_sample() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    write_docs(&at("docs/a.parquet"), &made_docs(400), 40);
+    fs::create_dir(at("work")).unwrap();
+    let sampled = |out: &str, more: &[&str]| {
+        let work = at("work").display().to_string();
+        let of = [&["--sample", "200", "--algorithms", "exact,minhash", "--work", &work], more].concat();
+        run(&[&at("docs")], &at(out), &of).ends_with(0).stdout
+    };
+    let (dry, wet) = (sampled("dry", &["--dry-run"]), sampled("wet", &[]));
+    let line = |said: &str, begin: &str| {
+        said.lines().find(|line| line.starts_with(begin)).unwrap_or_else(|| panic!("no {begin:?} in {said}")).to_owned()
+    };
+    for begin in ["sample: 200 of 400 documents in 1 file: ", "removed: ", "whole corpus: about "] {
+        assert_eq!(line(&dry, begin), line(&wet, begin));
+    }
+    let time = line(&dry, "estimated time: ");
+    let mut seconds = time.split(' ').filter_map(|word| word.trim_start_matches('(').parse::<f64>().ok());
+    let (all, sample) = (seconds.next().unwrap(), seconds.next().unwrap());
+    assert!((all - 2.0 * sample).abs() < 0.16, "{time}");
+    assert!(!at("dry").exists());
+    assert_eq!(fs::read_dir(at("work")).unwrap().count(), 0);
+}

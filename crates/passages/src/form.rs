@@ -33,41 +33,50 @@ pub fn has_chars(text: &str, least: u32) -> bool {
     least == 0
 }
 
+/// Bytes that are normalized at the same time if all of them are ASCII.
+const BLOCK: usize = 16;
+
 /// Writes the normal form of a unit of plain characters; returns `false` if it contains others.
 fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
     let bytes = unit.as_bytes();
-    out.reserve(bytes.len() + 16);
-    let (mut after_space, mut at) = (true, 0);
+    // No character becomes longer, and the last one is stored as a word.
+    out.resize(bytes.len() + WORD, 0);
+    let (mut after_space, mut at, mut to) = (true, 0, 0);
     while let Some(&first) = bytes.get(at) {
         if first < 0x80 {
-            if matches!(first, 9..=13 | b' ') {
-                if !after_space {
-                    out.push(b' ');
-                }
-                after_space = true;
-            } else {
-                out.push(first.to_ascii_lowercase());
-                after_space = false;
+            if let Some(block) = bytes[at..].first_chunk::<BLOCK>()
+                && is_plain_block(block, after_space)
+            {
+                out[to..to + BLOCK].copy_from_slice(&block.map(|byte| byte.to_ascii_lowercase()));
+                after_space = block[BLOCK - 1] == b' ';
+                (at, to) = (at + BLOCK, to + BLOCK);
+                continue;
             }
+            let is_space = matches!(first, 9..=13 | b' ');
+            if !(is_space && after_space) {
+                out[to] = if is_space { b' ' } else { first.to_ascii_lowercase() };
+                to += 1;
+            }
+            after_space = is_space;
             at += 1;
             continue;
         }
         // Cyrillic letters, and Han characters from U+4E00 on.
-        let quick: Option<([u8; 3], usize)> = match (first, &bytes[at + 1..]) {
-            (0xD0, &[second @ 0x90..=0x9F, ..]) => Some(([0xD0, second + 0x20, 0], 2)),
-            (0xD0, &[second @ 0xA0..=0xAF, ..]) => Some(([0xD1, second - 0x20, 0], 2)),
-            (0xD0, &[second @ 0xB0..=0xBF, ..]) => Some(([0xD0, second, 0], 2)),
-            (0xD1, &[second @ 0x80..=0x8F, ..]) => Some(([0xD1, second, 0], 2)),
-            (0xE4, &[second @ 0xB8..=0xBF, third, ..]) if !letters.traditional => Some(([0xE4, second, third], 3)),
-            (0xE5..=0xE9, &[second, third, ..]) if !letters.traditional => Some(([first, second, third], 3)),
+        let quick: Option<([u8; WORD], usize)> = match (first, &bytes[at + 1..]) {
+            (0xD0, &[second @ 0x90..=0x9F, ..]) => Some(([0xD0, second + 0x20, 0, 0], 2)),
+            (0xD0, &[second @ 0xA0..=0xAF, ..]) => Some(([0xD1, second - 0x20, 0, 0], 2)),
+            (0xD0, &[second @ 0xB0..=0xBF, ..]) => Some(([0xD0, second, 0, 0], 2)),
+            (0xD1, &[second @ 0x80..=0x8F, ..]) => Some(([0xD1, second, 0, 0], 2)),
+            (0xE4, &[second @ 0xB8..=0xBF, third, ..]) if !letters.traditional => Some(([0xE4, second, third, 0], 3)),
+            (0xE5..=0xE9, &[second, third, ..]) if !letters.traditional => Some(([first, second, third, 0], 3)),
             _ => None,
         };
         if let Some((lower, length)) = quick {
-            out.extend_from_slice(&lower[..length]);
-            (after_space, at) = (false, at + length);
+            out[to..to + WORD].copy_from_slice(&lower);
+            (after_space, at, to) = (false, at + length, to + length);
             continue;
         }
-        let Some(c) = unit[at..].chars().next() else { return true };
+        let Some(c) = unit[at..].chars().next() else { break };
         let lower = match c {
             'ё' | 'Ё' if letters.yo_to_e => 'е',
             'ё' | 'Ё' => 'ё',
@@ -81,12 +90,29 @@ fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
             _ => return false,
         };
         if lower != ' ' || !after_space {
-            out.extend_from_slice(lower.encode_utf8(&mut [0; 4]).as_bytes());
+            to += lower.encode_utf8(&mut out[to..]).len();
         }
         after_space = lower == ' ';
         at += c.len_utf8();
     }
+    out.truncate(to);
     true
+}
+
+/// Bytes that are stored for a character of several bytes, of which the last ones may be overwritten by the next character.
+const WORD: usize = 4;
+
+/// Returns whether the block is its own normal form, except for upper case: printable ASCII without two spaces in a row.
+fn is_plain_block(block: &[u8; BLOCK], after_space: bool) -> bool {
+    // All bytes are looked at, without branches, so that the loop is compiled to a few vector instructions.
+    let mut is_plain = !(after_space && block[0] == b' ');
+    let mut before = 0;
+    for &byte in block {
+        is_plain &= byte.wrapping_sub(b' ') < 0x5F;
+        is_plain &= !(byte == b' ' && before == b' ');
+        before = byte;
+    }
+    is_plain
 }
 
 #[cfg(test)]
@@ -112,6 +138,12 @@ mod tests {
     }
 
     proptest::proptest! {
+        #[test]
+        fn blocks_of_ascii_are_normalized_as_single_characters(unit in "[a-cX-Z0-9 .\\t中Э]{0,80}") {
+            let slow = hash128(normal_word(&unit, Letters::default()).as_bytes());
+            proptest::prop_assert_eq!(hash(&unit, Letters::default(), &mut Vec::new()), slow);
+        }
+
         #[test]
         fn the_short_way_is_the_long_way(unit in "[a-cX-Z0-9 .,\n\t\u{AD}а-вЭ-ЯёЁйі中文漢、。【】，！Ｎ«»“”–—…№é\u{301}\u{3000}\u{A0}가]{0,30}", yo in proptest::bool::ANY) {
             let letters = Letters { yo_to_e: yo, traditional: false };

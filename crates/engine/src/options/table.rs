@@ -513,7 +513,13 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.resumes = given.switch()), |run| Some(run.resumes.into())),
 
     OptionSpec::new(LOG, TEXTS, "dry-run", "", Kind::Switch,
-        "Check inputs and options, and print an estimate and the passes. Reads no documents and writes nothing"),
+        "Check inputs and options, and print an estimate and the passes. Reads no documents and writes nothing")
+        .but(&[(
+            Verb::Run,
+            "Check inputs and options, and print an estimate and the passes. Reads no documents and writes nothing. With `sample`, \
+             also deduplicate the sample in a temporary folder, and estimate how many documents would be removed and how long it would take",
+            NONE,
+        )]),
     OptionSpec::new(LOG, EVERY, "log-format", "FORMAT", Kind::Choice(FORMATS), "Format of log lines")
         .default(is("text")),
     OptionSpec::new(LOG, EVERY, "no-progress", "", Kind::Switch, "Show no progress bars"),

@@ -30,32 +30,46 @@ pub struct Costly {
 
 /// Holds the costliest passages, each text once. A text's cost depends only on the text, so it does not matter which ones were dropped.
 #[derive(Debug, Default)]
-pub struct Costliest(HashMap<u128, Costly>, Folded);
+pub struct Costliest {
+    by_hash: HashMap<u128, Costly>,
+    /// A passage with a lower cost cannot be reported, because enough passages with higher ones are known.
+    least: u64,
+    folded: Folded,
+}
 
 impl Costliest {
+    /// Returns whether passages with this many bytes and copies, before white space is folded, may be reported.
+    pub fn may_take(&self, bytes: usize, copies: u32) -> bool {
+        bytes as u64 * u64::from(copies) >= self.least
+    }
+
     /// Adds a part of a document's text. White space is folded, so that it does not distinguish texts.
     pub fn add(&mut self, doc: u64, text: &str, part: &Template) {
-        self.1.fold(text[part.bytes.clone()].trim());
-        let content = &self.1.text;
+        if !self.may_take(part.bytes.len(), part.copies) {
+            return;
+        }
+        self.folded.fold(text[part.bytes.clone()].trim());
+        let content = &self.folded.text;
         let (bytes, copies) = (content.len() as u64, u64::from(part.copies));
         let hash = hash128(content.as_bytes());
-        if let Some(known) = self.0.get_mut(&hash) {
+        if let Some(known) = self.by_hash.get_mut(&hash) {
             known.doc = known.doc.min(doc);
             return;
         }
         let text = content.chars().take(SHOWN).collect();
         let cost = bytes * copies;
-        self.0.insert(hash, Costly { cost, hash, bytes, copies, text, doc, first_doc: part.first_doc });
-        if self.0.len() > KEPT {
-            let best = best(std::mem::take(&mut self.0).into_values().collect());
-            self.0.extend(best.into_iter().map(|one| (one.hash, one)));
+        self.by_hash.insert(hash, Costly { cost, hash, bytes, copies, text, doc, first_doc: part.first_doc });
+        if self.by_hash.len() > KEPT {
+            let best = best(std::mem::take(&mut self.by_hash).into_values().collect());
+            self.least = best.last().map_or(0, |last| last.cost);
+            self.by_hash.extend(best.into_iter().map(|one| (one.hash, one)));
         }
     }
 
     /// Merges the results of all threads and returns the costliest passages in order.
     pub fn of_all(all: Vec<Costliest>) -> Vec<Costly> {
         let mut merged: HashMap<u128, Costly> = HashMap::new();
-        for one in all.into_iter().flat_map(|all| all.0.into_values()) {
+        for one in all.into_iter().flat_map(|all| all.by_hash.into_values()) {
             let doc = one.doc;
             let known = merged.entry(one.hash).or_insert(one);
             known.doc = known.doc.min(doc);

@@ -232,7 +232,10 @@ pub fn find(session: &Session<'_>, cut: Cut, repeats: &Repeats) -> Result<(Cuts,
                 let left = cut_out(text, places).chars().count();
                 save(&found, left as u32, bytes);
                 begins.store(doc as usize, heap.append(bytes)? + 1);
-                templates(text, cut, of_document).iter().for_each(|one| costliest.add(doc, text, one));
+                let copies = of_document.iter().map(|repeat| repeat.copies).max().unwrap_or(0);
+                if costliest.may_take(text.len(), copies) {
+                    templates(text, cut, of_document).iter().for_each(|one| costliest.add(doc, text, one));
+                }
             }
             Ok(())
         },
