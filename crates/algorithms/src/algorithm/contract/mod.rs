@@ -64,7 +64,7 @@ pub struct Facts {
     pub summary: &'static str,
     /// When another algorithm is the better choice.
     pub when_not_to_use: &'static str,
-    /// The columns and counts that it reads, as text: `"text"`, `"text, word counts"`.
+    /// The columns and counts that the algorithm reads, as text: `"text"`, `"text, word counts"`.
     pub inputs: &'static str,
     /// The parameters, without those shared by all algorithms.
     pub params: &'static [ParamSpec],
