@@ -3,8 +3,8 @@
 //! Source: Indyk, Motwani 1998. Two sets with Jaccard similarity s agree in one minimum with probability s, in all r minima of a band with
 //! s^r, in at least one of b bands with 1 - (1 - s^r)^b.
 //!
-//! `for_threshold` chooses the largest number of rows per band for which a pair with similarity T, the threshold, becomes a candidate with
-//! a probability of at least 0.95 and which needs at most 128 minima. More rows mean fewer false candidates. The number of bands is the
+//! `for_threshold` chooses bands for a threshold T so that a pair with similarity T becomes a candidate with a probability of at least
+//! 0.95. It uses as many rows per band as 128 minima allow, because more rows mean fewer false candidates. The number of bands is the
 //! smallest that reaches this probability:
 //!
 //! ```text

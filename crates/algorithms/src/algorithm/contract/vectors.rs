@@ -1,4 +1,4 @@
-//! Additional operations of methods with weighted term vectors. `cosine` implements them.
+//! Defines additional operations of methods with weighted term vectors. `cosine` implements them.
 
 use crate::measure::{Surplus, TitleWords, Versions};
 use dupsift_core::row::Signatures;

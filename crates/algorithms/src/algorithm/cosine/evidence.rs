@@ -296,8 +296,8 @@ mod tests {
         let mut out = vec![7];
         weighing.evidence(&Vector { terms, factors: [0.5, 0.1] }, &mut out);
         let length = (0.25f64 + 0.25 + 22_500.0).sqrt();
-        // 601 in groups of seven bits is 100 1011001: d9 with the top bit, then 4. In hexadecimal, the number of the last term is 3 + 1234
-        // / 4 = 490, and its distance from the lowest number that it can have is 490 - 3 = 48d.
+        // 601 in groups of seven bits is 100 1011001: d9 with the top bit, then 4.
+        // In hexadecimal, the number of the last term is 3 + 1234 / 4 = 490. The lowest number that it can have is 3, and 490 - 3 = 48d.
         let gap = 2 * (3 + 0x1234 / 4 - 3);
         let bytes =
             [2 * first.1 as u8, 2 * (2 - first.1 as u8 - 1) + 1, 0xd9, 4, 1, gap as u8 | 0x80, (gap >> 7) as u8, 0];

@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(whole.len(), "甲乙丙丁戊。 己庚辛壬".chars().count() - 4);
         assert_eq!(whole, of("甲乙丙丁戊。 己庚辛壬"));
         assert_eq!(whole, of("甲乙丙丁戊。\n己庚辛壬"));
-        // Within a sentence, a space counts as a space.
+        // Within a sentence, a space makes a difference.
         assert_ne!(of("甲乙丙丁戊，己庚辛壬"), of("甲乙丙丁戊， 己庚辛壬"));
     }
 
