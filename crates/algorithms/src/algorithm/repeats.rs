@@ -9,10 +9,10 @@
 //! share 0.8:  A = {a b c d e}, B = {a b c d f}, C = {x y z}:  A and B have 4 of 5 repeated; 4 common of 5 -> a pair; C: none
 //! ```
 //!
-//! Cost: one more pass, and 7.2 bytes per feature, at most `filter_mib` in total. A document is indexed under its rarest n + 1 - ceil(share
-//! n) features, so that no pair is missed. Limits: a filter that is too small counts single features as repeated ones, so there are more
-//! suspects, but never fewer pairs; a sentence on every page makes a long list, whose comparisons `--max-candidates` limits; those left out
-//! are counted.
+//! Cost: one more pass, and 7.2 bytes per feature, at most `filter_mib` in total. A document is indexed under its n + 1 - ceil(share n)
+//! rarest features, so that no pair is missed. Limits: a filter that is too small counts single features as repeated ones, so there are
+//! more suspects, but never fewer pairs; a sentence on every page makes a long list, whose comparisons `--max-candidates` limits; those
+//! left out are counted.
 
 use super::contract::{
     Algorithm, Corpus, Decided, Facts, FeatureKind, Learner, Notes, SignatureScheme, Signer, Verify,
@@ -199,7 +199,7 @@ impl Signer for RepeatsSigner {
             return out.none("too few repeated features");
         }
         counted.sort_unstable();
-        // A document that shares this many features with this one shares one of the first ones. Single features find nothing.
+        // A document that shares this many features with this one shares one of the first ones. Features that occur once find nothing.
         let first = &counted[..count + 1 - needed.clamp(1, count)];
         first.iter().filter(|one| one.0 >= 2).for_each(|&(_, feature)| out.push(0, feature.into(), 0, &[]));
         if first.iter().all(|one| one.0 < 2) {

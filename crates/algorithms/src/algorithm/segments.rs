@@ -12,8 +12,8 @@
 //! M = 3; a: p q r s (counts 2 2 3 9), b: p q r t: a is listed under p and q; common p q r -> a pair, similarity 3 / 4
 //! ```
 //!
-//! Limits: with `equal`, one insertion shifts all borders. Navigation text shared by many pages makes false pairs, and its lists cost the
-//! square of their length; `max_df` drops such segments.
+//! Limits: with `equal`, one insertion shifts all borders. Navigation text shared by many pages produces false pairs, and its lists cost
+//! the square of their length; `max_df` drops such segments.
 
 use super::contract::{Algorithm, Corpus, Decided, Facts, FeatureKind, Needs, SignatureScheme, Signer, Verify};
 use super::kit::passages::{Passage, lines, paragraphs};

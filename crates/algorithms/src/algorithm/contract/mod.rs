@@ -68,7 +68,7 @@ pub struct Facts {
     pub inputs: &'static str,
     /// The parameters, without those shared by all algorithms.
     pub params: &'static [ParamSpec],
-    /// Names that stand for several parameters, each with a value of its own.
+    /// Names that stand for several parameters, each with its own value.
     pub shorthands: &'static [Shorthand],
     /// Named sets of parameter values: `("fineweb", "bands=14,rows=8")`.
     pub presets: &'static [(&'static str, &'static str)],

@@ -42,7 +42,7 @@ pub enum Reads {
     },
 }
 
-/// Defines a part of documents, such as sentences or segments, whose document frequencies the first pass counts.
+/// Defines a kind of feature other than words, such as sentences or segments, whose document frequencies the first pass counts.
 pub trait FeatureKind: Send + Sync {
     /// Returns the name of the kind, including everything it depends on, such as `segments:paragraph`. Kinds with the same name are
     /// counted once for all algorithms.

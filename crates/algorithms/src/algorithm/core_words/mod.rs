@@ -7,7 +7,7 @@
 //! the counts of words and of title parts, O(words), one row per document.
 //!
 //! The name of the site is the part that many titles share: a part of the title (`kit/title.rs`) that is in more than 3 titles and in more
-//! than a hundredth of them is dropped, unless nothing would remain.
+//! than 1% of all titles is dropped, unless nothing would remain.
 //!
 //! Paragraphs are joined until they have 50 words; then the next segment begins. A remainder at the end is added to the last segment. A
 //! word is a run of letters and digits; two Chinese characters count as one word.

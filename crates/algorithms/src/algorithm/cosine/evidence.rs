@@ -36,11 +36,11 @@ fn log(count: u64) -> f64 {
 pub struct Stated {
     /// The position of the term in the order shared by all documents: twice the term number, plus 1 for a term of the first line.
     pub place: u64,
-    /// Number of documents that contain it.
+    /// Number of documents that contain the term.
     pub df: u64,
     /// Number of occurrences in the document.
     pub count: u64,
-    /// Its weight in the vector.
+    /// The weight of the term in the vector.
     pub weight: f64,
 }
 

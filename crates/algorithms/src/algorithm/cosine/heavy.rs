@@ -47,7 +47,7 @@ pub struct HeavyTerms {
 /// Holds the keys of a text and the terms that make them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
-    /// The terms: first those that make keys alone, then common ones; each group by descending weight.
+    /// The terms: first those that are not common, then the common ones; each group by descending weight.
     pub terms: Vec<u64>,
     /// The keys, each made of two terms or of one.
     pub keys: Vec<u64>,

@@ -302,7 +302,8 @@ mod tests {
         // Two in a hundred thousand pairs of terms have equal fingerprints.
         let others = found.keys().filter(|&&(a, b)| !of_four(a, b)).count();
         assert!(others <= 3 && found.len() - others == 50 * 6, "{} with {others}", found.len());
-        // The window of all documents, and two windows for each group of four, by 0 and by 1 with their third term: 6 comparisons each.
+        // The window of all documents, and two windows for each group of four, by term 0 and by term 1, each with the third term: 6
+        // comparisons each.
         assert!((3 * 50 * 6..3 * 50 * 6 + 5).contains(&compared), "{compared}");
         // The reported reason agrees with the result for every two documents.
         let sketches: Vec<Vec<u64>> = vectors
@@ -325,7 +326,7 @@ mod tests {
         assert!(compared == 64 * 63 / 2 + 2 * 16 * 6 && found.len() > 1_900);
     }
 
-    /// If all documents of a window share a third term, nothing is cut. A pair that shares several terms is found once.
+    /// If all documents of a window share a third term, no pair is ruled out. A pair that shares several terms is found once.
     #[test]
     fn what_all_have_in_common_cuts_nothing() {
         let vectors = |third: &dyn Fn(u64) -> Vec<u64>| -> Vec<Vec<Term>> {

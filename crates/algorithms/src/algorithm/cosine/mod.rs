@@ -159,7 +159,7 @@ pub(super) struct VectorSigner<'c> {
     /// The name of the algorithm, as the only rule.
     rules: &'static [&'static str],
     threshold: f64,
-    /// The join by heavy terms, with `join=heavy`.
+    /// The join by heavy terms, if `join=heavy`.
     heavy: Option<HeavyJoin>,
     /// The rule that distinguishes versions from pages with the same template, if pairs are classified.
     rule: Option<Versions>,

@@ -32,7 +32,7 @@ pub struct Weighing<'c> {
     pub units: Units,
     /// The frequencies of the terms.
     pub stats: &'c CorpusStats,
-    /// The factor of a term by its document frequency, if rare terms count more.
+    /// The factor of a term as a function of its document frequency, if rare terms count more.
     pub idf: Option<ByCount>,
 }
 

@@ -17,9 +17,9 @@ pub struct Blocks<V> {
     distance: u32,
     /// The bits of each block.
     masks: Vec<V>,
-    /// The set of blocks of each table.
+    /// For each table, the set of its blocks.
     tables: Vec<u64>,
-    /// The bits of these blocks for each table.
+    /// For each table, the bits of its blocks.
     table_masks: Vec<V>,
 }
 

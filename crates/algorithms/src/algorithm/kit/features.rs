@@ -47,7 +47,7 @@ impl Features {
         match self.kind {
             "words" => out.extend(document.words().iter().filter(|word| !word.stop).map(|word| word.hash)),
             "shingles" => shingles(document.tokens(), self.ngram, false, out),
-            // Punctuation without a word makes no features.
+            // A text without words has no features, even if it has punctuation.
             "chars" if document.tokens().is_empty() => {}
             "chars" => char_shingles(document.text(), self.ngram, out),
             _ => pairs_of_han(document.tokens(), out),

@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(levels, [0, 0, 0, 1, 1, 2, 4, 4, 5]);
     }
 
-    /// Sets of a few sizes with many overlaps: all pairs that reach the threshold share a shingle, at any levels.
+    /// Checks sets of a few sizes with many overlaps: all pairs that reach the threshold share a shingle, at any levels.
     #[test]
     fn no_pair_that_overlaps_enough_is_missed() {
         let sampling = Sampling { shingling: Shingling::DEFAULT, sample: 10 };

@@ -1,7 +1,7 @@
 //! The first singular values and right singular vectors of a large sparse matrix, by subspace iteration with a fixed start and a fixed
 //! number of passes (Halko, Martinsson, Tropp 2011, Finding structure with randomness).
 //!
-//! The matrix A is read one row at a time, and is only ever multiplied: each pass turns a block Q of orthonormal columns into A^T A Q.
+//! The matrix A is read one row at a time, and is only used in products: each pass turns a block Q of orthonormal columns into A^T A Q.
 //! nalgebra handles the small dense parts, without its fast product, whose sums differ between processors. Sums here follow the order of
 //! the rows, so the result depends only on the matrix and the seed.
 //!

@@ -227,7 +227,7 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
         near.sort_unstable_by_key(|(key, set)| (*key, set.0.doc));
         for (at, (key, x)) in near.iter().enumerate() {
             let followers = near[at + 1..].iter().take(2 * NEAREST);
-            // Documents from two blocks are compared only if they share an element that the head lacks.
+            // Documents from two blocks are compared only if they agree in the first two bits that the head lacks.
             let followers = followers.take_while(|(other, _)| self.within || key >> 32 == other >> 32).map(|(_, y)| *y);
             let followers: Vec<&Set<'_>> = followers.filter(|y| self.meet(x, y)).take(nearest).collect();
             followers.into_iter().for_each(|y| {

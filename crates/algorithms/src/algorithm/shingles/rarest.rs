@@ -98,7 +98,7 @@ impl RarestJoin {
         rare_first(elements);
         let (size, groups) = (elements.len(), self.groups(elements.len()));
         let order = u32::try_from(size).unwrap_or(u32::MAX);
-        // Elements of many documents; without counts, any elements.
+        // Elements that many documents contain; without counts, any elements.
         let mut marks: Vec<(bool, u64)> =
             elements[..groups.min(size)].iter().map(|term| (term.df <= WHOLE, mix64(term.hash))).collect();
         marks.sort_unstable();
@@ -456,7 +456,7 @@ mod tests {
             [(1, 10, bits([4, 7, 10, 0])), (2, 10, bits([5, 8, 0, 0])), (3, 10, bits([6, 9, 0, 0]))]
         );
         assert!(asked.len() == 10 && asked[3..].iter().all(|row| row.2 == SILENT));
-        // Elements of a single document still emit one row.
+        // If all elements occur in a single document, one row is still emitted.
         let mut out = Signatures::default();
         RarestJoin::new(0.8).push(&mut elements, 2, &mut out);
         assert_eq!(out.rows(0).count(), 1);
