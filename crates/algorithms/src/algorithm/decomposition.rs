@@ -108,7 +108,7 @@ impl Signer for DecompositionSigner<'_> {
         let shape = RowShape { ordered: true, sketch: 12, ..RowShape::KEY64 };
         SignatureScheme {
             rules: &["lcs"],
-            // A quarter of the words of a page of usual length.
+            // A quarter of the words of a typical page.
             rows_per_document: 100,
             ..SignatureScheme::new(shape)
         }
@@ -138,8 +138,8 @@ impl Signer for DecompositionSigner<'_> {
         }
     }
 
-    /// Pairs that also share the previous list were judged there. If this is their first common list, only the words after it in both can
-    /// be common too, and every pair is found in its first common list.
+    /// Skips pairs that also share the previous list, because they were judged there. In the first common list of a pair, only later words
+    /// can be common too. Every pair is found in its first common list.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         if a.sketch[4..] == b.sketch[4..] && a.sketch[4..] != [0; 8] {
             return None;
@@ -152,7 +152,7 @@ impl Signer for DecompositionSigner<'_> {
         (bound >= self.tau).then_some(Score { similarity: bound.min(1.0) as f32, distance: None })
     }
 
-    /// Rows are ordered by length, so each is compared with its followers up to the first that is too long.
+    /// Rows are ordered by length, so each row is compared with its followers up to the first one that is too long.
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let (rows, mut end, mut all) = (window.len(), 0, 0);
         let mut ends = Vec::with_capacity(rows);
@@ -169,7 +169,7 @@ impl Signer for DecompositionSigner<'_> {
             out.left_out += all;
             return;
         }
-        // The bound on comparisons leaves each row its nearest followers.
+        // If the bound on comparisons would be exceeded, each row is compared only with its nearest followers.
         let reach = if all <= out.max_candidates { rows } else { (out.max_candidates / rows as u64).max(1) as usize };
         let mut compared = 0;
         for (at, &end) in ends.iter().enumerate() {

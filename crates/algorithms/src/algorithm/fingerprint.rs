@@ -3,8 +3,9 @@
 //! Source: a Chinese survey of page deduplication, "information fingerprint". Cost: O(words), one row per document; a first pass for the
 //! corpus counts with `weight=tf_over_df`.
 //!
-//! Limits: counts are part of the signature, so one more occurrence of one of the words hides a copy: much stricter than the words alone
-//! (`tf`). If a document has fewer distinct words than `words`, the signature contains all of them; `min_distinct` skips such documents.
+//! Limits: counts are part of the signature, so one more occurrence of one of the words hides a copy. This is much stricter than comparing
+//! the words alone (`tf`). If a document has fewer distinct words than `words`, the signature contains all of them; `min_distinct` skips
+//! such documents.
 //!
 //! ```text
 //! "网页" 12 times, "搜索" 10, "引擎" 7, words=3 -> "网页 12 搜索 10 引擎 7"

@@ -5,9 +5,9 @@
 //!
 //! The distinct words are sorted by descending idf = ln(N / df), ties alphabetically. The first 70% of them, at least one, are the string.
 //! Documents with equal hashes are compared by their strings, and only equal strings are duplicates. So the key is the 32-bit hash,
-//! followed by 96 bits of another hash of the string. The choice among the eight functions therefore changes no pair. `cargo bench --bench
-//! string_hashes` counts how many different strings each of them maps to the same value. The source reports hundreds of collisions among a
-//! thousand strings, which 32 bits cannot produce: it must have counted after a reduction to the size of a table.
+//! followed by 96 bits of another hash of the string. Therefore the choice among the eight functions does not change any pair. `cargo bench
+//! --bench string_hashes` counts how many different strings each of them maps to the same value. The source reports hundreds of collisions
+//! among a thousand strings, which 32 bits cannot produce: it must have counted after a reduction to the size of a table.
 //!
 //! Limits: the string contains the rarest words by construction, so any typo breaks it: this is nearly an exact comparison of the sets of
 //! words. Signatures are comparable only within one statistics snapshot.

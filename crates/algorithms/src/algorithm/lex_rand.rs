@@ -215,11 +215,11 @@ mod tests {
         assert_eq!(rows("k_random=11,include_base=false", &text(0..30)).len(), 11);
         assert_eq!(rows("k_random=0", &text(0..30)), [(0, rows("", &text(0..30))[0].1)]);
         assert_ne!(rows("seed=7", &text(0..30))[1], rows("", &text(0..30))[1]);
-        // Nothing is removed: all lexicons are the complete one.
+        // Nothing is removed: all lexicons equal the complete one.
         assert!(rows("p=0", &text(0..30)).windows(2).all(|two| two[0].1 == two[1].1));
     }
 
-    /// Compares the share of documents that keep a signature after some of their words change with the formula.
+    /// Compares the formula with the share of documents that keep a signature after some of their words change.
     #[test]
     fn signatures_survive_changes_as_the_formula_says() {
         let stats = stats();
@@ -234,7 +234,7 @@ mod tests {
                 let other = rows_over(&stats, &typed, &text(changed as usize..20));
                 base.iter().any(|row| other.contains(row))
             };
-            // Another seed is another trial; the removed words are the same in all.
+            // Each trial uses another seed; the removed words are always the same.
             let share = (0..trials).filter(|&trial| survives(trial)).count() as f64 / trials as f64;
             assert!((share - expected).abs() < 0.08, "{changed}: {share}, not {expected}");
         }

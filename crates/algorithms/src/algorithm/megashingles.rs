@@ -4,9 +4,9 @@
 //! megashingles); Zelenkov, Segalovich 2007 with 36 minima, 6 groups of 6: recall 0.36, precision 0.91 in that study. Cost: one hash
 //! evaluation per shingle and minimum, 15 rows per document.
 //!
-//! Each of m seeded functions has its minimum over the shingles. A group of r minima is hashed to a supershingle, and each pair of
+//! Each of m seeded functions yields its minimum over the shingles. A group of r minima is hashed to a supershingle, and each pair of
 //! supershingles, with its number, to a megashingle. Two documents are duplicates if at least one megashingle is equal, that is, if two
-//! groups with the same numbers are. P(pair | Jaccard p) = P(at least 2 of 6), each with p^r:
+//! groups with the same numbers are equal. P(pair | Jaccard p) = P(at least 2 of 6), each with p^r:
 //!
 //! | p | 0.5 | 0.6 | 0.7 | 0.8 | 0.85 | 0.9 | 0.95 | 0.99 |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |

@@ -147,7 +147,7 @@ impl Signer for MinHashSigner {
         let mut minima = Vec::new();
         self.family.minima(&shingles, &mut minima);
         out.leave_numbers(shingles);
-        // The minima of a family are not uniform in their low bits; a mixer makes one uniform byte of each.
+        // The minima of a family are not uniform in their low bits; a mixer turns each into one uniform byte.
         let sketch: Vec<u8> = minima.iter().take(self.sketch).map(|&minimum| (mix64(minimum) >> 56) as u8).collect();
         let key = |(band, values): (usize, &[u64])| {
             values.iter().fold(mix64(band as u64 + 1), |key, &value| combine(key, value))

@@ -1,11 +1,11 @@
-//! `near_page`: a share of the most frequent keywords, their number rounded down to whole intervals.
+//! `near_page`: a share of the keywords, the most frequent ones, with their number rounded down to whole intervals.
 //!
 //! Source: a Chinese survey of page deduplication, "near page discovery". Cost: O(words) and one sort of the distinct ones, one row per
 //! document.
 //!
-//! The share `percentage` of the sum1 distinct keywords is sum2, and sum2 rounded down to a multiple of `interval` is sum3. The sum3 most
-//! frequent keywords (ties in reverse alphabetical order), sorted in descending order of their characters, are hashed. One new word rarely
-//! changes sum3.
+//! A document has sum1 distinct keywords. sum2 is the share `percentage` of sum1, and sum3 is sum2 rounded down to a multiple of
+//! `interval`. The sum3 most frequent keywords (ties in reverse alphabetical order) are sorted in reverse alphabetical order and hashed.
+//! One new word rarely changes sum3.
 //!
 //! Limits: keywords that occur once make the end of the list unstable, so a small share is safer; the source gives no values. A document
 //! with fewer than interval / percentage keywords has no signature, unless `min_one_interval` is set.

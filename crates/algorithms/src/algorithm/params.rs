@@ -1,4 +1,4 @@
-//! Parameters: checks typed values (`bands=14`) once against an algorithm's specification.
+//! Parameters: checks typed values such as `bands=14` against an algorithm's specification.
 //!
 //! A wrong name produces a suggestion, a wrong value the valid range. Algorithms receive only checked values.
 
@@ -27,28 +27,29 @@ pub enum Kind {
 /// Describes one parameter of an algorithm.
 #[derive(Clone, Copy, Debug)]
 pub struct ParamSpec {
-    /// The name that you type.
+    /// The name on the command line.
     pub name: &'static str,
     /// Type and range.
     pub kind: Kind,
-    /// The default value, written as you would type it.
+    /// The default value, as written on the command line.
     pub default: &'static str,
     /// One sentence for the help.
     pub help: &'static str,
 }
 
-/// Defines a name that you may type instead of several parameters. It is replaced by them when values are checked.
+/// Defines a parameter that stands for several others. They replace it before the values are checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Shorthand {
-    /// The name that you type.
+    /// The name on the command line.
     pub name: &'static str,
     /// Type and range.
     pub kind: Kind,
     /// One sentence for the help.
     pub help: &'static str,
-    /// Parameters that it determines. None of them may be given together with it.
+    /// The parameters that the shorthand determines. None of them may be given together with it.
     pub decides: &'static [&'static str],
-    /// Returns every parameter that it stands for, with its value. You may override those that it does not determine.
+    /// Returns the parameters that the shorthand stands for, with their values. Those that are not in `decides` can be given too, and then
+    /// take precedence.
     pub stands_for: fn(f64) -> Vec<(&'static str, String)>,
 }
 
@@ -56,7 +57,7 @@ impl Shorthand {
     /// Replaces the shorthand in the typed values with the parameters that it stands for.
     ///
     /// # Errors
-    /// Returns an error if the value is out of range, or if a parameter that it determines is also given.
+    /// Returns an error if the value is out of range, or if a parameter that the shorthand determines is also given.
     pub fn expand(&self, owner: &str, typed: &mut Vec<(String, String)>) -> Result<()> {
         let Some(at) = typed.iter().position(|(name, _)| name == self.name) else { return Ok(()) };
         let (name, value) = typed.remove(at);
@@ -96,7 +97,7 @@ enum Value {
 pub struct Margin {
     /// How far a pair may lie below the best similarity of its documents, from 0 to 1.
     pub within: f64,
-    /// Whether the best of one of the two documents is enough, instead of the best of each.
+    /// Whether it is enough to be within the margin of one of the two documents, instead of both.
     pub either: bool,
     /// The distance up to which pairs within a cluster are kept although the margin alone would remove them.
     pub whole: Option<f64>,
@@ -233,7 +234,7 @@ impl Params {
         Ok(Params { values })
     }
 
-    /// Returns a whole number, or 0 if the algorithm did not declare the name as one (a test of the registry finds that).
+    /// Returns a whole number, or 0 if the algorithm did not declare the name as a whole number (a test of the registry detects this).
     pub fn int(&self, name: &str) -> i64 {
         match self.values.get(name) {
             Some(Value::Int(value)) => *value,
@@ -241,7 +242,7 @@ impl Params {
         }
     }
 
-    /// Returns a whole number that the algorithm's range keeps at 0 or above.
+    /// Returns a whole number whose declared range excludes negative values.
     pub fn count(&self, name: &str) -> usize {
         usize::try_from(self.int(name)).unwrap_or(0)
     }
@@ -304,7 +305,7 @@ impl Params {
         self.values.get(spec.name) != spec.kind.parse(spec.default).as_ref()
     }
 
-    /// Returns a parameter as you would type it, `name=value`.
+    /// Returns a parameter in the form `name=value`.
     pub fn typed(&self, name: &str) -> String {
         self.values.get(name).map_or_else(String::new, |value| format!("{name}={value}"))
     }

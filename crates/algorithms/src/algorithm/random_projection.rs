@@ -1,4 +1,4 @@
-//! `random_projection`: 384 signs of random projections, equal except for a few bits.
+//! `random_projection`: compares 384 signs of random projections, of which a few may differ.
 //!
 //! Source: Charikar 2002; Henzinger 2006, Finding near-duplicate web pages, algorithm C (384 bits, near-duplicates if at least 372 are
 //! equal; precision 0.50 there, compared with 0.38 for supershingles). Cost: about five operations per feature and 64 bits, one row of 68
@@ -8,8 +8,8 @@
 //! kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits of the document.
 //! Two documents with distance k agree in one of k + 1 blocks, so the search is complete; a pair is reported once.
 //!
-//! Limits: like those of `simhash`, of which this is the wide variant: short texts behave badly in both directions, near pairs form
-//! chains, and if pages from the same site share much boilerplate, most of their bits are equal.
+//! Limits: like those of `simhash`, of which this is the wide variant. Short texts produce both false and missed pairs, and near pairs form
+//! chains. If pages from the same site share much boilerplate, most of their bits are equal.
 //!
 //! ```text
 //! the:  + + - +        V = sum = + + - +   (2, 0, -2, 2)  ->  bits V > 0:  1 0 0 1

@@ -9,10 +9,10 @@
 //! share 0.8:  A = {a b c d e}, B = {a b c d f}, C = {x y z}:  A and B have 4 of 5 repeated; 4 common of 5 -> a pair; C: none
 //! ```
 //!
-//! Cost: one more pass, and 7.2 bytes per feature, at most `filter_mib` in total. A document is indexed under its rarest
-//! n + 1 - ceil(share n) features, so that no pair is missed. Limits: a filter that is too small counts single features as repeated
-//! ones, so there are more suspects, but never fewer pairs; a sentence on every page makes a long list, which `--max-candidates` bounds
-//! and counts.
+//! Cost: one more pass, and 7.2 bytes per feature, at most `filter_mib` in total. A document is indexed under its n + 1 - ceil(share n)
+//! rarest features, so that no pair is missed. Limits: a filter that is too small counts single features as repeated ones, so there are
+//! more suspects, but never fewer pairs; a sentence on every page makes a long list, whose comparisons `--max-candidates` limits; those
+//! left out are counted.
 
 use super::contract::{
     Algorithm, Corpus, Decided, Facts, FeatureKind, Learner, Notes, SignatureScheme, Signer, Verify,
@@ -137,7 +137,7 @@ impl Learner for RepeatsLearner {
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
         /// The share of single features that may count as repeated ones, if there is enough memory.
         const RATE: f64 = 1e-3;
-        /// Number of copies of the filter that exist at once while it is passed on.
+        /// Number of copies of the filter that exist at the same time while it is passed on.
         const AT_ONCE: u64 = 3;
         let features = (0..notes.count).map(|at| notes.get(at).len() as u64).sum();
         // The numbers that are passed on and the signer's own filter briefly exist together with the filter. Its size does not depend on
@@ -173,7 +173,7 @@ impl Signer for RepeatsSigner {
     fn scheme(&self) -> SignatureScheme {
         SignatureScheme {
             rules: &["common_features"],
-            // The number of rarest features in a page of usual length.
+            // The number of rarest features in a typical page.
             rows_per_document: 8,
             ..SignatureScheme::new(RowShape::KEY64)
         }
@@ -199,7 +199,7 @@ impl Signer for RepeatsSigner {
             return out.none("too few repeated features");
         }
         counted.sort_unstable();
-        // A document that shares this many features with this one shares one of the first ones. Single features find nothing.
+        // A document that shares this many features with this one shares one of the first ones. Features that occur once find nothing.
         let first = &counted[..count + 1 - needed.clamp(1, count)];
         first.iter().filter(|one| one.0 >= 2).for_each(|&(_, feature)| out.push(0, feature.into(), 0, &[]));
         if first.iter().all(|one| one.0 < 2) {
@@ -212,7 +212,7 @@ impl Signer for RepeatsSigner {
     }
 }
 
-/// Compares the common features with those of the larger document.
+/// Checks the ratio of common features to the features of the larger document.
 struct CommonShare {
     features: FeaturesOf,
     share: f64,

@@ -1,5 +1,5 @@
-//! A hash of the signatures of each algorithm, next to its revision. An index with different signatures must be rejected, so signatures
-//! must not change without a new revision.
+//! Compares each algorithm's revision and a hash of its signatures with the recorded ones. An index with different signatures must be
+//! rejected, so signatures must not change without a new revision.
 
 use super::kit::examples::{D1, params};
 use super::kit::in_memory;

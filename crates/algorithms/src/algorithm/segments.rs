@@ -12,8 +12,8 @@
 //! M = 3; a: p q r s (counts 2 2 3 9), b: p q r t: a is listed under p and q; common p q r -> a pair, similarity 3 / 4
 //! ```
 //!
-//! Limits: with `equal`, one insertion shifts all borders. Navigation text shared by many pages makes false pairs, and its lists cost the
-//! square of their length; `max_df` drops such segments.
+//! Limits: with `equal`, one insertion shifts all borders. Navigation text shared by many pages produces false pairs, and its lists cost
+//! the square of their length; `max_df` drops such segments.
 
 use super::contract::{Algorithm, Corpus, Decided, Facts, FeatureKind, Needs, SignatureScheme, Signer, Verify};
 use super::kit::passages::{Passage, lines, paragraphs};
@@ -110,7 +110,7 @@ impl Algorithm for Segments {
 struct Cutter {
     mode: &'static str,
     size: usize,
-    /// Number of words in the shortest segment that counts.
+    /// Minimum number of words in a segment.
     least: usize,
     /// Separates the fingerprints of these settings from those of other settings.
     salt: u64,
@@ -209,7 +209,7 @@ impl Signer for SegmentsSigner<'_> {
     fn scheme(&self) -> SignatureScheme {
         SignatureScheme {
             rules: &["segments"],
-            // The number of rarest segments in a page of usual length.
+            // The number of rarest segments in a typical page.
             rows_per_document: 8,
             ..SignatureScheme::new(RowShape::KEY64)
         }
@@ -254,14 +254,15 @@ impl Verify for SegmentsSigner<'_> {
         format!("common segments:{}", self.min_common)
     }
 
-    /// Appends the fingerprints that count, in ascending order.
+    /// Appends the fingerprints without boilerplate, in ascending order.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut fingerprints = Vec::new();
         self.fingerprints(document, &mut fingerprints);
         out.extend(self.counted(&fingerprints).into_iter().map(|(_, fingerprint)| fingerprint));
     }
 
-    /// Compares the shared fingerprints with those of the document that has fewer.
+    /// Requires enough shared fingerprints, in number and as a share of the smaller set. A set with fewer than `min_common` must equal the
+    /// other set.
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         let fewer = a.len().min(b.len());
         if fewer < self.min_common {

@@ -1,9 +1,10 @@
-//! `simhash`: one bit vector per document; duplicates are within a Hamming distance, and block tables find all of them.
+//! `simhash`: one bit vector per document. Two documents are duplicates if their vectors are within a given Hamming distance; block tables
+//! find all such pairs.
 //!
 //! Source: Charikar 2002 (the fingerprint), Manku, Jain, Das Sarma 2007 (k = 3 of 64 bits, block tables). Cost: about five operations per
-//! feature, one row per document, then one row per table for each distinct fingerprint. Limits: short texts behave badly in both
-//! directions, so a document with fewer than `min_features` distinct features has no signature; 3 bits of 64 correspond to a cosine of
-//! 0.989, so only slightly changed texts are found; near pairs form chains.
+//! feature, one row per document, then one row per table for each distinct fingerprint. Limits: short texts produce both false and missed
+//! pairs, so a document with fewer than `min_features` distinct features has no signature; 3 bits of 64 correspond to a cosine of 0.989, so
+//! only slightly changed texts are found; near pairs form chains.
 //!
 //! ```text
 //! V[i] += w if bit i of the feature's hash is 1, else V[i] -= w;   bit i of the fingerprint = V[i] > 0
@@ -12,7 +13,7 @@
 //!
 //! The source leaves the features open. They are words with their counts for spaced scripts, and character pairs for Han. `preset=s3`
 //! reproduces the program of a Chinese article: words, 128 bits, V >= 0, and the string hash of CPython 2, which mixes short strings
-//! badly.
+//! poorly.
 
 use super::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use super::kit::bits::differing;
@@ -30,7 +31,7 @@ use dupsift_core::row::{Pairs, Reason, Row, RowShape, Score, Signatures, Window}
 use dupsift_text::Analysis;
 use dupsift_text::shingle::distinct;
 
-/// Maximum number of tables. Each is one row per document, and a row's position must fit in 16 bits.
+/// Maximum number of tables. Each adds one row per document, and a row's position must fit in 16 bits.
 const MOST_TABLES: u64 = 1_000;
 
 /// Implements the `simhash` algorithm.
@@ -147,13 +148,13 @@ struct SimHashSigner<'c> {
 }
 
 impl SimHashSigner<'_> {
-    /// Returns the fingerprint of features where each occurrence counts: a weight is a number of votes.
+    /// Returns the fingerprint of a list of features. Each occurrence of a feature is one vote.
     fn voted(&self, features: &[u64]) -> u128 {
         let high = if self.bits == 64 { 0 } else { majority(features, self.zero, second_half) };
         u128::from(high) << 64 | u128::from(majority(features, self.zero, |feature| feature))
     }
 
-    /// Returns the fingerprint by the hash of the article, whose upper 64 bits cannot be derived from the lower ones.
+    /// Returns the fingerprint computed with the article's hash, whose upper 64 bits cannot be derived from the lower ones.
     fn voted_s3(&self, document: &Analysis<'_>) -> std::result::Result<u128, Reason> {
         let mut hashes = Vec::new();
         self.features.texts(document, |text| hashes.push(scalar_hash(text, self.bits)));
@@ -292,7 +293,7 @@ mod tests {
         }
         // A tie gives 0.
         assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64, false), 0);
-        // By the other rule a tie gives 1; bits that no feature sets stay 0.
+        // Under the other rule, a tie gives 1; bits that no feature sets stay 0.
         assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64, true), 0b11);
     }
 

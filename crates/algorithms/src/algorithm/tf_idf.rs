@@ -83,8 +83,8 @@ impl TfIdfSigner<'_> {
         self.tf.tf(tf, length) * idf
     }
 
-    /// Returns the heaviest words. Words are weighted in descending order of tf. No word weighs more than one with the same tf that is in
-    /// a single document. So if that bound is too light, the rest, usually all words that occur once, are not looked up.
+    /// Returns the heaviest words. Words are weighted in descending order of tf. Among words with the same tf, a word in a single document
+    /// weighs the most. So if even that weight is too low, the remaining words, usually all words that occur once, are not looked up.
     fn heaviest<'t>(&self, document: &'t Analysis<'_>) -> Heaviest<'t> {
         /// Number of words that are looked up before the bound is checked again.
         const AT_ONCE: usize = 32;

@@ -8,10 +8,10 @@
 //! N = 3, df = cf = 1:  1.0986 - 1.2607 = -0.1620;     N = 1000, df = 10, cf = 100:  4.6052 - 2.3522 = 2.2530
 //! ```
 //!
-//! RIDF measures how much rarer a word is, counted by documents, than if its occurrences were distributed at random. A word that never
-//! occurs twice in one document has a slightly negative RIDF that tends to 0 as N grows. A larger TF then lowers its rank; this is
-//! intended. Many weights are equal near 0, so alphabetical order often decides. Limits: signatures are comparable only within one
-//! statistics snapshot. With `bm25_tf`, TF is that of `tf_idf`.
+//! RIDF measures how much lower a word's document frequency is than if its occurrences were distributed at random. A word that never occurs
+//! twice in one document has a slightly negative RIDF that tends to 0 as N grows. A larger TF then lowers its rank; this is intended. Many
+//! weights are equal near 0, so alphabetical order often decides. Limits: signatures are comparable only within one statistics snapshot.
+//! With `bm25_tf`, TF is that of `tf_idf`.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};

@@ -6,8 +6,8 @@
 //! only by their length.
 //!
 //! Rows with the same key are ordered by length in words. A new chain starts where the next length times `ratio` exceeds the last one.
-//! Documents in the same chain are pairs. A document with fewer than `small_doc_sentences` sentences must also be within the ratio of its
-//! partner itself, not only of its neighbor in the chain.
+//! Documents in the same chain are pairs. A document with fewer than `small_doc_sentences` sentences must also be within the ratio of each
+//! of its partners, not only of its neighbor in the chain.
 //!
 //! ```text
 //! lengths 85 100 118 | 140 160        ratio 0.85: 100 x 0.85 <= 85, 118 x 0.85 = 100.3 > 100 starts a new chain, ...

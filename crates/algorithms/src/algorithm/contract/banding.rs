@@ -3,9 +3,9 @@
 //! Source: Indyk, Motwani 1998. Two sets with Jaccard similarity s agree in one minimum with probability s, in all r minima of a band with
 //! s^r, in at least one of b bands with 1 - (1 - s^r)^b.
 //!
-//! `for_threshold` takes a threshold T and returns the largest number of rows per band with which at most 128 minima make a pair with
-//! similarity T a candidate with a probability of 0.95. More rows mean fewer false candidates. The number of bands is the smallest that
-//! reaches this probability:
+//! `for_threshold` chooses bands for a threshold T so that a pair with similarity T becomes a candidate with a probability of at least
+//! 0.95. It uses as many rows per band as 128 minima allow, because more rows mean fewer false candidates. The number of bands is the
+//! smallest that reaches this probability:
 //!
 //! ```text
 //! T = 0.8, 8 rows: 0.8^8 = 0.168, and (1 - 0.168)^17 = 0.044 is the first below 0.05: 17 x 8 = 136 minima, too many
@@ -88,7 +88,7 @@ mod tests {
             let banding = Banding::for_threshold(threshold);
             assert!(banding.bands * banding.rows <= MOST_MINIMA, "{threshold}: {banding:?}");
             assert!(banding.lets_through(threshold) >= 1.0 - MISSED, "{threshold}: {banding:?}");
-            // One more row per band, or one band fewer, would break the promise.
+            // One band fewer would miss too many pairs.
             let fewer = Banding { bands: banding.bands - 1, ..banding };
             assert!(fewer.lets_through(threshold) < 1.0 - MISSED, "{threshold}: {banding:?}");
         }

@@ -27,7 +27,7 @@ pub struct Notes<'n> {
 }
 
 impl<'n> Notes<'n> {
-    /// Returns notes that `get` reads. Learning may use `memory_bytes` bytes, and `go_on` returns an error if the run must stop.
+    /// Returns `count` notes, which `get` reads. Learning may use `memory_bytes` bytes, and `go_on` returns an error if the run must stop.
     pub fn new(
         count: usize,
         memory_bytes: usize,
@@ -55,7 +55,7 @@ impl<'n> Notes<'n> {
     /// Checks whether the run may continue.
     ///
     /// # Errors
-    /// Returns [`Error::Interrupted`](dupsift_core::error::Error::Interrupted) if you stopped the run.
+    /// Returns [`Error::Interrupted`](dupsift_core::error::Error::Interrupted) if the run was interrupted.
     pub fn go_on(&self) -> Result<()> {
         (self.go_on)()
     }

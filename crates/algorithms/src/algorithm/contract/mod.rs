@@ -64,11 +64,11 @@ pub struct Facts {
     pub summary: &'static str,
     /// When another algorithm is the better choice.
     pub when_not_to_use: &'static str,
-    /// The columns and counts that it reads, as text: `"text"`, `"text, word counts"`.
+    /// The columns and counts that the algorithm reads, as text: `"text"`, `"text, word counts"`.
     pub inputs: &'static str,
     /// The parameters, without those shared by all algorithms.
     pub params: &'static [ParamSpec],
-    /// Names that stand for several parameters, each with a value of its own.
+    /// Names that stand for several parameters, each with its own value.
     pub shorthands: &'static [Shorthand],
     /// Named sets of parameter values: `("fineweb", "bands=14,rows=8")`.
     pub presets: &'static [(&'static str, &'static str)],

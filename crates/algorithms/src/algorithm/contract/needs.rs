@@ -5,12 +5,12 @@ use dupsift_text::{Analysis, Field};
 /// Lists the inputs of an algorithm besides the text of a document.
 #[derive(Default)]
 pub struct Needs {
-    /// Whether it needs document and collection frequencies of words.
+    /// Whether the algorithm needs document and collection frequencies of words.
     pub word_counts: bool,
     /// Other parts of documents that the first pass counts. [`CorpusStats::feature_df`](crate::corpus::CorpusStats::feature_df) returns
     /// the counts.
     pub features: Option<Box<dyn FeatureKind>>,
-    /// The columns that it reads besides the text.
+    /// The columns that the algorithm reads besides the text.
     pub fields: &'static [Field],
     /// The parts of a document that its signatures, and the evidence recorded with them, depend on.
     pub reads: Reads,
@@ -22,7 +22,7 @@ impl Needs {
         Needs { word_counts: true, reads: Reads::Words { first_line: false }, ..Needs::default() }
     }
 
-    /// Returns the counts that the first pass must make.
+    /// Returns what the first pass must count.
     pub fn stats(&self) -> Stats {
         Stats { words: self.word_counts, features: self.features.is_some() }
     }
@@ -42,7 +42,7 @@ pub enum Reads {
     },
 }
 
-/// Parts of documents, other than words, whose document frequencies the first pass counts: sentences, segments.
+/// Defines a kind of feature other than words, such as sentences or segments, whose document frequencies the first pass counts.
 pub trait FeatureKind: Send + Sync {
     /// Returns the name of the kind, including everything it depends on, such as `segments:paragraph`. Kinds with the same name are
     /// counted once for all algorithms.
@@ -52,7 +52,7 @@ pub trait FeatureKind: Send + Sync {
     fn hashes(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
 }
 
-/// Lists the counts that the first pass makes.
+/// Selects what the first pass counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Document and collection frequencies of words.

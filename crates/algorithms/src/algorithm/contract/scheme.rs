@@ -1,4 +1,4 @@
-//! How a method builds signatures, and what a key shared by two documents means.
+//! Describes how a method builds signatures, and what a key shared by two documents means.
 
 use super::banding::Banding;
 use dupsift_core::row::{Row, RowShape, Score};
@@ -13,7 +13,7 @@ pub struct SignatureScheme {
     /// The rules that can find a pair, by bit of [`Pair::matched`](dupsift_core::row::Pair::matched). Their names appear in the column
     /// `matched_by`.
     pub rules: &'static [&'static str],
-    /// Two directed rules, by index in `rules`. They are swapped if the documents of a pair are.
+    /// Two directed rules, as indices into `rules`. They are swapped when the documents of a pair are swapped.
     pub opposite_rules: Option<[u32; 2]>,
     /// The score of two documents whose rows have equal keys, if equal keys make them duplicates.
     pub equal: Score,
@@ -28,8 +28,8 @@ pub struct SignatureScheme {
     pub index_words: usize,
     /// How the number of comparisons grows with the corpus.
     pub growth: Growth,
-    /// Whether rows of a key are compared by [`Pairs::compare_nearest`](dupsift_core::row::Pairs::compare_nearest). If so, an index looks
-    /// up only documents that are near a document of the batch.
+    /// Whether rows with the same key are compared by [`Pairs::compare_nearest`](dupsift_core::row::Pairs::compare_nearest). If so, an
+    /// index looks up only documents that are near a document of the batch.
     pub nearest: bool,
     /// Number of signature bits that chance collisions depend on, for run.json. `None` if pairs are judged.
     pub signature_bits: Option<u32>,
@@ -44,12 +44,12 @@ pub struct SignatureScheme {
 /// Defines what a key shared by two documents at the same position means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedKey {
-    /// The documents are duplicates. A group of rows represents all its pairs, and costs as much as its length.
+    /// The documents are duplicates. A group of rows represents all its pairs, and its cost is linear in its length.
     Duplicates,
     /// The documents are duplicates, and a second round with rows of this shape finds pairs whose keys differ slightly, such as by a
-    /// Hamming distance. Groups of equal keys become classes first, so that a frequent key is not compared with itself.
-    /// [`Signer::probes`](super::Signer::probes) emits the rows of the second round, and [`Signer::pairs`](super::Signer::pairs) compares
-    /// them.
+    /// Hamming distance. Groups of equal keys become classes first, so that rows with the same frequent key are not compared with each
+    /// other. [`Signer::probes`](super::Signer::probes) emits the rows of the second round, and [`Signer::pairs`](super::Signer::pairs)
+    /// compares them.
     DuplicatesAndProbes(RowShape),
     /// The shared key alone makes the documents candidates. Each position has one key per document, as in MinHash bands.
     Candidates,
@@ -104,7 +104,7 @@ impl SignatureScheme {
         SignatureScheme { shared_key: SharedKey::Duplicates, signature_bits: Some(bits), ..SignatureScheme::new(shape) }
     }
 
-    /// Returns whether a shared key alone makes duplicates and there are no other pairs.
+    /// Returns whether two documents are a pair exactly if they share a key.
     pub fn is_equivalence(&self) -> bool {
         self.shared_key == SharedKey::Duplicates
     }

@@ -42,12 +42,12 @@ pub trait Signer: Send + Sync {
         true
     }
 
-    /// Returns the method's own text check for candidate pairs.
+    /// Returns the method's own text check for candidate pairs, if it has one.
     fn verify(&self) -> Option<&dyn Verify> {
         None
     }
 
-    /// Returns the extras of a method with weighted term vectors.
+    /// Returns the additional operations of a method with weighted term vectors.
     fn vectors(&self) -> Option<&dyn TermVectors> {
         None
     }

@@ -1,11 +1,11 @@
-//! Additional operations of methods with weighted term vectors. `cosine` implements them.
+//! Defines additional operations of methods with weighted term vectors. `cosine` implements them.
 
 use crate::measure::{Surplus, TitleWords, Versions};
 use dupsift_core::row::Signatures;
 use dupsift_text::Analysis;
 
-/// Adds extras to a [`Signer`](super::Signer) whose documents are vectors of weighted terms. It records evidence while it signs, reports
-/// which word two texts differ in, and compares only some documents of a large window.
+/// Extends a [`Signer`](super::Signer) whose documents are vectors of weighted terms. Such a method records evidence while it signs,
+/// reports the words in which two texts differ, and compares only some documents of a large window.
 pub trait TermVectors: Send + Sync {
     /// Signs like [`Signer::sign`](super::Signer::sign), and appends what [`Verify::evidence`](super::Verify::evidence) of the method's
     /// own check would append, so that no document is read again for the check. This pays off if most documents are in a candidate pair
@@ -36,7 +36,7 @@ pub trait TermVectors: Send + Sync {
     /// Describes how far apart two sketches are, for `explain`.
     fn describe_sketches(&self, a: &[u64], b: &[u64]) -> Option<String>;
 
-    /// Returns the reason why a window of `rows` rows does not compare two documents with these sketches. `None` if it compares them. No
-    /// window leaves out a comparison because it is small.
+    /// Returns the reason why a window of `rows` rows does not compare two documents with these sketches. `None` if it compares them. A
+    /// window never leaves out a comparison because it is small.
     fn describe_window(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String>;
 }

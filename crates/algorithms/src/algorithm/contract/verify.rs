@@ -7,7 +7,7 @@ use dupsift_text::Analysis;
 /// Checks candidate pairs on their texts. The evidence of each document is extracted once and kept in a temporary file, so that a document
 /// in a thousand pairs is analyzed once.
 pub trait Verify: Send + Sync {
-    /// Returns the setting as you write it: `jaccard:0.7`.
+    /// Describes the check and its threshold, such as `lcs:0.7`.
     fn name(&self) -> String;
 
     /// Appends the numbers that the comparison needs from one document.

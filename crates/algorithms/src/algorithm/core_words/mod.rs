@@ -1,13 +1,13 @@
 //! `core_words`: compares first what the page states about its topic, then the largest segments of its text.
 //!
-//! Source: the two-stage method of the Chinese survey; the concrete steps are dupsift's interpretation. Core words are the words of the
-//! title without the name of the site (weight 3), of the page's keywords (2) and of its description (1), each column counting once, times
-//! ln(N / df). The five heaviest, in alphabetical order, are the key. Only documents with equal keys are compared, by the hashes of their
-//! five largest segments: two must agree, or all of them if one document has fewer. Cost: a first pass for the counts of words and of
-//! title parts, O(words), one row per document.
+//! Source: the two-stage method of the Chinese survey; the concrete steps are dupsift's interpretation. Core words come from the title
+//! without the name of the site (weight 3), the page's keywords (2) and its description (1). A word counts once per column, and the sum of
+//! its weights is multiplied by ln(N / df). The five heaviest words, in alphabetical order, are the key. Only documents with equal keys are
+//! compared, by the hashes of their five largest segments: two must agree, or all of them if one document has fewer. Cost: a first pass for
+//! the counts of words and of title parts, O(words), one row per document.
 //!
 //! The name of the site is the part that many titles share: a part of the title (`kit/title.rs`) that is in more than 3 titles and in more
-//! than a hundredth of them is dropped, unless nothing would remain.
+//! than 1% of all titles is dropped, unless nothing would remain.
 //!
 //! Paragraphs are joined until they have 50 words; then the next segment begins. A remainder at the end is added to the last segment. A
 //! word is a run of letters and digits; two Chinese characters count as one word.
@@ -128,14 +128,14 @@ struct CoreWordsSigner<'c> {
     weights: [f64; 3],
     strip_suffix: bool,
     body: bool,
-    /// Number of half words in the smallest segment.
+    /// Minimum number of half words in a segment.
     least: usize,
     segments: usize,
     min_common: usize,
     stats: &'c CorpusStats,
 }
 
-/// Holds a word in a column.
+/// Holds a word from a column, with its document frequency and weight.
 struct Said<'t> {
     word: &'t str,
     hash: u64,
@@ -196,7 +196,7 @@ impl CoreWordsSigner<'_> {
         let (text, places) = (document.text(), paragraphs(document));
         let mut found: Vec<(usize, u64)> = Vec::new();
         let mut one = Passage::default();
-        // The first paragraph of the current segment, and that of the previous one.
+        // The first paragraphs of the current segment and of the previous one.
         let (mut begin, mut before) = (0, 0);
         for (at, place) in places.iter().enumerate() {
             one.add(&text[place.clone()]);
@@ -258,7 +258,7 @@ impl Signer for CoreWordsSigner<'_> {
         out.push(0, hash64(core.as_bytes()).into(), 0, &sketch[..8 * self.segments]);
     }
 
-    /// Compares the common segments with those of the document that has fewer.
+    /// Requires `min_common` common segments, or all of them if one document has fewer.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         let some = |segment: &&[u8; 8]| **segment != [0; 8];
         let segments = |row: &Row<'_>| row.sketch.as_chunks::<8>().0.iter().filter(some).count();

@@ -53,7 +53,7 @@ fn the_part_that_many_titles_have_names_the_site() {
     };
     // The name is the longest part and is in five titles, so the topics decide.
     assert_eq!(titles("", &site), BTreeSet::from([(0, 4)]));
-    // With the name, the first of equally heavy words is from the site, "encyclopedia", unless it is "cats".
+    // With the name, the first of the equally heavy words is "encyclopedia", from the site's name, unless "cats" comes first.
     let with_site = BTreeSet::from([(0, 4), (1, 2), (1, 3), (2, 3)]);
     assert_eq!(titles("core=1,strip_suffix=false", &site), with_site);
     // Three titles are too few for the name of a site. If nothing remains, the whole title is used.

@@ -10,10 +10,10 @@ use dupsift_text::{Analysis, Field};
 
 /// A part in at most this many titles is not the name of a site.
 const FEW_TITLES: u64 = 3;
-/// Neither is a part in at most one of this many titles.
+/// A part in at most one of this many titles is not the name of a site either.
 const SHARE_OF_TITLES: u64 = 100;
 
-/// Counts titles, and the parts of titles that have several.
+/// Counts titles and, for titles with several parts, the parts.
 pub struct TitleParts;
 
 impl TitleParts {

@@ -10,8 +10,8 @@
 //!              2 (occurrences in the text), + 1 if it is in the first line; if so, the occurrences there follow
 //! ```
 //!
-//! The number of a term is its rank in the corpus, which also determines its document frequency. Terms that were not counted come after
-//! all ranks, ordered by their hashes. Weights are recomputed by the original steps and rounded to Float32.
+//! The number of a term is its rank in the corpus, which also determines its document frequency. Terms that were not counted come after all
+//! ranks, ordered by their hashes. Weights are recomputed with the same operations as in signing and rounded to Float32.
 
 use std::sync::LazyLock;
 
@@ -34,13 +34,13 @@ fn log(count: u64) -> f64 {
 /// Holds a term as stored in the evidence of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stated {
-    /// Its place in the order shared by all documents: twice its number, + 1 in the first line.
+    /// The position of the term in the order shared by all documents: twice the term number, plus 1 for a term of the first line.
     pub place: u64,
-    /// Number of documents that contain it.
+    /// Number of documents that contain the term.
     pub df: u64,
     /// Number of occurrences in the document.
     pub count: u64,
-    /// Its weight in the vector.
+    /// The weight of the term in the vector.
     pub weight: f64,
 }
 
@@ -68,7 +68,7 @@ pub struct Terms<'e> {
 }
 
 impl Weighing<'_> {
-    /// Returns the place of a term from its hash and its rank.
+    /// Returns the position of a term, given its hash and rank.
     pub fn place(&self, hash: u64, rank: u64) -> u64 {
         let number = if rank == u64::MAX { self.ranks() + (hash >> 2) } else { rank };
         number << 1 | u64::from(is_head(hash))
@@ -91,7 +91,7 @@ impl Weighing<'_> {
                 body.push(place);
             }
         }
-        // They are already sorted, rarest first, except for terms that were not counted.
+        // The positions are already sorted, rarest first, except for terms that were not counted.
         for places in [&mut body, &mut heads] {
             if !places.is_sorted() {
                 places.sort_unstable();
@@ -145,7 +145,7 @@ impl Weighing<'_> {
     }
 }
 
-/// Returns the lower of the first places of two lists.
+/// Returns the lower of the first positions in two lists.
 #[inline]
 fn first(a: &[(u64, u32)], b: &[(u64, u32)]) -> Option<u64> {
     match (a.first(), b.first()) {
@@ -296,7 +296,8 @@ mod tests {
         let mut out = vec![7];
         weighing.evidence(&Vector { terms, factors: [0.5, 0.1] }, &mut out);
         let length = (0.25f64 + 0.25 + 22_500.0).sqrt();
-        // 601 is 100 1101 1001: d9 with the top bit, 4. The number of the last is 3 + 1234 / 4 = 490, and 490 - 3 = 3cb + ...
+        // 601 in groups of seven bits is 100 1011001: d9 with the top bit, then 4.
+        // In hexadecimal, the number of the last term is 3 + 1234 / 4 = 490. The lowest number that it can have is 3, and 490 - 3 = 48d.
         let gap = 2 * (3 + 0x1234 / 4 - 3);
         let bytes =
             [2 * first.1 as u8, 2 * (2 - first.1 as u8 - 1) + 1, 0xd9, 4, 1, gap as u8 | 0x80, (gap >> 7) as u8, 0];

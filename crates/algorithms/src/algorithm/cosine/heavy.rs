@@ -1,10 +1,10 @@
 //! Keys for texts that share two of their heaviest terms.
 //!
-//! A text's few heaviest terms describe its topic. Unrelated texts rarely share two of them if terms of many documents are left out, so
-//! the number of comparisons grows little faster than the corpus. A pair is missed if it shares at most one heavy term.
+//! A text's few heaviest terms describe its topic. Unrelated texts rarely share two of them if terms that occur in many documents are left
+//! out, so the number of comparisons grows little faster than the corpus. A pair is missed if it shares at most one heavy term.
 //!
-//! Versions share most of their heaviest terms, and some of the less heavy ones. So not all pairs of terms are keys, but only those with a
-//! small sum of ranks. With the same number of keys, this misses half as many pairs as all pairs from a shorter list.
+//! Versions share most of their heaviest terms, and some of the less heavy ones. So only pairs of terms with a small sum of ranks are keys.
+//! With the same number of keys, this misses half as many pairs as all pairs from a shorter list.
 //!
 //! ```text
 //! of `most` terms the keys are those of ranks r + s <= most + 1; their number is most^2 / 4
@@ -30,7 +30,7 @@ use std::ops::Bound;
 /// Terms in at most this many documents make keys even in a small corpus, because they cost little.
 const FEW_DOCUMENTS: u64 = 400;
 
-/// A text with fewer key-making terms also gets a key for each single one of them.
+/// A text with fewer key-making terms also gets a key for each of them alone.
 const FEW_TERMS: usize = 3;
 
 /// Defines which terms make keys.
@@ -47,7 +47,7 @@ pub struct HeavyTerms {
 /// Holds the keys of a text and the terms that make them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
-    /// The terms: first those that make keys alone, then common ones; each group by descending weight.
+    /// The terms: first those that are not common, then the common ones; each group by descending weight.
     pub terms: Vec<u64>,
     /// The keys, each made of two terms or of one.
     pub keys: Vec<u64>,
@@ -55,7 +55,7 @@ pub struct Keys {
     pub common: f64,
 }
 
-/// Defines what a key is made of. A key stores it in its lowest bits.
+/// Defines what a key is made of. The lowest bits of a key store its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Two terms, at least one of which is not common.
@@ -177,7 +177,7 @@ mod tests {
         let found = HEAVY.keys(&terms, 1);
         assert_eq!(found.terms, [2, 4, 6, 8]);
         assert_eq!(found.keys, [key(2, 4), key(2, 6), key(4, 6), key(2, 8)]);
-        // The same keys if the weights are in another order, and with any first line.
+        // The order of the weights does not change the key of two terms, and a first line makes no keys.
         let turned = [term(2, 1.0, 2), term(4, 2.0, 2), term(6, 3.0, 2), term(9, 9.0, 2)];
         let same: Vec<u64> = HEAVY.keys(&turned, 1).keys;
         assert_eq!(same, [key(6, 4), key(6, 2), key(4, 2)]);

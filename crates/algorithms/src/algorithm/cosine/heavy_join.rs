@@ -17,7 +17,7 @@ use dupsift_core::row::{Pair, Pairs, Score, Signatures, Sketches, Window};
 
 /// Maximum number of rows in a window whose pairs are all compared. In larger windows, a pair needs a third shared term.
 const LARGE_WINDOW: usize = 64;
-/// Maximum number of entries in memory of a window's list of third terms: 4 MB.
+/// Maximum number of entries of a window's list of third terms that are held in memory: 4 MB.
 const ENTRIES: usize = 1 << 18;
 /// Number of bits that a sketch holds per term.
 const PRINT_BITS: u32 = 16;
@@ -29,7 +29,7 @@ pub const MOST_TERMS: usize = 32;
 const NUMBERS: usize = (MOST_TERMS + 1).next_multiple_of(PRINTS);
 /// Maximum number of words in a sketch.
 const MOST_WORDS: usize = WORDS + NUMBERS / PRINTS;
-/// Represents length 1.
+/// The number that represents length 1.
 const LENGTH: f64 = u16::MAX as f64;
 
 /// Implements the join, bound to a corpus.
@@ -37,7 +37,7 @@ pub struct HeavyJoin {
     terms: HeavyTerms,
     signs: SignSketch,
     most_differing: u32,
-    /// Maximum number of entries in memory of a window's list of third terms.
+    /// Maximum number of entries of a window's list of third terms that are held in memory.
     entries: usize,
 }
 
@@ -45,7 +45,7 @@ pub struct HeavyJoin {
 type Numbers = [u16; NUMBERS];
 
 impl HeavyJoin {
-    /// Returns the join by these terms, with the projections of a seed.
+    /// Returns the join by these terms, with the random projections of `seed`.
     pub fn new(terms: HeavyTerms, seed: u64) -> HeavyJoin {
         HeavyJoin {
             terms,
@@ -288,8 +288,8 @@ mod tests {
         terms.iter().enumerate().map(term).collect()
     }
 
-    /// 0 and 1 are the heaviest terms of all documents and make one window of all of them. In it, only pairs with a third shared term are
-    /// found.
+    /// Terms 0 and 1 are the heaviest in every document, so one window contains all documents. Only pairs with a third shared term are
+    /// found in it.
     #[test]
     fn a_large_window_is_cut_by_a_third_term() {
         let documents: Vec<Vec<u64>> = (0..200).map(|doc| vec![0, 1, 10 + doc / 4, 1_000 + doc, 2_000 + doc]).collect();
@@ -302,7 +302,8 @@ mod tests {
         // Two in a hundred thousand pairs of terms have equal fingerprints.
         let others = found.keys().filter(|&&(a, b)| !of_four(a, b)).count();
         assert!(others <= 3 && found.len() - others == 50 * 6, "{} with {others}", found.len());
-        // The window of all documents, and two windows for each group of four, by 0 and by 1 with their third term: 6 comparisons each.
+        // The window of all documents, and two windows for each group of four, by term 0 and by term 1, each with the third term: 6
+        // comparisons each.
         assert!((3 * 50 * 6..3 * 50 * 6 + 5).contains(&compared), "{compared}");
         // The reported reason agrees with the result for every two documents.
         let sketches: Vec<Vec<u64>> = vectors
@@ -325,7 +326,7 @@ mod tests {
         assert!(compared == 64 * 63 / 2 + 2 * 16 * 6 && found.len() > 1_900);
     }
 
-    /// If all documents of a window share a third term, nothing is cut. A pair that shares several terms is found once.
+    /// If all documents of a window share a third term, no pair is ruled out. A pair that shares several terms is found once.
     #[test]
     fn what_all_have_in_common_cuts_nothing() {
         let vectors = |third: &dyn Fn(u64) -> Vec<u64>| -> Vec<Vec<Term>> {

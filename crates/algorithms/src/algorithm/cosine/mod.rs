@@ -54,14 +54,14 @@ pub(super) use vector::{Weighing, idf};
 /// The lowest threshold at which `join=heavy` was measured. No preset uses a lower one.
 const LEAST_HEAVY: f64 = 0.6;
 
-/// The parameter for counting occurrences.
+/// The parameter that selects how occurrences are counted.
 pub(super) const TF: ParamSpec = ParamSpec {
     name: "tf",
     kind: Kind::Choice(&["raw", "sublinear"]),
     default: "raw",
     help: "raw: number of occurrences; sublinear: 1 + ln of that number",
 };
-/// The parameter for finding pairs.
+/// The parameter that selects how pairs are found.
 pub(super) const JOIN: ParamSpec = ParamSpec {
     name: "join",
     kind: Kind::Choice(&["exact", "heavy"]),
@@ -159,7 +159,7 @@ pub(super) struct VectorSigner<'c> {
     /// The name of the algorithm, as the only rule.
     rules: &'static [&'static str],
     threshold: f64,
-    /// The join by heavy terms, with `join=heavy`.
+    /// The join by heavy terms, if `join=heavy`.
     heavy: Option<HeavyJoin>,
     /// The rule that distinguishes versions from pages with the same template, if pairs are classified.
     rule: Option<Versions>,
@@ -224,7 +224,7 @@ impl Signer for VectorSigner<'_> {
         let Some(heavy) = &self.heavy else {
             return SignatureScheme {
                 shape: RowShape { sketch: SKETCH, ..RowShape::KEY64 },
-                // The number of leading terms of a page of usual length.
+                // The number of leading terms of a typical page.
                 rows_per_document: 8,
                 growth: Growth::MayBeQuadratic { instead: "join=heavy or a higher threshold" },
                 ..scheme

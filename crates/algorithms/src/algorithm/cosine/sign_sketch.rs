@@ -30,7 +30,7 @@ const PART: usize = 256;
 const NARROW: usize = BITS as usize;
 /// Number of adjacent coordinates that one instruction adds. A transform mixes the coordinates of one lane.
 const LANES: usize = 8;
-/// The whole number that represents a weight of 1, and the bits dropped after all terms are added.
+/// The integer that represents a weight of 1, and the bits dropped after all terms are added.
 const UNIT: f64 = (1 << 20) as f64;
 const SHIFT: u32 = 10;
 
@@ -67,7 +67,7 @@ impl SignSketch {
 
     /// Returns the signs of a vector with length 1.
     pub fn signs(&self, terms: &[Term]) -> [u64; WORDS] {
-        // Whole numbers: sums that overflow wrap around, and are the same on every machine.
+        // Integers: sums that overflow wrap around, and are the same on every machine.
         let mut hashed = [0i32; WIDE];
         for term in terms {
             // Four coordinates and four signs.
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(one.signs(&a), one.signs(&turned));
         assert_eq!(SignSketch::new(1).signs(&b), one.signs(&b));
         assert!(differing(&one.signs(&a), &other.signs(&a)) > 150);
-        // Neither an empty vector nor weights above those of a vector with length 1 cause a panic.
+        // Neither an empty vector nor weights above those of a vector with length 1 causes a panic.
         assert_eq!(differing(&one.signs(&[]), &other.signs(&[])), 0);
         let heavy: Vec<Term> = (0..3_000).map(|hash| Term { hash, weight: 1e9, df: 1 }).collect();
         one.signs(&heavy);

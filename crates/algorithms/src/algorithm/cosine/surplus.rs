@@ -1,5 +1,5 @@
-//! The word with the largest surplus by weight in one of two texts. In pages with the same template, it shows that they state different
-//! facts.
+//! Finds the word with the largest surplus by weight in one of two texts. In pages with the same template, a large surplus shows that they
+//! state different facts.
 //!
 //! ```text
 //! weight of a text = sum of count x idf        surplus of u over v = the largest (count in u - count in v) x idf, over u's weight
@@ -71,12 +71,13 @@ impl<'e> Side<'e> {
     }
 }
 
-/// Returns the name of the word at a place; always above 0.
+/// Returns the number that identifies the word at a position; it is always above 0.
 pub fn word(place: u64) -> u64 {
     place / 2 + 1
 }
 
-/// Returns which of the next two terms comes first in the order of all documents, and its place. `None` if both texts are at their end.
+/// Returns which of the next two terms comes first in the order shared by all documents, and its position. `None` if both texts are at
+/// their end.
 fn next(a: &Side<'_>, b: &Side<'_>) -> Option<(std::cmp::Ordering, u64)> {
     let first = |side: &Side<'_>| side.next.map(|term| term.place);
     match (first(a), first(b)) {

@@ -121,7 +121,7 @@ mod tests {
         weighing.titles(&evidence(a), &evidence(b), 10)
     }
 
-    /// Words that were not counted are in one document each.
+    /// Each word that was not counted is in one document.
     #[test]
     fn the_example() {
         let none = CorpusStats::none();

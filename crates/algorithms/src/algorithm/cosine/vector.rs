@@ -32,7 +32,7 @@ pub struct Weighing<'c> {
     pub units: Units,
     /// The frequencies of the terms.
     pub stats: &'c CorpusStats,
-    /// The factor of a term by its document frequency, if rare terms count more.
+    /// The factor of a term as a function of its document frequency, if rare terms count more.
     pub idf: Option<ByCount>,
 }
 
@@ -230,7 +230,7 @@ mod tests {
         assert!(near(likeness(0.9, "b c\na d", "b c\nd a"), 1.0, 0.0));
     }
 
-    /// Early termination gives up only if the complete comparison would fail.
+    /// The comparison stops early only if the complete comparison would fail.
     #[test]
     fn the_early_stop_changes_nothing() {
         let stats = CorpusStats::none();

@@ -44,7 +44,7 @@ pub fn word_of(hash: u64) -> u64 {
 /// Holds the criteria of the choice.
 #[derive(Clone, Copy, Debug)]
 pub struct Goals {
-    /// Minimum number of sampled documents that a threshold must leave above it.
+    /// Minimum number of sampled documents in which f must be above a word's threshold.
     pub documents: u32,
     /// The distance from the threshold that counts as too near, in steps.
     pub near: usize,
@@ -81,7 +81,7 @@ struct Candidate {
 /// Chooses support words from notes made by [`note_of`].
 ///
 /// # Errors
-/// Returns the error of [`Notes::go_on`], or an error if memory does not suffice.
+/// Returns the error of [`Notes::go_on`], or an error if there is not enough memory.
 pub fn choose(notes: &Notes<'_>, goals: &Goals) -> Result<Chosen> {
     let (places, counts) = count(notes)?;
     let mut candidates: Vec<Option<Candidate>> = (0..counts.len()).map(|_| None).collect();
@@ -146,7 +146,7 @@ fn each(notes: &Notes<'_>, at: usize, mut word: impl FnMut(u64, usize)) -> Resul
     Ok(())
 }
 
-/// Holds the position of each word, in the order of the notes, and how many of its documents have it at each step.
+/// Holds the position of each word, in the order of the notes, and for each position the number of documents at each step.
 type Counts = (HashMap<u64, usize>, Vec<[u32; STEPS as usize]>);
 
 fn count(notes: &Notes<'_>) -> Result<Counts> {
@@ -217,8 +217,8 @@ impl Set {
     }
 
     /// Adds words with at least this quality, by (documents helped descending, quality descending, word ascending), until no document is
-    /// helped. The number of documents that a word helps can only shrink while others are added. So a word that still helps as many as at
-    /// its last evaluation is next.
+    /// helped. The number of documents that a word helps can only shrink while others are added. So the next word is one that still helps
+    /// as many documents as at its last evaluation.
     fn grow(&mut self, quality: f64) {
         let rank = |set: &Set, at: usize| {
             let candidate = &set.candidates[at];

@@ -32,7 +32,7 @@ fn beginnings_end_between_characters() {
     assert_eq!(beginning("网页ab", 5, true), "网页a");
     assert_eq!(beginning("网页ab", 6, true), "网页ab");
     assert_eq!(beginning("ab", 9, true), "ab");
-    // If a character does not fit, no shorter one after it is used.
+    // If a character does not fit, shorter characters after it are not used either.
     assert_eq!(beginning("a网b", 2, false), "a");
     assert_eq!(beginning(&"网".repeat(600), 512, true).chars().count(), 256);
     assert_eq!(beginning(&"网".repeat(600), 512, false).chars().count(), 170);

@@ -37,8 +37,8 @@ const TRACKING: [&str; 25] = [
 
 /// Returns the key of a web address, or `None` if the text is not one.
 ///
-/// The address is parsed like in a browser, by the WHATWG URL standard. The scheme, `www.`, default port, fragment, tracking parameters
-/// and order of parameters are ignored. An address without a scheme must have a dot in its host.
+/// The address is parsed as in a browser, by the WHATWG URL standard. The scheme, `www.`, default port, fragment, tracking parameters and
+/// order of parameters are ignored. An address without a scheme must have a dot in its host.
 pub fn key(text: &str) -> Option<String> {
     let text = text.trim();
     let begins = |start: &str| text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));

@@ -17,9 +17,9 @@ pub struct Blocks<V> {
     distance: u32,
     /// The bits of each block.
     masks: Vec<V>,
-    /// The set of blocks of each table.
+    /// For each table, the set of its blocks.
     tables: Vec<u64>,
-    /// The bits of these blocks for each table.
+    /// For each table, the bits of its blocks.
     table_masks: Vec<V>,
 }
 
@@ -49,7 +49,7 @@ impl<V: Bits> Blocks<V> {
         self.distance
     }
 
-    /// Returns the number of tables. Each is one row per document.
+    /// Returns the number of tables. Each adds one row per document.
     pub fn tables(&self) -> usize {
         self.tables.len()
     }
@@ -80,8 +80,8 @@ impl<V: Bits> Blocks<V> {
         }
         let agreeing = self.masks.iter().enumerate().filter(|(_, mask)| differing & **mask == V::NONE);
         let agreeing = agreeing.fold(0u64, |set, (block, _)| set | 1 << block);
-        // Tables are in ascending order of their sets, so the first one on which both agree has the lowest of the blocks on which they
-        // agree.
+        // Tables are in ascending order of their sets of blocks, so the first table on which both vectors agree consists of the lowest
+        // blocks on which they agree.
         let blocks = *self.tables.get(table as usize)?;
         let up_to_its_highest = u64::MAX >> blocks.leading_zeros();
         (agreeing & up_to_its_highest == blocks).then_some(distance)

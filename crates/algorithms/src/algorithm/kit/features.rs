@@ -47,7 +47,7 @@ impl Features {
         match self.kind {
             "words" => out.extend(document.words().iter().filter(|word| !word.stop).map(|word| word.hash)),
             "shingles" => shingles(document.tokens(), self.ngram, false, out),
-            // Punctuation without a word makes no features.
+            // A text without words has no features, even if it has punctuation.
             "chars" if document.tokens().is_empty() => {}
             "chars" => char_shingles(document.text(), self.ngram, out),
             _ => pairs_of_han(document.tokens(), out),
@@ -120,7 +120,7 @@ mod tests {
         assert_eq!(whole.len(), "甲乙丙丁戊。 己庚辛壬".chars().count() - 4);
         assert_eq!(whole, of("甲乙丙丁戊。 己庚辛壬"));
         assert_eq!(whole, of("甲乙丙丁戊。\n己庚辛壬"));
-        // Within a sentence, a space counts as a space.
+        // Within a sentence, a space makes a difference.
         assert_ne!(of("甲乙丙丁戊，己庚辛壬"), of("甲乙丙丁戊， 己庚辛壬"));
     }
 

@@ -1,7 +1,7 @@
 //! The lexicon of I-Match: words that are neither too common nor too rare, and which of them a document contains (docs/methods/imatch.md).
 //!
 //! The normalized IDF of a word ranges from 0 for the most common word in the corpus to 1 for the rarest. The lexicon is an interval of
-//! it. IDF falls with the document frequency, so the interval is stored as one of document frequencies.
+//! normalized IDF. IDF falls as the document frequency rises, so the interval is stored as a range of document frequencies.
 //!
 //! ```text
 //! nidf(df) = ln(df_greatest / df) / ln(df_greatest / df_least)      1000 / 1: df 251 -> 0.2, df 4 -> 0.8
@@ -132,7 +132,8 @@ impl Lexicon {
     }
 }
 
-/// Returns the first number in a range for which a condition holds that keeps holding, or the end if there is none.
+/// Returns the first number in a range for which `holds` is true, or the end of the range if there is none. `holds` must be true for all
+/// later numbers too.
 fn first(mut from: u64, mut to: u64, holds: impl Fn(u64) -> bool) -> u64 {
     while from < to {
         let middle = from + (to - from) / 2;
@@ -161,7 +162,7 @@ impl<'t> Entry<'t> {
     }
 }
 
-/// Joins words with single spaces in a cleared string. Returns the number of words.
+/// Clears the string and writes the words to it, joined with single spaces. Returns the number of words.
 pub fn join<'t>(words: impl Iterator<Item = &'t str>, string: &mut String) -> usize {
     string.clear();
     let mut count = 0;

@@ -28,7 +28,7 @@ pub const MARGIN: ParamSpec = ParamSpec {
     help: "M: a pair's similarity must be within M of the best similarity of each of its documents; either:M: of at least one of them; M:D: also keep pairs that connect a cluster, up to distance D",
 };
 
-/// Similarities are Float32; slightly more than M keeps 0.9 within 0.1 of 1.
+/// Tolerance for similarities, which are Float32: it keeps 0.9 within 0.1 of 1.
 const HAIR: f64 = 1e-6;
 
 /// Returns whether a pair with this similarity is within the margin, given the best similarities of its documents.
@@ -37,7 +37,7 @@ pub fn within(margin: Margin, similarity: f32, best_a: f32, best_b: f32) -> bool
     f64::from(similarity) + margin.within + HAIR >= f64::from(best)
 }
 
-/// Returns whether a pair within a cluster is kept in any case.
+/// Returns whether a pair within a cluster is kept even if the margin alone would remove it.
 pub fn keeps_whole(margin: Margin, score: Score) -> bool {
     let distance = score.distance.unwrap_or(1.0 - score.similarity);
     margin.whole.is_some_and(|whole| f64::from(distance) <= whole + HAIR)

@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn all_levels_find_what_counting_finds() {
         for len in [0, 1, 7, 8, 9, 63, 64, 65, 300] {
-            // Words near one word, so that all distances from 0 on occur.
+            // Words near the same word, so that all small distances occur.
             let flips = |n| (0..n % 7).fold(0, |bits, i| bits ^ 1 << (splitmix64(n, i) % 64));
             let words: Vec<u64> = (0..len).map(|n| splitmix64(1, 1) ^ flips(n)).collect();
             for most in [0, 3, 64] {

@@ -16,7 +16,7 @@ use dupsift_text::Analysis;
 /// Holds a line with visible text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Line {
-    /// Its range in the normalized text.
+    /// The range of the line in the normalized text.
     pub place: Range<usize>,
     /// Whether a blank line, or U+2029, precedes it.
     pub after_blank: bool,
@@ -56,7 +56,7 @@ fn is_line_end(c: char) -> bool {
     matches!(c, '\n' | '\r' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }
 
-/// Maximum number of letter bytes that are buffered before they are hashed, because a paragraph may be a whole long document.
+/// Maximum number of letter bytes that are buffered before they are hashed, because a paragraph may be an entire long document.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Holds the letters and digits of one passage, which consists of any number of stretches of normalized text.
@@ -64,7 +64,7 @@ const KEPT_BYTES: usize = 1 << 20;
 pub struct Passage {
     /// Letters that are not hashed yet.
     letters: String,
-    /// The hash of the letters before them, if there are too many.
+    /// The hash of all earlier letters, if there were too many to buffer.
     before: Option<Box<Hash64>>,
     half_words: usize,
     /// Whether the last character belongs to a word delimited by spaces.
@@ -121,8 +121,8 @@ impl Passage {
     }
 }
 
-/// Returns whether a character belongs to a script that is written without spaces. Complete blocks count, because their gaps do not
-/// matter.
+/// Returns whether a character belongs to a script that is written without spaces. Entire Unicode blocks are listed, because unassigned
+/// characters do not matter.
 pub fn is_unspaced(c: char) -> bool {
     matches!(c,
         '\u{3400}'..='\u{9FFF}' | '\u{3005}'..='\u{3007}' | '\u{3040}'..='\u{30FF}' | '\u{F900}'..='\u{FAFF}'

@@ -1,5 +1,5 @@
-//! A table of the position of each hash in a list. It is built for one document or for a dictionary of a few thousand words, and each
-//! lookup takes a few steps.
+//! A table that maps each hash in a list to its position. It is built for one document or for a dictionary of a few thousand words, and
+//! each lookup takes a few steps.
 
 /// Holds the table. The low bits of the hashes must be well mixed.
 pub struct Places {
@@ -24,8 +24,8 @@ impl Places {
         self.slots[self.find(hash)].1.checked_sub(1).map(|place| place as usize)
     }
 
-    /// Returns the slot of the hash, or the empty slot where it would be inserted. At most half of the slots are occupied; a single slot
-    /// is always empty.
+    /// Returns the slot of the hash, or the empty slot where it would be inserted. At most half of the slots are occupied; if there is only
+    /// one, it is empty.
     #[inline]
     fn find(&self, hash: u64) -> usize {
         let mask = self.slots.len() - 1;

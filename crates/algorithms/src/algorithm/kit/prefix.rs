@@ -1,9 +1,9 @@
 //! The prefix filter of an exact cosine join (Bayardo, Ma, Srikant 2007; docs/methods/common.md).
 //!
-//! The terms of all documents are in the same order, rarest first. A document is added to the lists of its leading terms: those from which
-//! the rest of the vector is still as long as the threshold requires. If the first shared term of two vectors with length 1 is the i-th of
-//! one and the j-th of the other, their cosine is at most rest(i) rest'(j). So a pair that reaches the threshold is found in the list of
-//! its first shared term.
+//! The terms of all documents are in the same order, rarest first. A document is added to the lists of its leading terms. A term is leading
+//! if the rest of the vector, from this term on, is still as long as the threshold requires. If the first shared term of two vectors with
+//! length 1 is the i-th of one and the j-th of the other, their cosine is at most rest(i) rest'(j). So a pair that reaches the threshold is
+//! found in the list of its first shared term.
 //!
 //! ```text
 //! weights 3 3 1 1, length sqrt(20), threshold 0.9:  rest 1, 0.74 ..  -> one list
@@ -29,8 +29,8 @@ pub fn rare_first(terms: &mut Vec<Term>) {
 
 /// Like `rare_first`, for any items that have a term.
 pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
-    /// Number of bits for a term's position; `DF` and `HASH` are those for its document frequency and for the first bits of its hash. One
-    /// number per term sorts in a third of the time.
+    /// Number of bits for a term's position. `DF` and `HASH` are the numbers of bits for its document frequency and for the beginning of
+    /// its hash. With all three packed into one number, sorting takes a third of the time.
     const PLACE: u32 = 12;
     const DF: u32 = 24;
     const HASH: u32 = u64::BITS - DF - PLACE;
@@ -43,7 +43,7 @@ pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
         keys.sort_unstable();
         *terms = keys.iter().map(|key| terms[(key & ((1 << PLACE) - 1)) as usize]).collect();
     }
-    // For values that do not fit in such a number, and for hashes that begin with the same bits.
+    // Sorts values that do not fit in such a number, and hashes that begin with the same bits.
     let order = |term: &T| (of(term).df, of(term).hash);
     if !terms.is_sorted_by_key(order) {
         terms.sort_unstable_by_key(order);

@@ -22,8 +22,9 @@ impl<'t> RawPlaces<'t> {
         RawPlaces { raw: document.raw(), text: document.text().as_bytes(), at: 0, place: 0 }
     }
 
-    /// Returns the position in the normalized text, directly after its last visible character, that corresponds to a position in the raw
-    /// text. The position must be at a line break, or next to white space or punctuation, and must not precede the previous one.
+    /// Returns the position in the normalized text that corresponds to a position in the raw text: directly after the last visible
+    /// character before it. The raw position must be at a line break, or next to white space or punctuation, and must not precede the
+    /// previous one.
     pub fn to(&mut self, raw: usize) -> usize {
         let passed = self.raw.get(self.at..raw).unwrap_or_default();
         let mut visible: usize = passed.split_whitespace().map(visible_bytes).sum();

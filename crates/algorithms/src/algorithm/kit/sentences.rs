@@ -48,14 +48,14 @@ pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey)
     Key { number: key.of(&chosen.join(&key.sentence_separator().to_string())), flag }
 }
 
-/// The factor of the number of sentences that are sorted first.
+/// The number of sentences that are sorted first, as a multiple of the number wanted.
 const FEW: usize = 4;
 
 /// Returns the `count` longest distinct sentences, longest first, as canonical strings (words joined with single spaces). If `max_df` is
 /// above 0, sentences in more documents are skipped.
 ///
 /// # Errors
-/// Returns the reason why there is none.
+/// Returns the reason why there are none.
 pub fn longest_sentences(
     document: &Analysis<'_>,
     count: usize,
@@ -68,7 +68,7 @@ pub fn longest_sentences(
 /// Like [`longest_sentences`], with a weight instead of the length. Sentences with the same words must have the same weight.
 ///
 /// # Errors
-/// Returns the reason why there is none.
+/// Returns the reason why there are none.
 pub fn heaviest_sentences(
     document: &Analysis<'_>,
     weight: impl Fn(&Range<u32>) -> f64,

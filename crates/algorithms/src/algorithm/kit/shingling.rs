@@ -51,7 +51,7 @@ impl Shingling {
     /// Appends the hashes of the document's shingles in order, including repetitions.
     pub fn cut_all(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         if self.chars {
-            // Punctuation without a word is nothing that two documents could have in common.
+            // Punctuation alone does not make documents similar, so a text without words has no shingles.
             if !document.tokens().is_empty() {
                 char_shingles(document.text(), self.ngram, out);
             }

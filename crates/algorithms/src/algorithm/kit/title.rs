@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-/// A longest part with fewer characters is not informative.
+/// If the longest part has fewer characters, it is not informative.
 const LEAST_CHARACTERS: usize = 4;
 
 /// Returns the ranges of the nonempty parts of a normalized title.

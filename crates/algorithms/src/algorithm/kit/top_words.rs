@@ -11,7 +11,7 @@ pub fn distinct_words(document: &Analysis<'_>) -> Vec<Counted> {
 
 /// Returns the number of words that make up the share `share` of `count` words, rounded down.
 pub fn share(count: usize, share: f64) -> usize {
-    // A share such as 0.29 is stored as slightly less, so 100 words times it is slightly less than 29.
+    // A share such as 0.29 is stored as a slightly lower number, so 100 times the share is slightly less than 29.
     (count as f64 * share + 1e-9).floor() as usize
 }
 
@@ -28,7 +28,7 @@ impl<'t> Heaviest<'t> {
         Heaviest { count, words: Vec::with_capacity(count + 1) }
     }
 
-    /// Adds a word if it is among the heaviest. Nearly every word is lighter than the last of them, which one comparison shows.
+    /// Adds a word if it is among the heaviest. One comparison with the last of them rejects nearly every other word.
     #[inline]
     pub fn push(&mut self, weight: f64, document: &'t Analysis<'_>, counted: &Counted) {
         // Adding 0.0 turns -0.0 into 0.0, so that equal weights compare equal.
@@ -53,7 +53,7 @@ impl<'t> Heaviest<'t> {
         self.words.truncate(self.count);
     }
 
-    /// Returns the weight that a word must reach to be added, once the list is full.
+    /// Returns the weight that a word must reach to be added, or `None` if the list is not full.
     pub fn lightest(&self) -> Option<f64> {
         if self.words.len() < self.count { None } else { self.words.last().map(|last| last.0) }
     }

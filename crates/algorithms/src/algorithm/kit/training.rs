@@ -51,7 +51,7 @@ pub fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -
 /// Checks whether learning may use this much memory.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] with the memory that would suffice.
+/// Returns [`Error::Usage`] with the amount of memory that would be enough.
 pub fn room_for(notes: &Notes<'_>, bytes: usize, owner: &str) -> Result<()> {
     if bytes <= notes.memory_bytes {
         return Ok(());

@@ -24,11 +24,11 @@ pub struct Unit {
     pub hash: u64,
     /// Number of occurrences in the document.
     pub count: u32,
-    /// Its frequencies in the corpus.
+    /// The frequencies of the unit in the corpus.
     pub frequency: Frequency,
 }
 
-/// Separates the hashes of units from those of other features. Each kind of unit adds a salt of its own.
+/// Separates the hashes of units from those of other features. Each kind of unit adds its own salt.
 const SALT: u64 = 0x6861_6E7A_6920_7531;
 
 impl Units {
@@ -52,7 +52,7 @@ impl Units {
         if self.are_words() {
             let counted = document.counted().iter().zip(document.frequencies());
             let counted = counted.filter(|(counted, _)| !counted.word.stop);
-            // Reserves room for all units at once, see `allocator.rs`.
+            // Reserves room for all units in one allocation, see `allocator.rs`.
             let mut units = Vec::with_capacity(document.counted().len());
             units.extend(counted.map(|(one, &frequency)| Unit { hash: one.word.hash, count: one.tf, frequency }));
             return units;

@@ -62,8 +62,8 @@ impl Verify for Jaccard {
     }
 }
 
-/// Checks 2 LCS / (|a| + |b|) on the characters of the canonical text, or on words for very long texts.
-/// Pairs are undecided if words also take too long.
+/// Checks 2 LCS / (|a| + |b|) on the characters of the canonical text, or on words for very long texts. Pairs are undecided if comparing
+/// words would take too long as well.
 struct Lcs {
     threshold: f64,
 }

@@ -1,4 +1,4 @@
-//! Counts 64 kinds of votes at once: how often each bit is set in a list of 64-bit numbers, and which bits win the majority.
+//! Counts 64 kinds of votes in parallel: how often each bit is set in a list of 64-bit numbers, and which bits win the majority.
 //!
 //! The counts are stored in bit planes: plane p holds bit p of all 64 counts. Eight numbers are added together by full adders on whole
 //! words (the Harley-Seal tree), so a number costs about five operations on any processor.

@@ -4,13 +4,13 @@
 //! bits); Broder, Glassman, Manasse, Zweig 1997 (V_i). Cost: sorting the shingles; two rows per document (`equal`), one (`ladder`), or
 //! about half of its 50 to 100 sampled shingles and a second read of the candidates (`overlap`).
 //!
-//! Keeps those of n distinct shingles that are divisible by 2^i, with i = max(0, floor(log2(n / sample))). This gives `sample` to 2 `sample`
-//! shingles, or all of a small document. The study does not describe how samples are compared, so there are three modes:
+//! A document with n distinct shingles keeps those divisible by 2^i, with i = max(0, floor(log2(n / sample))). This gives `sample` to 2
+//! `sample` shingles, or all shingles of a small document. The study does not describe how samples are compared, so there are three modes:
 //!
 //! | mode | condition for a pair |
 //! | --- | --- |
 //! | `equal` | one sample is equal, at the document's level or the next, so that documents on both sides of a border can match |
-//! | `overlap` | common over all sampled shingles at the higher of both levels reaches `threshold` |
+//! | `overlap` | the ratio of common to all sampled shingles, at the higher of both levels, reaches `threshold` |
 //! | `ladder` | for every j, the smallest shingle divisible by 2^j is equal: about log2 n values |
 //!
 //! Limits: `equal` compares complete samples, which a few changed words break: one word changes ten shingles of a pair, and at a rate of
@@ -221,7 +221,7 @@ mod tests {
             assert!(!longer.contains(&shorter[0]) && longer[1] != shorter[1]);
             longer[0] == shorter[1]
         };
-        // The additional shingle is divisible by 4, and so in the sample, in one of four cases.
+        // In one of four cases, the additional shingle is divisible by 4 and therefore in the sample.
         let met = (0..40).filter(|&n| meets(n)).count();
         assert!((20..40).contains(&met), "{met} of 40");
     }

@@ -14,7 +14,7 @@ use dupsift_text::shingle::distinct;
 pub struct Sampling {
     /// The settings for shingles.
     pub shingling: Shingling,
-    /// The minimum expected size of a sample of a document with at least twice as many shingles.
+    /// The minimum expected size of the sample of a document that has at least twice as many shingles.
     pub sample: usize,
 }
 
@@ -47,7 +47,7 @@ pub struct Overlap {
 }
 
 impl Overlap {
-    /// Returns the shingles of a sample, sorted, that a document must be indexed by so that no pair is missed.
+    /// Returns the shingles of a sample, sorted, under which a document must be indexed so that no pair is missed.
     ///
     /// Two sets that reach the threshold share at least ceil(threshold |A|) elements. So if both use the same order, the first |A| -
     /// ceil(threshold |A|) + 1 elements of each include a shared one (the prefix of Chaudhuri, Ganti, Kaushik 2006). The other document
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(levels, [0, 0, 0, 1, 1, 2, 4, 4, 5]);
     }
 
-    /// Sets of a few sizes with many overlaps: all pairs that reach the threshold share a shingle, at any levels.
+    /// Checks sets of a few sizes with many overlaps: all pairs that reach the threshold share a shingle, at any levels.
     #[test]
     fn no_pair_that_overlaps_enough_is_missed() {
         let sampling = Sampling { shingling: Shingling::DEFAULT, sample: 10 };

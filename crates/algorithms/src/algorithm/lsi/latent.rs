@@ -31,7 +31,7 @@ pub struct LatentLearner<'c> {
     pub dimensions: usize,
     /// Number of passes of the decomposition.
     pub passes: usize,
-    /// The seed of its initial block.
+    /// The seed of the decomposition's initial block.
     pub seed: u64,
     /// The counts of the corpus.
     pub stats: &'c CorpusStats,
@@ -198,7 +198,7 @@ impl<'c> Latent<'c> {
     }
 }
 
-/// Returns the dot product, computed in eight parallel sums: the same on every machine, and fast where vector instructions exist.
+/// Returns the dot product, computed in eight parallel sums: the same on every machine, and fast if the processor has vector instructions.
 pub fn dot(a: &[f32], b: &[f32]) -> f64 {
     const SIDE: usize = 8;
     let mut sums = [0.0f64; SIDE];

@@ -10,7 +10,7 @@
 //! document in the space: S^-1 V^T x (scaling=whitened) or V^T x (scaling=singular), of unit length;  pair: cosine >= threshold
 //! ```
 //!
-//! Candidates (`join=bits`) agree in the signs along `bits` random directions of at least one of `tables` tables. Two documents at an
+//! Candidates (`join=bits`) agree in all signs of at least one of `tables` tables, each with `bits` random directions. Two documents at an
 //! angle a agree in a sign with probability s = 1 - a / pi, so a pair is found with probability 1 - (1 - s^bits)^tables. Some pairs are
 //! missed; run.json reports how many at the threshold. `join=exact` compares every pair of documents by coordinates rounded to a byte, and
 //! allows for the rounding error, so no pair is missed. It is for small corpora: it needs documents / 2,000 rows per document. Limits:

@@ -1,4 +1,4 @@
-//! Candidate pairs of unit vectors by their cosine: by sign bits (Charikar 2002), or all pairs.
+//! Finds candidate pairs of unit vectors with a high cosine: by sign bits (Charikar 2002), or by comparing all pairs.
 
 use super::latent::dot;
 use dupsift_core::float;
@@ -39,7 +39,7 @@ impl Signs {
         }
     }
 
-    /// Makes two documents that share a row a candidate pair.
+    /// Returns two documents that share a row as a candidate pair.
     pub fn met(a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
         Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1))
     }
@@ -60,8 +60,8 @@ impl Signs {
 /// Number of documents in a block of [`AllPairs`].
 const BLOCK: u64 = 2000;
 
-/// Compares all pairs of documents. Documents are divided into blocks by their texts, and each pair of blocks is a group. A row carries
-/// its vector in bytes, which excludes nearly all pairs without the exact vectors.
+/// Compares all pairs of documents. Documents are divided into blocks by their texts, and each pair of blocks is a group. A row carries the
+/// document's vector rounded to bytes, which rules out nearly all pairs without the exact vectors.
 pub struct AllPairs {
     blocks: u64,
     dimensions: usize,
@@ -126,8 +126,8 @@ impl AllPairs {
     }
 }
 
-/// Returns the vector in whole steps of its largest coordinate over 127, one byte each, preceded by the step and the length of the
-/// rounding error.
+/// Returns the vector rounded to one byte per coordinate, in steps of its largest coordinate divided by 127. The step and the length of the
+/// rounding error come first.
 fn rounded(vector: &[f32]) -> Vec<u8> {
     let greatest = vector.iter().fold(0.0f32, |most, one| most.max(one.abs()));
     let step = if greatest > 0.0 { greatest / 127.0 } else { 1.0 };

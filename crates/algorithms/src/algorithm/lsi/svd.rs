@@ -1,7 +1,7 @@
 //! The first singular values and right singular vectors of a large sparse matrix, by subspace iteration with a fixed start and a fixed
 //! number of passes (Halko, Martinsson, Tropp 2011, Finding structure with randomness).
 //!
-//! The matrix A is read one row at a time, and is only ever multiplied: each pass turns a block Q of orthonormal columns into A^T A Q.
+//! The matrix A is read one row at a time, and is only used in products: each pass turns a block Q of orthonormal columns into A^T A Q.
 //! nalgebra handles the small dense parts, without its fast product, whose sums differ between processors. Sums here follow the order of
 //! the rows, so the result depends only on the matrix and the seed.
 //!
@@ -30,13 +30,13 @@ pub trait Rows {
     /// Appends the nonzero entries of one row to `out`, as (column, value).
     ///
     /// # Errors
-    /// Returns an error if you stopped the run.
+    /// Returns an error if the run was interrupted.
     fn row(&self, at: usize, out: &mut Vec<(usize, f64)>) -> Result<()>;
 
     /// Checks whether the run may continue. Called repeatedly between the rows.
     ///
     /// # Errors
-    /// Returns an error if you stopped the run.
+    /// Returns an error if the run was interrupted.
     fn go_on(&self) -> Result<()>;
 }
 
@@ -86,8 +86,8 @@ pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> 
     Ok(Svd { values: order.iter().map(|&at| value(at)).collect(), vectors: vectors.as_slice().to_vec() })
 }
 
-/// Returns the factor Q of the QR decomposition, as nalgebra computes it, but one column at a time: with a million words, all columns take
-/// minutes.
+/// Returns the factor Q of the QR decomposition, as nalgebra computes it, but calls `go_on` between columns: with a million words, all
+/// columns take minutes.
 fn orthonormal(mut matrix: DMatrix<f64>, go_on: &dyn Fn() -> Result<()>) -> Result<DMatrix<f64>> {
     let (rows, columns) = matrix.shape();
     let mut norms = Vec::with_capacity(columns);

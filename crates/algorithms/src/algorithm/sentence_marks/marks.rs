@@ -23,8 +23,8 @@ pub struct Marks {
 pub type Group<'t> = [Option<&'t str>; 4];
 
 impl Marks {
-    /// Returns the hashes of three parts, or `None` if there are fewer than three groups. If the parts cannot be equal, earlier ones are
-    /// larger. Each unit is followed by a space and each group by a line feed, unless parts are cut by characters.
+    /// Returns the hashes of three parts, or `None` if there are fewer than three groups. If the parts cannot be equally large, earlier
+    /// ones are larger. Each unit is followed by a space and each group by a line feed, unless parts are cut by characters.
     pub fn parts(&self, document: &Analysis<'_>) -> Option<[u64; 3]> {
         let groups = self.groups(document);
         if groups.len() < 3 {

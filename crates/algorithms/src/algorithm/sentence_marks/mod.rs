@@ -12,7 +12,7 @@
 //!
 //! The sources do not define units in other scripts, how the string is cut, or how numbers are treated: here a dot or comma between two
 //! digits is not a mark. Two documents share a key for each two parts that agree, so all pairs are found. Limits: an additional sentence
-//! near the start shifts the borders of all parts; lists consist mostly of commas.
+//! near the start shifts the borders of all parts; most marks in a list are commas.
 
 mod marks;
 
@@ -131,7 +131,7 @@ struct MarksSigner {
 
 /// Position of the title's key. The other keys use the set of their parts, as bits.
 const TITLE: u32 = 0;
-/// Number of bytes in the sketch: half of the hash of each part, and of the title (or 0).
+/// Number of bytes in the sketch: half of the hash of each part and of the title (0 if there is no title).
 const SKETCH: usize = 16;
 
 impl MarksSigner {

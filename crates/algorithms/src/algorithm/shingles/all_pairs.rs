@@ -1,9 +1,9 @@
-//! All pairs of documents, each once, in pieces of bounded size. It is for methods whose threshold is too low for lists of rare features
-//! to skip much.
+//! Compares all pairs of documents, each once, in pieces of bounded size. Methods use it if their threshold is so low that lists of rare
+//! features would rule out few pairs.
 //!
 //! Documents are distributed to blocks by the hash of their text. A document sends rows to each pair of blocks that includes its own. So
-//! the rows of a pair of blocks are compared with each other, and every two documents meet in exactly one place. The rows carry the
-//! [`bitmap`] of the document's set, cut into pieces that fit a row.
+//! the rows of a pair of blocks are compared with each other, and every two documents are compared in exactly one window. The rows carry
+//! the [`bitmap`] of the document's set, cut into pieces that fit a row.
 //!
 //! Documents with the same template are compared with the nearest documents of their [crowd](super::crowds).
 //!
@@ -19,14 +19,15 @@ use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
 const PER_BLOCK: u64 = 1_500;
 /// Maximum number of blocks. Each block adds one row per document.
 const MOST_BLOCKS: u64 = 1_000;
-/// Share of the larger set that a member of a crowd has in common with the head. Pages of a manual share less, so all of them are compared.
+/// Minimum share of the larger set that a document in a crowd has in common with the head. Pages of a manual share less, so all of them are
+/// compared.
 const CROWDED: f64 = 0.8;
 /// Number of words in a piece.
 const PIECE: usize = bitmap::LEAST_WORDS;
 /// Number of bytes that a [`Size`] takes in a row.
 pub const SIZE: usize = 8;
 
-/// Holds what is known about a set besides its bitmap.
+/// Holds the size of a set, with and without repetitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// Number of distinct elements.
@@ -99,8 +100,8 @@ impl AllPairs {
         }
     }
 
-    /// Finds the pairs of a window whose sets may share at least `need` elements; in [crowds](super::crowds), only the nearest documents.
-    /// `out` bounds the comparisons.
+    /// Finds the pairs in a window whose sets may share at least `need` elements. In [crowds](super::crowds), only the nearest documents
+    /// are compared. `out` bounds the comparisons.
     pub fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>, need: impl Fn(Size, Size) -> f64) {
         let mut documents = gather(window);
         let Some(first) = documents.first().map(|document| document.block) else { return };
@@ -110,7 +111,7 @@ impl AllPairs {
             true => of_first * (of_first - 1) / 2,
             false => of_first * (documents.len() as u64 - of_first),
         };
-        // Documents with small bitmaps come first. Each is compared with all later documents, folded to its size.
+        // Documents with small bitmaps come first. Each is compared with all later documents, whose bitmaps are folded to its size.
         documents.sort_by_key(|document| (document.bits.len(), document.block, document.doc));
         let mut crowds = Crowds::new(documents.len());
         let mut meeting = Meeting { within, cpu: Level::best(), need, compared: 0, out };
@@ -171,7 +172,7 @@ enum Likeness {
     Similar,
 }
 
-/// Holds the comparisons of a window.
+/// Holds the state of the comparisons in a window.
 struct Meeting<'m, 'p, N> {
     within: bool,
     cpu: Level,
@@ -226,14 +227,14 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
         near.sort_unstable_by_key(|(key, set)| (*key, set.0.doc));
         for (at, (key, x)) in near.iter().enumerate() {
             let followers = near[at + 1..].iter().take(2 * NEAREST);
-            // From another block, only documents that share something that the head lacks.
+            // Documents from two blocks are compared only if they agree in the first two bits that the head lacks.
             let followers = followers.take_while(|(other, _)| self.within || key >> 32 == other >> 32).map(|(_, y)| *y);
             let followers: Vec<&Set<'_>> = followers.filter(|y| self.meet(x, y)).take(nearest).collect();
             followers.into_iter().for_each(|y| {
                 self.compare(x, y);
             });
         }
-        // The first documents of each block. The head was already compared with all of its documents here.
+        // The first documents of each block are compared with all others. The head has already been compared with its crowd.
         near.push((0, head));
         near.sort_unstable_by_key(|(_, set)| set.0.doc);
         let mut blocks: Vec<u32> = near.iter().map(|(_, set)| set.0.block).collect();
@@ -254,7 +255,7 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
     }
 }
 
-/// Holds a document of a window.
+/// Holds a document in a window.
 struct Document {
     doc: u64,
     block: u32,

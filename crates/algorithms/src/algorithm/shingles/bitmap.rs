@@ -5,8 +5,8 @@
 //! ```
 //!
 //! With some spare bits per element, this bound rules out nearly every pair of dissimilar sets, and is many times as fast as counting the
-//! common elements. The number of bits is a power of two, at least about eight per element unless that is too many. The larger bitmap of a
-//! pair is folded to the size of the smaller.
+//! common elements. The number of bits is a power of two, at least about eight per element, up to a maximum. The larger bitmap of a pair is
+//! folded to the size of the smaller.
 
 use dupsift_core::cpu::Level;
 use dupsift_core::hash::mix64;
@@ -47,7 +47,7 @@ pub struct Folded<'b> {
     bits: &'b [u64],
     /// Number of bits that are set.
     set: u32,
-    /// Number of elements that share a bit with another element of the set.
+    /// Number of elements whose bit another element has already set.
     hidden: u32,
 }
 

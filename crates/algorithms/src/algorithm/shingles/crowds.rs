@@ -1,5 +1,5 @@
-//! Crowds in a window: documents that are all similar to one document, such as pages with the same template. Comparing all documents of a
-//! crowd with each other would make nearly every two of them a pair, so pairs and cost would grow with the square of the crowd.
+//! Crowds in a window: documents that are all similar to one document, such as pages with the same template. Nearly every two documents of
+//! a crowd are a pair, so if all were compared with each other, pairs and cost would grow with the square of the crowd's size.
 //!
 //! A document with more than [`WHOLE`] similar ones in a window heads a crowd of them. Two documents in a crowd are compared only if they
 //! are near each other in the order of the elements that the head lacks, or if one of them is among the first documents of the crowd.
@@ -24,7 +24,7 @@ pub struct Crowds {
 }
 
 impl Crowds {
-    /// Returns the empty crowds of a window with this many documents.
+    /// Returns an empty list of crowds for a window with this many documents.
     pub fn new(documents: usize) -> Crowds {
         let counts = (WHOLE as usize + 1..=MOST_ROWS).contains(&documents);
         Crowds { masks: vec![0; if counts { documents } else { 0 }], made: 0 }
@@ -69,7 +69,7 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Returns an empty finding for the document at this position.
+    /// Returns an empty list for the document at this position.
     pub fn new(place: usize) -> Finding {
         Finding { place, similar: Vec::new(), crowd: None }
     }

@@ -2,9 +2,9 @@
 //!
 //! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with the threshold 0.2, as in a Chinese article on
 //! duplicate pages. Cost: up to `exact_limit` documents, all documents are compared with each other. Bitmaps rule out nearly every pair
-//! before the check on the texts. This takes n^2 / 2 comparisons of a few hundred bytes, and for each 1,500 documents as many bytes of
-//! rows as the texts have. With more documents, the minima of `bands` x `rows` hash functions find the candidates. Contained texts are
-//! found by the rarest shingles of the smaller one (`rarest.rs`), which a first pass counts.
+//! before the check on the texts. This takes n^2 / 2 comparisons of a few hundred bytes, and for each 1,500 documents the rows take as many
+//! bytes as the texts. With more documents, the minima of `bands` x `rows` hash functions find the candidates. Contained texts are found by
+//! the rarest shingles of the smaller one (`rarest.rs`), which a first pass counts.
 //!
 //! ```text
 //! P(candidate | resemblance s) = 1 - (1 - s^rows)^bands        2 x 64: 0.927 at s = 0.2, 0.998 at 0.3
@@ -17,8 +17,8 @@
 //!
 //! Limits: at 0.2, two pages with the same template are similar. White space counts as one character, see `spaces`. `seed_code` reproduces
 //! the article's code, for comparison only: Dice instead of Jaccard, the last window dropped, repeated windows of one text counted against
-//! the set of the other (the larger of both directions; values above 1 count as 1). Sketches estimate: `mod_m` keeps nothing of many short
-//! texts, and `min_s` cannot estimate containment.
+//! the set of the other (the larger of both directions; values above 1 count as 1). Sketches are estimates: `mod_m` keeps nothing of many
+//! short texts, and `min_s` cannot estimate containment.
 
 mod all_pairs;
 mod bitmap;
@@ -173,7 +173,7 @@ const COMPLETE: &str = "finds every pair, except in groups of more than 256 docu
 enum Join<'c> {
     /// Compares all documents with each other.
     Exact(AllPairs),
-    /// Compares documents if one contains a rarest shingle of the other.
+    /// Compares documents if one contains one of the rarest shingles of the other.
     Rarest(RarestJoin, &'c CorpusStats),
     /// Compares documents that agree in a band.
     Lsh { bands: usize, rows: usize, family: Family },
@@ -191,7 +191,7 @@ impl Signer for ShinglesSigner<'_> {
         let scheme = |shape| SignatureScheme { rules, opposite_rules: Some([1, 2]), ..SignatureScheme::new(shape) };
         match &self.join {
             Join::Rarest(rarest, _) => SignatureScheme {
-                // The number of shingles in a page of usual length that another document also contains.
+                // The number of shingles in a typical page that another document also contains.
                 rows_per_document: 1_000,
                 sketch_words: rarest.sketch_words(),
                 growth: Growth::MayBeQuadratic { instead: "join=lsh or a higher threshold" },

@@ -1,10 +1,9 @@
 //! The exact join for sets that are contained in others, by the rarest elements of the smaller set.
 //!
-//! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. All
-//! documents have their elements in the same order, rarest first. A set of n elements may miss n - m of them in a set that contains it,
-//! where m is the threshold times n, rounded up. So at least one of its n - m + 1 rarest elements must be there. A set probes with these
-//! elements, and is indexed by all of its elements. The smaller set of a pair probes; if both have the same size, the document that comes
-//! first does.
+//! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. All documents
+//! have their elements in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of them, where m is
+//! the threshold times n, rounded up. So it must have at least one of the n - m + 1 rarest elements. A set probes with these elements, and
+//! is indexed by all of its elements. The smaller set of a pair probes; if both have the same size, the document that comes first does.
 //!
 //! Each element that a set probes with heads a group. The next rarest elements are dealt to the groups in turn, up to four per group. If
 //! at most n - m elements are missing, at least one of the n - m + 1 groups is complete. So a set that contains the head of this group
@@ -17,11 +16,11 @@
 //! a set without b and c holds a d g j; one with a and without d is no candidate
 //! ```
 //!
-//! An element of a single document emits no row, and a window without a probing document costs nothing.
+//! An element that occurs in a single document emits no row, and a window without a probing document costs nothing.
 //!
 //! Documents with the same template share most of the elements that they probe with, and form a [crowd](super::crowds) in each of these
-//! windows. Which of them are compared is decided in only a few windows: each document marks four elements that it probes with and that
-//! many other documents contain. Documents with the same elements mark the same ones.
+//! windows. Only a few windows decide which of them are compared: each document marks four elements that it probes with and that many other
+//! documents contain. Documents with the same elements mark the same ones.
 
 use super::crowds::{Crowds, FIRST, Finding, NEAREST, WHOLE, own_key};
 use crate::algorithm::kit::prefix::{Term, rare_first};
@@ -37,19 +36,19 @@ const FOLLOWERS: usize = 4;
 const SKETCH: usize = FOLLOWERS * 2;
 /// The sketch of a row that does not probe.
 const SILENT: [u16; FOLLOWERS] = [BITS; FOLLOWERS];
-/// Replaces a bit in a smaller group.
+/// Stands for a missing follower in a smaller group.
 const NONE: u16 = BITS - 1;
-/// The mask for a follower's bit in two bytes.
+/// The mask of a follower's bit position in its two bytes.
 const BITS: u16 = 0x3FFF;
 /// A flag in the first follower: the document takes part in the comparisons of a crowd.
 const MARK: u16 = 0x8000;
 /// Number of elements that a document marks.
 const MARKED: usize = 4;
-/// Number of documents whose bitmaps are in memory at once (1 MB), and number of documents that probe them.
+/// Maximum number of documents whose bitmaps are in memory at the same time (1 MB), and of documents that probe them.
 const BLOCK: usize = 1 << 10;
-/// Number of similar documents from which a document may be about to head a crowd.
+/// Number of similar documents that suggest that a document will head a crowd.
 const FOUND: usize = 16;
-/// Number of documents that probe at once while crowds are searched for.
+/// Number of documents that probe at the same time in a window that can have crowds.
 const FEW: usize = 256;
 
 /// The lowest threshold at which join=auto uses the rarest shingles. Below it, most elements of a text would have to probe, including
@@ -99,7 +98,7 @@ impl RarestJoin {
         rare_first(elements);
         let (size, groups) = (elements.len(), self.groups(elements.len()));
         let order = u32::try_from(size).unwrap_or(u32::MAX);
-        // Elements of many documents; without counts, any elements.
+        // Elements that many documents contain; without counts, any elements.
         let mut marks: Vec<(bool, u64)> =
             elements[..groups.min(size)].iter().map(|term| (term.df <= WHOLE, mix64(term.hash))).collect();
         marks.sort_unstable();
@@ -127,8 +126,8 @@ impl RarestJoin {
         elements.iter().for_each(|element| set(bitmap, bit(element.hash)));
     }
 
-    /// Finds the candidates of a window; in crowds, only the nearest documents. `out` bounds the comparisons. If the bound may be
-    /// exceeded, each probing document is compared with its share of the next larger documents, and the skipped comparisons are counted.
+    /// Finds the candidates in a window. In crowds, only the nearest documents are compared. `out` bounds the comparisons. If the bound may
+    /// be exceeded, each probing document is compared with its share of the next larger documents, and the skipped comparisons are counted.
     pub fn pairs(self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let rows = window.len();
         let asking: Vec<usize> = (0..rows).filter(|&at| followers(window.row(at).sketch).0 != SILENT).collect();
@@ -141,7 +140,7 @@ impl RarestJoin {
         let crowds = Crowds::new(rows);
         let (own, held) = (Bitmaps::default(), Bitmaps::default());
         let mut meeting = Meeting { join: self, window, share, crowds, compared: 0, left_out: 0, own, held, out };
-        // First the documents that are in no crowd yet, a few at a time; then those of each crowd with the documents outside it.
+        // Documents that are in no crowd yet probe first, a few at a time. Then the documents of each crowd probe those outside it.
         let (mut next, mut later) = (0, Vec::new());
         let at_once = if meeting.crowds.is_open() { FEW } else { BLOCK };
         let mut list: Vec<usize> = Vec::with_capacity(BLOCK.min(rows));
@@ -169,7 +168,7 @@ impl RarestJoin {
     }
 }
 
-/// Holds the comparisons of a window.
+/// Holds the state of the comparisons in a window.
 struct Meeting<'m, 'p, 'w> {
     join: RarestJoin,
     window: &'m Window<'w>,
@@ -184,8 +183,8 @@ struct Meeting<'m, 'p, 'w> {
 }
 
 impl Meeting<'_, '_, '_> {
-    /// Compares the documents of some rows with those of larger sets that contain the element, except for the crowds in `mask`, which all
-    /// probing documents belong to.
+    /// Compares the documents of the rows in `list` with those in the window that have larger sets, except for documents in the crowds of
+    /// `mask`. All documents in `list` belong to these crowds.
     fn ask(&mut self, list: &[usize], mask: u64) {
         let Some(&first) = list.first() else { return };
         let mut asking: Vec<Asking> = list.iter().map(|&at| Asking::new(self.join, self.window, at)).collect();
@@ -347,15 +346,15 @@ impl Bitmaps {
         self.bitmaps.as_chunks::<WORDS>().0.get(at)
     }
 
-    /// Returns whether one of the documents may contain a set with this bitmap if up to `may_miss` elements may be missing. Each missing
-    /// bit is at least one missing element.
+    /// Returns whether the document at this position may contain a set with this bitmap if up to `may_miss` elements may be missing. Each
+    /// missing bit is at least one missing element.
     fn may_hold(&self, at: usize, other: Option<&Bitmap>, may_miss: usize) -> bool {
         let (Some(own), Some(other)) = (self.bitmap(at), other) else { return true };
         let missing: u32 = other.iter().zip(own).map(|(other, own)| (other & !own).count_ones()).sum();
         missing as usize <= may_miss
     }
 
-    /// Returns whether one of the documents may contain all elements with these bits.
+    /// Returns whether the document at this position may contain all elements with these bits.
     fn has_all(&self, at: usize, bits: &[u16; FOLLOWERS]) -> bool {
         let Some(bitmap) = self.bitmap(at) else { return true };
         let mut wanted = bits.iter().take_while(|bit| **bit != NONE);
@@ -457,7 +456,7 @@ mod tests {
             [(1, 10, bits([4, 7, 10, 0])), (2, 10, bits([5, 8, 0, 0])), (3, 10, bits([6, 9, 0, 0]))]
         );
         assert!(asked.len() == 10 && asked[3..].iter().all(|row| row.2 == SILENT));
-        // Elements of a single document still emit one row.
+        // If all elements occur in a single document, one row is still emitted.
         let mut out = Signatures::default();
         RarestJoin::new(0.8).push(&mut elements, 2, &mut out);
         assert_eq!(out.rows(0).count(), 1);

@@ -115,7 +115,7 @@ impl ShingleSets {
     /// so, the whole text is one shingle.
     pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) -> bool {
         let from = out.len();
-        // Punctuation without a word is nothing that two documents could have in common.
+        // Punctuation alone does not make documents similar, so a text without words has no shingles.
         if document.tokens().is_empty() {
             return true;
         }
@@ -171,7 +171,7 @@ impl ShingleSets {
             (Measure::Resemblance, Sketch::MinS(_)) => threshold * x.max(y),
             (Measure::Resemblance, _) => threshold * (x + y) / (1.0 + threshold),
             (Measure::SeedCode, _) => {
-                // The repeated occurrences of each shingle may all belong to shared ones.
+                // All repeated occurrences may belong to shared shingles.
                 let repeated = (a.all - a.distinct).max(b.all - b.distinct);
                 threshold * (f64::from(a.all) + f64::from(b.all)) / 2.0 - f64::from(repeated)
             }
@@ -276,7 +276,7 @@ impl ShingleSets {
     }
 }
 
-/// Shingle counts order the shingles of a text, see [`super::rarest`].
+/// Counts in how many documents each shingle occurs, so that the rarest can be chosen, see [`super::rarest`].
 impl FeatureKind for ShingleSets {
     fn name(&self) -> String {
         let spaces = if self.spaces { "spaces" } else { "no spaces" };
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(cut(ShingleSets { unit: "word", ..PLAIN }, "one two, three").0.len(), 2);
         let (one, short) = cut(ShingleSets { unit: "word", ..PLAIN }, "one");
         assert_eq!((one.len(), short), (1, true));
-        // The seed's code drops the last shingle, unless it is the only one.
+        // The article's code drops the last shingle, unless it is the only one.
         let seed = ShingleSets { measure: Measure::SeedCode, ..PLAIN };
         assert_eq!(cut(seed, "абв").0, hashes(&["аб"]));
         assert_eq!(cut(seed, "аб").0, hashes(&["аб"]));

@@ -1,4 +1,5 @@
-//! `sim`: two texts are a pair if their heaviest keywords are the same, or if the weights of these point in nearly the same direction.
+//! `sim`: two texts are a pair if their heaviest keywords are the same, or if the vectors of their weights point in nearly the same
+//! direction.
 //!
 //! Source: the 2011 paper on purified pages (DocView and SIM). Cost: a first pass for the counts, one row for the digest and about two for
 //! the angle. Each row holds the keywords, so nothing is read again.
@@ -145,10 +146,10 @@ impl SimSigner<'_> {
         self.by_distance || self.both
     }
 
-    /// Returns the weight of a word, relative to the length of the text. It is not above 0 for words that cannot be keywords.
+    /// Returns the weight of a word, relative to the length of the text. The weight of a word that cannot be a keyword is 0.
     fn weigh(&self, tf: u32, frequency: Frequency, length: usize) -> f64 {
         let tf = f64::from(tf) / length as f64;
-        // A corpus that was not counted has no weights.
+        // A corpus that was not counted has no IDF.
         let counted = self.stats.documents() > 0;
         // With frozen counts, a word may be in more documents than its count.
         if self.stats.covers() && frequency.df < self.min_df {
@@ -184,7 +185,8 @@ impl SimSigner<'_> {
         (terms, md5(words.join(" ").as_bytes()))
     }
 
-    /// Returns the distance of two lists of keywords, or `None` if `met` is not their first common keyword.
+    /// Returns the distance between the keyword lists of two rows, or `None` if a keyword `met` is given that is not their first common
+    /// one.
     fn distance(&self, a: &Row<'_>, b: &Row<'_>, met: Option<u64>) -> Option<f64> {
         let (mut product, mut first) = (0.0, true);
         for (hash, weight) in keywords(a.sketch) {

@@ -1,10 +1,10 @@
 //! `versions`: finds pairs of similar texts besides exact copies, and classifies each pair: versions of the same text, one text contained
 //! in the other, or pages with the same template and different facts. By default, a run uses `exact` and `versions`.
 //!
-//! Source: ours (docs/versions.md), based on the vectors and the join of `cosine`. Cost: that of `cosine` with `join=heavy`, which is a
-//! first pass for the counts and 56 rows of 12 bytes per document. Then each candidate pair is examined again, and its first lines,
-//! numbers and 3-grams are compared. Limits: a revised text below the threshold is not found. If many documents share a template and have
-//! little unique text, versions cannot be distinguished, and nothing is removed.
+//! Source: dupsift's own rule (docs/versions.md), based on the vectors and the join of `cosine`. Cost: that of `cosine` with `join=heavy`,
+//! which is a first pass for the counts and 56 rows of 12 bytes per document. Then each candidate pair is examined again, and its first
+//! lines, numbers and 3-grams are compared. Limits: a revised text below the threshold is not found. If many documents share a template and
+//! have little unique text, versions cannot be distinguished, and nothing is removed.
 //!
 //! ```text
 //! weight = (1 + ln tf) ln(1 + N / df)
@@ -69,7 +69,7 @@ const FACTS: Facts = Facts {
     revision: 1,
 };
 
-/// Number of documents from which on a run reports what the threshold leaves out.
+/// Minimum number of documents for a note about the pairs that the threshold leaves out.
 const NOTED: u64 = 1_000;
 /// The algorithm that finds those pairs.
 const CONTAINED: &str = "shingles:preset=contained";
