@@ -10,7 +10,7 @@
 //! of its partners, not only of its neighbor in the chain.
 //!
 //! ```text
-//! lengths 85 100 118 | 140 160        ratio 0.85: 100 x 0.85 <= 85, 118 x 0.85 = 100.3 > 100 starts a new chain, ...
+//! lengths 85 100 117 | 140 160        ratio 0.85: 117 x 0.85 <= 100; 140 x 0.85 = 119 > 117 starts a new chain
 //! ```
 
 use super::contract::{Algorithm, Corpus, Facts, Needs, SignatureScheme, Signer};
