@@ -24,6 +24,7 @@ mod counted;
 mod heading;
 mod kept_words;
 pub mod normal;
+pub mod number_words;
 pub mod numbers;
 mod pieces;
 pub mod pipeline;

@@ -1,7 +1,7 @@
 //! Containment (Broder 1997): how much of one text is in another.
 //!
-//! Texts are compared by their distinct 3-grams (of words; for Han, of characters) and their distinct numbers, with or without thousands
-//! separators. A comparison takes O(|A| + |B|); a text takes 8 bytes per distinct gram.
+//! Texts are compared by their distinct 3-grams (of words; for Han, of characters) and their distinct numbers, in digits with or without
+//! thousands separators, or in words. A comparison takes O(|A| + |B|); a text takes 8 bytes per distinct gram.
 //!
 //! A saved page has dates, counters and addresses around its text, which differ each time it is saved. So in a long text, numbers that
 //! occur only in the first or last twentieth, and not in the first line, belong to its frame and do not count as facts.
@@ -18,6 +18,7 @@ use super::jaccard::common;
 use super::title_phrases::{TitleDifference, title_difference, write_title};
 use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;
+use dupsift_text::number_words::number_words;
 use dupsift_text::numbers::{numbers, value};
 use dupsift_text::shingle::shingles;
 
@@ -48,21 +49,29 @@ pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
     out.append(&mut own);
 }
 
-/// Writes the hash of each distinct number.
+/// Writes the hash of each distinct number; a number in words has that of its digits.
 fn write_numbers(document: &Analysis<'_>, out: &mut Vec<u64>) {
-    let (text, hash) = (document.text(), |number: &str| hash64(value(number).as_bytes()) & !IN_FRAME);
+    let text = document.text();
     let frame = if document.tokens().len() < LEAST_WITH_FRAME { 0 } else { text.len() / FRAME };
     let inside = frame..text.len() - frame;
-    out.extend(numbers(text).map(|number| {
-        let start = number.as_ptr() as usize - text.as_ptr() as usize;
-        hash(number) | if inside.contains(&start) { 0 } else { IN_FRAME }
-    }));
+    each_number(text, |start, hash| out.push(hash | if inside.contains(&start) { 0 } else { IN_FRAME }));
     if let Some(line) = document.first_line().filter(|_| frame > 0) {
-        out.extend(numbers(line.text()).map(hash));
+        each_number(line.text(), |_, hash| out.push(hash));
     }
     // A number that also occurs inside sorts first, and its duplicate in the frame is removed.
     out.sort_unstable();
     out.dedup_by_key(|number| *number & !IN_FRAME);
+}
+
+/// Calls `each` with the position and the hash, without `IN_FRAME`, of each number.
+fn each_number(text: &str, mut each: impl FnMut(usize, u64)) {
+    let hash = |number: &str| hash64(number.as_bytes()) & !IN_FRAME;
+    for number in numbers(text) {
+        each(number.as_ptr() as usize - text.as_ptr() as usize, hash(&value(number)));
+    }
+    for (start, value) in number_words(text) {
+        each(start, hash(&value.to_string()));
+    }
 }
 
 /// The part of one text's elements that another text contains.
@@ -204,6 +213,8 @@ mod tests {
         assert_eq!(of("one two", "one two three")[0].grams, part(0, 1));
         assert_eq!(of("!!!", "!!!")[0].grams, part(0, 0));
         assert_eq!(of("costs 1\u{a0}200 or 1,200", "costs 1200")[0].numbers, part(1, 1));
+        // Numbers in words equal their digits.
+        assert_eq!(of("一千二百户 сорок one", "1200 40 1")[0].numbers, part(2, 2));
         // Repeated numbers and grams count once.
         let [a, _] = of("1 1 1 1 1", "1 1 1");
         assert_eq!(a, Contained { grams: part(1, 1), numbers: part(1, 1), facts: part(1, 1) });

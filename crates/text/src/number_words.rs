@@ -1,0 +1,346 @@
+//! Numbers written in words: Chinese numerals, and English and Russian number words.
+//!
+//! Notices from one template may differ only in dates and sums, and these may be in words. Only values from [`LEAST`] on count, because
+//! smaller ones are parts of other words and phrases (一样, one of them). Ordinals, fractions and "dozen" are not read.
+//!
+//! ```text
+//! "一千二百户, 十九日"                                -> 1200  19
+//! "seven thousand tons, forty-one ships, two men"   -> 7000  41
+//! "сто двадцать пять рублей, сорока дней"           -> 125  40
+//! ```
+
+/// The smallest number that is read.
+pub const LEAST: u64 = 11;
+
+/// Digits in a row that are a number, such as a year.
+const LEAST_DIGITS: usize = 4;
+/// More digits in a row are no number.
+const MOST_DIGITS: usize = 18;
+
+/// Returns the byte position and the value of each number in words in a normalized text, in order.
+pub fn number_words(text: &str) -> Vec<(usize, u64)> {
+    let mut found = Vec::new();
+    let mut spoken = Spoken::default();
+    let mut rest = text.char_indices().peekable();
+    // The end of the previous word.
+    let mut last = 0;
+    while let Some((start, c)) = rest.next() {
+        if is_numeral(c) {
+            let mut end = start + c.len_utf8();
+            while let Some((at, c)) = rest.next_if(|(_, c)| is_numeral(*c)) {
+                end = at + c.len_utf8();
+            }
+            let value = of_numerals(&text[start..end]).filter(|value| *value >= LEAST);
+            spoken.end(&mut found);
+            found.extend(value.map(|value| (start, value)));
+            last = end;
+        } else if c.is_alphabetic() {
+            let mut end = start + c.len_utf8();
+            while let Some((at, c)) = rest.next_if(|(_, c)| c.is_alphanumeric() && !is_numeral(*c)) {
+                end = at + c.len_utf8();
+            }
+            if !matches!(&text[last..start], " " | "-") {
+                spoken.end(&mut found);
+            }
+            spoken.word(start, &text[start..end], &mut found);
+            last = end;
+        }
+    }
+    spoken.end(&mut found);
+    found
+}
+
+fn is_numeral(c: char) -> bool {
+    digit(c).is_some() || unit(c).is_some() || group(c).is_some()
+}
+
+fn digit(c: char) -> Option<u64> {
+    Some(match c {
+        '〇' | '零' => 0,
+        '一' => 1,
+        '二' | '两' | '兩' => 2,
+        '三' => 3,
+        '四' => 4,
+        '五' => 5,
+        '六' => 6,
+        '七' => 7,
+        '八' => 8,
+        '九' => 9,
+        _ => return None,
+    })
+}
+
+fn unit(c: char) -> Option<u64> {
+    Some(match c {
+        '十' => 10,
+        '百' => 100,
+        '千' => 1000,
+        _ => return None,
+    })
+}
+
+fn group(c: char) -> Option<u64> {
+    Some(match c {
+        '万' | '萬' => 10_000,
+        '亿' | '億' => 100_000_000,
+        _ => return None,
+    })
+}
+
+/// Returns the value of a row of Chinese numerals: digits alone, or digits with descending units; `None` if it is neither.
+fn of_numerals(row: &str) -> Option<u64> {
+    let count = row.chars().count();
+    if row.chars().all(|c| digit(c).is_some()) {
+        let value = |row: &str| row.chars().filter_map(digit).fold(0, |value, digit| 10 * value + digit);
+        return (LEAST_DIGITS..=MOST_DIGITS).contains(&count).then(|| value(row));
+    }
+    let (mut total, mut section, mut single, mut smallest) = (0_u64, 0_u64, None, u64::MAX);
+    for c in row.chars() {
+        if let Some(digit) = digit(c) {
+            if single.is_some() {
+                return None;
+            }
+            single = Some(digit).filter(|digit| *digit > 0);
+        } else if let Some(unit) = unit(c) {
+            // Only ten needs no digit before it.
+            let digit = single.take().or((unit == 10).then_some(1))?;
+            if unit >= smallest {
+                return None;
+            }
+            section += digit * unit;
+            smallest = unit;
+        } else if let Some(group) = group(c) {
+            section += single.take().unwrap_or(0);
+            // 亿 multiplies everything before it, as in 一万亿.
+            let (value, before) = if group > 10_000 { (total.checked_add(section)?, 0) } else { (section, total) };
+            if value == 0 {
+                return None;
+            }
+            total = before.checked_add(value.checked_mul(group)?)?;
+            (section, smallest) = (0, u64::MAX);
+        }
+    }
+    total.checked_add(section + single.unwrap_or(0))
+}
+
+/// What a word adds to a number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Part {
+    /// From 1 to 9.
+    Unit(u64),
+    /// From 10 to 19.
+    Teen(u64),
+    /// From 20 to 90.
+    Tens(u64),
+    /// From 100 to 900, in one Russian word.
+    Hundreds(u64),
+    /// The English word after a smaller number.
+    Hundred,
+    /// Thousand, million, billion.
+    Group(u64),
+}
+
+/// A number that is being read word by word.
+#[derive(Debug, Default)]
+struct Spoken {
+    start: usize,
+    /// The groups read so far, and what follows them.
+    total: u64,
+    section: u64,
+    last: Option<Part>,
+    /// The last group; the next one must be smaller.
+    group: Option<u64>,
+}
+
+impl Spoken {
+    /// Reads the next word. `found` gets the number before it if it does not continue that number.
+    fn word(&mut self, start: usize, word: &str, found: &mut Vec<(usize, u64)>) {
+        // "one hundred and twenty"
+        if word == "and" && matches!(self.last, Some(Part::Hundred | Part::Group(_))) {
+            return;
+        }
+        let Some(part) = part(word) else { return self.end(found) };
+        if !self.continues(part) {
+            self.end(found);
+            // Multipliers alone are no numbers: "thousands of".
+            if matches!(part, Part::Hundred | Part::Group(_)) {
+                return;
+            }
+            self.start = start;
+        }
+        match part {
+            Part::Unit(value) | Part::Teen(value) | Part::Tens(value) | Part::Hundreds(value) => self.section += value,
+            Part::Hundred => self.section *= 100,
+            Part::Group(group) => {
+                self.total += self.section * group;
+                (self.section, self.group) = (0, Some(group));
+            }
+        }
+        self.last = Some(part);
+    }
+
+    fn continues(&self, part: Part) -> bool {
+        match (self.last, part) {
+            (None, _) => false,
+            (Some(Part::Tens(_)), Part::Unit(_)) => true,
+            (
+                Some(Part::Hundred | Part::Hundreds(_) | Part::Group(_)),
+                Part::Unit(_) | Part::Teen(_) | Part::Tens(_),
+            )
+            | (Some(Part::Group(_)), Part::Hundreds(_)) => true,
+            (Some(Part::Unit(_) | Part::Teen(_)), Part::Hundred) => self.section < 100,
+            (Some(Part::Group(_)), Part::Group(_)) => false,
+            (Some(_), Part::Group(group)) => self.group.is_none_or(|last| group < last),
+            _ => false,
+        }
+    }
+
+    /// Ends the number, if one was being read.
+    fn end(&mut self, found: &mut Vec<(usize, u64)>) {
+        let Spoken { start, total, section, last, .. } = std::mem::take(self);
+        let value = total + section;
+        if last.is_some() && value >= LEAST {
+            found.push((start, value));
+        }
+    }
+}
+
+/// Returns what an English or a Russian word adds to a number.
+fn part(word: &str) -> Option<Part> {
+    // The shortest are "one" and "сто", the longest "четырнадцатью".
+    if !(3..=26).contains(&word.len()) {
+        return None;
+    }
+    Some(match word {
+        "one" => Part::Unit(1),
+        "two" => Part::Unit(2),
+        "three" => Part::Unit(3),
+        "four" => Part::Unit(4),
+        "five" => Part::Unit(5),
+        "six" => Part::Unit(6),
+        "seven" => Part::Unit(7),
+        "eight" => Part::Unit(8),
+        "nine" => Part::Unit(9),
+        "ten" => Part::Teen(10),
+        "eleven" => Part::Teen(11),
+        "twelve" => Part::Teen(12),
+        "thirteen" => Part::Teen(13),
+        "fourteen" => Part::Teen(14),
+        "fifteen" => Part::Teen(15),
+        "sixteen" => Part::Teen(16),
+        "seventeen" => Part::Teen(17),
+        "eighteen" => Part::Teen(18),
+        "nineteen" => Part::Teen(19),
+        "twenty" => Part::Tens(20),
+        "thirty" => Part::Tens(30),
+        "forty" => Part::Tens(40),
+        "fifty" => Part::Tens(50),
+        "sixty" => Part::Tens(60),
+        "seventy" => Part::Tens(70),
+        "eighty" => Part::Tens(80),
+        "ninety" => Part::Tens(90),
+        "hundred" => Part::Hundred,
+        "thousand" => Part::Group(1000),
+        "million" => Part::Group(1_000_000),
+        "billion" => Part::Group(1_000_000_000),
+        "один" | "одна" | "одно" | "одного" | "одной" | "одну" => Part::Unit(1),
+        "два" | "две" | "двух" | "двум" | "двумя" => Part::Unit(2),
+        "три" | "трех" | "трёх" | "трем" | "трём" | "тремя" => Part::Unit(3),
+        "четыре" | "четырех" | "четырёх" | "четырем" | "четырём" | "четырьмя" => {
+            Part::Unit(4)
+        }
+        "пять" | "пяти" | "пятью" => Part::Unit(5),
+        "шесть" | "шести" | "шестью" => Part::Unit(6),
+        "семь" | "семи" | "семью" => Part::Unit(7),
+        "восемь" | "восьми" | "восемью" => Part::Unit(8),
+        "девять" | "девяти" | "девятью" => Part::Unit(9),
+        "десять" | "десяти" | "десятью" => Part::Teen(10),
+        "одиннадцать" | "одиннадцати" | "одиннадцатью" => Part::Teen(11),
+        "двенадцать" | "двенадцати" | "двенадцатью" => Part::Teen(12),
+        "тринадцать" | "тринадцати" | "тринадцатью" => Part::Teen(13),
+        "четырнадцать" | "четырнадцати" | "четырнадцатью" => Part::Teen(14),
+        "пятнадцать" | "пятнадцати" | "пятнадцатью" => Part::Teen(15),
+        "шестнадцать" | "шестнадцати" | "шестнадцатью" => Part::Teen(16),
+        "семнадцать" | "семнадцати" | "семнадцатью" => Part::Teen(17),
+        "восемнадцать" | "восемнадцати" | "восемнадцатью" => Part::Teen(18),
+        "девятнадцать" | "девятнадцати" | "девятнадцатью" => Part::Teen(19),
+        "двадцать" | "двадцати" | "двадцатью" => Part::Tens(20),
+        "тридцать" | "тридцати" | "тридцатью" => Part::Tens(30),
+        "сорок" | "сорока" => Part::Tens(40),
+        "пятьдесят" | "пятидесяти" => Part::Tens(50),
+        "шестьдесят" | "шестидесяти" => Part::Tens(60),
+        "семьдесят" | "семидесяти" => Part::Tens(70),
+        "восемьдесят" | "восьмидесяти" => Part::Tens(80),
+        "девяносто" | "девяноста" => Part::Tens(90),
+        "сто" | "ста" => Part::Hundreds(100),
+        "двести" | "двухсот" => Part::Hundreds(200),
+        "триста" | "трехсот" | "трёхсот" => Part::Hundreds(300),
+        "четыреста" | "четырехсот" | "четырёхсот" => Part::Hundreds(400),
+        "пятьсот" | "пятисот" => Part::Hundreds(500),
+        "шестьсот" | "шестисот" => Part::Hundreds(600),
+        "семьсот" | "семисот" => Part::Hundreds(700),
+        "восемьсот" | "восьмисот" => Part::Hundreds(800),
+        "девятьсот" | "девятисот" => Part::Hundreds(900),
+        "тысяча" | "тысячи" | "тысячу" | "тысяч" => Part::Group(1000),
+        "миллион" | "миллиона" | "миллионов" => Part::Group(1_000_000),
+        "миллиард" | "миллиарда" | "миллиардов" => Part::Group(1_000_000_000),
+        _ => return None,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(text: &str) -> Vec<u64> {
+        number_words(text).into_iter().map(|(_, value)| value).collect()
+    }
+
+    #[test]
+    fn chinese_numerals() {
+        assert_eq!(of("一千二百户居民, 十九日, 估计费用七十五万元"), [1200, 19, 750_000]);
+        assert_eq!(
+            of("二〇〇三年 一九九八年 三亿五千万 一万零三十 一万亿"),
+            [2003, 1998, 350_000_000, 10_030, 1_000_000_000_000]
+        );
+        assert_eq!(of("兩千萬 百分之十五 二十"), [20_000_000, 15, 20]);
+        // Other words, two digits without a unit, units in the wrong order, small numbers.
+        assert_eq!(of("千万 万一 一一 五四运动 三三两两 十分 一样 百姓 八日 一十百"), [0; 0]);
+        assert_eq!(of("九".repeat(30).as_str()), [0; 0]);
+        assert_eq!(of(&"亿".repeat(9)), [0; 0]);
+        assert_eq!(of("九千亿亿亿亿 一万万"), [0; 0]);
+    }
+
+    #[test]
+    fn english_words() {
+        assert_eq!(of("forty-one ships, seven thousand tons, one hundred and twenty men"), [41, 7000, 120]);
+        assert_eq!(
+            of("nineteen hundred; two million three hundred thousand five; nineteen ninety-eight"),
+            [1900, 2_300_005, 19, 98]
+        );
+        assert_eq!(of("twelve, thirteen fourteen"), [12, 13, 14]);
+        assert_eq!(of("one of them, ten men, thousands, a hundred, a thousand, seventeens, and nine"), [0; 0]);
+        assert_eq!(of("one hundred and then; twenty. five; twenty, five"), [100, 20, 20]);
+    }
+
+    #[test]
+    fn russian_words() {
+        assert_eq!(of("сто двадцать пять рублей, сорока дней, двух тысяч пятисот"), [125, 40, 2500]);
+        assert_eq!(of("три миллиона двести тысяч одиннадцать; два; семью; тысячи людей"), [3_200_011]);
+        assert_eq!(of("трёхсот тридцати трёх"), [333]);
+    }
+
+    #[test]
+    fn positions_are_those_of_the_first_word() {
+        assert_eq!(number_words("a 十九日 and forty-one"), [(2, 19), (16, 41)]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_has_numbers_in_order(text in "(one|two|twenty|hundred|thousand|billion|and|сто|тысяч|九|万|亿|百|十|零|-| |a|1){0,40}") {
+            let found = number_words(&text);
+            proptest::prop_assert!(found.is_sorted_by(|a, b| a.0 < b.0));
+            proptest::prop_assert!(found.iter().all(|&(at, value)| value >= LEAST && text.is_char_boundary(at)));
+        }
+    }
+}
