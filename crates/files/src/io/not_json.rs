@@ -1,6 +1,6 @@
-//! Messages for a JSON lines file in which no line is an object, with the likely fix.
+//! Creates the message for a JSON lines file in which no line is an object, with the likely fix.
 
-/// Characters of a parser message to show.
+/// The number of characters of a parser message to show.
 const SHOWN: usize = 120;
 
 /// Returns what the line is instead of an object.

@@ -10,13 +10,13 @@ use std::sync::Arc;
 /// A block of the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
-    /// Position where it begins in the text.
+    /// The position in the text where the block begins.
     pub start: u64,
-    /// Position where it begins in the temporary file.
+    /// The position in the temporary file where the block begins.
     pub at: u64,
-    /// Its size there, in bytes.
+    /// The size in the temporary file, in bytes.
     pub packed: u32,
-    /// Its unpacked size, in bytes.
+    /// The unpacked size, in bytes.
     pub bytes: u32,
 }
 
@@ -57,12 +57,12 @@ impl Repacked {
     }
 }
 
-/// An I/O error of the temporary file: the input file may be intact.
+/// An I/O error in the temporary file; the input file may be intact.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct InWorkFile(io::Error);
 
-/// Returns the error of the temporary file if it caused `error`, otherwise `error` unchanged.
+/// Returns the error in the temporary file if it caused `error`, otherwise `error` unchanged.
 pub(super) fn of_work_file(error: io::Error) -> std::result::Result<io::Error, io::Error> {
     error.downcast::<InWorkFile>().map(|InWorkFile(error)| error)
 }

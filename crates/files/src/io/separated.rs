@@ -122,7 +122,7 @@ pub(super) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Codi
     lines.records(names.dialect, Some(names.all.len()), limit)
 }
 
-/// Counts the rows, and checks the columns.
+/// Counts the rows and checks the columns.
 ///
 /// # Errors
 /// Returns why the file cannot be used.
@@ -143,7 +143,7 @@ pub(super) fn scan(
         return Err(bad(io::Error::other(damage.why.clone())));
     }
     lines.expect_fields(names.all.len());
-    // A read that begins with the header skips it.
+    // A read from the beginning of the file skips the header, which must not exceed the limit either.
     scan.longest = lines.length;
     // A file without records has no rows and no missing columns.
     let has = if names.all.is_empty() { Has::default() } else { names.check(columns)? };

@@ -20,7 +20,7 @@ pub struct Want {
     pub as_text: Vec<String>,
     /// Other columns that must be plain: a list or an object in JSON lines is null, because nested Parquet columns are not read either.
     pub plain: Vec<String>,
-    /// The only rows to read; `None` for all.
+    /// The rows to read; `None` for all.
     pub rows: Option<RowFilter>,
     /// The target size of a batch in bytes of values; a batch is passed on once it reaches this size or 1,024 rows.
     pub batch_bytes: usize,
@@ -89,5 +89,5 @@ impl RowFilter {
     }
 }
 
-/// The most rows per batch.
+/// The maximum number of rows in a batch.
 pub(super) const MAX_BATCH_ROWS: usize = 1024;

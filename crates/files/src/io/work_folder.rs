@@ -1,4 +1,4 @@
-//! The temporary folder of an output. It shows that a run is writing this output, and holds the run's checkpoints.
+//! Manages the temporary folder of an output, which shows that a run is writing this output and holds the run's checkpoints.
 //!
 //! ```text
 //! .NAME.dupsift-work/               next to the output NAME: the lock, and the temporary files
@@ -83,10 +83,10 @@ impl WorkFolder {
         Ok(taken)
     }
 
-    /// Checks that no active run is writing the output. Creates nothing, except for a moment if `probes` is set.
+    /// Checks that no active run is writing the output. Creates nothing unless `probes` is set, which briefly creates a folder.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if one is.
+    /// Returns [`Error::Usage`] if a run is writing it.
     pub(super) fn check(out: &Path, place: &Place, probes: bool) -> Result<()> {
         Lock::holder(&beside(place), probes).map_or(Ok(()), |owner| Err(being_written(out, &owner)))
     }
@@ -121,8 +121,8 @@ impl WorkFolder {
         &self.cleared
     }
 
-    /// Removes all temporary files except standard input and those whose names are accepted. If none are, removes everything
-    /// that a killed run left.
+    /// Removes all temporary files except standard input and those whose names are accepted. If no name is accepted, removes
+    /// everything that a killed run left.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -144,20 +144,20 @@ impl WorkFolder {
         self.goes();
     }
 
-    /// Lets the folder be removed if it has no ledger, because no run can resume from it then.
+    /// Marks the folder for removal if it has no ledger, because no run can resume from it without one.
     fn goes_without_ledger(&self) {
         if !self.path().join(LEDGER).is_file() {
             self.goes();
         }
     }
 
-    /// Removes the folder with this value or the process, from here on.
+    /// Marks the folder for removal when this value is dropped or the process is ended.
     pub(super) fn goes(&self) {
         self.kept.store(false, Relaxed);
         self.locks().for_each(|lock| unfinished::goes(lock.folder(), remove_ours));
     }
 
-    /// Returns the number of files in it without the lock, and their bytes.
+    /// Returns the number of files in the folder without the lock, and their bytes.
     pub fn holds(&self) -> (u64, u64) {
         holds(self.path())
     }
@@ -200,7 +200,7 @@ impl Drop for WorkFolder {
     }
 }
 
-/// Removes what runs left of an output that was never finished, and returns what it was.
+/// Removes what runs left of an unfinished output, and returns how it was handled.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if an active run is writing the output, or if its path is invalid; or [`Error::Io`].

@@ -38,7 +38,7 @@ pub struct RemovalRow<'r> {
     pub similarity: Option<f32>,
     /// The algorithms that found it.
     pub algorithm: &'r str,
-    /// The reason: a pair, or a chain.
+    /// The reason, one of [`REASONS`].
     pub reason: &'r str,
     /// The rule that preferred the kept document.
     pub keep_rule: &'r str,
@@ -74,7 +74,7 @@ pub const REASONS: [&str; 6] = ["copy", "pair", "chain", "seen", EMPTIED, REPRES
 /// The reason for a document with too little text left.
 pub const EMPTIED: &str = "emptied";
 
-/// The reason for a document that others are removed in favor of, if no duplicate is kept. It names itself as the kept one.
+/// The reason for a document that others are removed in favor of, if no duplicate is kept. It names itself as the kept document.
 pub const REPRESENTATIVE: &str = "representative";
 
 /// The columns that [`removals_found`] reads.
