@@ -98,7 +98,7 @@ fn text_bytes(
     is_decoded: bool,
     is_row: &dyn Fn(&[u8]) -> bool,
 ) -> io::Result<u64> {
-    // Counts the bytes of members with correct checksums. In decoded text, offsets differ, so the count does not apply.
+    // The number of bytes in members with correct checksums. In decoded text, offsets differ, so the number does not apply.
     let right = match damage.trust {
         Trust::All => u64::MAX,
         Trust::Before(_) | Trust::Checked(_) if is_decoded => 0,

@@ -14,7 +14,7 @@ use std::io::{self, BufRead, BufReader, Read, Seek as _};
 
 /// The number of bytes read at a time.
 const BUFFER_BYTES: usize = 256 << 10;
-/// Size of the buffer for decoded bytes.
+/// The size of the buffer for decoded bytes.
 const DECODED_BYTES: usize = 64 << 10;
 /// The number of bytes used to detect an encoding, starting at the first non-ASCII byte.
 const SAMPLE_BYTES: usize = 1 << 20;
@@ -131,7 +131,7 @@ impl Coding {
         self.packing == Packing::Plain && self.encoding == Encoding::Utf8
     }
 
-    /// Returns the unpacked bytes of a file, decoded as well unless lines are decoded one by one.
+    /// Returns the text of a file: its unpacked bytes, decoded unless lines are decoded one by one.
     pub(super) fn text(&self, file: File) -> io::Result<Text> {
         let decoding = self.of_stream().map(|encoding| Decoding {
             decoder: encoding.new_decoder(),

@@ -1,4 +1,4 @@
-//! Copies an input file: completely, or some of its rows.
+//! Copies an input file completely, or only some of its rows.
 
 use super::copying::{Copying, Fits};
 use super::find::absolute;
@@ -61,8 +61,8 @@ impl InputFile {
     /// Checks that columns with these names can be added to the file.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if its format or its encoding does not allow that or if it already has such a column, or another
-    /// error if the file cannot be read.
+    /// Returns [`Error::Usage`] if the format or the encoding does not allow that, or if the file already has such a column.
+    /// Returns another error if the file cannot be read.
     pub fn check_adding(&self, names: &[&str]) -> Result<()> {
         let wrong = |why: String| Error::wrong("add", format!("{}: {why}", self.path.display()));
         self.format.adds(self.coding).map_err(wrong)?;

@@ -12,8 +12,7 @@ use std::ops::Range;
 const AT_A_TIME: u64 = 256 << 10;
 /// The maximum number of rows copied at a time.
 const MOST_ROWS: u64 = 4096;
-/// The approximate span, in bytes, of rows that are copied together. It is limited because each value keeps the page that it was
-/// read from in memory.
+/// The approximate span, in bytes, of rows that are copied together. The limit exists because each value keeps its page in memory.
 const APART: u64 = 4 << 20;
 
 /// Selects rows of a row group.

@@ -42,7 +42,7 @@ const ENCODINGS: [Encoding; 4] = [
     Encoding::BYTE_STREAM_SPLIT,
 ];
 
-/// Checks that each column can be read and written. Returns the first page that does not fit into memory.
+/// Checks that each column can be read and written. Returns the first page that does not fit into memory, if any.
 pub(super) fn check(file: &File, fits: &Fits<'_>) -> Result<Option<Stretch>, String> {
     let _turn = turn(file, u64::MAX)?;
     let metadata = load(file)?;

@@ -35,7 +35,7 @@ pub struct FoundFile {
     pub coding: Coding,
     /// Whether the format is guessed from a file extension that other formats share.
     pub is_guess: bool,
-    /// Bytes on disk when the list was made; 0 if unknown.
+    /// The size on disk when the list was made, in bytes; 0 if unknown.
     pub bytes: u64,
     /// The columns from its folder names: `lang=ru` means the value ru in the column lang.
     pub partitions: Vec<(String, Option<String>)>,

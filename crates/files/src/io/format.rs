@@ -252,16 +252,16 @@ pub enum Unusable {
     Bad(String),
 }
 
-/// The smallest part of a file that is known after opening it.
+/// The smallest part into which opening a file divides it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
     /// The position where the piece begins: a byte offset or a row group number, depending on the format.
     pub start: u64,
     /// The number of rows.
     pub rows: u64,
-    /// Approximate bytes of text, unpacked.
+    /// The approximate size of the unpacked text, in bytes.
     pub bytes: u64,
-    /// Bytes of all requested columns, unpacked and packed, if complete pages are read.
+    /// The number of bytes in all requested columns, unpacked and packed, if complete pages are read.
     pub held: u64,
 }
 
@@ -272,7 +272,7 @@ pub struct Part {
     pub from: u64,
     /// The position where the piece after the last one begins; `u64::MAX` at the end of the file.
     pub to: u64,
-    /// Rows to skip before the first requested one.
+    /// The number of rows to skip before the first requested one.
     pub skip: u64,
 }
 
@@ -283,7 +283,7 @@ pub struct Stretch {
     pub rows: u64,
     /// The largest number of bytes of the file, unpacked and packed, that are in memory while these rows are read.
     pub bytes: u64,
-    /// Size in bytes of the longest text among them, or a lower bound, if known.
+    /// The size in bytes of the longest text in these rows, or a lower bound, if known.
     pub longest: u64,
     /// The column that takes most of the bytes.
     pub column: String,
@@ -301,7 +301,7 @@ pub struct Within<'r> {
     pub shared: &'r Shared,
 }
 
-/// The rows of a piece, counted from its first, at which a read may begin; ascending.
+/// The rows of a piece at which a read may begin, in ascending order, counted from the first row of the piece.
 pub type Starts = Arc<[u64]>;
 
 /// The parameters of one read.
@@ -385,6 +385,6 @@ impl Shared {
 pub struct Archived {
     /// Records that are not rows, by type; broken ones count separately as `request (broken)`.
     pub others: BTreeMap<String, u64>,
-    /// Rows marked `WARC-Truncated`, which contain less than the server had.
+    /// The number of rows marked `WARC-Truncated`, which contain less than the server had.
     pub truncated: u64,
 }

@@ -55,10 +55,10 @@ struct Message {
     /// The [`Piece::start`] of the piece to which the message belongs; `None` for a dictionary before all batches.
     piece: Option<u64>,
     at: u64,
-    /// Bytes of its description, including the length before it, and of its body.
+    /// The number of bytes in the description, including the length before it, and in the body.
     description: u64,
     body: u64,
-    /// Bytes of its body unpacked, if compressed.
+    /// The unpacked size of the body in bytes, if compressed.
     unpacked: u64,
 }
 

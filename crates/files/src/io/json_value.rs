@@ -20,7 +20,7 @@ pub(super) enum Take {
     Nothing,
     /// Lists and objects become null, because nested Parquet columns are not read either.
     Plain,
-    /// Part of the text: only the kind of a list or an object is kept.
+    /// The value is part of a combined text. If it is a list or an object, only that fact is kept.
     Part,
     All,
 }

@@ -46,9 +46,9 @@ pub struct Ledger {
 /// The index that a run was matched against.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerMatch {
-    /// Identifies its content.
+    /// Identifies the content of the index.
     pub content: String,
-    /// The number of document numbers that are reserved for its documents before the corpus.
+    /// The number of document numbers that are reserved before the corpus for the documents of the index.
     pub base: u64,
 }
 

@@ -66,7 +66,7 @@ pub(super) struct Lines<R> {
     pub has_open_quote: bool,
 }
 
-/// Waits for the turn to hold a long line, if this many bytes count as long.
+/// Waits for the turn to hold a long line if this many bytes count as long.
 pub(super) fn turn_for(bytes: usize) -> Option<MutexGuard<'static, ()>> {
     (bytes > KEPT_BYTES).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -319,7 +319,7 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// Returns the next bytes, at least one unless all are used.
+    /// Returns the next bytes; empty only if all are used.
     fn look<'a, R: BufRead>(&'a self, reader: &'a mut R) -> io::Result<&'a [u8]> {
         if self.at < self.bytes.len() { Ok(&self.bytes[self.at..]) } else { filled(reader) }
     }

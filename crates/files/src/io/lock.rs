@@ -156,7 +156,7 @@ impl Lock {
         (&self.file).write_all(&text)
     }
 
-    /// Returns the user who owns files that this process creates there.
+    /// Returns the user who owns files that this process creates in the folder.
     pub(super) fn user(&self) -> io::Result<u32> {
         Ok(self.file.metadata()?.uid())
     }

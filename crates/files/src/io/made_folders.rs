@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dupsift_core::safe_fs;
 
-/// Removes the folders that it created when it is dropped, if they are still empty.
+/// When dropped, removes the folders that it created if they are still empty.
 #[derive(Debug, Default)]
 pub struct MadeFolders {
     /// The folders, deepest first.

@@ -74,7 +74,7 @@ pub const APPLIED: &str = "applied.json";
 /// The records of results. Every finished folder has one: for a run, for the evaluation in it, or for a corpus written from a run.
 const RECORDS: [&str; 3] = ["run.json", "evaluation.json", APPLIED];
 
-/// Prefix of temporary folders that commands reading a run create; earlier versions created them in unfinished outputs.
+/// The prefix of temporary folders that are created by commands that read a run. Earlier versions created them in unfinished outputs.
 pub const WORK: &str = ".dupsift-work-";
 
 /// The temporary folder of an evaluation. A killed evaluation may leave it behind.
@@ -160,12 +160,12 @@ enum Listed {
 }
 
 impl Listed {
-    /// Returns whether a file that has the name of an output file may exist.
+    /// Returns whether a file with the name of an output file may belong to the output.
     fn may_have(&self, file: &str) -> bool {
         if let Listed::Files(files) = self { files.contains(file) } else { true }
     }
 
-    /// Returns whether a file, or a folder with files, that has the name of a corpus file may exist.
+    /// Returns whether a file with the name of a corpus file, or a folder that contains such files, may belong to the output.
     fn has(&self, path: &str, is_folder: bool) -> bool {
         let below = format!("{path}/");
         match self {

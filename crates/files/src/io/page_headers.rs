@@ -56,7 +56,7 @@ pub(super) fn look(file: File, chunk: &ColumnChunkMetaData) -> Result<Option<Vec
 /// The limits for page lengths in a chunk.
 struct Most {
     is_packed: bool,
-    /// Bytes of all pages, unpacked.
+    /// The unpacked size of all pages, in bytes.
     bytes: u64,
 }
 
@@ -128,7 +128,7 @@ impl Headers {
     }
 }
 
-/// Parses a page header. Page types, encodings and fields have the numbers of the format definition.
+/// Parses a page header. Page types, encodings and fields are numbered as in the format definition.
 fn page(header: &mut Compact<impl Read>) -> io::Result<Page> {
     const DATA: i64 = 0;
     const DICTIONARY: i64 = 2;

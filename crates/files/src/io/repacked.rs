@@ -1,5 +1,5 @@
-//! The repacked text of a file of lines that cannot be split. The first read stores it in a temporary file, in blocks that are
-//! unpacked independently.
+//! Holds the repacked text of a file of lines that cannot be split. The first read stores the text in a temporary file, in blocks
+//! that are unpacked independently.
 
 use super::unpack::read_buffered;
 use std::fs::File;
@@ -35,7 +35,7 @@ impl Repacked {
         Repacked { file, blocks }
     }
 
-    /// Returns the bytes in the temporary file.
+    /// Returns the size of these blocks in the temporary file, in bytes.
     pub fn bytes(&self) -> u64 {
         self.blocks.iter().map(|block| u64::from(block.packed)).sum()
     }
@@ -48,7 +48,7 @@ impl Repacked {
         }
     }
 
-    /// Returns the text from a byte on.
+    /// Returns the text from this byte on.
     pub(super) fn from(&self, byte: u64) -> Blocks<'_> {
         let next = self.blocks.partition_point(|block| block.start <= byte).saturating_sub(1);
         let skip = self.blocks.get(next).map_or(0, |block| byte - block.start) as usize;

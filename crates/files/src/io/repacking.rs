@@ -1,5 +1,5 @@
-//! Stores the text of a file of lines that cannot be split in a temporary file while the file is read for the first time. The
-//! blocks of the temporary file are unpacked independently.
+//! Repacks the text of a file of lines that cannot be split. While the file is read for the first time, its text is stored in a
+//! temporary file, in blocks that can be unpacked independently.
 //!
 //! A gzip member or a Zstandard frame must be unpacked from its beginning by a single thread, each time it is read. Opening a
 //! file reads all of it anyway: it passes on the unpacked text in blocks of complete lines, and idle threads repack them with a
@@ -95,7 +95,7 @@ struct Filled {
 }
 
 impl Repacking {
-    /// Creates a temporary file, without a name in its folder, for this many input files. Returns `None` if that fails.
+    /// Creates an unnamed temporary file in the folder for this many input files. Returns `None` if that fails.
     fn new(folder: &Path, files: usize) -> Option<Repacking> {
         let file = tempfile::tempfile_in(folder).map_err(|error| not_kept(folder, &error)).ok()?;
         Some(Repacking::over(file, folder, files))
@@ -232,7 +232,7 @@ struct To<'r> {
 }
 
 impl<'r> Tee<'r> {
-    /// Opens the text of a file at its beginning; without `repacking` it is only read.
+    /// Opens the text of a file at its beginning. Without `repacking`, the text is only read.
     ///
     /// # Errors
     /// Returns the I/O error.

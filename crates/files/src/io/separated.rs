@@ -1,7 +1,7 @@
 //! Separated values: one record per row; the first one contains the column names.
 //!
-//! Values in such a file have no types. Ids, texts and the columns of `--keep` are kept as written; any other value is a number
-//! if it is written like one. An empty field is a null, a field of two quotes an empty text.
+//! Values in such a file have no types. Ids, texts and the columns of `--keep` are kept as written; any other value is a number if
+//! it is written like one. An empty field is a null, and a field of two quotes is an empty text.
 
 use super::coding::Coding;
 use super::format::{Reading, Unusable};

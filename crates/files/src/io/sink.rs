@@ -1,4 +1,4 @@
-//! The output folder: built next to its final path under a hidden name and then renamed, so that it appears complete or not at all.
+//! Builds the output folder next to its final path under a hidden name and then renames it, so that it appears complete or not at all.
 //!
 //! ```text
 //! .NAME.dupsift-work/               the temporary folder, which the run keeps locked until it ends
@@ -93,7 +93,7 @@ impl Stage {
         Ok(Stage { staged, overwrite: false, work })
     }
 
-    /// Returns the temporary folder, which is removed with this value.
+    /// Returns the temporary folder, which is removed when this value is dropped.
     pub fn work(&self) -> &WorkFolder {
         &self.work
     }

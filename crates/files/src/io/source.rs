@@ -297,7 +297,7 @@ impl InputFile {
 }
 
 impl InputFile {
-    /// Returns the bytes of the longest line, if rows are lines.
+    /// Returns the size in bytes of the longest line if rows are lines, otherwise 0.
     pub fn longest_line(&self) -> u64 {
         if self.format.names_columns() { self.longest } else { 0 }
     }

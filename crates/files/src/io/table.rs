@@ -256,7 +256,7 @@ mod tests {
     use std::ops::Range;
     use std::sync::Arc;
 
-    /// Returns pairs with ids of very different lengths, so that some blocks end by their bytes.
+    /// Returns pairs with ids of very different lengths, so that some blocks end because of their size in bytes.
     fn pairs(rows: u64) -> RecordBatch {
         let ids = (0..rows)
             .map(|row| format!("{row}-{}", "x".repeat(if row % 997 == 0 { 300_000 } else { (row % 13) as usize })));

@@ -73,7 +73,7 @@ impl fmt::Debug for RowFilter {
 }
 
 impl RowFilter {
-    /// Returns the selected rows in a range of documents, counted from its first one.
+    /// Returns the selected rows in a range of documents, counted from the first document of the range.
     pub(super) fn within(&self, first_doc: u64, rows: u64) -> Vec<u64> {
         match self {
             RowFilter::Docs(docs) => {

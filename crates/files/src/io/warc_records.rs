@@ -59,7 +59,7 @@ pub(super) struct Records {
     inside: bool,
     /// Whether a record of the open member has been returned.
     told: bool,
-    /// The position of the first line of a record that was already read, and whether its version is supported.
+    /// The position of a record's first line that was already read, and whether the version in it is supported.
     begun: Option<(u64, bool)>,
     start: u64,
     fresh: bool,

@@ -5,10 +5,10 @@
 //! DIR/.NAME.dupsift-work-<hash>/    the temporary files under --work DIR, by a hash of the output's path; the lock has its path
 //! ```
 //!
-//! A second run on the same output is refused at the start. The holder of the lock removes what killed runs left: unfinished
-//! output folders, and the temporary files of a run with another `--work`. The contents of its own folder are inspected first,
-//! because they may be useful ([`WorkFolder::keep_only`]). The folder is removed with this value, or when the process is ended,
-//! unless its contents are to be kept ([`WorkFolder::keep`]).
+//! A second run on the same output is refused at the start. The holder of the lock removes what killed runs left: unfinished output
+//! folders, and the temporary files of a run with another `--work`. The contents of its own folder are inspected first, because
+//! they may be useful ([`WorkFolder::keep_only`]). The folder is removed when this value is dropped or the process is ended, unless
+//! its contents are to be kept ([`WorkFolder::keep`]).
 //!
 //! Only files with names that dupsift uses are removed; if a folder contains another file, both are kept. A folder that belongs
 //! to another user, or that others may write to, is refused, because its contents may have been planted.
@@ -28,7 +28,7 @@ use super::work_files::{LEDGER, LOCK, STANDARD_INPUT, foreign, holds, remove_fil
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
-/// The suffix after the output's name in the name of the folder.
+/// The suffix that follows the output's name in the folder's name.
 const WORK: &str = "dupsift-work";
 /// The locked temporary folder of an output.
 #[derive(Debug)]
@@ -121,8 +121,8 @@ impl WorkFolder {
         &self.cleared
     }
 
-    /// Removes all temporary files except standard input and those whose names are accepted. If no name is accepted, removes
-    /// everything that a killed run left.
+    /// Removes all temporary files except standard input and those whose names are accepted. If no ledger remains, marks the folder
+    /// for removal.
     ///
     /// # Errors
     /// Returns [`Error::Io`].

@@ -36,7 +36,7 @@ pub struct RemovalRow<'r> {
     pub kept_id: IdRef<'r>,
     /// Their similarity; `None` if they are not a pair.
     pub similarity: Option<f32>,
-    /// The algorithms that found it.
+    /// The algorithms that found the duplicate.
     pub algorithm: &'r str,
     /// The reason, one of [`REASONS`].
     pub reason: &'r str,
@@ -67,8 +67,8 @@ pub struct RemovalFound {
     pub contained: Option<f32>,
 }
 
-/// Why a document is removed: an equal text, a pair, a chain, a text that is in the index, too little text left after repeated passages
-/// were cut, or duplicates of which none is kept.
+/// The reasons why a document is removed: an equal text, a pair, a chain, a text in the index, too little text left after repeated
+/// passages were cut, or the lack of a duplicate that is kept.
 pub const REASONS: [&str; 6] = ["copy", "pair", "chain", "seen", EMPTIED, REPRESENTATIVE];
 
 /// The reason for a document with too little text left.
