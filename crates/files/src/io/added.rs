@@ -1,11 +1,11 @@
-//! Adds columns of whole numbers to the rows of a copied file. All other values of these rows are preserved.
+//! Adds integer columns to the rows of a copied file. All other values in these rows are preserved.
 
 use super::edits::{CHANGED, object_fields};
 
 /// Columns that are added to each copied row.
 #[derive(Clone, Copy)]
 pub struct Added<'a> {
-    /// The names of the columns; the file has none of these.
+    /// The names of the new columns. The file must not have any of them.
     pub names: &'a [&'static str],
     /// Returns the value of a row in one of these columns.
     pub value: &'a (dyn Fn(u64, usize) -> u64 + 'a),
@@ -15,7 +15,7 @@ impl Added<'_> {
     /// Returns a JSON line with the columns as its last fields.
     ///
     /// # Errors
-    /// Returns an error if the line is not the object that was read, or already has such a field.
+    /// Returns an error if the line is not the object that was read, or if it already has a field with one of these names.
     pub(super) fn json(&self, row: u64, line: &[u8]) -> Result<Vec<u8>, String> {
         let text = std::str::from_utf8(line).map_err(|_| CHANGED)?;
         let (begin, end) = text.find('{').zip(text.rfind('}')).ok_or(CHANGED)?;
@@ -32,12 +32,12 @@ impl Added<'_> {
         Ok(out.into_bytes())
     }
 
-    /// Returns the header of separated values with the names of the columns at its end.
+    /// Returns the header line with the column names appended.
     pub(super) fn header(&self, line: &[u8], delimiter: u8) -> Vec<u8> {
         at_end(line, delimiter, self.names.iter().map(|name| (*name).to_owned()))
     }
 
-    /// Returns a record of separated values with the columns at its end.
+    /// Returns a record with the values of the columns appended.
     pub(super) fn record(&self, row: u64, line: &[u8], delimiter: u8) -> Vec<u8> {
         at_end(line, delimiter, (0..self.names.len()).map(|at| (self.value)(row, at).to_string()))
     }

@@ -1,4 +1,4 @@
-//! Records facts about an opened file for later reads, and what those reads have produced so far.
+//! Prepares an opened file for later reads, and counts the bytes that were unpacked and repacked so far.
 
 use super::format::Piece;
 use super::packing::Packing;
@@ -7,7 +7,7 @@ use super::source::{InputFile, Source};
 use std::sync::Arc;
 
 impl InputFile {
-    /// Reads the text from its repacked copy. If that copy is incomplete, the file is a single piece.
+    /// Makes later reads use the repacked copy of the text. If that copy is incomplete, the file becomes a single piece.
     pub(super) fn take_again(&mut self, again: Again) {
         if self.format.names_columns() && self.coding.packing != Packing::Plain {
             self.unpacked.add(self.text_bytes);
@@ -21,12 +21,13 @@ impl InputFile {
 }
 
 impl Source {
-    /// Returns the bytes of lines unpacked from compressed files so far. Reading each file through once unpacks this many.
+    /// Returns how many bytes of lines were unpacked from compressed files so far. Each complete read of a file adds the size of
+    /// its text.
     pub fn unpacked_bytes(&self) -> u64 {
         self.files.iter().map(|file| file.unpacked.so_far()).sum()
     }
 
-    /// Returns the bytes of temporary files that hold repacked texts. If there are none yet, returns an estimate: six tenths of the text.
+    /// Returns the size in bytes of the temporary files with repacked texts. If there are none yet, returns an estimate: 60% of the text.
     pub fn repacked_bytes(&self) -> u64 {
         let there: u64 =
             self.files.iter().filter_map(|file| file.repacked.as_ref()).map(|repacked| repacked.bytes()).sum();

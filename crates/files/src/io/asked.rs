@@ -25,7 +25,7 @@ pub struct Asked {
 /// The options whose columns may hold lists of texts.
 const MAY_BE_LISTS: [&str; 4] = ["text-column", "item-column", "choices-column", "answer-column"];
 
-/// The most column names collected for a message.
+/// The maximum number of column names collected for a message.
 const MOST_NAMES: usize = 10_000;
 
 /// Checks that each column exists in some file or in the folder names.

@@ -1,4 +1,4 @@
-//! Files that cannot be read, completely or in part, and why.
+//! Describes files that cannot be read, completely or in part.
 
 use super::find::FoundFile;
 use std::path::PathBuf;
@@ -6,13 +6,13 @@ use std::path::PathBuf;
 /// A file that cannot be read, completely or in part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadInput {
-    /// The path.
+    /// The path of the file.
     pub path: PathBuf,
     /// The label of the file in messages.
     pub label: String,
-    /// The problem, as text: the expected and the actual value.
+    /// The problem: what was expected and what was found.
     pub why: String,
-    /// Bytes on disk that are lost; 0 if unknown.
+    /// The number of bytes on disk that are lost; 0 if unknown.
     pub bytes: u64,
     /// Whether only part of the file is lost and the rows before the damage are used.
     pub takes_part: bool,

@@ -1,10 +1,10 @@
 //! Finds how much text of a damaged compressed file is readable: everything before the damage, up to the end of a row.
 //!
-//! If a file is cut off, all rows before the cut are intact. If its data is damaged, a decoder may return wrong bytes for a while before
-//! it notices, or notice only from the checksum at the end. So the members before the damaged one are trusted. In the damaged member,
-//! rows are trusted up to a few thousand bytes before the first broken row; if only the checksum reveals the damage, none of its rows are
-//! trusted. Undamaged files have broken rows, too. So a broken row indicates damage only if it is not the only one among many rows. A
-//! quote that is open at the end is a stray one if many lines follow it and most of them are rows.
+//! If a file is cut off, all rows before the cut are intact. If its data is damaged, a decoder may return wrong bytes for a while
+//! before it notices, or notice only from the checksum at the end. So only the members before the damaged one are fully trusted. In
+//! the damaged member, rows are trusted up to a few thousand bytes before the first broken row; if only the checksum reveals the
+//! damage, none of its rows are trusted. Undamaged files have broken rows, too, so a broken row does not indicate damage if it is
+//! the only one among many rows. An unclosed quote counts as stray if many lines follow it and most of them are rows.
 
 use super::coding::{Coding, Text};
 use super::jsonl::Scan;
@@ -15,10 +15,10 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Seek as _};
 
-/// Bytes before the first sign of damage that are not trusted either.
+/// The number of bytes before the first sign of damage that are not trusted either.
 const DOUBTED_BYTES: u64 = 4 << 10;
 
-/// Bytes of good rows that must follow a broken row for it not to count as damage, or an open quote for it to count as stray.
+/// The number of bytes of good rows after which a broken row does not count as damage, and an open quote counts as stray.
 const GOOD_BYTES: u64 = 64 << 10;
 
 /// Returns an iterator over the lines of a text.
@@ -39,18 +39,17 @@ pub(super) fn before_damage(
     let is_decoded = !coding.has_lines_of_ascii();
     let text = text_bytes(damage, lines(coding.text(file.try_clone()?)?), is_decoded, is_row)?;
     file.rewind()?;
-    // The packed size is estimated as the same share as the unpacked one.
+    // The packed size is estimated in proportion to the unpacked one.
     let packed = if is_decoded { damage.at } else { share(damage.at, text, damage.bytes) };
     let bytes = file.metadata()?.len().saturating_sub(packed);
     let why = format!("{}; the rows before that take part", damage.why);
     Ok((Coding { text_bytes: Some(text), ..coding }, Lost { why, bytes }))
 }
 
-/// Scans a file and, if it is damaged, once more only what is before the damage. Returns the scan, the coding with which it was made, and
-/// what is lost.
+/// Scans a file. If it is damaged, scans it again up to the damage. Returns the scan, the coding used for it, and what is lost.
 ///
 /// # Errors
-/// Returns the I/O error, and the damage if no row is before it.
+/// Returns I/O errors, or the damage if no row precedes it.
 pub(super) fn scan_trusted(
     file: &File,
     coding: Coding,
@@ -74,14 +73,14 @@ pub(super) fn scan_trusted(
 struct Sign {
     start: u64,
     end: u64,
-    /// Ends of the rows before the broken one.
+    /// The end positions of the rows before the broken one.
     ends: VecDeque<u64>,
 }
 
 /// A quote in trusted bytes that is never closed correctly.
 struct OpenQuote {
     start: u64,
-    /// Ends of the rows before the quote, and how many bytes before it are certain.
+    /// The end positions of the rows before the quote, and how many bytes before it are certain to be correct.
     ends: VecDeque<u64>,
     sure: u64,
     /// How many of the lines after the quote are rows, and how many are not.
@@ -99,7 +98,7 @@ fn text_bytes(
     is_decoded: bool,
     is_row: &dyn Fn(&[u8]) -> bool,
 ) -> io::Result<u64> {
-    // Bytes of members with correct checksums; offsets in decoded text differ, so there they do not apply.
+    // The number of bytes in members with correct checksums. In decoded text, offsets differ, so the number does not apply.
     let right = match damage.trust {
         Trust::All => u64::MAX,
         Trust::Before(_) | Trust::Checked(_) if is_decoded => 0,
@@ -138,7 +137,7 @@ fn text_bytes(
             ends.pop_front();
         }
     }
-    // If the quote is not stray, the record was cut off inside its quotes, and the lines after its first one are its text.
+    // If the quote is not stray, the record was cut off inside its quotes, and the lines after its first one are part of its text.
     let is_stray = |open: &OpenQuote, end: u64| open.rows > open.others && end - open.start >= GOOD_BYTES;
     let end = ends.back().copied().unwrap_or_default();
     if let Some(open) = open.filter(|open| !is_stray(open, end)) {

@@ -1,5 +1,5 @@
-//! A Parquet file with checked bounds: a decoder allocates the memory that a header claims before it reads, so the claims are
-//! checked first.
+//! Checks the lengths that Parquet page headers claim. A decoder allocates that much memory before it reads a page, so impossible
+//! lengths must be found first.
 
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};

@@ -98,13 +98,13 @@ fn a_line_without_an_end_is_a_rejected_row_and_not_held() {
     std::fs::write(&path, gz(&[begin, &vec![b'x'; long], end].concat())).expect("written");
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
     assert_eq!((bad.len(), source.documents()), (0, 3));
-    // A read holds no more of a line than the longest valid row.
+    // A read keeps no more bytes of a line in memory than the longest valid row has.
     assert_eq!(source.files[0].longest, 12);
     let rows = read(&source, &whole(), 1).expect("read");
     assert_eq!(texts(&rows), ["a", "(none)", "b"]);
     let why = rows[1].1.as_ref().expect_err("too long").to_string();
     assert!(why.contains("a line of 1363148") && why.contains("at most"), "{why}");
-    // A file with nothing else has one rejected row, rather than no column.
+    // A file with no other line has one rejected row; it is not reported as lacking a column.
     std::fs::write(&path, gz(&vec![b'x'; long])).expect("written");
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
     assert_eq!((bad.len(), source.documents(), source.files[0].longest), (0, 1, 0));
@@ -141,7 +141,7 @@ fn what_stands_behind_the_end_of_a_compressed_file_is_told() {
     assert!(bad[0].why.contains("cut off") && bad[0].takes_part && source.documents() == 15, "{bad:?}");
 }
 
-/// Returns the rows of a damaged file, read in complete and small pieces, repacked and not; `None` if nothing of it is usable.
+/// Reads a damaged file as a whole and in small pieces, repacked and not, and returns its rows; `None` if nothing in it is usable.
 fn rows_before(path: &Path, bytes: &[u8], encoding: &str) -> Option<Vec<String>> {
     std::fs::write(path, bytes).expect("written");
     let coding = Coding { encoding: Encoding::parse(encoding).expect("a name"), ..Coding::default() };
@@ -260,7 +260,7 @@ fn a_file_of_no_objects_says_what_it_is() {
             other => panic!("expected wrong usage, got {other:?}"),
         }
     }
-    // One object is enough to name its fields.
+    // One object is enough for a message to list its fields.
     std::fs::write(&path, "[1]\n{\"body\":\"a\"}\n").expect("written");
     let why = open(&[&path], Taking::default()).expect_err("no text").to_string();
     assert!(why.contains("no column \"text\"; there are body"), "{why}");

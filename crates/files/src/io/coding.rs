@@ -1,4 +1,4 @@
-//! How file bytes become text: unpacked, then decoded.
+//! Turns the bytes of a file into text: unpacks them, then decodes them.
 //!
 //! UTF-8 passes through unchanged. Most other encodings share their line breaks with ASCII: lines are split first and decoded
 //! one by one. UTF-16 and ISO-2022-JP are decoded before lines are split.
@@ -12,16 +12,16 @@ use encoding_rs::{DecoderResult, UTF_8};
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek as _};
 
-/// Bytes read at a time.
+/// The number of bytes read at a time.
 const BUFFER_BYTES: usize = 256 << 10;
-/// Size of the buffer for decoded bytes.
+/// The size of the buffer for decoded bytes.
 const DECODED_BYTES: usize = 64 << 10;
-/// Bytes used to detect an encoding, starting at the first non-ASCII byte.
+/// The number of bytes used to detect an encoding, starting at the first non-ASCII byte.
 const SAMPLE_BYTES: usize = 1 << 20;
-/// Replaces bytes that are invalid in their encoding. It is never valid UTF-8, so the row is rejected.
+/// The byte that replaces a sequence that is invalid in its encoding. It is never valid UTF-8, so the row is rejected.
 const MALFORMED: u8 = 0xFF;
 
-/// How the bytes of a file become text.
+/// Describes how the bytes of a file become text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coding {
     /// The compression of the file.
@@ -34,7 +34,7 @@ pub struct Coding {
     pub separator: Option<Separator>,
     /// Whether fields of separated values may be quoted.
     pub quoting: Quoting,
-    /// Bytes of text, as returned by `Coding::text`, before the damage in a compressed file; `None` if the file is intact.
+    /// The number of bytes of text, as returned by `Coding::text`, before the damage in a compressed file; `None` if the file is intact.
     pub text_bytes: Option<u64>,
     /// The memory limit for unpacking one file, in bytes: the largest Zstandard window accepted.
     pub window_bytes: u64,
@@ -126,12 +126,12 @@ impl Coding {
         self.packing == Packing::Plain && self.of_stream().is_none()
     }
 
-    /// Returns whether the file bytes are certainly its text.
+    /// Returns whether the bytes of the file are its text, without unpacking or decoding.
     pub(super) fn is_plain(&self) -> bool {
         self.packing == Packing::Plain && self.encoding == Encoding::Utf8
     }
 
-    /// Returns the unpacked bytes of a file, also decoded unless lines are decoded one by one.
+    /// Returns the text of a file: its unpacked bytes, decoded unless lines are decoded one by one.
     pub(super) fn text(&self, file: File) -> io::Result<Text> {
         let decoding = self.of_stream().map(|encoding| Decoding {
             decoder: encoding.new_decoder(),
@@ -147,14 +147,14 @@ impl Coding {
 /// The encoding of single lines.
 #[derive(Clone, Copy, Debug)]
 pub struct LineEncoding {
-    /// The encoding, whose line breaks are those of ASCII.
+    /// The encoding, which has the same line breaks as ASCII.
     pub encoding: &'static encoding_rs::Encoding,
     /// Whether the encoding was guessed; if so, lines in UTF-8 are not decoded.
     pub guessed: bool,
 }
 
 impl From<&'static encoding_rs::Encoding> for LineEncoding {
-    /// Wraps an encoding that was named.
+    /// Wraps an encoding that was named rather than guessed.
     fn from(encoding: &'static encoding_rs::Encoding) -> LineEncoding {
         LineEncoding { encoding, guessed: false }
     }
@@ -167,12 +167,12 @@ pub(super) enum Unpacked {
 }
 
 impl Unpacked {
-    /// Returns what was found after the last compressed part; valid once everything is read.
+    /// Returns what was found after the last compressed part; valid once everything has been read.
     pub fn behind(&self) -> Option<Behind> {
         if let Unpacked::Packed(unpack) = self { unpack.behind() } else { None }
     }
 
-    /// Returns why the bytes end early; valid once everything is read.
+    /// Returns why the bytes end early; valid once everything has been read.
     pub fn damage(&self) -> Option<&Damage> {
         if let Unpacked::Packed(unpack) = self { unpack.damage() } else { None }
     }
@@ -203,7 +203,7 @@ impl BufRead for Unpacked {
     }
 }
 
-/// The bytes of a file from which lines are split.
+/// The text of a file before it is split into lines.
 pub(super) struct Text {
     bytes: Unpacked,
     decoding: Option<Decoding>,

@@ -1,4 +1,4 @@
-//! Copies an input file: completely, or some of its rows.
+//! Copies an input file completely, or only some of its rows.
 
 use super::copying::{Copying, Fits};
 use super::find::absolute;
@@ -20,7 +20,8 @@ impl InputFile {
         is_standard_input(&self.path, &self.label)
     }
 
-    /// Returns its absolute path, for records that are read in other folders. Returns `-` for standard input, which has no path.
+    /// Returns the absolute path of the file, because records may be read from another folder. Returns `-` for standard input,
+    /// which has no path.
     pub fn recorded_path(&self) -> String {
         if self.is_standard_input() { DASH.to_owned() } else { absolute(&self.path).display().to_string() }
     }
@@ -60,7 +61,8 @@ impl InputFile {
     /// Checks that columns with these names can be added to the file.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if its format or its encoding does not allow that, or if it has such a column; an error if it cannot be read.
+    /// Returns [`Error::Usage`] if the format or the encoding does not allow that, or if the file already has such a column.
+    /// Returns another error if the file cannot be read.
     pub fn check_adding(&self, names: &[&str]) -> Result<()> {
         let wrong = |why: String| Error::wrong("add", format!("{}: {why}", self.path.display()));
         self.format.adds(self.coding).map_err(wrong)?;
@@ -82,7 +84,7 @@ impl InputFile {
         Ok(fs::metadata(copying.out).map_err(Error::io("look at", copying.out))?.len())
     }
 
-    /// Returns whether the file is undamaged, so that copying all rows means copying the file.
+    /// Returns whether the file can be copied byte for byte if no row is left out: it is undamaged, or its format has no named columns.
     pub fn is_all_rows(&self) -> bool {
         self.lost.is_none() || !self.format.names_columns()
     }
@@ -100,9 +102,9 @@ impl InputFile {
 }
 
 impl Source {
-    /// Returns the relative path of each file's copy in a folder, starting at file `from` (the files before it are not part of
-    /// the corpus). This is the file's label. If a label leads out of the folder, it is the path below the deepest folder that
-    /// contains all files.
+    /// Returns the relative path of each file's copy in a folder, starting at file `from` (the files before it are not part of the
+    /// corpus). The path is the file's label. If any label leads out of the folder, all paths are instead those below the deepest
+    /// folder that contains all files.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if two files would have the same path.

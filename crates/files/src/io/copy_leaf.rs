@@ -1,4 +1,4 @@
-//! Copies one leaf of a row group: values with their levels, a bounded number of rows at a time.
+//! Copies one leaf of a row group as values with their levels, a bounded number of rows at a time.
 
 use super::edits::{CHANGED, Edits};
 use super::parquet_read::STEP_ROWS;
@@ -8,18 +8,18 @@ use ::parquet::data_type::{ByteArray, DataType};
 use ::parquet::errors::ParquetError;
 use std::ops::Range;
 
-/// Approximate bytes of rows copied at a time; a few long rows may exceed it.
+/// The approximate number of bytes in the rows copied at a time; a few long rows may exceed it.
 const AT_A_TIME: u64 = 256 << 10;
-/// The most rows copied at a time.
+/// The maximum number of rows copied at a time.
 const MOST_ROWS: u64 = 4096;
-/// Approximate span, in bytes, of rows that are copied together. Values keep the pages in memory from which they were read.
+/// The approximate span, in bytes, of rows that are copied together. The limit exists because each value keeps its page in memory.
 const APART: u64 = 4 << 20;
 
-/// Rows of a row group.
+/// Selects rows of a row group.
 pub(super) struct Rows<'r> {
     /// Returns whether a row of the file is chosen.
     pub chosen: &'r (dyn Fn(u64) -> bool + 'r),
-    /// The rows in the group.
+    /// The numbers of the rows in the group.
     pub within: Range<u64>,
 }
 
@@ -29,7 +29,7 @@ impl Rows<'_> {
         self.within.clone().filter(|&row| (self.chosen)(row)).count() as u64
     }
 
-    /// Returns runs of adjacent rows, in order: whether they are chosen, and how many there are.
+    /// Returns runs of adjacent rows in order, each with whether its rows are chosen and how many there are.
     fn runs(&self) -> impl Iterator<Item = (bool, usize)> {
         let mut row = self.within.start;
         std::iter::from_fn(move || {
@@ -42,7 +42,7 @@ impl Rows<'_> {
     }
 }
 
-/// Copies the chosen rows of a leaf, whose rows have `average` bytes on average. In a text column, some rows may be edited.
+/// Copies the chosen rows of a leaf, whose average row size is `average` bytes. In a text column, some rows may be edited.
 pub(super) fn copy(
     from: ColumnReader,
     to: &mut ColumnWriter<'_>,
@@ -100,7 +100,7 @@ fn copy_typed<T: DataType>(
 ) -> Result<(), ParquetError> {
     let ended = || ParquetError::General("a column ends before its last row".into());
     let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-    // Rows waiting to be written, and rows spanned since the first of them.
+    // The number of rows waiting to be written, and of rows passed since the first of them.
     let (mut held, mut spanned) = (0, 0);
     // Each row of a text column has at most one level, and a value if that level is the highest.
     let highest = to.get_descriptor().max_def_level();

@@ -13,13 +13,13 @@ use std::io::{self, BufWriter, Read as _, Write};
 
 /// Bytes written at a time.
 pub(super) const BUFFER_BYTES: usize = 256 << 10;
-/// Rows between two checks whether to continue.
+/// The number of rows between checks whether to continue.
 const ROWS: u64 = 4096;
 
 /// Checks that lines in this coding can be copied.
 ///
 /// # Errors
-/// Returns why not, and what to do instead.
+/// Returns the reason if they cannot, and what to do instead.
 pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
     if coding.has_lines_of_ascii() {
         return Ok(());
@@ -31,19 +31,19 @@ pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
     ))
 }
 
-/// How records of separated values are read.
+/// Describes how records of separated values are read.
 #[derive(Clone, Copy)]
 pub(super) struct Records {
-    /// How fields are separated.
+    /// The delimiter and the quoting of fields.
     pub dialect: Dialect,
-    /// How many columns the header names.
+    /// The number of columns in the header.
     pub columns: usize,
     /// The column whose texts are edited, if any.
     pub text: Option<usize>,
 }
 
-/// Copies the chosen rows. Blank lines before a row are copied or left out with it; those after the last row are copied. Rows
-/// are lines. With a dialect, rows are the records after the header, which names this many columns and is copied, too.
+/// Copies the chosen rows. Blank lines before a row are copied or left out with it; those after the last row are copied. Rows are
+/// lines or, if `records` is given, the records after the header. The header is always copied.
 pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) -> Result<()> {
     let stop = Stop::default();
     let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);

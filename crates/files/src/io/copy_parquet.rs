@@ -31,7 +31,7 @@ use dupsift_core::error::Result;
 use std::fs::File;
 use std::sync::Arc;
 
-/// Rows whose added values are collected at a time.
+/// The number of rows whose added values are collected at a time.
 const ADDED_ROWS: usize = 64 << 10;
 
 /// Value encodings that a column keeps, with or without a dictionary.
@@ -42,7 +42,7 @@ const ENCODINGS: [Encoding; 4] = [
     Encoding::BYTE_STREAM_SPLIT,
 ];
 
-/// Checks that each column can be read and written. Returns the first page that does not fit into memory.
+/// Checks that each column can be read and written. Returns the first page that does not fit into memory, if any.
 pub(super) fn check(file: &File, fits: &Fits<'_>) -> Result<Option<Stretch>, String> {
     let _turn = turn(file, u64::MAX)?;
     let metadata = load(file)?;
@@ -91,7 +91,7 @@ fn load(file: &File) -> Result<ParquetMetaData, String> {
     load(PageIndexPolicy::Optional).or_else(|_| load(PageIndexPolicy::Skip))
 }
 
-/// Returns what reading a chunk holds in memory at a time.
+/// Returns how much of a chunk a read holds in memory at a time.
 fn held(file: &File, chunk: &ColumnChunkMetaData) -> Stretch {
     // In nested columns, version 2 pages cannot be separated by rows, so the complete chunk counts.
     let pages = file.try_clone().ok().and_then(|file| page_headers::pages(file, chunk)).unwrap_or_default();
@@ -190,13 +190,13 @@ impl Copy<'_> {
         to.append_column(&*self.file, close)
     }
 
-    /// Returns the edits for these rows, if any row is edited.
+    /// Returns the edits if any of these rows is edited.
     fn edits_of(&self, rows: &Rows<'_>) -> Option<Edits<'_>> {
         let is_edited = |edits: &Edits<'_>| rows.within.clone().any(|row| (rows.chosen)(row) && (edits.is_edited)(row));
         self.copying.edits.filter(is_edited)
     }
 
-    /// Writes the values of each leaf in the chosen rows. If all rows are chosen, chunks without edits are copied as bytes.
+    /// Writes the values of the chosen rows, leaf by leaf. If all rows are chosen, chunks without edits are copied as bytes.
     fn rewrite(
         &self,
         at: usize,
@@ -244,7 +244,7 @@ impl Copy<'_> {
     }
 }
 
-/// Returns a schema with further columns of whole numbers.
+/// Returns the schema with additional integer columns.
 fn with_columns(schema: &TypePtr, names: &[&str]) -> Result<TypePtr, ParquetError> {
     if names.is_empty() {
         return Ok(schema.clone());
@@ -257,8 +257,8 @@ fn with_columns(schema: &TypePtr, names: &[&str]) -> Result<TypePtr, ParquetErro
     Ok(Arc::new(Type::group_type_builder(schema.name()).with_fields(fields).build()?))
 }
 
-/// Returns the key-value metadata of a file with further columns. Its Arrow schema gets the columns, and what Hugging Face `datasets` wrote
-/// is left out, because it reads only files with exactly these columns.
+/// Returns the key-value metadata for a file with added columns. Adds them to the Arrow schema and drops the entry of Hugging Face
+/// `datasets`, which reads only files with exactly the columns in that entry.
 fn key_values(metadata: &ParquetMetaData, added: &[&str]) -> Option<Vec<KeyValue>> {
     let file = metadata.file_metadata();
     let known = file.key_value_metadata();
@@ -280,10 +280,10 @@ fn key_values(metadata: &ParquetMetaData, added: &[&str]) -> Option<Vec<KeyValue
     Some(with_schema.collect())
 }
 
-/// The key of the features that Hugging Face `datasets` writes.
+/// The key under which Hugging Face `datasets` stores the features of a file.
 const HUGGING_FACE: &str = "huggingface";
 
-/// Returns the settings that write columns as the file has them. Uses the first row group, because the others have the same layout.
+/// Returns writer settings that preserve the layout of the columns. Uses the first row group, because the others have the same layout.
 fn properties(metadata: &ParquetMetaData, added: &[&str]) -> WriterProperties {
     let first = metadata.row_groups().first();
     let mut properties = WriterProperties::builder()

@@ -13,19 +13,19 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Reserves this many bytes of memory while a function runs, after waiting until they are available.
+/// Waits until this many bytes of memory are available and reserves them while a function runs.
 pub type Hold<'c> = dyn Fn(u64, &mut dyn FnMut()) -> Result<()> + 'c;
 
 /// Returns whether a page of this many bytes, with a value of that many bytes in it, fits into memory.
 pub type Fits<'c> = dyn Fn(u64, u64) -> bool + 'c;
 
-/// Holds the arguments with which a format copies rows of a file.
+/// Holds the arguments for copying rows of a file.
 pub struct Copying<'c> {
     /// The path of the file.
     pub path: &'c Path,
-    /// How its bytes become text.
+    /// The compression and encoding of the file.
     pub coding: Coding,
-    /// How many rows it has.
+    /// The number of rows in the file.
     pub rows: u64,
     /// Returns whether a row is copied.
     pub chosen: &'c (dyn Fn(u64) -> bool + 'c),
@@ -49,13 +49,13 @@ impl Copying<'_> {
         self.edits.filter(|edits| (edits.is_edited)(row))
     }
 
-    /// Returns the error that skips the file, or the one that ends the run if too many files are open.
+    /// Returns the error that skips the file or, if too many files are open, the error that ends the run.
     pub(super) fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())
     }
 }
 
-/// Holds the error that ended a copy early. The code between writer and caller only reports errors of the file being read.
+/// Holds the error that ended a copy early, because the code between writer and caller can report only errors in the file being read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stop(Arc<Mutex<Option<Error>>>);
 

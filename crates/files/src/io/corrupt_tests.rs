@@ -1,4 +1,4 @@
-//! Tests damaged files: each is reported with what is wrong, none stops the process, and none yields rows that were not written.
+//! Tests damaged files. Each one is reported with its problem, none stops the process, and none yields rows that were not written.
 
 use super::testkit::{batch, open, read, whole, write_parquet};
 use ::parquet::basic::{Compression, ZstdLevel};

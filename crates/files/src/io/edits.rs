@@ -1,4 +1,4 @@
-//! Replaces the texts of some rows in a copied file. All other values of these rows are preserved.
+//! Replaces the texts of some rows in a copied file. All other values in these rows are preserved.
 
 use super::coding::Coding;
 use super::quotes::{Dialect, Field, Quoting, fields};
@@ -19,13 +19,13 @@ pub struct Edits<'e> {
     pub edit: &'e (dyn Fn(u64, &str) -> Option<String> + 'e),
 }
 
-/// Why a text cannot be edited: it has changed since it was read.
+/// The message for a text that cannot be edited because it has changed since it was read.
 pub(super) const CHANGED: &str = "the file changed while it was being read";
 
 /// Checks that texts in this coding can be written back.
 ///
 /// # Errors
-/// Returns why not, and what to do instead.
+/// Returns the reason if they cannot, and what to do instead.
 pub(super) fn check(coding: Coding) -> Result<(), String> {
     match coding.of_all() {
         None => Ok(()),
@@ -109,7 +109,7 @@ fn json_text(object: &str, column: &str) -> Option<Range<usize>> {
 }
 
 fn find<'l>(object: &'l str, wanted: &str, depth: usize, best: &mut Option<(usize, &'l str)>) {
-    // Ignores what follows the object: the line break.
+    // Ignores what follows the object, which is the line break.
     let mut json = serde_json::Deserializer::from_str(object);
     let Ok(Fields(fields)) = Fields::deserialize(&mut json) else { return };
     for (name, value) in fields {
@@ -125,7 +125,7 @@ fn find<'l>(object: &'l str, wanted: &str, depth: usize, best: &mut Option<(usiz
     }
 }
 
-/// Returns the names of an object's fields; `None` if this is no object.
+/// Returns the names of an object's fields; `None` if this is not an object.
 pub(super) fn object_fields(object: &str) -> Option<Vec<String>> {
     let fields: Fields<'_> = serde_json::from_str(object).ok()?;
     Some(fields.0.into_iter().map(|(name, _)| name).collect())

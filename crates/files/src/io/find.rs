@@ -1,9 +1,10 @@
 //! Turns the inputs (files, folders, globs) into a list of files.
 //!
-//! The list is sorted by the bytes of the paths and contains each file once, however often it was named. Document numbers
-//! depend on it, so it must not depend on the order in which a file system lists a folder. Below a folder, names that begin
-//! with `.` or `_` are skipped, as in similar tools (half-written files, checkpoints, `_SUCCESS`). Folders written by dupsift,
-//! results and indexes, are also skipped unless they are named, see [`Ours`]. Other unread files are counted, see [`Unread`].
+//! The list is sorted by the bytes of the paths and contains each file once, however often it was named. Document numbers depend on
+//! the order of the list, so it must not depend on the order in which a file system lists a folder. Below a folder, names that
+//! begin with `.` or `_` are skipped, as in similar tools (half-written files, checkpoints, `_SUCCESS`). Folders written by
+//! dupsift, whether results or indexes, are also skipped unless they are named, see [`Ours`]. Other files that are not read are
+//! counted, see [`Unread`].
 
 use super::coding::Coding;
 use super::format::Format;
@@ -30,11 +31,11 @@ pub struct FoundFile {
     pub label: String,
     /// The format.
     pub format: &'static dyn Format,
-    /// How its bytes become text.
+    /// The compression and encoding of the file.
     pub coding: Coding,
     /// Whether the format is guessed from a file extension that other formats share.
     pub is_guess: bool,
-    /// Bytes on disk when the list was made; 0 if unknown.
+    /// The size on disk when the list was made, in bytes; 0 if unknown.
     pub bytes: u64,
     /// The columns from its folder names: `lang=ru` means the value ru in the column lang.
     pub partitions: Vec<(String, Option<String>)>,
@@ -87,7 +88,7 @@ pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
     Ok(find_all(inputs, Taking::default())?.files)
 }
 
-/// Returns the files that the inputs name, and what else was found.
+/// Returns the files that the inputs name, and reports what else was found.
 ///
 /// # Errors
 /// Returns [`Error::Missing`] if an input does not exist, or [`Error::Usage`] if it has an unknown file extension, is not a
@@ -162,7 +163,7 @@ pub fn sort(files: &mut [FoundFile]) {
     });
 }
 
-/// Returns the absolute path without resolving links. Used in records that are read in other folders.
+/// Returns the absolute path without resolving links. Records use it because they may be read from another folder.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
@@ -241,7 +242,7 @@ impl Listed {
 /// A file found for an input.
 struct Named {
     path: PathBuf,
-    /// Its label if the input is the only one.
+    /// The label of the file if this is the only input.
     label: String,
     /// The file's name in its folder, with links resolved.
     identity: PathBuf,
@@ -278,7 +279,7 @@ fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
         let folder = below(&base, folder);
         spelled.iter().any(|part| part.is_match(folder) || names.iter().any(|name| part.is_match(folder.join(name))))
     };
-    // A folder that matches means its files, as if the shell had expanded the glob.
+    // A matching folder stands for its files, as if the shell had expanded the glob.
     let mut folders = HashMap::new();
     let walked = Walk::of(&base, &names, &mut |file, real| {
         let path = below(&base, file);

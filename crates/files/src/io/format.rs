@@ -56,13 +56,13 @@ pub trait Format: Debug + Sync {
         !self.is_whole() && !self.has_pages()
     }
 
-    /// Returns whether reading one column costs less than reading all.
+    /// Returns whether reading one column costs less than reading all of them.
     fn is_columnar(&self) -> bool {
         false
     }
 
-    /// Inspects a file: which of the columns it has, how many rows there are, and where it can be split. If `repacking` is
-    /// given, a file that is read to its end and cannot be split may be repacked meanwhile.
+    /// Inspects a file: which of the columns it has, how many rows there are, and where it can be split. If `repacking` is given, a
+    /// file that is read to its end and cannot be split may be repacked in the same pass.
     ///
     /// # Errors
     /// Returns why the file cannot be used.
@@ -84,8 +84,8 @@ pub trait Format: Debug + Sync {
         Starts::default()
     }
 
-    /// Returns what reading a part holds in memory at a time, as consecutive stretches of rows, each of which can be read
-    /// alone. Chunks of up to `small` bytes need not be inspected. Empty if only a batch is held.
+    /// Returns how much memory reading a part takes, as consecutive stretches of rows that can be read separately. Chunks of up to
+    /// `small` bytes need not be inspected. Returns no stretches if a read holds only one batch.
     ///
     /// # Errors
     /// Returns [`Reading::bad`] if the file is damaged.
@@ -99,15 +99,15 @@ pub trait Format: Debug + Sync {
     /// Returns [`Reading::bad`] if the file is damaged, or the error from `each`.
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
 
-    /// Returns what is known about the columns without reading all rows, with struct fields by their paths. Includes the
-    /// columns in `asked`, whatever their names. `None` if rows have no fixed columns and there is no row.
+    /// Returns what is known about the columns without reading all rows, with struct fields by their paths. Includes the columns in
+    /// `asked`, whatever their names. Returns `None` if rows have no fixed columns and the file has no rows.
     ///
     /// # Errors
     /// Returns why the file cannot be read.
     fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String>;
 
-    /// Returns the file's columns and the types in which a read returns them; nested columns have no type. Empty if the file is
-    /// unreadable; opening it reports why.
+    /// Returns the file's columns and the types in which a read returns them; nested columns have no type. The list is empty if the
+    /// file is unreadable; opening the file reports why.
     fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)>;
 
     /// Returns the largest total size of these columns' values in one row, in bytes. Sizes up to `small` may be reported as 0.
@@ -124,8 +124,8 @@ pub trait Format: Debug + Sync {
         Ok(0)
     }
 
-    /// Returns the column names of a file of ids that is not part of the corpus. Without fixed columns, these are the names in
-    /// the first rows, and `None` if there is no row.
+    /// Returns the column names of a file with ids, which is not part of the corpus. If the format has no fixed columns, returns
+    /// the names in the first rows, or `None` if there are no rows.
     ///
     /// # Errors
     /// Returns why the file cannot be read.
@@ -150,7 +150,7 @@ pub trait Format: Debug + Sync {
     /// Checks that a subset of rows can be copied from a file in this coding.
     ///
     /// # Errors
-    /// Returns why not, and what to do instead.
+    /// Returns the reason if it cannot, and what to do instead.
     fn copies(&self, _coding: Coding) -> std::result::Result<(), String> {
         // A single document is copied completely or not at all.
         Ok(())
@@ -159,7 +159,7 @@ pub trait Format: Debug + Sync {
     /// Checks that edited texts can be written back to a file in this coding.
     ///
     /// # Errors
-    /// Returns why not, and what to do instead.
+    /// Returns the reason if they cannot, and what to do instead.
     fn edits(&self, _coding: Coding) -> std::result::Result<(), String> {
         Err(format!("texts in {} cannot be written back; write the file again as Parquet or JSON lines", self.name()))
     }
@@ -167,12 +167,12 @@ pub trait Format: Debug + Sync {
     /// Checks that columns can be added to a file in this coding.
     ///
     /// # Errors
-    /// Returns why not, and what to do instead.
+    /// Returns the reason if they cannot, and what to do instead.
     fn adds(&self, _coding: Coding) -> std::result::Result<(), String> {
         Err(format!("columns cannot be added to {}; write the file again as Parquet or JSON lines", self.name()))
     }
 
-    /// Returns what copying a subset of rows would read at a time that does not fit into memory, if any.
+    /// Returns the first stretch that copying a subset of rows would read at a time and that does not fit into memory, if any.
     ///
     /// # Errors
     /// Returns why the file cannot be read.
@@ -180,7 +180,7 @@ pub trait Format: Debug + Sync {
         Ok(None)
     }
 
-    /// Copies some rows of a file, neither none nor all.
+    /// Copies some of the rows of a file, but not all.
     ///
     /// # Errors
     /// Returns an error if the file is damaged or if the copy cannot be written.
@@ -197,7 +197,7 @@ pub trait Format: Debug + Sync {
 /// Receives the two values of a row, or why the row is unusable. Returns whether to continue.
 pub type EachIds<'e> = dyn FnMut(std::result::Result<[Option<&str>; 2], Rejection>) -> Result<bool> + 'e;
 
-/// Why reading ids ended early.
+/// The reason why reading ids ended early.
 #[derive(Debug)]
 pub enum Failed {
     /// The problem with the file, as text.
@@ -217,19 +217,19 @@ impl From<String> for Failed {
 /// Describes the contents of a file, without its documents.
 #[derive(Debug, Default)]
 pub struct Opened {
-    /// The kind of ids; `None` without an id column, or if only a complete read can tell (JSON lines).
+    /// The kind of ids; `None` if there is no id column, or if only a complete read reveals the kind (JSON lines).
     pub id: Option<IdKind>,
-    /// Why its id column is unusable; `None` if it has none.
+    /// The reason why the id column is unusable, if the file has an unusable one.
     pub id_note: Option<String>,
     /// The columns from [`Columns::others`] that it has.
     pub others: Vec<String>,
     /// Whether texts are joined from lists.
     pub is_joined: bool,
-    /// Position where it can be split: the pieces are consecutive and contain all rows.
+    /// The pieces into which the file can be split. They are consecutive and contain all rows.
     pub pieces: Vec<Piece>,
-    /// Bytes of the longest line that can be a row (JSON lines), or of the longest block that may be held (web archives).
+    /// The size in bytes of the longest line that can be a row (JSON lines), or of the longest block that may be held (web archives).
     pub longest: u64,
-    /// How its bytes become text, if opening found out more than was known.
+    /// The compression and encoding of the file, if opening it revealed more than was known.
     pub coding: Option<Coding>,
     /// Notes about the file for the summary.
     pub notes: Vec<String>,
@@ -237,42 +237,42 @@ pub struct Opened {
     pub lost: Option<Lost>,
     /// Counts the records of a web archive that are not rows.
     pub archived: Option<Archived>,
-    /// Its text if it was repacked; then pieces begin at byte offsets in that text.
+    /// The text of the file if it was repacked; the pieces then begin at byte offsets in that text.
     pub(super) written: Option<Written>,
 }
 
-/// Why a file cannot be used.
+/// The reason why a file cannot be used.
 #[derive(Debug)]
 pub enum Unusable {
-    /// It lacks a requested column.
+    /// The file lacks a requested column.
     Lacks(String),
-    /// It is text of another kind, such as settings. If its file extension is shared with other formats, it counts as unread.
+    /// The file is text of another kind, such as settings. If its file extension is shared with other formats, it counts as unread.
     Other(String),
-    /// It cannot be read.
+    /// The file cannot be read.
     Bad(String),
 }
 
-/// The smallest part of a file that opening it distinguishes.
+/// The smallest part into which opening a file divides it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
-    /// Position where it begins: a byte offset or a row group number, depending on the format.
+    /// The position where the piece begins: a byte offset or a row group number, depending on the format.
     pub start: u64,
     /// The number of rows.
     pub rows: u64,
-    /// Approximate bytes of text, unpacked.
+    /// The approximate size of the unpacked text, in bytes.
     pub bytes: u64,
-    /// Bytes of all requested columns, unpacked and packed, if complete pages are read.
+    /// The number of bytes in all requested columns, unpacked and packed, if complete pages are read.
     pub held: u64,
 }
 
 /// Adjacent pieces of a file, or some rows of one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Position where the first piece begins, as in [`Piece::start`].
+    /// The position where the first piece begins, as in [`Piece::start`].
     pub from: u64,
-    /// Position where the piece after the last begins; `u64::MAX` at the end of the file.
+    /// The position where the piece after the last one begins; `u64::MAX` at the end of the file.
     pub to: u64,
-    /// Rows to skip before the first requested one.
+    /// The number of rows to skip before the first requested one.
     pub skip: u64,
 }
 
@@ -281,9 +281,9 @@ pub struct Part {
 pub struct Stretch {
     /// The number of rows.
     pub rows: u64,
-    /// Most bytes of the file in memory while they are read, unpacked and packed.
+    /// The largest number of bytes of the file, unpacked and packed, that are in memory while these rows are read.
     pub bytes: u64,
-    /// Size in bytes of the longest text among them, or a lower bound, if known.
+    /// The size in bytes of the longest text in these rows, or a lower bound, if known.
     pub longest: u64,
     /// The column that takes most of the bytes.
     pub column: String,
@@ -293,7 +293,7 @@ pub struct Stretch {
 pub struct Within<'r> {
     /// The path of the file.
     pub path: &'r Path,
-    /// Position where the piece begins, as [`Piece::start`].
+    /// The position where the piece begins, as in [`Piece::start`].
     pub start: u64,
     /// The columns of the corpus.
     pub columns: &'r Columns,
@@ -301,16 +301,16 @@ pub struct Within<'r> {
     pub shared: &'r Shared,
 }
 
-/// The rows of a piece, counted from its first, at which a read may begin; ascending.
+/// The rows of a piece at which a read may begin, in ascending order, counted from the first row of the piece.
 pub type Starts = Arc<[u64]>;
 
 /// The parameters of one read.
 pub struct Reading<'r> {
     /// The path of the file.
     pub path: &'r Path,
-    /// How its bytes become text.
+    /// The compression and encoding of the file.
     pub coding: Coding,
-    /// Its repacked text, if any.
+    /// The repacked text of the file, if any.
     pub repacked: Option<&'r Repacked>,
     /// Counts the bytes unpacked from the file.
     pub unpacked: &'r UnpackedBytes,
@@ -324,7 +324,7 @@ pub struct Reading<'r> {
     pub first_doc: u64,
     /// The number of rows in the part.
     pub rows: u64,
-    /// The only rows to read, ascending, counted from the first; `None` for all.
+    /// The rows to read, in ascending order, counted from the first row of the part; `None` for all rows.
     pub chosen: Option<&'r [u64]>,
     /// Whether opening found an id column.
     pub has_id: bool,
@@ -351,7 +351,7 @@ impl<'r> Reading<'r> {
         Ok(text.take(self.part.to - self.part.from))
     }
 
-    /// Returns the error that skips the file, or the one that ends the run if too many files are open.
+    /// Returns the error that skips the file or, if too many files are open, the error that ends the run.
     pub fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())
     }
@@ -366,7 +366,7 @@ impl<'r> Reading<'r> {
     }
 }
 
-/// Values shared by all reads of one corpus. Each format finds its own by type.
+/// Values shared by all reads of one corpus. Each format looks up its own value by type.
 #[derive(Debug, Default)]
 pub struct Shared(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
@@ -385,6 +385,6 @@ impl Shared {
 pub struct Archived {
     /// Records that are not rows, by type; broken ones count separately as `request (broken)`.
     pub others: BTreeMap<String, u64>,
-    /// Rows marked `WARC-Truncated`, which contain less than the server had.
+    /// The number of rows marked `WARC-Truncated`, which contain less than the server had.
     pub truncated: u64,
 }

@@ -5,7 +5,7 @@
 //! run.json and report.html record who accepted it under which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
 //! ```
 //!
-//! `_HELD` identifies the result that was in place at the time; a later one is not replaced.
+//! `_HELD` identifies the result that was in place at the time; a later result is not replaced.
 //!
 //! If a process ends between any two of these steps, the folder still counts as held back, and the same command completes the work.
 
@@ -47,7 +47,7 @@ impl Held {
         if !place.parent.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
         }
-        // Comes first: it removes the leftovers of an interrupted acceptance even if this one fails.
+        // This comes first because it removes the leftovers of an interrupted acceptance even if this one fails.
         let work = WorkFolder::take(&place.parent.join(name), None)?;
         if !place.path.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
@@ -84,11 +84,11 @@ impl Held {
         sync_folder(&self.folder.path)
     }
 
-    /// Checks that the result may get its name. Changes nothing.
+    /// Checks that the result may be published under its name. Changes nothing.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the output is not one of dupsift's, or is a later result than the one in place when this one
-    /// was held back. A later result for which a guard fired may be replaced.
+    /// Returns [`Error::Usage`] if the output was not written by dupsift, or if it is newer than the output that was in place when
+    /// this result was held back. A newer output for which a guard fired may be replaced.
     pub fn check(&self) -> Result<()> {
         let output = self.work.place();
         overwrite::check(&output.path, true)?;
@@ -104,7 +104,7 @@ impl Held {
         )))
     }
 
-    /// Renames the result to its output name. The previous output is removed last.
+    /// Renames the result to its output name. Removes the previous output last.
     ///
     /// # Errors
     /// Returns the errors of [`Held::check`], or [`Error::Io`].
@@ -114,7 +114,7 @@ impl Held {
         let (held, success) = (self.folder.path.join(HELD), self.folder.path.join(SUCCESS));
         if held.is_file() {
             fs::rename(&held, &success).map_err(Error::io("rename", &held))?;
-            // The content of the marker is no use from here on.
+            // The content of the marker is no longer needed.
             let emptied = fs::File::options().write(true).open(&success).and_then(|file| file.set_len(0));
             emptied.map_err(Error::io("write", &success))?;
             sync_folder(&self.folder.path)?;
@@ -124,7 +124,7 @@ impl Held {
     }
 }
 
-/// Returned by [`standing`] if there is no result.
+/// The value that [`standing`] returns if there is no result.
 const NOTHING: &str = "nothing";
 
 /// Identifies the result at a path by the beginning of its record.
@@ -133,14 +133,14 @@ pub(super) fn standing(place: &Place) -> String {
     record.map_or_else(|_| NOTHING.to_owned(), |json| format!("{:032x}", hash128(&json)))
 }
 
-/// Returns whether a guard fired for the result at a path. It was published because there was no earlier output.
+/// Returns whether a guard fired for the result at a path. Such a result is published only if there was no earlier output.
 fn is_doubtful(place: &Place) -> bool {
     let record = safe_fs::read(&place.path.join("run.json"), MOST_JSON).ok();
     let record = record.and_then(|json| serde_json::from_slice::<serde_json::Value>(&json).ok());
     record.is_some_and(|record| record["guards"].as_array().is_some_and(|guards| !guards.is_empty()))
 }
 
-/// Returns why the folder contains no held result for this output, if so.
+/// Returns why the folder is not a held result for this output; `None` if it is one.
 fn foreign(folder: &Place, output: &str) -> Result<Option<String>> {
     if let Some(path) = overwrite::foreign_path(&folder.path)? {
         return Ok(Some(format!("it holds {:?}", path.display().to_string())));

@@ -1,7 +1,7 @@
 //! Columns in folder names, in Hive's style: `lang=ru/day=2026-11-01/part-0.parquet`.
 //!
-//! Keys and values are URL-decoded. A column has integers if all its values are integers, otherwise strings. A column in the
-//! file itself takes precedence over one from its folders.
+//! Keys and values are URL-decoded. A column holds integers if all its values are integers, otherwise strings. A column in the file
+//! itself takes precedence over one from its folders.
 
 use arrow::array::{ArrayRef, Int64Array, StringViewArray, new_null_array};
 use arrow::datatypes::DataType;

@@ -1,6 +1,6 @@
 //! Reads two id columns from a file that is not part of the corpus, such as the ground truth for an evaluation.
 //!
-//! Ids are passed on as text, as written: the number 7 and the string "7" are the same id, because a label file often has other
+//! Ids are passed on as text, as written: the number 7 and the string "7" are the same id, because a label file often uses other
 //! types than the corpus. A row with invalid ids is passed on as a rejection, and reading continues.
 
 use super::damaged::damaged;
@@ -9,8 +9,8 @@ use super::format::{EachIds, Failed};
 use dupsift_core::error::{Error, Result};
 use std::fs::File;
 
-/// Returns the column names of a Parquet file, or the distinct fields in the first 1,000 rows of JSON lines. `None` if there is
-/// no row; such a file fits any columns.
+/// Returns the column names of a Parquet file, or the distinct fields in the first 1,000 rows of JSON lines. Returns `None` if
+/// there are no rows; such a file matches any columns.
 ///
 /// # Errors
 /// Returns [`Error::Io`], or [`Error::BadFile`] if the file does not have the format of its file extension.

@@ -1,4 +1,4 @@
-//! A file with a known position, used to find members of compressed files and records of web archives.
+//! Reads a file and tracks the position. Used to find members of compressed files and records of web archives.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};

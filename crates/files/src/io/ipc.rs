@@ -1,8 +1,9 @@
-//! Arrow IPC: messages, which are a schema, dictionaries and batches. A file (also `.feather`) has a magic number at both ends and a
-//! footer that lists the positions of the messages; their order in the file is arbitrary. A stream is a sequence of messages.
+//! Reads Arrow IPC, which consists of messages: a schema, dictionaries and batches. A file (also `.feather`) has a magic number at
+//! both ends and a footer that lists the positions of the messages; their order in the file is arbitrary. A stream is a sequence of
+//! messages.
 //!
-//! A batch is read completely, including columns that are not needed, so a read holds it in memory. A read can begin at any
-//! batch of a file. In a stream it can do so only if all dictionaries precede the first batch.
+//! A batch is read completely, including columns that are not needed, so a read holds it in memory. In a file, a read can begin at
+//! any batch. In a stream, this is possible only if all dictionaries precede the first batch.
 
 use super::format::Piece;
 use super::rest::Lost;
@@ -24,9 +25,9 @@ use std::sync::Arc;
 const SIGN: &[u8] = b"ARROW1";
 /// The first message begins before this byte.
 const MOST_SIGN_BYTES: u64 = 72;
-/// The magic number at the end of a file, and the footer length before it.
+/// The length of the end of a file: the footer length, followed by the magic number.
 const END_BYTES: usize = 10;
-/// Precedes the length of a message.
+/// The marker before the length of a message.
 const CONTINUES: [u8; 4] = [0xFF; 4];
 /// The longest message description that is read; a longer one is damage.
 const MAX_DESCRIPTION: u64 = 256 << 20;
@@ -51,13 +52,13 @@ pub(super) struct Layout {
 #[derive(Clone, Copy, Debug)]
 struct Message {
     is_dictionary: bool,
-    /// The piece that it is or belongs to, as [`Piece::start`]; `None` for a dictionary before all batches.
+    /// The [`Piece::start`] of the piece to which the message belongs; `None` for a dictionary before all batches.
     piece: Option<u64>,
     at: u64,
-    /// Bytes of its description, including the length before it, and of its body.
+    /// The number of bytes in the description, including the length before it, and in the body.
     description: u64,
     body: u64,
-    /// Bytes of its body unpacked, if compressed.
+    /// The unpacked size of the body in bytes, if compressed.
     unpacked: u64,
 }
 
@@ -74,7 +75,7 @@ struct Header {
     kind: MessageHeader,
     schema: Option<Schema>,
     rows: u64,
-    /// Position where its body begins, and its length.
+    /// The position where the body begins, and its length.
     body: u64,
     bytes: u64,
     /// Unpacked size in bytes, if compressed.

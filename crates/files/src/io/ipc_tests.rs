@@ -95,7 +95,7 @@ fn what_is_held_is_told_before_it_is_read() {
         let all = bytes(&[rows(0, 4000), rows(4000, 4010)], true, packed);
         std::fs::write(&path, &all).expect("written");
         let (source, _) = open(&[&path]).expect("opened");
-        // The texts alone are 4 of 5 times 40 times 9 bytes and more.
+        // The texts alone average at least 288 bytes per row: 4 of 5 rows have 40 times 9 bytes or more.
         let large = source.beyond(&|bytes, _| bytes <= 1 << 20).expect("read").expect("a large batch");
         assert!(large.bytes > 4000 * 288 && large.column == "text", "{large:?}");
         assert_eq!(source.beyond(&|bytes, _| bytes <= 1 << 24).expect("read"), None);

@@ -1,4 +1,4 @@
-//! Fields of JSON objects by path: `meta.id` is the field `id` of the object in the field `meta`.
+//! Finds fields of JSON objects by path: `meta.id` is the field `id` of the object in the field `meta`.
 //!
 //! A field whose own name contains the dot takes precedence over a nested one.
 
@@ -8,16 +8,16 @@ use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// Nesting depth up to which objects are searched.
+/// The nesting depth up to which objects are searched.
 const MOST_DEPTH: usize = 8;
 
-/// Fields of a line that are collected; an object whose field names are data would fill the memory.
+/// The maximum number of fields collected from a line. An object whose field names are data would otherwise fill the memory.
 const MOST_FIELDS: usize = 10_000;
 
 /// The longest path, in bytes, that is collected without being requested.
 const LONGEST_SHOWN: usize = 100;
 
-/// A field.
+/// A field found in a line.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Path {
     pub name: String,
@@ -165,7 +165,7 @@ impl<'de> Visitor<'de> for &mut Walk<'_> {
     }
 }
 
-/// The name of a field; returns whether the walk enters it.
+/// Reads the name of a field and returns whether the walk enters it.
 struct Name<'w, 'a>(&'w mut Walk<'a>);
 
 impl<'de> DeserializeSeed<'de> for Name<'_, '_> {
@@ -186,7 +186,7 @@ impl Visitor<'_> for Name<'_, '_> {
     }
 }
 
-/// A value, which is searched if it is an object; returns its kind.
+/// Reads a value, searches it if it is an object, and returns its kind.
 struct Inner<'w, 'a>(&'w mut Walk<'a>);
 
 impl<'de> json_walk::Walk<'de> for Inner<'_, '_> {

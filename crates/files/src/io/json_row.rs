@@ -35,7 +35,8 @@ pub(super) enum JsonId<'l> {
     UInt(u64),
 }
 
-/// Returns the row of a line, or why it is invalid. `takes` states how much of each other field is kept; a missing entry means nothing.
+/// Returns the row of a line, or why it is invalid. `takes` states how much of each other field is kept; a field without an entry
+/// is not kept.
 pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Result<Row<'l>, Rejection> {
     let line = std::str::from_utf8(line)
         .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;
@@ -96,10 +97,10 @@ struct Filled<'c, 'l> {
     columns: &'c Columns,
     takes: &'c [Take],
     row: Row<'l>,
-    /// Nesting depths of the values of text, id and the others: a field whose own name contains the dot takes precedence over a
-    /// nested one. Empty if no name has a dot, so that no object is searched.
+    /// The nesting depths of the values of text, id and the others, because a field whose own name contains the dot takes
+    /// precedence over a nested one. Empty if no name has a dot, so that no object is searched.
     depths: Vec<usize>,
-    /// Bits for which of text, id and the others were present, if no name has a dot.
+    /// One bit for each of text, id and the others, set if it was present. Used if no name has a dot.
     there: u128,
 }
 

@@ -1,7 +1,7 @@
-//! Values of JSON fields other than text and id, stored compactly: a list or an object is kept as text, not as a tree.
+//! Stores values of JSON fields other than text and id compactly: a list or an object is kept as text, not as a tree.
 //!
-//! Every value is parsed in the same way, even if nothing of it is kept, so that whether a line is valid JSON does not depend
-//! on which columns are read.
+//! Every value is parsed in the same way, even if none of it is kept, so that whether a line is valid JSON does not depend on which
+//! columns are read.
 
 use super::json_walk::{By, Plain, Walk};
 use crate::tables::read_as;
@@ -14,13 +14,13 @@ use std::sync::Arc;
 /// Texts above this size in bytes are passed on in their own buffer.
 const LARGE: usize = 1 << 20;
 
-/// How much of a value is kept.
+/// Determines how much of a value is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Take {
     Nothing,
     /// Lists and objects become null, because nested Parquet columns are not read either.
     Plain,
-    /// Part of the text: only the kind of a list or an object is kept.
+    /// The value is part of a combined text. If it is a list or an object, only that fact is kept.
     Part,
     All,
 }
@@ -137,7 +137,8 @@ impl<'de> Walk<'de> for Compact<'_> {
     }
 }
 
-/// A list element or a field name, with a comma before it unless it is the first, which begins at this byte.
+/// Writes a list element or a field name, preceded by a comma unless it is the first. The second field is the byte at which the
+/// first one begins.
 struct Element<'o>(Compact<'o>, usize);
 
 impl<'de> DeserializeSeed<'de> for Element<'_> {

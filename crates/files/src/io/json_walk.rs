@@ -1,4 +1,4 @@
-//! One visitor for every kind of JSON value; a [`Walk`] defines what becomes of the value.
+//! Provides one visitor for every kind of JSON value; a [`Walk`] defines how the value is converted.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;

@@ -1,9 +1,9 @@
 //! Counts JSON lines and converts them into batches of documents.
 //!
-//! Opening reads the complete file once: the number of rows must be known before the first document gets its number, and a
-//! compressed file shows only at its end that it is truncated. Plain files and files being repacked record a line start every
-//! megabyte, so several threads can share one file. A line that is not JSON keeps its number and is reported as unusable.
-//! Opening also records the length of the longest valid line, so that reading never holds more of an invalid one.
+//! Opening reads the complete file once: the number of rows must be known before the first document gets its number, and whether a
+//! compressed file is truncated is known only at its end. Plain files and files being repacked record a line start every megabyte,
+//! so several threads can share one file. A line that is not JSON keeps its number and is reported as unusable. Opening also
+//! records the length of the longest valid line, so that later reads never hold more bytes than that of an invalid one.
 
 use super::coding::Coding;
 use super::format::{Piece, Reading, Unusable};
@@ -29,21 +29,21 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// Bytes between recorded line starts.
+/// The number of bytes between recorded line starts.
 const MARK_BYTES: u64 = 1 << 20;
 
 /// The result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub rows: u64,
-    /// From each recorded line start to the next; a single piece if the file cannot be split.
+    /// The pieces between recorded line starts; a single piece if the file cannot be split.
     pub pieces: Vec<Piece>,
     pub id: Option<IdKind>,
-    /// Bytes of the longest line that can be a row.
+    /// The size in bytes of the longest line that can be a row.
     pub longest: u64,
     /// The bytes after the last compressed part.
     pub behind: Option<Behind>,
-    /// Why the text ends early.
+    /// The damage that ends the text early, if any.
     pub damage: Option<Damage>,
     /// The repacked text, if any.
     pub written: Option<Written>,
@@ -52,7 +52,7 @@ pub(super) struct Scan {
     found_id: bool,
     /// Whether the first text is a list.
     pub is_joined: bool,
-    /// Lines too long for rows, up to the last inspected line.
+    /// The number of lines too long for rows, up to the last inspected line.
     too_long: u64,
     /// Whether any line is an object.
     objects: bool,
@@ -65,7 +65,7 @@ pub(super) struct Scan {
 }
 
 impl Scan {
-    /// Returns why the file is unusable, if it has rows and none has the fields.
+    /// Returns why the file is unusable if it has rows but none with the requested fields.
     pub fn lacks(&self, columns: &Columns) -> Option<Unusable> {
         let why = self.missing(columns)?;
         Some(if self.is_other { Unusable::Other(why) } else { Unusable::Lacks(why) })
@@ -119,7 +119,7 @@ impl Marks {
         Marks { every: if can_be_cut { MARK_BYTES } else { u64::MAX }, row: 0, byte: 0 }
     }
 
-    /// Counts a row that begins at this byte; it is the last line read.
+    /// Counts a row that begins at this byte. It must be the last line read.
     pub fn row(&mut self, scan: &mut Scan, start: u64, lines: &mut Lines<Tee<'_>>) {
         if start - self.byte >= self.every {
             self.piece(scan, start);
@@ -172,7 +172,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
         scan.is_joined |= is_text && columns.parts.is_empty() && path.kind == Kind::List;
         scan.found_text |= is_text;
         scan.found_id |= is_id;
-        // Enough for a message; field names that are data would fill the memory.
+        // A message needs no more than this; field names that are data would fill the memory.
         if is_text || is_id || (scan.fields.len() < 100 && path.kind != Kind::Object) {
             scan.fields.insert(path.name);
         }

@@ -23,7 +23,7 @@ use super::work_files::{LEDGER, is_product};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON, private};
 
-/// The least bytes reserved for a ledger.
+/// The minimum number of bytes reserved for a ledger.
 const SPACE: u64 = 64 << 10;
 
 /// The saved state of a run.
@@ -46,9 +46,9 @@ pub struct Ledger {
 /// The index that a run was matched against.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerMatch {
-    /// Identifies its content.
+    /// Identifies the content of the index.
     pub content: String,
-    /// How many document numbers are reserved before the corpus for its documents.
+    /// The number of document numbers that are reserved before the corpus for the documents of the index.
     pub base: u64,
 }
 
@@ -81,12 +81,12 @@ pub struct LedgerInput {
 /// An input file that a run skips.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SetAside {
-    /// The path.
+    /// The path of the file.
     #[serde(with = "path_of_any_bytes")]
     pub path: PathBuf,
-    /// The problem, as text: the expected and the actual value.
+    /// The problem: what was expected and what was found.
     pub why: String,
-    /// The file system metadata at that time: another file with the same name may be intact.
+    /// The file system metadata of the file at that time. A different file with the same name may be intact.
     #[serde(default)]
     pub seen: String,
 }
@@ -94,11 +94,11 @@ pub struct SetAside {
 /// A checkpoint: the output of a stage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerEntry {
-    /// Its name in messages.
+    /// The name of the checkpoint in messages.
     pub name: String,
-    /// Its files.
+    /// The files of the checkpoint.
     pub files: Vec<LedgerFile>,
-    /// Its plain data.
+    /// The data that is stored in the ledger itself.
     #[serde(default)]
     pub data: serde_json::Value,
 }
@@ -106,9 +106,9 @@ pub struct LedgerEntry {
 /// A file of a checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerFile {
-    /// Its name in the temporary folder.
+    /// The name of the file in the temporary folder.
     pub name: String,
-    /// Its size in bytes.
+    /// The size of the file in bytes.
     pub bytes: u64,
     /// The checksum that distinguishes it from other files with the same name and size.
     pub crc: u32,
@@ -187,7 +187,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns the first file, with its checkpoint's key, whose name does not follow the naming scheme for checkpoint files.
+    /// Returns the key and the file name of the first checkpoint file that does not follow the naming scheme.
     fn foreign(&self) -> Option<(&str, &str)> {
         let files = self
             .products

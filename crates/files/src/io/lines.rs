@@ -21,8 +21,8 @@ const MARK: &[u8] = b"\xEF\xBB\xBF";
 /// Memory that a line may leave allocated for the next one.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// The allocator maps a block of this size separately and returns it completely. A buffer that grows on the heap leaves
-/// fragments about half its size.
+/// The allocator maps a block of this size separately and returns all of it to the system. A buffer that grows on the heap leaves
+/// fragments of about half its size.
 const MAPPED_BYTES: usize = 33 << 20;
 
 /// Locked by the reader that holds a long line, if readers take turns.
@@ -54,9 +54,9 @@ pub(super) struct Lines<R> {
     decoded_limit: u64,
     /// Bytes of the last line after decoding.
     decoded: u64,
-    /// Bytes read so far: where the next line begins.
+    /// The number of bytes read so far, which is where the next line begins.
     pub offset: u64,
-    /// Bytes of the last line in the file, without its line break.
+    /// The number of bytes that the last line has in the file, without its line break.
     pub length: u64,
     /// The number of the last line, counted from 1, including blank ones.
     pub number: u64,
@@ -66,7 +66,7 @@ pub(super) struct Lines<R> {
     pub has_open_quote: bool,
 }
 
-/// Waits for the turn to hold a long line, if this many bytes count as long.
+/// Waits for the turn to hold a long line if this many bytes count as long.
 pub(super) fn turn_for(bytes: usize) -> Option<MutexGuard<'static, ()>> {
     (bytes > KEPT_BYTES).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -110,7 +110,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Decodes each line from this encoding, which has the line breaks of ASCII.
+    /// Decodes each line from this encoding, which has the same line breaks as ASCII.
     pub fn decoded(mut self, encoding: Option<LineEncoding>) -> Lines<R> {
         self.encoding = encoding;
         self
@@ -128,7 +128,7 @@ impl<R: BufRead> Lines<R> {
         &self.reader
     }
 
-    /// Returns the reader for changes between two lines.
+    /// Returns the reader, which may be changed between two lines.
     pub fn reader_mut(&mut self) -> &mut R {
         &mut self.reader
     }
@@ -145,7 +145,7 @@ impl<R: BufRead> Lines<R> {
         Ok(Some((start, if is_long { Line::TooLong(bytes) } else { Line::Bytes(line) })))
     }
 
-    /// Frees the memory of a long line that is not needed any longer.
+    /// Frees the memory of a long line that is no longer needed.
     pub fn let_go(&mut self) {
         if self.line.capacity() > KEPT_BYTES {
             self.line = Vec::new();
@@ -292,15 +292,15 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// How records of separated values are found.
+/// Describes how records of separated values are found.
 #[derive(Clone, Copy, Debug)]
 struct Records {
     dialect: Dialect,
     expected: Option<usize>,
     longest: u64,
-    /// No quote that is open at the end of a line before this byte is properly closed; a lookup from an earlier line has shown
-    /// that. Both lookups are inside quotes at that line break, so both reach the same end: text after a closing quote, or the
-    /// end of the file. This saves repeated lookups and does not change the result.
+    /// A lookup from an earlier line has shown that no quote that is open at the end of a line before this byte is properly closed.
+    /// Two lookups that are inside quotes at the same line break reach the same end: text after a closing quote, or the end of the
+    /// file. This saves repeated lookups and does not change the result.
     hopeless: u64,
 }
 
@@ -310,16 +310,16 @@ impl Records {
     }
 }
 
-/// Bytes read ahead and not yet used.
+/// Bytes that were read ahead and are not used yet.
 #[derive(Debug, Default)]
 struct Ahead {
     bytes: Vec<u8>,
-    /// How many of them are used.
+    /// The number of these bytes that were used.
     at: usize,
 }
 
 impl Ahead {
-    /// Returns the next bytes, at least one unless all are used.
+    /// Returns the next bytes; empty only if all are used.
     fn look<'a, R: BufRead>(&'a self, reader: &'a mut R) -> io::Result<&'a [u8]> {
         if self.at < self.bytes.len() { Ok(&self.bytes[self.at..]) } else { filled(reader) }
     }
@@ -372,12 +372,12 @@ fn filled<R: BufRead>(reader: &mut R) -> io::Result<&[u8]> {
 /// A line being read.
 struct Held<'l> {
     line: &'l mut Vec<u8>,
-    /// Bytes of the file that may still be held.
+    /// The number of bytes of the file that may still be held.
     room: u64,
     decoder: Option<Decoder>,
     /// Decoded bytes above this limit are counted, not held.
     limit: u64,
-    /// How many bytes were only counted.
+    /// The number of bytes that were only counted.
     passed: u64,
 }
 

@@ -1,10 +1,10 @@
-//! Allows one run at a time: a file locked by a living process, with its process id and host name.
+//! Allows one run at a time. The lock is a file that a living process has locked and that contains its process id and host name.
 //!
 //! The system releases a lock when its process ends for any reason, so a free lock means that the previous run is over. Some
 //! file systems do not support locks; there the file is still written, and every run counts as the only one.
 //!
-//! Only the holder of the lock removes the file. A process that opened the file before and locks it afterwards has a deleted
-//! file; it detects this and starts over.
+//! Only the holder of the lock removes the file. A process that opened the file earlier and locks it after its removal holds a
+//! deleted file; it detects this and starts over.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -21,7 +21,7 @@ use dupsift_core::safe_fs::private;
 const ATTEMPTS: usize = 20;
 /// The time between retries.
 const A_MOMENT: Duration = Duration::from_millis(10);
-/// A lock file is never longer; an unrelated file may be.
+/// The maximum size of a lock file. An unrelated file with this name may be larger.
 const MOST_BYTES: u64 = 1 << 16;
 
 /// Identifies the process that holds the lock, or held it last, as written in the file.
@@ -30,7 +30,7 @@ const MOST_BYTES: u64 = 1 << 16;
 pub(super) struct Owner {
     process: u32,
     host: String,
-    /// The folder of its temporary files, if it is elsewhere.
+    /// The folder of the owner's temporary files, if it is elsewhere.
     pub work: Option<PathBuf>,
 }
 
@@ -88,7 +88,7 @@ pub(super) enum Asked {
     Mine(Lock),
     /// A living process holds it.
     Theirs(Owner),
-    /// Other users can access the folder; states how.
+    /// Other users can access the folder; the text states how.
     Refused(String),
 }
 
@@ -135,8 +135,8 @@ impl Lock {
         Ok(Asked::Theirs(last))
     }
 
-    /// Returns the process that currently holds the lock of a folder. With `probes`, creates a folder in it for a moment to
-    /// check whether the file system enforces permissions; without it, nothing is known about folders on one that does not.
+    /// Returns the process that currently holds the lock of a folder. If `probes` is set, briefly creates a folder in it to check
+    /// whether the file system enforces permissions. Otherwise, returns `None` for folders on a file system that does not.
     pub(super) fn holder(folder: &Path, probes: bool) -> Option<Owner> {
         if probes {
             private::refusal(folder).ok()?;
@@ -145,7 +145,7 @@ impl Lock {
         matches!(locking(file.try_lock_shared()), Ok(Locking::Held)).then(|| Owner::read(&file))
     }
 
-    /// Writes the holder into the file.
+    /// Writes the holder to the file.
     ///
     /// # Errors
     /// Returns the I/O error.
@@ -156,7 +156,7 @@ impl Lock {
         (&self.file).write_all(&text)
     }
 
-    /// Returns the user who owns files that this process creates there.
+    /// Returns the user who owns files that this process creates in the folder.
     pub(super) fn user(&self) -> io::Result<u32> {
         Ok(self.file.metadata()?.uid())
     }
@@ -198,7 +198,7 @@ pub fn locking(answer: std::result::Result<(), TryLockError>) -> io::Result<Lock
     }
 }
 
-/// Returns whether the open file is still the one at the path. A process that removed its lock may have held another file.
+/// Returns whether the open file is still at the path. The file may have been removed with an earlier lock and replaced by another one.
 pub fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(open), Ok(there)) = (file.metadata(), path.symlink_metadata()) else { return false };
     (open.dev(), open.ino()) == (there.dev(), there.ino())

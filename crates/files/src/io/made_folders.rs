@@ -1,4 +1,4 @@
-//! Folders created on the way to a path. They are removed again if they stay empty.
+//! Creates the missing folders on the way to a path, and removes them again if they stay empty.
 
 use std::fs;
 use std::io;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dupsift_core::safe_fs;
 
-/// Removes the folders that it created when it is dropped, if they are still empty.
+/// When dropped, removes the folders that it created if they are still empty.
 #[derive(Debug, Default)]
 pub struct MadeFolders {
     /// The folders, deepest first.
@@ -17,7 +17,7 @@ impl MadeFolders {
     /// Creates a folder and its missing parents, as `safe_fs::make_folder` does.
     ///
     /// # Errors
-    /// Returns the I/O error; no created folder is left then.
+    /// Returns the I/O error. In that case, no created folder remains.
     pub fn create(folder: &Path) -> io::Result<MadeFolders> {
         let is_missing = |path: &&Path| !path.as_os_str().is_empty() && path.symlink_metadata().is_err();
         let made = MadeFolders { made: folder.ancestors().take_while(is_missing).map(Path::to_path_buf).collect() };
@@ -25,7 +25,7 @@ impl MadeFolders {
         Ok(made)
     }
 
-    /// Returns whether the folder existed before.
+    /// Returns whether the folder already existed.
     pub fn is_empty(&self) -> bool {
         self.made.is_empty()
     }

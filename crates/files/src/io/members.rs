@@ -14,27 +14,27 @@ use std::fs::File;
 use std::io;
 use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer};
 
-/// Size of the buffer for unpacked bytes.
+/// The size of the buffer for unpacked bytes.
 const OUT_BYTES: usize = 64 << 10;
-/// Bytes to unpack if only the first few are needed.
+/// The number of bytes to unpack if only the first few are needed.
 const LOOK_BYTES: usize = 16;
 /// The first bytes of a record.
 pub(super) const RECORD: &[u8] = b"WARC/";
 
 const GZ: &[u8] = &[0x1F, 0x8B, 8];
 
-/// The next thing in the file.
+/// What comes next in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// A member, which is open.
     Member,
-    /// Bytes from this position on that are not a member and were skipped.
+    /// Bytes that are not a member and were skipped, starting at this position.
     Garbage(u64),
     /// The end of the file.
     End,
 }
 
-/// Why a member returns no more bytes although it has not ended.
+/// The reason why a member returns no more bytes although it has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The file ends inside it.
@@ -56,7 +56,7 @@ pub(super) struct Members {
     input: Input,
     codec: Codec,
     out: Vec<u8>,
-    /// Position where the unread bytes of `out` begin and end.
+    /// The positions where the unread bytes of `out` begin and end.
     from: usize,
     to: usize,
     /// Whether the codec may return more.
@@ -66,9 +66,9 @@ pub(super) struct Members {
     lost: bool,
     /// Whether the open member was found after garbage and not yet reported.
     found: bool,
-    /// Position where the open member begins.
+    /// The position where the open member begins.
     start: u64,
-    /// How far damaged members were unpacked. Bytes before this position are not unpacked again.
+    /// The position up to which damaged members were unpacked. Bytes before it are not unpacked again.
     furthest: u64,
     window_bytes: u64,
     rest: Option<Rest>,
@@ -110,8 +110,8 @@ impl Members {
         })
     }
 
-    /// Sets the size of the buffer for unpacked bytes. A larger one costs less per byte for long members, because bytes at the
-    /// end of a buffer are copied once more.
+    /// Sets the size of the buffer for unpacked bytes. A larger buffer costs less per byte for long members, because bytes at the
+    /// end of a buffer are copied again.
     pub fn holding(mut self, bytes: usize) -> Members {
         if !self.is_plain() {
             self.out = vec![0; bytes];
@@ -129,7 +129,7 @@ impl Members {
         self.start
     }
 
-    /// Returns whether a read that begins with the open member takes the same path as this one.
+    /// Returns whether a read that starts at the open member would proceed in the same way as this one.
     pub fn is_fresh(&self) -> bool {
         self.start >= self.furthest
     }
@@ -248,7 +248,7 @@ impl Members {
         self.rest
     }
 
-    /// Opens the member that begins here; `None` if none does.
+    /// Opens the member at the current position. Returns `None` if there is none.
     fn begin(&mut self) -> io::Result<Option<Next>> {
         (self.from, self.to, self.open, self.fault, self.lost) = (0, 0, true, None, false);
         loop {
@@ -374,7 +374,8 @@ impl Members {
         (self.open, self.fault, self.lost) = (false, fault, lost);
     }
 
-    /// Opens the next member, from here on, that begins like a record. Returns whether there is one, and whether only zeros were skipped.
+    /// Opens the next member that begins like a record, starting at the current position. Returns whether there is one, and whether
+    /// only zeros were skipped.
     fn search(&mut self) -> io::Result<(bool, bool)> {
         let mut only_zeros = true;
         loop {

@@ -1,4 +1,4 @@
-//! Detects mount points. Such a folder cannot be renamed, and no other folder can take its name.
+//! Detects mount points. A mount point cannot be renamed, and no other folder can take its name.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;

@@ -6,9 +6,9 @@ use dupsift_core::error::{Error, Result};
 pub const SUCCESS: &str = "_SUCCESS";
 /// The marker file in a complete folder that was held back, instead of [`SUCCESS`].
 pub const HELD: &str = "_HELD";
-/// The suffix of such a folder's name.
+/// The suffix of the name of a folder that was held back.
 pub(super) const HELD_ENDING: &str = ".held";
-/// Means standard input among the inputs, and labels its documents: `-#0`.
+/// The input that stands for standard input, and the label of its documents: `-#0`.
 pub const DASH: &str = "-";
 
 /// Refuses standard input if files are expected.

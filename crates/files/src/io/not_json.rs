@@ -1,9 +1,9 @@
-//! Messages for a JSON lines file in which no line is an object, with the likely fix.
+//! Creates the message for a JSON lines file in which no line is an object, with the likely fix.
 
-/// Characters of a parser message to show.
+/// The number of characters of a parser message to show.
 const SHOWN: usize = 120;
 
-/// Returns what the line is instead of an object.
+/// Returns a message that states what the line is instead of an object.
 pub(super) fn said(line: &[u8]) -> String {
     let (what, way_out) = kind(line);
     format!("{what}; expected an object a line{way_out}")

@@ -40,9 +40,9 @@ const OF_INDEX: [&str; 3] = ["batches", "rows", "statistics"];
 const RECORDED: &str = "generation.json";
 /// The lock file that gives one process at a time access to an index.
 const LOCK: &str = "lock";
-/// The most bytes of a record that are read, because any file may have this name.
+/// The maximum number of bytes that are read from a record, because any file may have this name.
 pub(super) const MOST_RECORD: u64 = 16 << 20;
-/// Bytes at the beginning of a record that are checked if it cannot be parsed.
+/// The number of bytes at the beginning of a record that are checked if it cannot be parsed.
 const HEAD: usize = 4 << 10;
 
 /// The kind of a folder written by dupsift.

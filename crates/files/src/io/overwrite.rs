@@ -7,8 +7,8 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The files of an output, as relative paths; `*` matches any letters, `#` matches digits. Anything else belongs to the user.
-/// So does any file that the output's record does not list, if it lists its files.
+/// The files of an output, as relative paths; `*` matches any letters, `#` matches digits. Anything else belongs to the user. If
+/// the output's record lists its files, so does any file that it does not list.
 const OUTPUT_FILES: [&str; 34] = [
     "_HELD",
     "_SUCCESS",
@@ -47,7 +47,7 @@ const OUTPUT_FILES: [&str; 34] = [
     "texts/part-#.parquet",
 ];
 
-/// Those that are added to a folder after its record is written.
+/// The files that are added to a folder after its record is written.
 const LATER: [&str; 11] = [
     "_HELD",
     "_SUCCESS",
@@ -62,7 +62,7 @@ const LATER: [&str; 11] = [
     "run.json",
 ];
 
-/// Folders of an output with files named as in the corpus. The output's record must list each of them.
+/// Folders of an output with files named as in the corpus. The output's record must list each of these files.
 const OF_CORPUS: [&str; 4] = ["attributes", "clean", "deduped", "dropped"];
 
 /// The field of a record that lists the files of its output.
@@ -71,17 +71,17 @@ pub const FILES: &str = "files";
 /// The record of a corpus written from a finished run. It lists the corpus files in its folder.
 pub const APPLIED: &str = "applied.json";
 
-/// Records of results; every finished folder has one of them: of a run, of the evaluation in it, or of a corpus written from a run.
+/// The records of results. Every finished folder has one: for a run, for the evaluation in it, or for a corpus written from a run.
 const RECORDS: [&str; 3] = ["run.json", "evaluation.json", APPLIED];
 
-/// Prefix of temporary folders that commands reading a run create; earlier versions created them in unfinished outputs.
+/// The prefix of temporary folders that are created by commands that read a run. Earlier versions created them in unfinished outputs.
 pub const WORK: &str = ".dupsift-work-";
 
-/// The temporary folder of an evaluation; a killed one may have left it.
+/// The temporary folder of an evaluation. A killed evaluation may leave it behind.
 const WORK_OF_EVALUATION: &str = ".evaluation.dupsift-work";
 
-/// Prefixes of the hidden folders in which an evaluation is built inside its run's folder. A killed evaluation may have left
-/// one; it counts as dupsift's.
+/// Prefixes of the hidden folders in which an evaluation is built inside its run's folder. A killed evaluation may leave one
+/// behind; it counts as dupsift's.
 const HIDDEN: [&str; 2] = [".evaluation.dupsift-partial-", ".evaluation.dupsift-old-"];
 
 /// Checks that a new result may be written to `out`.
@@ -121,7 +121,7 @@ pub(super) fn is_empty(folder: &Path) -> Result<bool> {
     Ok(is_folder(folder) && names(folder)?.is_empty())
 }
 
-/// Returns why a folder is neither empty nor a finished output, if so.
+/// Returns the reason if a folder is neither empty nor a finished output.
 fn foreign_entry(folder: &Path) -> Result<Option<String>> {
     if let Some(path) = foreign_path(folder)? {
         return Ok(Some(format!("it holds {:?}", path.display().to_string())));
@@ -132,13 +132,13 @@ fn foreign_entry(folder: &Path) -> Result<Option<String>> {
     Ok((!names.is_empty() && !finished).then(|| "run.json or _SUCCESS is missing".to_owned()))
 }
 
-/// Returns the first path in the folder that is not part of an output: a file with another name, a link, or a folder that an
-/// output does not have. If the output's record lists its files, also a file that it does not list.
+/// Returns the first path in the folder that is not part of an output: a file with another name, a link, or a folder that an output
+/// does not have. If the output's record lists its files, this includes any file that it does not list.
 pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
     foreign_below(folder, &[], &listed(folder))
 }
 
-/// Returns the same for a folder with an unfinished output, which may contain temporary folders of earlier versions.
+/// Like [`foreign_path`], for a folder with an unfinished output, which may contain temporary folders of earlier versions.
 pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> {
     for name in names(folder)? {
         let is_work = name.starts_with(WORK) && is_folder(&folder.join(&name));
@@ -160,12 +160,12 @@ enum Listed {
 }
 
 impl Listed {
-    /// Returns whether a file that has the name of an output file may exist.
+    /// Returns whether a file with the name of an output file may belong to the output.
     fn may_have(&self, file: &str) -> bool {
         if let Listed::Files(files) = self { files.contains(file) } else { true }
     }
 
-    /// Returns whether a file, or a folder with files, that has the name of a corpus file may exist.
+    /// Returns whether a file with the name of a corpus file, or a folder that contains such files, may belong to the output.
     fn has(&self, path: &str, is_folder: bool) -> bool {
         let below = format!("{path}/");
         match self {
@@ -257,7 +257,7 @@ fn is_numbered(name: &str, before: &str) -> bool {
     name.strip_prefix(before).is_some_and(|process| process.parse::<u32>().is_ok())
 }
 
-/// Returns whether a folder is a parent of such a file.
+/// Returns whether a folder is a parent of a file that matches the pattern.
 fn leads_to(folder: &[String], file: &str) -> bool {
     let parts: Vec<&str> = file.split('/').collect();
     folder.len() < parts.len() && folder.iter().zip(parts).all(|(name, part)| is_like(name, part))
@@ -276,7 +276,7 @@ fn is_like(name: &str, pattern: &str) -> bool {
     between.is_some_and(|between| !between.is_empty() && (!digits || between.bytes().all(|byte| byte.is_ascii_digit())))
 }
 
-/// Returns the names in the folder, sorted, so that messages do not depend on the file system's order.
+/// Returns the names in the folder, sorted so that messages do not depend on the order in the file system.
 fn names(folder: &Path) -> Result<Vec<String>> {
     let failed = || Error::io("list the folder", folder);
     let mut names = Vec::new();

@@ -1,4 +1,4 @@
-//! The input files' own columns, of any type, for the command that adds its columns to them.
+//! Lists the columns of the input files, of any type, for the command that adds its own columns to them.
 
 use super::asked::columns_of;
 use super::damaged::damaged;
@@ -13,7 +13,7 @@ use std::fs::File;
 /// A column that at least one file has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OwnColumn {
-    /// The name.
+    /// The name of the column.
     pub name: String,
     /// The type if all files agree; text if they differ, and for JSON lines.
     pub data_type: DataType,
@@ -31,7 +31,7 @@ pub struct OwnColumns {
 }
 
 /// Collects columns from the footers of Parquet files and from all JSON lines, because a null field may be left out of a line.
-/// Unreadable files are ignored here; opening them reports why. `page` is the column of pages.
+/// Unreadable files are ignored; opening them reports why. `page` is the column that holds pages.
 ///
 /// # Errors
 /// Returns an error if files have a column in different types that cannot be written as text, or if too many files are open.

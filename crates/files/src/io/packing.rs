@@ -1,4 +1,4 @@
-//! The compression of a file, from its last file extension.
+//! Determines the compression of a file from its last file extension.
 
 /// A compression format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub enum Packing {
     Zstd,
 }
 
-/// All compression formats: the file extension, and the name in messages.
+/// All compression formats, each with its file extension and its name in messages.
 const PACKINGS: [(Packing, &str, &str); 2] = [(Packing::Gzip, ".gz", "gzip"), (Packing::Zstd, ".zst", "Zstandard")];
 
 impl Packing {
@@ -32,7 +32,7 @@ impl Packing {
         PACKINGS.into_iter().find(|(packing, ..)| *packing == self).map_or("", |(_, ending, _)| ending)
     }
 
-    /// Bytes at the beginning of a file that identify its compression.
+    /// The number of bytes at the beginning of a file that identify its compression.
     pub(super) const SIGN_BYTES: usize = 4;
 
     /// Returns the compression according to the first bytes of a file.

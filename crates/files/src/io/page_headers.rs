@@ -1,8 +1,8 @@
 //! Reads the page headers of a column: rows, and bytes in the file and in memory.
 //!
 //! A footer describes complete column chunks. A page is unpacked as a whole and described by the header before it, a struct in
-//! Thrift's compact protocol, from which only the needed numbers are read. Headers are input: none of their numbers is trusted
-//! beyond the bytes of the file.
+//! Thrift's compact protocol. Only the needed numbers are read from it. Headers are untrusted input: none of their numbers is
+//! trusted beyond the bytes of the file.
 
 use ::parquet::basic::{Compression, Type};
 use ::parquet::file::metadata::ColumnChunkMetaData;
@@ -12,13 +12,13 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 /// The content of a page header.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Page {
-    /// Rows; 0 for pages without data.
+    /// The number of rows; 0 for pages without data.
     pub rows: u32,
-    /// Values, also in a dictionary.
+    /// The number of values; for a dictionary page, of dictionary values.
     pub values: u32,
-    /// Bytes in memory.
+    /// The size in memory, in bytes.
     pub unpacked: u32,
-    /// Bytes in the file.
+    /// The size in the file, in bytes.
     pub packed: u32,
     /// Whether it is the chunk's dictionary.
     pub is_dictionary: bool,
@@ -26,9 +26,9 @@ pub(super) struct Page {
     pub in_dictionary: bool,
 }
 
-/// The most headers read per chunk; beyond that, pages have about a kilobyte, or are empty.
+/// The maximum number of headers read per chunk. Pages in a chunk with more would have about a kilobyte each, or be empty.
 const MOST_PAGES: usize = 1 << 20;
-/// The deepest nesting of structs in a header; the format has two levels.
+/// The maximum nesting depth of structs in a header; the format has two levels.
 const DEEPEST: usize = 8;
 
 /// Returns the pages of a chunk, dictionary first. Returns `None` if a header cannot be read, if the rows of all pages do not
@@ -56,11 +56,11 @@ pub(super) fn look(file: File, chunk: &ColumnChunkMetaData) -> Result<Option<Vec
 /// The limits for page lengths in a chunk.
 struct Most {
     is_packed: bool,
-    /// Bytes of all pages, unpacked.
+    /// The unpacked size of all pages, in bytes.
     bytes: u64,
 }
 
-/// Footers may be slightly wrong. A page may have this multiple of the footer's total, plus this many bytes.
+/// Footers may be slightly wrong, so a page may have up to this multiple of the footer's total, plus this many bytes.
 const TIMES: u64 = 2;
 const MORE: u64 = 64 << 10;
 /// A page may always have this multiple of its packed bytes, whatever the footer states.
@@ -100,7 +100,7 @@ struct Headers {
     file: BufReader<File>,
     /// Bytes left in the chunk.
     left: u64,
-    /// Rows of the chunk, and of the pages read so far.
+    /// The number of rows in the chunk, and in the pages read so far.
     rows: u64,
     found: u64,
 }
@@ -128,7 +128,7 @@ impl Headers {
     }
 }
 
-/// Parses a page header. Page types, encodings and fields have the numbers of the format definition.
+/// Parses a page header. Page types, encodings and fields are numbered as in the format definition.
 fn page(header: &mut Compact<impl Read>) -> io::Result<Page> {
     const DATA: i64 = 0;
     const DICTIONARY: i64 = 2;
@@ -195,7 +195,7 @@ impl<R: Read> Compact<R> {
         self.bytes.read_exact(&mut byte).map(|()| byte[0])
     }
 
-    /// Reads a number with 7 bits per byte, lowest first.
+    /// Reads a number with 7 bits per byte, lowest bits first.
     fn number(&mut self) -> io::Result<u64> {
         let mut number = 0;
         for shift in (0..64).step_by(7) {

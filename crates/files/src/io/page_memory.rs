@@ -1,4 +1,4 @@
-//! Computes what reading Parquet holds in memory: pages, two of them at a boundary, and the dictionary if it is used.
+//! Computes how much memory reading Parquet takes: pages, two of them at a boundary, and the dictionary if it is used.
 
 use super::format::Stretch;
 use super::page_headers::Page;
@@ -90,7 +90,7 @@ impl Column {
     }
 }
 
-/// Returns the stretches in which some rows of row groups are read, from the requested columns of each group.
+/// Returns the stretches in which rows of these row groups are read, given the requested columns of each group.
 pub(super) fn stretches(groups: Vec<Vec<Column>>, rows: Range<u64>, small: u64) -> Vec<Stretch> {
     let column = |columns: &[Column]| {
         columns.iter().max_by_key(|column| column.largest()).map_or_else(String::new, |column| column.name.clone())

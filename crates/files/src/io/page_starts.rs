@@ -5,7 +5,7 @@
 
 use super::page_headers::Page;
 
-/// Returns the rows of a row group, counted from its first, at which data pages begin; ascending.
+/// Returns the rows of a row group, counted from its first row, at which data pages begin, in ascending order.
 pub(super) fn starts(pages: &[Page]) -> Vec<u64> {
     let data = pages.iter().filter(|page| page.rows > 0);
     data.scan(0, |next, page| {

@@ -48,7 +48,7 @@ pub(super) fn map_and_help<T: Sync, R: Send>(
                 break;
             }
         }
-        // The current thread is one of them.
+        // The current thread takes items as well.
         take();
     });
     if let Some(times) = times {

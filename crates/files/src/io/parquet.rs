@@ -1,8 +1,8 @@
-//! The footer of a Parquet file: columns, number of rows, and the parts that reading needs.
+//! Reads the footer of a Parquet file: the columns, the number of rows, and the parts that reads need.
 //!
-//! First, the footer is reduced to the requested columns. So a column of an unsupported type, or a deeply nested one, cannot
-//! make a file unreadable, and a footer with thousands of columns takes little memory. Files are input: nothing they claim is
-//! trusted before it is checked, and panics in the decoder are caught.
+//! First, the footer is reduced to the requested columns. So a column of an unsupported type, or a deeply nested one, cannot make a
+//! file unreadable, and a footer with thousands of columns takes little memory. Files are untrusted input: their claims are checked
+//! before they are used, and panics in the decoder are caught.
 
 use super::format::Piece;
 use super::schema::{Columns, Shown};
@@ -34,7 +34,7 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Resu
     }
 }
 
-/// Memory for a footer per byte in the file: about 1.5 kB for a column chunk.
+/// The number of bytes of memory that a footer takes per byte in the file: about 1.5 kB for a column chunk.
 const IN_MEMORY: u64 = 14;
 /// Footers larger than this, in bytes of the file, are held in memory one at a time.
 const LARGE_FOOTER: u64 = 256 << 10;
@@ -113,8 +113,8 @@ pub(super) fn check_plain(file: &File, metadata: &ParquetMetaData) -> Result<(),
 
 /// Returns whether the pages of a chunk are encrypted.
 ///
-/// An encrypted chunk begins with the length of the first encrypted page header, in 4 bytes with the lowest first: nonce, header and
-/// tag. A plain page header begins with the bytes 0x15, kind, 0x15, which would be a length above 1 MiB.
+/// An encrypted chunk begins with the length of the first encrypted page header (nonce, header and tag) in 4 little-endian bytes. A
+/// plain page header begins with the bytes 0x15, kind, 0x15, which would be a length above 1 MiB.
 fn is_encrypted(file: &File, chunk: &ColumnChunkMetaData) -> bool {
     const NONCE_AND_TAG: u32 = 12 + 16;
     const LONGEST: u32 = 1 << 20;
@@ -127,7 +127,7 @@ fn is_encrypted(file: &File, chunk: &ColumnChunkMetaData) -> bool {
 
 /// A column of the file or of a struct in it.
 pub(super) struct Described {
-    /// The names from the outermost field to its own.
+    /// The names from the outermost field to the column itself.
     pub path: Vec<String>,
     pub shown: Shown,
 }
@@ -218,7 +218,7 @@ fn schema_of(name: &str, fields: Vec<TypePtr>) -> Result<SchemaDescriptor, Parqu
     Ok(SchemaDescriptor::new(Arc::new(Type::group_type_builder(name).with_fields(fields).build()?)))
 }
 
-/// Returns rows and text bytes of every row group, checked against each other and against the file size.
+/// Returns the rows and text bytes of every row group, checked against each other and against the file size.
 pub(super) fn pieces(metadata: &ParquetMetaData, columns: &Columns, file_bytes: u64) -> Result<Vec<Piece>, String> {
     let texts = if columns.parts.is_empty() { std::slice::from_ref(&columns.text) } else { &columns.parts };
     let (first, rest) = texts.split_first().ok_or("there is no column of texts")?;
@@ -266,7 +266,7 @@ fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<
 #[derive(Debug)]
 pub(super) struct Footer {
     pub metadata: ArrowReaderMetadata,
-    /// Name and path of each column, in the order of the reduced footer.
+    /// The name and path of each column, in the order of the reduced footer.
     pub columns: Vec<(String, Vec<String>)>,
     /// The names of string columns. They are read as bytes; the caller checks each value.
     pub strings: Vec<String>,
@@ -380,7 +380,8 @@ fn kept(fields: &[TypePtr], paths: &[&[TypePtr]]) -> Result<Vec<TypePtr>, Parque
     Ok(kept_fields)
 }
 
-/// Returns whether it is a plain string column. The decoder would check strings itself and reject a page because of one value.
+/// Returns whether the field is a plain string column. Such columns are read as bytes, because the decoder would check strings
+/// itself and reject a page because of one value.
 fn is_string(field: &TypePtr) -> bool {
     matches!(data_type(field), Some(Ok(DataType::Utf8)))
 }
@@ -398,7 +399,7 @@ fn as_views(fields: &Fields) -> Fields {
     fields.iter().map(view).collect()
 }
 
-/// Returns the position among all columns of the file.
+/// Returns the position of a column among all columns of the file.
 fn leaf_of(schema: &SchemaDescriptor, path: &[TypePtr]) -> Option<usize> {
     let same = |parts: &[String]| {
         parts.len() == path.len() && parts.iter().zip(path).all(|(part, field)| part == field.name())

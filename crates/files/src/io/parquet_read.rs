@@ -1,8 +1,8 @@
 //! Reads the requested columns of a Parquet file, for a range of rows or for chosen rows in it.
 //!
 //! The reader works page by page and skips pages without requested rows by their headers. Rows are decoded a few at a time and
-//! collected up to the target size of a batch: text lengths differ by a factor of a million, so a number of rows limits
-//! nothing. Page checksums are verified if a file has them.
+//! collected up to the target size of a batch: text lengths differ by a factor of a million, so a maximum number of rows would not
+//! limit the memory. Page checksums are verified if a file has them.
 
 use super::bounded::Bounded;
 use super::nested;
@@ -21,17 +21,17 @@ use dupsift_core::error::{Error, Result};
 use std::fs::File;
 use std::sync::Arc;
 
-/// Rows decoded at a time if values are large. A batch may exceed its target size by this many texts.
+/// The number of rows decoded at a time if values are large. A batch may exceed its target size by this many texts.
 pub(super) const STEP_ROWS: usize = 16;
 
-/// Which rows of which row groups to read, and how to return them.
+/// Describes which rows of which row groups to read, and how to return them.
 pub(super) struct Plan<'p> {
     pub row_groups: std::ops::Range<usize>,
-    /// Rows of these row groups before the first requested one.
+    /// The number of rows in these row groups before the first requested row.
     pub skip: u64,
-    /// Requested rows, after `skip`.
+    /// The number of requested rows, after `skip`.
     pub rows: u64,
-    /// The only rows to read, ascending, counted from `skip`; `None` for all.
+    /// The rows to read, in ascending order, counted from `skip`; `None` for all rows.
     pub chosen: Option<&'p [u64]>,
     /// The columns, in output order; those that the file lacks are left out.
     pub names: &'p [&'p str],
@@ -110,7 +110,7 @@ fn reader(
     })
 }
 
-/// Returns how many rows to decode at a time. There are more if all values of the columns fit into the target size (ids,
+/// Returns how many rows to decode at a time. The number is larger if all values of the columns fit into the target size (ids,
 /// sources), because a step costs the same for one row as for a thousand.
 fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
     let metadata = footer.metadata.metadata();
@@ -136,8 +136,8 @@ fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
         .clamp(STEP_ROWS, plan.batch_rows.max(STEP_ROWS))
 }
 
-/// Returns the most bytes that a value may add to a batch beyond the bytes of its chunk. Returns 0 if the file states that all
-/// values together are at most `most`, or if no value can occur in several rows.
+/// Returns the maximum number of bytes that a value may add to a batch beyond the bytes of its chunk. Returns 0 if the file states
+/// that all values together are at most `most`, or if no value can occur in several rows.
 fn spread_bytes(chunk: &ColumnChunkMetaData, most: u64) -> u64 {
     let all = chunk.unencoded_byte_array_data_bytes().and_then(|bytes| u64::try_from(bytes).ok());
     if chunk.dictionary_page_offset().is_none_or(|at| at <= 0) || all.is_some_and(|all| all <= most) {

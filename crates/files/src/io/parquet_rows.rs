@@ -14,7 +14,7 @@ use arrow::datatypes::DataType;
 use dupsift_core::error::Error;
 use std::fs::File;
 
-/// Bytes of values decoded at a time.
+/// The number of bytes of values decoded at a time.
 const BATCH_BYTES: usize = 1 << 20;
 
 /// Returns the largest total size of these columns' values in one row, in bytes, or 0 if it is at most `small`. Values of fixed

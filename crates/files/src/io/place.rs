@@ -1,4 +1,4 @@
-//! The path of an output folder: its name, the hidden names next to it, and how one folder replaces another.
+//! Handles the path of an output folder: its name, the hidden names next to it, and the replacement of one folder by another.
 
 use super::mounts;
 use super::names::HELD_ENDING;
@@ -33,7 +33,7 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Returns the place of an output.
+    /// Splits the path of an output into its parent folder and its name.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the path has no name, or is the working directory or one of its ancestors.
@@ -64,10 +64,10 @@ impl Place {
         Ok(Place { parent, name: name.to_string_lossy().into_owned(), path })
     }
 
-    /// Checks that a folder can be created next to it and renamed to its name. To do so, creates one and removes it.
+    /// Checks that a folder can be created next to the output and renamed to the output's name. To do so, creates one and removes it.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if an ancestor is a file or not writable, if a name is too long, or if it is a mount point.
+    /// Returns [`Error::Usage`] if an ancestor is a file or not writable, if a name is too long, or if the path is a mount point.
     pub fn can_be(&self) -> Result<()> {
         self.can_be_made(|probe, missing| match Unfinished::create(probe) {
             Ok(made) if !missing.as_os_str().is_empty() => fs::create_dir_all(made.path().join(missing)),
@@ -75,7 +75,7 @@ impl Place {
         })
     }
 
-    /// Checks the same without creating a folder, as far as the system can tell.
+    /// Checks the same as [`Place::can_be`] as far as possible without creating a folder.
     ///
     /// # Errors
     /// Returns the same errors as [`Place::can_be`].
@@ -92,7 +92,7 @@ impl Place {
         })
     }
 
-    /// Checks that it can be created. `probe` tests a name next to it and the missing parent folders.
+    /// Checks that the output can be created. `probe` tests a name next to it and the missing parent folders.
     fn can_be_made(&self, probe: impl FnOnce(PathBuf, &Path) -> io::Result<()>) -> Result<()> {
         let shown = self.path.display();
         let wrong = |what: String| Err(Error::wrong_value("out", &shown, what));
@@ -121,21 +121,21 @@ impl Place {
         }
     }
 
-    /// Returns the place for a result that is held back instead of published here.
+    /// Returns the path for a result that is held back instead of being published.
     pub fn held(&self) -> Place {
         let name = format!("{}{}", self.name, HELD_ENDING);
         Place { parent: self.parent.clone(), path: self.parent.join(&name), name }
     }
 
-    /// Returns a hidden name next to it for this process.
+    /// Returns a hidden name next to the output for this process.
     pub fn hidden(&self, what: &str) -> PathBuf {
         self.parent.join(format!(".{}.{what}{}", self.name, std::process::id()))
     }
 
-    /// Renames a folder next to it to this place. The folder it replaces is moved aside first and removed last.
+    /// Renames a folder next to the output to the output's path. The folder that it replaces is moved aside first and removed last.
     ///
     /// # Errors
-    /// Returns [`Error::Io`]; the place is unchanged then.
+    /// Returns [`Error::Io`]. In that case, the output is unchanged.
     pub fn give_to(&self, folder: &Path) -> Result<()> {
         let old = self.hidden(OLD);
         let replaced = self.path.symlink_metadata().is_ok();
@@ -164,10 +164,10 @@ impl Place {
         Ok(())
     }
 
-    /// Removes what killed runs left next to the place, completes or undoes an interrupted replacement, and returns what it
-    /// did. The caller holds the output's lock, so no other run is active. Only folders count, not links. A folder of another
-    /// user is never removed. A previous result that was moved aside gets its name back whoever owns it, unless every user can
-    /// create such a folder here.
+    /// Removes what killed runs left next to the output, completes or undoes an interrupted replacement, and returns what it did.
+    /// The caller holds the output's lock, so no other run is active. Handles only folders, not links. A folder of another user is
+    /// never removed. A previous result that was moved aside gets its name back whoever owns it, unless every user can create such
+    /// a folder in the parent folder.
     pub fn clear_away(&self, user: u32) -> Result<Vec<Cleared>> {
         let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
         let mut cleared = Vec::new();
@@ -248,10 +248,10 @@ pub enum Cleared {
         path: PathBuf,
         /// The number of files in it.
         files: u64,
-        /// Their bytes.
+        /// The size of these files in bytes.
         bytes: u64,
     },
-    /// A previous result, moved aside by a run that was killed before its own was published, has its name again.
+    /// A previous result got its name back. A run had moved it aside and was killed before publishing its own result.
     PutBack(PathBuf),
     /// It is kept, because it belongs to another user.
     OfAnother {
@@ -292,7 +292,7 @@ pub(super) fn behind_link(out: &Path) -> io::Result<PathBuf> {
 /// Returns the absolute path without links and `..`. Two paths to the same folder are equal, even if it does not exist yet.
 ///
 /// # Errors
-/// Returns an error for a link to nowhere.
+/// Returns an error for a dangling link.
 pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     resolved(&std::path::absolute(path)?)
 }
@@ -379,7 +379,7 @@ mod tests {
         assert!(refused(&at("dangling/")).contains("a link that cannot be followed"));
     }
 
-    /// The path of the place must not go through the folder that is renamed.
+    /// The path of the output must not go through the folder that is renamed.
     #[test]
     fn a_place_behind_itself_is_replaced_as_any_other() {
         let folder = tempfile::tempdir().expect("a folder");

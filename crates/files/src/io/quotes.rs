@@ -6,9 +6,9 @@
 //! lines later. What looked like one record of several lines is then read again from its second line on. The same applies to a
 //! record of several lines with the wrong number of fields, without a closing quote, or too long for a row.
 //!
-//! The crate csv-core does not distinguish an empty field from an empty quoted text, accepts text after a closing quote, and
-//! ends an open quote at the end of the file. Here these cases are a null, a rejected row and a second attempt, so this module
-//! splits the records itself.
+//! The crate csv-core does not distinguish an empty field from an empty quoted text, accepts text after a closing quote, and ends
+//! an open quote at the end of the file. These cases must give a null, a rejected row and a second attempt, so this module splits
+//! the records itself.
 
 use dupsift_core::error::{Error, Result};
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ use std::borrow::Cow;
 /// The UTF-8 byte order mark.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Whether fields may be quoted.
+/// Determines whether fields may be quoted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Quoting {
     /// Double quotes, as in RFC 4180.
@@ -38,7 +38,7 @@ impl Quoting {
         if name == Quoting::None.name() { Quoting::None } else { Quoting::Double }
     }
 
-    /// Returns its name.
+    /// Returns the name of the value.
     pub fn name(self) -> &'static str {
         match self {
             Quoting::Double => "double",
@@ -70,7 +70,7 @@ impl Separator {
         })
     }
 
-    /// Returns the byte.
+    /// Returns the separator as a byte.
     pub(super) fn byte(self) -> u8 {
         self.0
     }
@@ -82,7 +82,7 @@ impl std::fmt::Display for Separator {
     }
 }
 
-/// How fields are separated and quoted.
+/// Describes how fields are separated and quoted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Dialect {
     pub delimiter: u8,
@@ -94,9 +94,9 @@ pub(super) struct Dialect {
 pub(super) struct Quotes {
     dialect: Dialect,
     at: At,
-    /// Delimiters so far.
+    /// The number of delimiters so far.
     delimiters: usize,
-    /// Fields that a record of several lines must have; `None` if unknown.
+    /// The number of fields that a record of several lines must have; `None` if unknown.
     expected: Option<usize>,
     /// Whether a quoted field contains a line break.
     has_lines: bool,
@@ -119,7 +119,7 @@ enum At {
     Line,
 }
 
-/// Holds an error in a record and its byte position.
+/// What a scan found in a record, and its byte position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// The line feed that ends the record.
@@ -128,7 +128,7 @@ pub(super) enum Found {
     Inside(usize),
     /// A byte that cannot follow a closing quote, in a record of several lines.
     Broken(usize),
-    /// Position where a record of several lines turns out to have the wrong number of fields.
+    /// The position where a record of several lines turns out to have the wrong number of fields.
     Miscounted(usize),
 }
 

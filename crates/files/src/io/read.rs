@@ -13,8 +13,8 @@ impl Source {
     /// Calls `each` with the documents of the piece, in order.
     ///
     /// # Errors
-    /// Returns [`Error::BadFile`](dupsift_core::error::Error::BadFile) if the file is damaged or has changed since it was
-    /// opened; the batches passed to `each` must be discarded then. Otherwise returns the error from `each`.
+    /// Returns [`Error::BadFile`](dupsift_core::error::Error::BadFile) if the file is damaged or has changed since it was opened;
+    /// in that case, the batches passed to `each` must be discarded. Otherwise returns the error from `each`.
     pub fn read(&self, split: &Split, want: &Want, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
         let chosen = want.rows.as_ref().map(|filter| filter.within(split.first_doc, split.rows));
         if chosen.as_ref().is_some_and(Vec::is_empty) {
@@ -26,7 +26,7 @@ impl Source {
         let several = (input.has_several && want.text).then(|| several_texts::want(want, &self.columns));
         let want = several.as_ref().unwrap_or(want);
         let reading = self.reading(split, want, chosen.as_deref());
-        // The tables of a run have a slot for each row counted at opening, and no others.
+        // The tables of a run have a slot for each row that was counted when the file was opened, and no others.
         let end = split.first_doc + split.rows;
         let each = &mut |documents: Documents| {
             if !documents.is_empty() && documents.doc(documents.len() - 1) >= end {

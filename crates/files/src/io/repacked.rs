@@ -1,5 +1,5 @@
-//! The repacked text of a file of lines that cannot be split. The first read stores it in a temporary file, in blocks that are
-//! unpacked independently.
+//! Holds the repacked text of a file of lines that cannot be split. The first read stores the text in a temporary file, in blocks
+//! that are unpacked independently.
 
 use super::unpack::read_buffered;
 use std::fs::File;
@@ -10,13 +10,13 @@ use std::sync::Arc;
 /// A block of the text.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
-    /// Position where it begins in the text.
+    /// The position in the text where the block begins.
     pub start: u64,
-    /// Position where it begins in the temporary file.
+    /// The position in the temporary file where the block begins.
     pub at: u64,
-    /// Its size there, in bytes.
+    /// The size in the temporary file, in bytes.
     pub packed: u32,
-    /// Its unpacked size, in bytes.
+    /// The unpacked size, in bytes.
     pub bytes: u32,
 }
 
@@ -35,7 +35,7 @@ impl Repacked {
         Repacked { file, blocks }
     }
 
-    /// Returns the bytes in the temporary file.
+    /// Returns the size of these blocks in the temporary file, in bytes.
     pub fn bytes(&self) -> u64 {
         self.blocks.iter().map(|block| u64::from(block.packed)).sum()
     }
@@ -48,7 +48,7 @@ impl Repacked {
         }
     }
 
-    /// Returns the text from a byte on.
+    /// Returns the text from this byte on.
     pub(super) fn from(&self, byte: u64) -> Blocks<'_> {
         let next = self.blocks.partition_point(|block| block.start <= byte).saturating_sub(1);
         let skip = self.blocks.get(next).map_or(0, |block| byte - block.start) as usize;
@@ -57,12 +57,12 @@ impl Repacked {
     }
 }
 
-/// An I/O error of the temporary file: the input file may be intact.
+/// An I/O error in the temporary file; the input file may be intact.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 struct InWorkFile(io::Error);
 
-/// Returns the error of the temporary file if it caused `error`, otherwise `error` unchanged.
+/// Returns the error in the temporary file if it caused `error`, otherwise `error` unchanged.
 pub(super) fn of_work_file(error: io::Error) -> std::result::Result<io::Error, io::Error> {
     error.downcast::<InWorkFile>().map(|InWorkFile(error)| error)
 }

@@ -1,5 +1,5 @@
-//! While a file of lines that cannot be split is read for the first time, its text is stored in a temporary file, in blocks
-//! that are unpacked independently.
+//! Repacks the text of a file of lines that cannot be split. While the file is read for the first time, its text is stored in a
+//! temporary file, in blocks that can be unpacked independently.
 //!
 //! A gzip member or a Zstandard frame must be unpacked from its beginning by a single thread, each time it is read. Opening a
 //! file reads all of it anyway: it passes on the unpacked text in blocks of complete lines, and idle threads repack them with a
@@ -30,7 +30,7 @@ pub(super) fn has_room(taken: u64, free: u64) -> bool {
     free >= taken
 }
 
-/// Reports how the text of a file was converted.
+/// Reports whether the text of a file was repacked.
 pub(super) enum Again {
     /// It was not repacked.
     No,
@@ -71,7 +71,7 @@ impl<F: FnMut()> Drop for OnDrop<F> {
 pub struct Repacking {
     file: Arc<File>,
     folder: PathBuf,
-    /// Position where the next block is written.
+    /// The position where the next block is written.
     end: AtomicU64,
     failed: AtomicBool,
     state: Mutex<State>,
@@ -80,9 +80,9 @@ pub struct Repacking {
 
 struct State {
     waiting: VecDeque<Filled>,
-    /// Idle threads.
+    /// The number of idle threads.
     idle: usize,
-    /// Files not yet read to their end.
+    /// The number of files not yet read to their end.
     files: usize,
 }
 
@@ -95,7 +95,7 @@ struct Filled {
 }
 
 impl Repacking {
-    /// Creates a temporary file, without a name in its folder, for this many input files. Returns `None` if that fails.
+    /// Creates an unnamed temporary file in the folder for this many input files. Returns `None` if that fails.
     fn new(folder: &Path, files: usize) -> Option<Repacking> {
         let file = tempfile::tempfile_in(folder).map_err(|error| not_kept(folder, &error)).ok()?;
         Some(Repacking::over(file, folder, files))
@@ -158,7 +158,7 @@ impl Repacking {
         }
     }
 
-    /// Takes a full block: an idle thread packs it, or else this one.
+    /// Accepts a full block. An idle thread packs it; if there is none, the current thread does.
     fn take(&self, filled: Filled) {
         if self.failed.load(Relaxed) {
             return;
@@ -226,13 +226,13 @@ pub(super) struct Tee<'r> {
 struct To<'r> {
     repacking: &'r Repacking,
     of: Arc<Mutex<Vec<Block>>>,
-    /// Position where the current block begins in the text.
+    /// The position in the text where the current block begins.
     start: u64,
     block: Vec<u8>,
 }
 
 impl<'r> Tee<'r> {
-    /// Opens the text of a file at its beginning; without `repacking` it is only read.
+    /// Opens the text of a file at its beginning. Without `repacking`, the text is only read.
     ///
     /// # Errors
     /// Returns the I/O error.
@@ -256,7 +256,7 @@ impl<'r> Tee<'r> {
         }
     }
 
-    /// Ends the last block once everything is read.
+    /// Ends the last block once everything has been read.
     pub fn end(&mut self) -> Option<Written> {
         let mut to = self.to.take()?;
         to.end(Vec::new());

@@ -32,7 +32,7 @@ fn lines() -> String {
     all
 }
 
-/// Overwrites a file with other bytes of the same length, and restores its time.
+/// Overwrites a file with other bytes of the same length, and restores its modification time.
 fn spoil(path: &Path) {
     let (bytes, file) =
         (std::fs::read(path).expect("a file").len(), File::options().write(true).open(path).expect("open"));

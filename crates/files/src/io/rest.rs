@@ -6,7 +6,7 @@ const FEW_BYTES: u64 = 1 << 10;
 /// Data after the last member that is not a member.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rest {
-    /// Its first byte.
+    /// The position of the first byte.
     pub start: u64,
     pub bytes: u64,
     pub only_zeros: bool,
@@ -51,6 +51,6 @@ impl Behind {
 pub struct Lost {
     /// The problem, as text.
     pub why: String,
-    /// Its bytes on disk.
+    /// The size of the part on disk, in bytes.
     pub bytes: u64,
 }

@@ -1,8 +1,8 @@
 //! Writes the row groups of one Parquet file, encoding columns on several threads.
 //!
-//! Each column is encoded and compressed on its own, block after block, so its bytes do not depend on the number of threads.
-//! They equal those of the crate's own writer, which encodes columns one after the other. The threads are those of the caller's
-//! pool; outside a pool, the caller does all the work.
+//! Each column is encoded and compressed on its own, block after block, so its bytes do not depend on the number of threads. They
+//! equal those of the parquet crate's own writer, which encodes columns one after the other. The work runs on the threads of the
+//! caller's pool; outside a pool, the caller does all of it.
 
 use std::fs::File;
 
@@ -37,7 +37,7 @@ impl RowGroups {
         Ok(RowGroups { file, factory, schema, columns: Vec::new(), rows: 0 })
     }
 
-    /// Returns the rows of the current row group.
+    /// Returns the number of rows in the current row group.
     pub fn rows(&self) -> usize {
         self.rows
     }

@@ -1,4 +1,4 @@
-//! The requested columns, whether a file has them, and the message if it does not.
+//! Describes the requested columns, checks whether a file has them, and creates the message if it does not.
 
 use crate::tables::document::{id_kind, is_spelled, is_text};
 use crate::tables::id::IdKind;
@@ -24,7 +24,7 @@ pub struct Columns {
     pub id_required: bool,
     /// Further columns that may be requested (titles, a score for `--keep`); a file need not have them.
     pub others: Vec<String>,
-    /// Those of `others`, and of the columns to combine, that may hold lists of texts. A list is returned as JSON, see
+    /// The columns from `others`, and from the columns to combine, that may hold lists of texts. A list is returned as JSON, see
     /// [`crate::tables::lists`].
     pub lists: Vec<String>,
 }
@@ -63,7 +63,7 @@ pub struct Shown {
 /// Describes the columns of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownColumns {
-    /// Columns of the file: all requested ones, and others.
+    /// The columns of the file: all that were requested, and others.
     pub columns: Vec<Shown>,
     /// Requested columns that contained only lists, in formats without column types.
     pub lists: Vec<String>,
@@ -92,7 +92,7 @@ impl Shown {
     }
 }
 
-/// Which of the requested columns a file has.
+/// States which of the requested columns a file has.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Has {
     pub id: Option<IdKind>,
@@ -167,7 +167,7 @@ impl Shown {
         Shown { name: name.to_owned(), data_type: None, says: String::new(), is_texts: false }
     }
 
-    /// Returns whether it has one value per row.
+    /// Returns whether the column has one value per row.
     pub(super) fn is_plain(&self) -> bool {
         self.says.is_empty() || self.data_type.is_some()
     }
@@ -210,7 +210,7 @@ const ORDERS: [(&str, &str); 6] = [
     ("shortest", "length asc"),
 ];
 
-/// Returns the hint from [`likely`] if this option names a column that no file has; `None` for an option without usual names.
+/// Returns the hint from [`likely`] for an option that names a column that no file has; `None` if the option has no usual names.
 pub(super) fn likely_of(option: &'static str, wanted: &str, there: &[Shown]) -> Option<String> {
     Some(match option {
         "text-column" => likely(wanted, option, &TEXT_NAMES, there, Shown::may_be_text),

@@ -1,8 +1,8 @@
 //! Splits pieces into segments, so that a caller can limit what a read holds in memory at a time.
 //!
-//! A Parquet page is unpacked as a whole, in addition to its bytes in the file, and values read from it keep it in memory.
-//! Writers check the size of a page only once in many rows: 1,024 documents of 100 kB make a page of 100 MB. So a piece with
-//! large pages is read in segments with one such page each.
+//! A Parquet page is unpacked as a whole, in addition to its bytes in the file, and values read from it keep it in memory. Writers
+//! check the size of a page only every so many rows: 1,024 documents of 100 kB make a page of 100 MB. So a piece with large pages
+//! is read in segments with one such page each.
 
 use super::format::{Part, Stretch};
 use super::several_texts;
@@ -21,9 +21,9 @@ const LONG_LINE: u64 = 1 << 20;
 pub struct Segment {
     /// The documents to read.
     pub split: Split,
-    /// Most bytes of the file in memory while it is read, unpacked plus packed.
+    /// The largest number of bytes of the file, unpacked plus packed, that are in memory while the segment is read.
     pub bytes: u64,
-    /// Size in bytes of the longest text in it, or a lower bound, if known.
+    /// The size in bytes of the longest text in the segment, or a lower bound, if known.
     pub longest: u64,
     /// The column that takes most of the bytes.
     pub column: String,
@@ -32,9 +32,9 @@ pub struct Segment {
 /// A page that exceeds the limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LargePage {
-    /// The file.
+    /// The path of the file.
     pub path: PathBuf,
-    /// The column.
+    /// The name of the column.
     pub column: String,
     /// Same as [`Segment::bytes`].
     pub bytes: u64,
@@ -53,8 +53,8 @@ impl Source {
         let reading = self.reading(split, several.as_ref().unwrap_or(want), None);
         let stretches = input.format.stretches(input.reopen()?, &reading, small)?;
         if stretches.len() <= 1 {
-            // One line is held at a time: as in the file, and as the decoded text, in buffers that double. In UTF-8 it may be
-            // three times as long as in another encoding, and both are held if the encoding was guessed.
+            // One line is held at a time, both as in the file and as decoded text, in buffers that grow by doubling. In UTF-8, a
+            // line may be three times as long as in another encoding, and both versions are held if the encoding was guessed.
             let lines = || {
                 let times = input.coding.of_lines().map_or(4, |lines| if lines.guessed { 13 } else { 12 });
                 let bytes = if input.longest > LONG_LINE { times * input.longest } else { 0 };

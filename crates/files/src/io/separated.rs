@@ -1,7 +1,7 @@
 //! Separated values: one record per row; the first one contains the column names.
 //!
-//! Values in such a file have no types. Ids, texts and the columns of `--keep` are kept as written; any other value is a number
-//! if it is written like one. An empty field is a null, a field of two quotes an empty text.
+//! Values in such a file have no types. Ids, texts and the columns of `--keep` are kept as written; any other value is a number if
+//! it is written like one. An empty field is a null, and a field of two quotes is an empty text.
 
 use super::coding::Coding;
 use super::format::{Reading, Unusable};
@@ -122,7 +122,7 @@ pub(super) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Codi
     lines.records(names.dialect, Some(names.all.len()), limit)
 }
 
-/// Counts the rows, and checks the columns.
+/// Counts the rows and checks the columns.
 ///
 /// # Errors
 /// Returns why the file cannot be used.
@@ -143,7 +143,7 @@ pub(super) fn scan(
         return Err(bad(io::Error::other(damage.why.clone())));
     }
     lines.expect_fields(names.all.len());
-    // A read that begins with the header skips it.
+    // A read from the beginning of the file skips the header, which must not exceed the limit either.
     scan.longest = lines.length;
     // A file without records has no rows and no missing columns.
     let has = if names.all.is_empty() { Has::default() } else { names.check(columns)? };

@@ -75,7 +75,7 @@ fn a_stray_quote_costs_its_line_wherever_it_stands() {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |n: usize| [n.to_string(), format!("row number {n} has words"), format!("u{n}")];
     for (delimiter, name) in [(",", "a.csv"), ("\t", "a.tsv"), (",", "a.csv.gz")] {
-        // Where a quote is opened, and where the next one is, if any.
+        // Returns a later field that contains the next quote; `None` if no other quote follows.
         type Close = fn(usize, &str) -> String;
         let closes: [Option<Close>; 5] = [
             None,

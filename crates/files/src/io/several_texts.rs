@@ -1,9 +1,9 @@
 //! Combines several columns into one text: `--text-column title,text`.
 //!
-//! A file with a column of exactly that name is read normally. In other files, the columns are read under their own names, all
-//! by the same rules, and each batch gets a column with the combined name, which contains their values, one below the other.
-//! Numbers are written as text. The texts of a list are joined if [`Columns::lists`] has the column; otherwise, a list or an object
-//! rejects the row, or, as a Parquet column, the file.
+//! A file with a column of exactly that name is read normally. In other files, the columns are read under their own names, all by
+//! the same rules, and each batch gets a column with the combined name, which contains their values, one below the other. Numbers
+//! are written as text. The texts of a list are joined if [`Columns::lists`] contains the column. Otherwise, a list or an object
+//! makes the row unusable or, if it is a Parquet column, the file.
 //!
 //! ```text
 //! title     text           "title,text"
@@ -22,7 +22,7 @@ use arrow::array::builder::StringViewBuilder;
 use dupsift_core::error::{Error, Result};
 use std::collections::BTreeMap;
 
-/// Returns the column names in a list, in order; empty if there is only one.
+/// Returns the column names in a comma-separated list, in order. Returns nothing if there is only one name.
 pub fn several(typed: &str) -> Vec<String> {
     let names: Vec<&str> = typed.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     if names.len() < 2 { Vec::new() } else { names.into_iter().map(str::to_owned).collect() }

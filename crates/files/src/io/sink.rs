@@ -1,4 +1,4 @@
-//! The output folder: built next to its final path under a hidden name and then renamed, so that it appears complete or not at all.
+//! Builds the output folder next to its final path under a hidden name and then renames it, so that it appears complete or not at all.
 //!
 //! ```text
 //! .NAME.dupsift-work/               the temporary folder, which the run keeps locked until it ends
@@ -37,7 +37,7 @@ impl Stage {
         Stage::check_by(out, overwrite, may_be_held, Place::can_be, true)
     }
 
-    /// Checks the same without creating anything.
+    /// Like [`Stage::check`], but creates nothing.
     ///
     /// # Errors
     /// Returns the same errors as [`Stage::check`].
@@ -93,7 +93,7 @@ impl Stage {
         Ok(Stage { staged, overwrite: false, work })
     }
 
-    /// Returns the temporary folder, which is removed with this value.
+    /// Returns the temporary folder, which is removed when this value is dropped.
     pub fn work(&self) -> &WorkFolder {
         &self.work
     }
@@ -214,11 +214,11 @@ impl Stage {
         })
     }
 
-    /// Syncs everything to disk, writes `_SUCCESS`, and renames the folder to its final path. The folder it replaces is moved
-    /// aside first and removed last; so is an older held result if `replaces_held` is set.
+    /// Syncs everything to disk, writes `_SUCCESS`, and renames the folder to its final path. The folder it replaces is moved aside
+    /// first and removed last. If `replaces_held` is set, an older held result is removed as well.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], or [`Error::Usage`] if the name appeared in the meantime; nothing is changed then.
+    /// Returns [`Error::Io`], or [`Error::Usage`] if the name appeared in the meantime. In that case, nothing is changed.
     pub fn commit(mut self, replaces_held: bool) -> Result<()> {
         self.seal(SUCCESS, b"")?;
         publish(|| {
@@ -226,7 +226,7 @@ impl Stage {
             self.place().give_to(self.path())
         })?;
         self.staged.finish();
-        // The result has its name, so its checkpoints are not needed any longer.
+        // The result has its name, so its checkpoints are no longer needed.
         self.work.goes();
         let older = self.place().held();
         if replaces_held

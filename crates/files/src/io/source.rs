@@ -1,7 +1,7 @@
-//! The corpus: its files, their numbers of rows, and thus the number of every document.
+//! Holds the files of the corpus and their row counts, which determine the number of every document.
 //!
-//! Numbers follow the sorted list of readable files. An unreadable file gets no numbers. So if damage is found late, the
-//! documents are renumbered without that file ([`Source::set_aside`]), and none of its rows may count anywhere.
+//! Documents are numbered in the order of the sorted list of readable files. An unreadable file gets no numbers. So if damage is
+//! found late, the documents are renumbered without that file ([`Source::set_aside`]), and none of its rows may count anywhere.
 
 use super::asked::columns_of;
 use super::coding::Coding;
@@ -32,29 +32,29 @@ pub use super::schema::Columns;
 /// A file of the corpus.
 #[derive(Clone, Debug)]
 pub struct InputFile {
-    /// The path.
+    /// The path of the file.
     pub path: PathBuf,
     /// The label in `FILE#ROW`.
     pub label: String,
-    /// The format.
+    /// The format of the file.
     pub format: &'static dyn Format,
-    /// How its bytes become text.
+    /// The compression and encoding of the file.
     pub coding: Coding,
     /// Whether its texts are pages, see [`Documents::page`](crate::tables::Documents::page).
     pub html: bool,
     /// The number of its first document.
     pub first_doc: u64,
-    /// Its rows: the row count of a Parquet file; lines that are not blank; records of a web archive that contain a page,
-    /// including broken ones.
+    /// The number of rows: the row count of a Parquet file, the lines that are not blank, or the records of a web archive that
+    /// contain a page, including broken ones.
     pub rows: u64,
-    /// Size on disk, in bytes.
+    /// The size on disk, in bytes.
     pub bytes: u64,
-    /// Uncompressed size of the text column in bytes, as far as the file states it; for JSON lines, of all lines; for web
+    /// The uncompressed size of the text column in bytes, as far as the file states it; for JSON lines, of all lines; for web
     /// archives, of the blocks of all rows.
     pub text_bytes: u64,
-    /// The kind of ids; `None` without an id column, or if only a complete read can tell (JSON lines).
+    /// The kind of ids; `None` if there is no id column, or if only a complete read reveals the kind (JSON lines).
     pub id: Option<IdKind>,
-    /// Why its id column is unusable; `None` if it has none.
+    /// The reason why the id column is unusable, if the file has an unusable one.
     pub id_note: Option<String>,
     /// The columns from [`Columns::others`] that it has.
     pub others: Vec<String>,
@@ -262,7 +262,7 @@ fn partitions(
 }
 
 impl InputFile {
-    /// Returns the error that skips this file, or the one that ends the run if too many files are open.
+    /// Returns the error that skips this file or, if too many files are open, the error that ends the run.
     pub(super) fn bad(&self, why: impl Into<String>) -> Error {
         damaged(&self.path, why.into())
     }
@@ -297,7 +297,7 @@ impl InputFile {
 }
 
 impl InputFile {
-    /// Returns the bytes of the longest line, if rows are lines.
+    /// Returns the size in bytes of the longest line if rows are lines, otherwise 0.
     pub fn longest_line(&self) -> u64 {
         if self.format.names_columns() { self.longest } else { 0 }
     }
@@ -342,8 +342,9 @@ impl Source {
         bad
     }
 
-    /// Opens files again whose ctime changed since they were opened, for example with their permissions, but not their size and
-    /// modification time: their content may be the same. Returns their paths, each with what is lost from it, or why it is unusable.
+    /// Opens files again whose ctime changed since they were opened, but not their size and modification time. This happens if
+    /// their permissions change, for example, and their content may be the same. Returns their paths, each with what is lost from
+    /// the file, or why it is unusable.
     pub fn look_again(&mut self) -> BTreeMap<PathBuf, std::result::Result<Option<BadInput>, String>> {
         let partitions: Vec<hive::Partitions> = self.files.iter().map(|file| hive::partitions(&file.label)).collect();
         let of_folders = hive::columns(partitions.iter());
@@ -381,7 +382,7 @@ impl Source {
         }
     }
 
-    /// Returns the number of documents; their numbers are below it.
+    /// Returns the number of documents. All document numbers are smaller.
     pub fn documents(&self) -> u64 {
         self.files.last().map_or(0, |file| file.first_doc + file.rows)
     }

@@ -21,7 +21,7 @@ pub struct Stamp {
 }
 
 impl fmt::Display for Stamp {
-    /// Writes size in bytes, times, device and inode, such as `7 1763800000.000000001 1763800000.000000001 2049:131`.
+    /// Writes the size in bytes, the times, device and inode, such as `7 1763800000.000000001 1763800000.000000001 2049:131`.
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Stamp { bytes, modified, changed, place } = self;
         write!(to, "{bytes} {}.{:09} {}.{:09} {}:{}", modified.0, modified.1, changed.0, changed.1, place.0, place.1)
@@ -53,7 +53,7 @@ impl Stamp {
         })
     }
 
-    /// Returns whether the file was neither written to nor replaced in between. Device and inode are ignored: some file systems
+    /// Returns whether the file was neither modified nor replaced in the meantime. Device and inode are ignored: some file systems
     /// renumber a file while it is open, and replacing a file changes the ctime.
     pub(super) fn stays(&self, now: &Stamp) -> bool {
         self.looks_like(now) && self.changed == now.changed

@@ -1,4 +1,4 @@
-//! Standard input as a file of the corpus. It is first written to the temporary folder, because a corpus is read more than once.
+//! Reads standard input as a file of the corpus. It is first written to the temporary folder, because a corpus is read more than once.
 
 use super::coding::Coding;
 use super::find::{FoundFile, Taking};
@@ -17,7 +17,7 @@ const BUFFER_BYTES: usize = 256 << 10;
 
 /// The stored input, in a temporary folder that stays locked.
 pub struct Stored {
-    /// The file.
+    /// The file in the temporary folder.
     pub file: FoundFile,
     /// The folder that contains it.
     pub work: WorkFolder,

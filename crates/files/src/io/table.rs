@@ -43,7 +43,7 @@ const ASCENDING: [&str; 2] = ["doc_a", "doc_b"];
 const BLOCK_ROWS: usize = 8192;
 /// Bytes of strings and binary values after which a block ends.
 const BLOCK_BYTES: usize = 8 << 20;
-/// The same for a table with view columns, whose values are as long as documents; each of its pages ends with a block.
+/// The same limit for a table with view columns, whose values are as long as documents; each of its pages ends with a block.
 const VIEWS_BLOCK_BYTES: usize = 1 << 20;
 /// Rows per row group.
 const GROUP_ROWS: usize = 1 << 18;
@@ -71,7 +71,7 @@ impl TableWriter {
         TableWriter::start(path, schema, false)
     }
 
-    /// Creates a file for values of tens of megabytes, each of which is held three times instead of six. The table has no
+    /// Creates a file for values of tens of megabytes. Each value is held in memory three times instead of six. The table has no
     /// minimum and maximum values, and uses the page version that compresses values in place.
     ///
     /// # Errors
@@ -162,7 +162,7 @@ impl TableWriter {
         self.groups.memory() + self.pending.iter().map(RecordBatch::get_array_memory_size).sum::<usize>()
     }
 
-    /// Finishes the file and syncs it to disk. Returns rows, and bytes on disk.
+    /// Finishes the file and syncs it to disk. Returns the number of rows and the number of bytes on disk.
     ///
     /// # Errors
     /// Returns [`Error::Io`] that names the file.
@@ -256,7 +256,7 @@ mod tests {
     use std::ops::Range;
     use std::sync::Arc;
 
-    /// Returns pairs with ids of very different lengths, so that some blocks end by their bytes.
+    /// Returns pairs with ids of very different lengths, so that some blocks end because of their size in bytes.
     fn pairs(rows: u64) -> RecordBatch {
         let ids = (0..rows)
             .map(|row| format!("{row}-{}", "x".repeat(if row % 997 == 0 { 300_000 } else { (row % 13) as usize })));

@@ -1,4 +1,4 @@
-//! Measures the bytes of row values, so that a table knows where its blocks end.
+//! Measures the bytes of row values, which determine where the blocks of a table end.
 
 use arrow::array::AsArray;
 use arrow::array::RecordBatch;
@@ -7,7 +7,7 @@ use std::ops::Range;
 
 /// The bytes of each row's values in columns with variable-length values.
 pub(super) struct Lengths<'b> {
-    /// Offsets where each row's value begins and the last one ends, for each column that has offsets.
+    /// The offsets at which each row's value begins and the last one ends, for each column that has offsets.
     offsets: Vec<&'b [i32]>,
     /// Total bytes of the other columns before each row, and of all rows; empty without such columns.
     before: Vec<usize>,

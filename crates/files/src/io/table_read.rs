@@ -1,4 +1,4 @@
-//! Reads a table of a finished output folder, one batch at a time, with only the requested columns.
+//! Reads a table in a finished output folder, one batch at a time, with only the requested columns.
 
 use super::bounded::{Bounded, check_pages};
 use super::damaged;

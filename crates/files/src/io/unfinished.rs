@@ -1,7 +1,7 @@
 //! Keeps track of unfinished folders, so that the process can remove them if it ends early, even while threads still work.
 //!
-//! A stop request is checked between two steps of the work. A step may still take long: a decomposition in a library, a text of
-//! a hundred megabytes, a disk that does not respond. Then one thread ends the process with [`end`] while the others still run:
+//! Stop requests are checked between two steps of the work. But a step may take long: a decomposition in a library, a text of a
+//! hundred megabytes, a disk that does not respond. Then one thread ends the process with [`end`] while the others still run:
 //!
 //! ```text
 //! no folder is begun and no result gets its name -> the folders are removed -> the process ends
@@ -47,7 +47,7 @@ fn known() -> MutexGuard<'static, Known> {
 #[derive(Debug)]
 pub struct Unfinished {
     path: PathBuf,
-    /// The permissions of the folder once it has its name; before that, others have none.
+    /// The permissions of the folder once it has its name; before that, other users have no access.
     mode: u32,
 }
 
@@ -136,13 +136,13 @@ pub(super) fn stays(folder: &Path) {
     known().folders.retain(|(known, _)| known != folder);
 }
 
-/// Does short work that must not happen while the process is being ended.
+/// Does short work that must not happen while the process is being ended, such as creating a folder.
 pub(super) fn unless_ending<T>(work: impl FnOnce() -> T) -> T {
     let _known = known();
     work()
 }
 
-/// Gives a result its name, which must not be interrupted. If that succeeds, [`end`] has no effect any longer.
+/// Gives a result its name, which must not be interrupted. If that succeeds, [`end`] no longer has any effect.
 ///
 /// # Errors
 /// Returns the error from `work`.
@@ -167,8 +167,8 @@ pub fn end(last: impl FnOnce()) {
     }
 }
 
-/// Removes every unfinished folder when other code, such as an interpreter, ends the process while threads still work. After
-/// this, no folder is begun and no result gets its name.
+/// Removes every unfinished folder when other code, such as an interpreter, ends the process while threads still work. After this,
+/// no folder is created and no result gets its name.
 pub fn left() {
     let known = known();
     known.folders.iter().for_each(|(folder, removal)| remove(folder, *removal));

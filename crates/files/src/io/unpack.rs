@@ -34,12 +34,12 @@ impl Unpack {
         Ok(Unpack { members, packing, inside: false, ended: false, bytes: 0, before: 0, damage: None })
     }
 
-    /// Returns what was found after the last member; valid once everything is read.
+    /// Returns what was found after the last member; valid once everything has been read.
     pub fn behind(&self) -> Option<Behind> {
         self.members.rest().as_ref().map(Behind::of)
     }
 
-    /// Returns why the bytes end early; valid once everything is read.
+    /// Returns why the bytes end early; valid once everything has been read.
     pub fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
     }
@@ -71,27 +71,27 @@ impl Unpack {
     }
 }
 
-/// Defines where the data of a compressed file ends early.
+/// Describes where and why the data of a compressed file ends early.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Damage {
     /// The problem, as text.
     pub why: String,
-    /// Which of the bytes before it are correct.
+    /// The bytes before the damage that are correct.
     pub trust: Trust,
-    /// Position where in the file it was detected.
+    /// The position in the file where the damage was detected.
     pub at: u64,
-    /// How many bytes were unpacked before it.
+    /// The number of bytes that were unpacked before the damage.
     pub bytes: u64,
 }
 
-/// Which of the bytes before the damage are correct.
+/// States which of the bytes before the damage are correct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
     /// All: the file is cut off, or there is garbage between two members.
     All,
-    /// The bytes before this one, where the damaged member begins, and those up to the damage, which is somewhere before the end.
+    /// The bytes before this position, where the damaged member begins, and from there to the damage, which is somewhere before the end.
     Before(u64),
-    /// The bytes before this one, where a member with a wrong checksum begins, and those up to the damage, if it can be located.
+    /// The bytes before this position, where a member with a wrong checksum begins, and from there to the damage if it can be located.
     Checked(u64),
 }
 

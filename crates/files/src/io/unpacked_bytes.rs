@@ -5,7 +5,7 @@ use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Bytes of lines unpacked from one compressed file, over all reads.
+/// Counts the bytes of lines unpacked from one compressed file in all reads.
 #[derive(Clone, Debug, Default)]
 pub struct UnpackedBytes(Arc<AtomicU64>);
 
@@ -15,7 +15,7 @@ impl UnpackedBytes {
         self.0.fetch_add(bytes, Relaxed);
     }
 
-    /// Returns the bytes so far.
+    /// Returns the number of bytes so far.
     pub(super) fn so_far(&self) -> u64 {
         self.0.load(Relaxed)
     }

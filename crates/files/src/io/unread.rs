@@ -1,4 +1,4 @@
-//! Input files that are not read: counts by file extension, and the names of those whose extension is supported.
+//! Records the input files that are not read: their number by file extension, and the names of those with a supported extension.
 
 use super::formats;
 use super::ours::Ours;
@@ -8,12 +8,12 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The option for text files besides `whole-files`, as the end of a hint.
+/// The end of a hint that names the other option for text files besides `whole-files`.
 pub(super) const LINES_HINT: &str = ", and `text-lines` each line of a .txt file";
 
-/// The most file extensions that are counted separately; if file names end in numbers, there is no limit to them.
+/// The maximum number of file extensions that are counted separately. If file names end in numbers, there may be any number of them.
 const MOST_ENDINGS: usize = 100;
-/// The most files that are named.
+/// The maximum number of files that are named.
 const MOST_NAMED: usize = 10;
 /// The longest file extension in characters; anything longer is part of the name.
 const LONGEST_ENDING: usize = 10;
@@ -93,7 +93,7 @@ impl Unread {
         &self.by_ending
     }
 
-    /// Returns which options read some of them, after a semicolon; empty if none does.
+    /// Returns a hint, after a semicolon, about the options that read some of these files; empty if there are none.
     pub fn text_files_hint(&self) -> String {
         let endings = || self.by_ending.keys().map(String::as_str);
         if !formats::takes_whole(endings()) {
@@ -154,8 +154,8 @@ fn ending(path: &Path) -> String {
     }
 }
 
-/// Returns the kind of a special file, whose read may never end; `None` for regular files. If metadata is unavailable, opening
-/// the file reports why.
+/// Returns the kind of a special file, because reading one may never end; `None` for regular files. If metadata is unavailable,
+/// opening the file reports why.
 pub(super) fn special(path: &Path) -> Option<&'static str> {
     let kind = std::fs::metadata(path).ok()?.file_type();
     if kind.is_file() || kind.is_dir() {

@@ -20,7 +20,7 @@ pub struct Want {
     pub as_text: Vec<String>,
     /// Other columns that must be plain: a list or an object in JSON lines is null, because nested Parquet columns are not read either.
     pub plain: Vec<String>,
-    /// The only rows to read; `None` for all.
+    /// The rows to read; `None` for all.
     pub rows: Option<RowFilter>,
     /// The target size of a batch in bytes of values; a batch is passed on once it reaches this size or 1,024 rows.
     pub batch_bytes: usize,
@@ -73,7 +73,7 @@ impl fmt::Debug for RowFilter {
 }
 
 impl RowFilter {
-    /// Returns the selected rows in a range of documents, counted from its first one.
+    /// Returns the selected rows in a range of documents, counted from the first document of the range.
     pub(super) fn within(&self, first_doc: u64, rows: u64) -> Vec<u64> {
         match self {
             RowFilter::Docs(docs) => {
@@ -89,5 +89,5 @@ impl RowFilter {
     }
 }
 
-/// The most rows per batch.
+/// The maximum number of rows in a batch.
 pub(super) const MAX_BATCH_ROWS: usize = 1024;

@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// id as written; and the digest of the page or, if missing, of the block.
 pub const COLUMNS: [&str; 5] = ["url", "date", "content_type", "record_id", "digest"];
 
-/// Bytes of the file between recorded start positions.
+/// The number of bytes of the file between recorded start positions.
 const MARK_BYTES: u64 = 1 << 20;
 
 /// Record types that are not rows, counted separately.
@@ -35,10 +35,10 @@ const OTHERS: [&str; 5] = ["warcinfo", "request", "metadata", "revisit", "contin
 /// The result of a scan.
 #[derive(Debug, Default)]
 pub(super) struct Scan {
-    /// Rows, and bytes of their blocks, from each possible start position to the next.
+    /// The pieces between possible start positions, with their rows and the bytes of their blocks.
     pub pieces: Vec<Piece>,
     pub archived: Archived,
-    /// Bytes of the longest block that a read may have to hold, if large.
+    /// The size in bytes of the longest block that a read may have to hold, if large.
     pub longest: u64,
     /// Notes about the file for the summary.
     pub notes: Vec<String>,
@@ -192,7 +192,7 @@ impl<'b> Batch<'b> {
 
     /// Adds the row of a record with its block.
     fn push(&mut self, doc: u64, head: &Head, block: std::result::Result<&[u8], Rejection>) {
-        // Whether a row is invalid must not depend on which columns are read: every block is unpacked.
+        // Whether a row is invalid must not depend on which columns are read, so every block is unpacked.
         let (content_type, page) = match block {
             Err(why) => (None, Err(why)),
             Ok(block) => {

@@ -1,5 +1,5 @@
-//! Property tests for reading web archives, over arbitrary bytes: nothing panics, a piece has the same records as the complete
-//! file there, and truncation changes nothing before the cut.
+//! Property tests for reading web archives from arbitrary bytes: nothing panics, a piece has the same records as that part of the
+//! complete file, and truncation changes nothing before the cut.
 
 use super::packing::Packing;
 use super::warc_records::{Found, Records};

@@ -106,7 +106,7 @@ fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [
     Ok(body)
 }
 
-/// Checks that a declared type is one of pages.
+/// Checks that a page can have the declared type.
 fn named(content_type: Option<&str>) -> Result<(), Rejection> {
     let Some(content_type) = content_type else { return Ok(()) };
     let name = essence(content_type);
@@ -181,7 +181,7 @@ enum Failed {
     TooLong,
 }
 
-/// A body that unpacks to more bytes is measured before it is held.
+/// The number of unpacked bytes above which a body is measured before it is held in memory.
 const HELD_UNSEEN: u64 = 4 << 20;
 
 /// Returns everything that a decoder outputs. If the input is cut off, returns what is there, as a browser would. A long body

@@ -1,9 +1,10 @@
-//! The records of a web archive: where each begins, its header, and its block of bytes.
+//! Reads the records of a web archive: where each begins, its header, and its block of bytes.
 //!
-//! The rules are those of WARC/1.1 (ISO 28500:2017), applied leniently: LF instead of CRLF, any case in field names, folded lines, and
-//! one line break after a block instead of two. Anything that is not a record is reported as a broken one, and reading continues at the
-//! next line that begins a record, or with the next member of a compressed file. A read that starts at a record for which
-//! [`Records::is_fresh`] holds takes the same path as one from the beginning, so pieces of a file have the rows that were counted.
+//! Follows WARC/1.1 (ISO 28500:2017) leniently: accepts LF instead of CRLF, any case in field names, folded lines, and one line
+//! break after a block instead of two. Anything that is not a record is reported as a broken one, and reading continues at the next
+//! line that begins a record, or with the next member of a compressed file. A read that starts at a record for which
+//! [`Records::is_fresh`] holds proceeds in the same way as one from the beginning, so pieces of a file have the rows that were
+//! counted.
 
 use super::members::{Fault, Members, Next, RECORD};
 use super::packing::Packing;
@@ -58,7 +59,7 @@ pub(super) struct Records {
     inside: bool,
     /// Whether a record of the open member has been returned.
     told: bool,
-    /// Position where the already read first line of a record begins, and whether its version is supported.
+    /// The position of a record's first line that was already read, and whether the version in it is supported.
     begun: Option<(u64, bool)>,
     start: u64,
     fresh: bool,
@@ -145,7 +146,7 @@ impl Records {
     /// Reads the block of the last record into `into`, or skips it.
     ///
     /// # Errors
-    /// Returns the I/O error. The inner error is why the record is unusable: it is broken, or too long to be held.
+    /// Returns the I/O error. The inner error states why the record is unusable: it is broken, or too long to be held.
     pub fn block(&mut self, head: &Head, mut into: Option<&mut Vec<u8>>) -> io::Result<Result<(), Rejection>> {
         let from = self.members.position();
         let long = head.length > MAX_BLOCK;
@@ -289,7 +290,7 @@ impl Records {
         }
     }
 
-    /// Appends to `line` up to the end of the line, to at most this many bytes; appends nothing at the end of the member.
+    /// Appends the bytes up to the end of the line to `line`, until it has this many bytes; appends nothing at the end of the member.
     fn read_line(&mut self, most: usize) -> io::Result<()> {
         loop {
             let there = self.members.fill()?;

@@ -1,14 +1,14 @@
-//! The temporary folder of an output. It shows that a run is writing this output, and holds the run's checkpoints.
+//! Manages the temporary folder of an output, which shows that a run is writing this output and holds the run's checkpoints.
 //!
 //! ```text
 //! .NAME.dupsift-work/               next to the output NAME: the lock, and the temporary files
 //! DIR/.NAME.dupsift-work-<hash>/    the temporary files under --work DIR, by a hash of the output's path; the lock has its path
 //! ```
 //!
-//! A second run on the same output is refused at the start. The holder of the lock removes what killed runs left: unfinished
-//! output folders, and the temporary files of a run with another `--work`. The contents of its own folder are inspected first,
-//! because they may be useful ([`WorkFolder::keep_only`]). The folder is removed with this value, or when the process is ended,
-//! unless its contents are to be kept ([`WorkFolder::keep`]).
+//! A second run on the same output is refused at the start. The holder of the lock removes what killed runs left: unfinished output
+//! folders, and the temporary files of a run with another `--work`. The contents of its own folder are inspected first, because
+//! they may be useful ([`WorkFolder::keep_only`]). The folder is removed when this value is dropped or the process is ended, unless
+//! its contents are to be kept ([`WorkFolder::keep`]).
 //!
 //! Only files with names that dupsift uses are removed; if a folder contains another file, both are kept. A folder that belongs
 //! to another user, or that others may write to, is refused, because its contents may have been planted.
@@ -28,7 +28,7 @@ use super::work_files::{LEDGER, LOCK, STANDARD_INPUT, foreign, holds, remove_fil
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
-/// The suffix after the output's name in the name of the folder.
+/// The suffix that follows the output's name in the folder's name.
 const WORK: &str = "dupsift-work";
 /// The locked temporary folder of an output.
 #[derive(Debug)]
@@ -83,10 +83,10 @@ impl WorkFolder {
         Ok(taken)
     }
 
-    /// Checks that no active run is writing the output. Creates nothing, except for a moment if `probes` is set.
+    /// Checks that no active run is writing the output. Creates nothing unless `probes` is set, which briefly creates a folder.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if one is.
+    /// Returns [`Error::Usage`] if a run is writing it.
     pub(super) fn check(out: &Path, place: &Place, probes: bool) -> Result<()> {
         Lock::holder(&beside(place), probes).map_or(Ok(()), |owner| Err(being_written(out, &owner)))
     }
@@ -121,8 +121,8 @@ impl WorkFolder {
         &self.cleared
     }
 
-    /// Removes all temporary files except standard input and those whose names are accepted. If none are, removes everything
-    /// that a killed run left.
+    /// Removes all temporary files except standard input and those whose names are accepted. If no ledger remains, marks the folder
+    /// for removal.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -144,20 +144,20 @@ impl WorkFolder {
         self.goes();
     }
 
-    /// Lets the folder be removed if it has no ledger, because no run can resume from it then.
+    /// Marks the folder for removal if it has no ledger, because no run can resume from it without one.
     fn goes_without_ledger(&self) {
         if !self.path().join(LEDGER).is_file() {
             self.goes();
         }
     }
 
-    /// Removes the folder with this value or the process, from here on.
+    /// Marks the folder for removal when this value is dropped or the process is ended.
     pub(super) fn goes(&self) {
         self.kept.store(false, Relaxed);
         self.locks().for_each(|lock| unfinished::goes(lock.folder(), remove_ours));
     }
 
-    /// Returns the number of files in it without the lock, and their bytes.
+    /// Returns the number of files in the folder without the lock, and their bytes.
     pub fn holds(&self) -> (u64, u64) {
         holds(self.path())
     }
@@ -200,7 +200,7 @@ impl Drop for WorkFolder {
     }
 }
 
-/// Removes what runs left of an output that was never finished, and returns what it was.
+/// Removes what runs left of an unfinished output, and returns how it was handled.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if an active run is writing the output, or if its path is invalid; or [`Error::Io`].

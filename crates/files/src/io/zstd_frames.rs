@@ -17,7 +17,7 @@ pub(super) fn window_log(bytes: u64) -> u32 {
     bytes.max(1).ilog2().clamp(10, 31)
 }
 
-/// Returns the message if a decoder refuses a window.
+/// Returns the error for a window that a decoder refused; `None` for any other error.
 pub(super) fn too_large(error: &io::Error, bytes: u64) -> Option<io::Error> {
     let refused = error.to_string().contains("too much memory");
     refused.then(|| {

@@ -50,7 +50,7 @@ pub struct AttributeRow<'r> {
     pub removed: Option<bool>,
     /// The id of the document kept instead of it; its own id if there is none.
     pub kept_id: IdRef<'r>,
-    /// Why it is removed or rejected.
+    /// The reason why the document is removed or rejected.
     pub reason: Option<&'r str>,
     /// The id of its cluster's representative.
     pub cluster_id: IdRef<'r>,

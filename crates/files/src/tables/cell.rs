@@ -1,4 +1,4 @@
-//! The text of one row, or why it has none.
+//! Defines the text of one row, or why it has none.
 
 use super::reason::{RejectReason, Rejection};
 

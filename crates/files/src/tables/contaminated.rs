@@ -54,9 +54,9 @@ pub struct ContaminatedRow<'r> {
     pub grams: [u64; 2],
     /// Whether the answer is next to the span; `None` if the item has none.
     pub answer_found: Option<bool>,
-    /// Position where the span begins and ends, in characters of the text.
+    /// The positions where the span begins and ends, in characters of the text.
     pub characters: [u64; 2],
-    /// The same in bytes.
+    /// The same positions in bytes.
     pub bytes: [u64; 2],
     /// The beginning of the span.
     pub text: &'r str,
@@ -157,7 +157,7 @@ pub struct ItemRow<'r> {
     pub status: &'r str,
     /// The number of documents in which its score is at least 0.8, and at least 0.5.
     pub documents: [u64; 2],
-    /// The highest score in any document; 0 if no document contains more than a few of its words.
+    /// The highest score in any document; 0 if no document contains more than a few words of the item.
     pub score: f64,
     /// The beginning of its text.
     pub text: &'r str,

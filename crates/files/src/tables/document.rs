@@ -1,8 +1,8 @@
 //! A batch of documents: consecutive or chosen rows of one file, with only the requested columns decoded.
 //!
-//! Whatever string type the file has, the text column is a view array here (Utf8View, or BinaryView for a binary column), so a
-//! text is borrowed from the decoded page and never copied, and no 32-bit offset can overflow. A row with an unusable text
-//! keeps its number; [`Cell`] states why.
+//! The text column is always a view array (Utf8View, or BinaryView for a binary column), whatever string type the file has. So a
+//! text is borrowed from the decoded page and never copied, and no 32-bit offset can overflow. A row with an unusable text keeps
+//! its number; [`Cell`] states why.
 
 pub use super::cell::{Cell, MAX_TEXT_BYTES, too_long};
 use super::id::{IdKind, IdRef, IdsSeen};
@@ -34,7 +34,7 @@ pub struct Documents {
     html: bool,
     /// For each column other than the text, the values that are null because they are not UTF-8.
     not_text: Vec<(String, Vec<NotText>)>,
-    /// For each column written as text, how many values could not be.
+    /// For each column written as text, the number of values that could not be written.
     not_written: Arc<Mutex<BTreeMap<String, u64>>>,
 }
 
@@ -141,7 +141,7 @@ impl Documents {
     /// Creates a batch of the rows with these numbers, ascending, from separate columns; `text` and `id` as in [`Documents::new`].
     ///
     /// # Errors
-    /// Returns the same errors as [`Documents::new`]; also an error if columns differ in length.
+    /// Returns the same errors as [`Documents::new`], or an error if columns differ in length.
     pub fn of_columns(
         docs: Vec<u64>,
         columns: Vec<(&str, ArrayRef)>,
@@ -296,7 +296,7 @@ impl Documents {
         self.not_written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns by column how many values other than texts are null because they are not UTF-8 or could not be written as text.
+    /// Returns, for each column, how many values other than texts are null because they are not UTF-8 or could not be written as text.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = LostValues::default();
         self.not_text.iter().for_each(|(column, values)| lost.add(column, NOT_UTF8, values.len() as u64));

@@ -43,7 +43,7 @@ impl FlagBuilder {
         }
     }
 
-    /// Appends one row. `seen` is how often the key was seen before (15 means 15 or more), or `None` without a signature.
+    /// Appends one row. `seen` is how often the key was seen before (15 means 15 or more), or `None` if there is no signature.
     ///
     /// # Errors
     /// Returns an error for an id that does not fit the table's type; the builder must not be used after that.

@@ -1,4 +1,4 @@
-//! Document ids: as read, as held in memory, and the type in which they are written.
+//! Defines document ids as they are read and held in memory, and the type in which they are written.
 //!
 //! A corpus may combine files with ids of different types. Only a complete read shows whether unsigned ids fit into Int64 and
 //! whether any id is null. So a read collects this in [`IdsSeen`], and one pure function returns the output type.
@@ -115,7 +115,7 @@ pub enum IdKind {
     Text,
     /// Any binary type.
     Bytes,
-    /// Integers that fit 32 signed bits: Int8, Int16, Int32, UInt8, UInt16.
+    /// Integers that fit into 32 signed bits: Int8, Int16, Int32, UInt8, UInt16.
     Int32,
     /// Int64 and UInt32.
     Int64,

@@ -107,7 +107,7 @@ impl IdBuilder {
     }
 }
 
-/// Builds a text or binary id column from the bytes of the ids as written. All of them are checked for UTF-8 at once.
+/// Builds a text or binary id column from the bytes of the ids as written. All ids are checked for UTF-8 together.
 #[derive(Debug)]
 pub struct IdBytes {
     /// The offsets where each id begins and the last one ends.
@@ -237,7 +237,7 @@ mod tests {
             builders.iter_mut().for_each(|builder| builder.push(IdRef::Text(id)).expect("both hold it"));
             for column in [&mut text, &mut bytes] {
                 match at.checked_sub(1).map(|before| ids[before] == *id) {
-                    // Appends the rest of a run at once.
+                    // Appends the rest of a run in one call.
                     Some(true) if ids[at - 2] == *id => {}
                     Some(true) => column.repeat(ids[at..].iter().take_while(|next| *next == id).count()),
                     _ => column.push(id.as_bytes()).expect("short"),

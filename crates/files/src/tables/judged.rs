@@ -8,7 +8,7 @@ use dupsift_core::error::Result;
 use std::sync::Arc;
 
 /// Returns the schema of the table. `found_by` contains the labels of the algorithms, separated by commas. `similarity` is null
-/// below the judge's threshold, because the sum is not completed then.
+/// below the judge's threshold, because the sum is not completed in that case.
 pub fn judged_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("doc_a", DataType::Int64, false),

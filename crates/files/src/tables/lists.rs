@@ -1,5 +1,5 @@
-//! Texts from lists: paragraphs (`list<string>`) and chat messages (`list<struct<role, content>>`), joined by line feeds, or as a JSON
-//! array of strings if they are needed one by one.
+//! Combines the texts of lists, such as paragraphs (`list<string>`) and chat messages (`list<struct<role, content>>`). Joins them
+//! by line feeds, or writes them as a JSON array of strings if they are needed one by one.
 //!
 //! ```text
 //! ["One.", null, "Two."]                                         One.\nTwo.
@@ -42,16 +42,16 @@ fn is_string(field: impl AsRef<Field>) -> bool {
     }
 }
 
-/// How the texts of a list become one value.
+/// Determines how the texts of a list become one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// One below the other. Nulls and empty strings are left out.
+    /// The texts are joined, one below the other. Nulls and empty strings are left out.
     Lines,
-    /// A JSON array of strings, see [`of_json`]. A null is an empty string, so that positions remain.
+    /// The texts become a JSON array of strings, see [`of_json`]. A null becomes an empty string, so that positions are preserved.
     Json,
 }
 
-/// Returns the texts in a JSON array of strings, nulls and messages; `None` for any other text. A null is an empty string.
+/// Returns the texts in a JSON array of strings, nulls and messages; `None` for any other text. A null becomes an empty string.
 pub fn of_json(text: &str) -> Option<Vec<String>> {
     if !text.trim_start().starts_with('[') {
         return None;
@@ -139,7 +139,7 @@ pub fn joined(column: &ArrayRef, form: Form) -> Result<Option<BinaryViewArray>, 
     Ok(Some(texts.finish()))
 }
 
-/// Appends a JSON string. Bytes that are not UTF-8 remain, so that the check of the column finds them.
+/// Appends a JSON string. Keeps bytes that are not UTF-8, so that the check of the column finds them.
 fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
     for &byte in text {

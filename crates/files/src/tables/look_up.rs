@@ -26,7 +26,7 @@ pub struct FoundPair {
     pub other_title: bool,
 }
 
-/// Defines where a pair is in relation to one batch of the table, which is ordered by (doc_a, doc_b).
+/// States where a pair is relative to one batch of the table, which is ordered by (doc_a, doc_b).
 #[derive(Clone, Debug, PartialEq)]
 pub enum PairSearch {
     /// In this batch.

@@ -1,7 +1,7 @@
 //! Checked views of Arrow batches, which the other modules exchange: one file per table.
 //!
-//! [`document::Documents`] is a batch of input rows. Each output table has its schema and its builder here, so a column has one
-//! name, one type and one definition. This module opens no files.
+//! [`document::Documents`] is a batch of input rows. This module defines the schema and the builder of each output table, so a
+//! column has one name, one type and one definition. It opens no files.
 
 pub mod attribute;
 pub mod category;

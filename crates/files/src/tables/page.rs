@@ -30,9 +30,9 @@ pub struct PageRow<'a> {
     pub meta_keywords: Option<&'a str>,
     /// The description that the page declares.
     pub description: Option<&'a str>,
-    /// The charset in which it was read.
+    /// The charset in which the page was read.
     pub charset: &'a str,
-    /// The limits that truncated it, separated by commas; `None` if there were none.
+    /// The limits that truncated the page, separated by commas; `None` if there were none.
     pub cut: Option<&'a str>,
 }
 

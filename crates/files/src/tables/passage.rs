@@ -33,11 +33,11 @@ pub struct PassageRow<'r> {
     pub id: IdRef<'r>,
     /// Its document number.
     pub doc: u64,
-    /// Position where the passage begins and ends, in characters of the text.
+    /// The positions where the passage begins and ends, in characters of the text.
     pub characters: [u64; 2],
-    /// The same in bytes.
+    /// The same positions in bytes.
     pub bytes: [u64; 2],
-    /// The largest number of occurrences of any unit or run in it.
+    /// The number of occurrences of the most frequent unit or run in the passage.
     pub copies: u64,
     /// The document with the first copy, by id and number, and the character at which the copy begins; `None` if that copy is cut, too.
     pub first: Option<(IdRef<'r>, u64, u64)>,
@@ -48,11 +48,11 @@ pub struct PassageRow<'r> {
 pub struct PassageFound {
     /// The document number.
     pub doc: u64,
-    /// Position where the passage begins and ends, in characters of the text.
+    /// The positions where the passage begins and ends, in characters of the text.
     pub characters: [u64; 2],
-    /// The same in bytes.
+    /// The same positions in bytes.
     pub bytes: [u64; 2],
-    /// The largest number of occurrences of any unit or run in it.
+    /// The number of occurrences of the most frequent unit or run in the passage.
     pub copies: u64,
     /// The document with the first copy; `None` if that copy is cut, too.
     pub first_doc: Option<u64>,

@@ -1,4 +1,4 @@
-//! Converts file columns to the few types used here: views for texts and bytes, 64-bit integers, and 64-bit floats.
+//! Converts file columns to the few types that dupsift uses: views for texts and bytes, 64-bit integers, and 64-bit floats.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -103,7 +103,8 @@ pub fn bytes(column: &ArrayRef) -> Result<Option<BinaryViewArray>, ArrowError> {
     }))
 }
 
-/// Returns the column with strings as bytes, also in a dictionary. Used for columns from other programs, whose strings are unchecked.
+/// Returns the column with strings as bytes, including in dictionaries. Used for columns from other programs, whose strings are
+/// unchecked.
 ///
 /// # Errors
 /// Returns an error if the values do not have the layout of their type.
@@ -120,8 +121,8 @@ pub fn unchecked(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     Ok(make_array(column.to_data().into_builder().data_type(data_type).build()?))
 }
 
-/// Returns integers, booleans, dates, times and durations, the latter three in the file's units. `None` for other types, and
-/// for integers that may be larger, see [`unsigned`].
+/// Returns integers, booleans, dates, times and durations as 64-bit integers, the last three in the file's units. Returns `None`
+/// for other types, and for integers that may be larger, see [`unsigned`].
 ///
 /// # Errors
 /// Returns an error if keys are out of range.
@@ -193,7 +194,7 @@ pub fn spelled_float(number: f64, shown: &impl std::fmt::Debug) -> String {
 pub fn spelled(column: &ArrayRef) -> Result<StringViewArray, ArrowError> {
     let column = unpacked(column)?;
     if let Some(narrow) = column.as_primitive_opt::<Float32Type>() {
-        // With as many digits as distinguish it from its neighbors in this type.
+        // Writes as many digits as distinguish the number from its neighbors in this type.
         return Ok(narrow.iter().map(|number| number.map(|number| spelled_float(number.into(), &number))).collect());
     }
     if let Some(floats) = floats(&column)? {

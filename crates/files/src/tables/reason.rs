@@ -1,9 +1,9 @@
-//! Why a row, or a complete file, is unusable: a reason that can be counted, and a detail that differs from row to row.
+//! Describes why a row or a complete file is unusable: a reason that can be counted, and a detail that differs from row to row.
 
 use dupsift_core::shown::shortened;
 use std::fmt;
 
-/// Why a row is unusable.
+/// The reason why a row is unusable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RejectReason {
     /// There is no text: null, or a missing field.
@@ -16,7 +16,7 @@ pub enum RejectReason {
     WrongType,
     /// The text exceeds the size limit.
     TooLong,
-    /// A record of a web archive or of separated values is damaged or invalid; or an object has a duplicate field.
+    /// A record of a web archive or of separated values is damaged or invalid, or an object has a duplicate field.
     BrokenRecord,
     /// The body of a response cannot be unpacked.
     DamagedBody,
@@ -104,7 +104,7 @@ impl fmt::Display for RejectReason {
     }
 }
 
-/// Why one row is unusable.
+/// Describes why one row is unusable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
     /// The reason.

@@ -4,7 +4,7 @@
 //!
 //! `input` names the input that contains the row: `corpus`, or another one, such as `reference`.
 //!
-//! Ids are always text here, whatever their type in the corpus: the table is read by people, and a complete file has no id.
+//! In this table, ids are always text, whatever their type in the corpus, because people read the table and a complete file has no id.
 
 use super::id::IdRef;
 use super::reason::RejectReason;

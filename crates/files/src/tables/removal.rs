@@ -36,9 +36,9 @@ pub struct RemovalRow<'r> {
     pub kept_id: IdRef<'r>,
     /// Their similarity; `None` if they are not a pair.
     pub similarity: Option<f32>,
-    /// The algorithms that found it.
+    /// The algorithms that found the duplicate.
     pub algorithm: &'r str,
-    /// The reason: a pair, or a chain.
+    /// The reason, one of [`REASONS`].
     pub reason: &'r str,
     /// The rule that preferred the kept document.
     pub keep_rule: &'r str,
@@ -67,14 +67,14 @@ pub struct RemovalFound {
     pub contained: Option<f32>,
 }
 
-/// Why a document is removed: an equal text, a pair, a chain, a text that is in the index, too little text left after repeated passages
-/// were cut, or duplicates of which none is kept.
+/// The reasons why a document is removed: an equal text, a pair, a chain, a text in the index, too little text left after repeated
+/// passages were cut, or the lack of a duplicate that is kept.
 pub const REASONS: [&str; 6] = ["copy", "pair", "chain", "seen", EMPTIED, REPRESENTATIVE];
 
 /// The reason for a document with too little text left.
 pub const EMPTIED: &str = "emptied";
 
-/// The reason for a document that others are removed in favor of, if no duplicate is kept. It names itself as the kept one.
+/// The reason for a document that others are removed in favor of, if no duplicate is kept. It names itself as the kept document.
 pub const REPRESENTATIVE: &str = "representative";
 
 /// The columns that [`removals_found`] reads.

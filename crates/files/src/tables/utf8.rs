@@ -1,7 +1,7 @@
-//! Checks strings that are read as bytes: invalid UTF-8 loses only that value, not its file.
+//! Checks strings that are read as bytes: invalid UTF-8 costs only that value, not its file.
 //!
-//! Column decoders check complete pages and reject all of a page because of one value. They also accept a character whose bytes are split
-//! between two values. So strings are decoded as bytes, and each value is checked here once, before it is used as text.
+//! Column decoders check complete pages and reject a whole page because of one value. They also accept a character whose bytes are
+//! split between two values. So strings are decoded as bytes, and each value is checked once, before it is used as text.
 
 use arrow::array::{Array as _, BinaryViewArray, StringViewArray};
 use arrow::buffer::{NullBuffer, ScalarBuffer};
@@ -50,7 +50,7 @@ fn wrong_byte(value: &[u8]) -> Option<usize> {
 
 /// The reason in run.json for a value that counts as null.
 pub const NOT_UTF8: &str = "not UTF-8";
-/// The same for a value that cannot be written as text, such as a date outside the calendar's range.
+/// The reason for a value that cannot be written as text, such as a date outside the calendar's range.
 pub const OUT_OF_RANGE: &str = "out of range";
 
 /// Values other than texts that count as null, by column and reason, such as `not UTF-8`.

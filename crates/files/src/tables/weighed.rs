@@ -1,4 +1,4 @@
-//! Pairs with everything that the survivor rule needs, as read from their table.
+//! Reads pairs from their table, with everything that the survivor rule needs.
 
 use arrow::array::AsArray;
 use arrow::array::{Array, RecordBatch};

@@ -1,4 +1,4 @@
-//! Arrow IPC: batches of columns, as files (`.feather` too) or as streams.
+//! Arrow IPC: batches of columns, in files (including `.feather`) or in streams.
 
 use super::broken_ids;
 use crate::io::coding::Coding;
@@ -23,10 +23,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub(super) struct Arrow;
 
-/// Layouts to keep. Parts are read in order, so one per thread is enough.
+/// The number of layouts to keep. Parts are read in order, so one per thread is enough.
 const LAYOUTS_KEPT: usize = 32;
 
-/// Layouts shared by all reads: those used last.
+/// The most recently used layouts, shared by all reads.
 #[derive(Debug, Default)]
 struct Kept(Mutex<HashMap<PathBuf, Arc<Layout>>>);
 
@@ -197,7 +197,7 @@ fn spelled<'t>(id: IdRef<'_>, text: &'t mut String) -> &'t str {
     text
 }
 
-/// Returns the positions of the columns with these names, the first of each name.
+/// Returns the positions of the columns with these names. If a name occurs twice, the first column counts.
 fn places<'n>(layout: &Layout, names: impl Iterator<Item = &'n str>) -> Vec<usize> {
     let place = |name: &str| layout.schema.as_ref()?.fields().iter().position(|field| field.name() == name);
     let mut places: Vec<usize> = names.filter_map(place).collect();

@@ -19,10 +19,10 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
 
-/// The most fields that count as columns. If names are data, a file can have any number of them.
+/// The maximum number of fields that count as columns. If field names are data, a file can have any number of fields.
 const MOST_FIELDS: usize = 10_000;
 
-/// Rows inspected if only field names are needed. A null field may be left out of a line, so the first line is not enough.
+/// The number of rows inspected if only field names are needed. A null field may be left out of a line, so one line is not enough.
 const LOOKED_AT: u64 = 1000;
 
 /// The JSON lines format.
@@ -116,8 +116,8 @@ impl Format for JsonLines {
         Ok(any.then_some(told))
     }
 
-    /// Returns the fields of all lines in order of first appearance, because a null field may be left out of a line. Invalid
-    /// JSON lines have none.
+    /// Returns the fields of all lines in order of first appearance, because a null field may be left out of a line. Lines that are
+    /// not valid JSON are ignored.
     fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)> {
         let (mut names, mut known) = (Vec::new(), BTreeSet::new());
         let Ok(mut lines) = lines(file, coding, MAX_LINE_BYTES) else { return names };
@@ -177,7 +177,7 @@ impl Format for JsonLines {
                     any = true;
                     names.extend(fields.into_iter().filter(|name| known.insert(name.clone())));
                 }
-                // Reading reports which rows these are.
+                // Reading the file reports which rows these are.
                 None => broken = broken.or(Some(row)),
             }
         }

@@ -1,4 +1,4 @@
-//! The input formats: one file and one line in `FORMATS` for each.
+//! Lists the input formats. Each format has its own file and one line in `FORMATS`.
 
 mod arrow;
 mod json_lines;
@@ -32,10 +32,10 @@ const FORMATS: &[&dyn Format] = &[
     &whole_file::PageFile,
 ];
 
-/// Says how text and page files are read.
+/// Selects how text and page files are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextFiles {
-    /// Not at all.
+    /// They are not read.
     #[default]
     Skipped,
     /// Each file is one document.
@@ -44,7 +44,7 @@ pub enum TextFiles {
     Lines,
 }
 
-/// Returns the format and the compression for a file extension in any case.
+/// Returns the format and the compression that belong to a file name, in upper or lower case.
 pub fn of(path: &Path, text_files: TextFiles) -> Option<(&'static dyn Format, Packing)> {
     let name = path.file_name()?.to_string_lossy().to_ascii_lowercase();
     let (packing, stem) = Packing::of(&name);
@@ -56,7 +56,7 @@ pub fn of(path: &Path, text_files: TextFiles) -> Option<(&'static dyn Format, Pa
     taken.then_some((format, packing))
 }
 
-/// Returns whether a file with this name may be of another format. A compressed file is never a settings file.
+/// Returns whether a file with this name may have another format. A compressed file is never a settings file.
 pub fn is_guess(path: &Path, format: &dyn Format) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     format.shared_endings().iter().any(|ending| name.ends_with(ending))

@@ -27,18 +27,18 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Rows per batch of ids.
+/// The number of rows in a batch of ids.
 const BATCH_ROWS: usize = 8192;
 
-/// Footers to keep. Parts are read in order, so one per thread is enough.
+/// The number of footers to keep. Parts are read in order, so one per thread is enough.
 const FOOTERS_KEPT: usize = 32;
-/// Column chunks in the kept footers, not counting the last one: about 1.5 kB each.
+/// The maximum number of column chunks in the kept footers, unless the last footer alone has more; each takes about 1.5 kB.
 const CHUNKS_KEPT: usize = 1 << 14;
 
-/// Pages to keep, of 20 bytes each.
+/// The number of pages to keep, at 20 bytes each.
 const PAGES_KEPT: usize = 1 << 18;
 
-/// Bytes of a chunk, unpacked and packed, up to which it is read in one piece.
+/// The number of bytes, unpacked and packed, up to which a chunk is read in one piece.
 const SMALL_CHUNK: u64 = 4 << 20;
 
 /// The Parquet format.
@@ -48,7 +48,7 @@ pub(super) struct Parquet;
 /// Values shared by all reads.
 #[derive(Debug, Default)]
 struct Kept {
-    /// The footers used last. A corpus may have many thousands of files, so older footers are dropped and read again.
+    /// The most recently used footers. A corpus may have many thousands of files, so older footers are dropped and read again.
     footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
     /// The pages of column chunks that are split or large, by file, row group and leaf.
     pages: Mutex<HashMap<Chunk, Known>>,
@@ -57,7 +57,7 @@ struct Kept {
 /// The pages of a chunk (empty if their headers are unreadable), or the error for a header with impossible lengths.
 type Known = std::result::Result<Arc<[Page]>, Arc<str>>;
 
-/// File, row group and leaf.
+/// Identifies a chunk by file, row group and leaf.
 type Chunk = (PathBuf, usize, usize);
 
 impl Format for Parquet {

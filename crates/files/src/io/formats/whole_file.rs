@@ -148,7 +148,7 @@ impl Format for PageFile {
 fn open(file: File, coding: Coding) -> std::io::Result<Opened> {
     let mut bytes = coding.unpacked(file)?;
     let length = std::io::copy(&mut bytes, &mut std::io::sink())?;
-    // The damage concerns the only row of the file.
+    // The damage affects the only row of the file.
     if let Some(damage) = bytes.damage() {
         return Err(std::io::Error::other(damage.why.clone()));
     }
