@@ -38,6 +38,7 @@ import packages
 import pyarrow.parquet as pq
 
 import outputs
+from number_words import number_words
 
 ALGORITHMS = "exact,versions:relate=false,join=exact"
 # Sentence 1: pairs below this cosine are not looked at, and stand for "nothing else is near".
@@ -109,8 +110,10 @@ def three_grams(tokens):
 
 
 def numbers_of(text):
-    found = (match.group() for match in NUMBER.finditer(" ".join(normal(text).split())))
-    return frozenset(re.sub("," if GROUPED.fullmatch(number) else "[ '\u2019]", "", number) for number in found)
+    text = " ".join(normal(text).split())
+    found = (match.group() for match in NUMBER.finditer(text))
+    in_digits = (re.sub("," if GROUPED.fullmatch(number) else "[ '\u2019]", "", number) for number in found)
+    return frozenset([*in_digits, *(str(value) for _, value in number_words(text))])
 
 
 class Words:

@@ -24,6 +24,10 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import regex
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
+
+from number_words import number_words
+
 # What separates sentences separates words too: none goes on over it.
 BREAK = regex.compile(r"(?<=[\u3002\uFF01\uFF1F\uFF61\n])")
 WORD = regex.compile(r"(?w)\b\S(?:.*?)(?=\b)", regex.V1 | regex.S)
@@ -62,11 +66,13 @@ def tokens(text):
 
 
 def numbers(text):
-    """Each number, without the marks between groups of digits, and where it begins."""
+    """Each number, without the marks between groups of digits and in digits if it is in words, and where it begins."""
     for match in NUMBER.finditer(text):
         number = match.group()
         marks = "," if GROUPED.fullmatch(number) else " '\u2019"
         yield "".join(c for c in number if c not in marks), match.start()
+    for start, value in number_words(text):
+        yield str(value), start
 
 
 def folded(text):

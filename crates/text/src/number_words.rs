@@ -90,7 +90,8 @@ fn group(c: char) -> Option<u64> {
 /// Returns the value of a row of Chinese numerals: digits alone, or digits with descending units; `None` if it is neither.
 fn of_numerals(row: &str) -> Option<u64> {
     let count = row.chars().count();
-    if row.chars().all(|c| digit(c).is_some()) {
+    // 两 is a digit only before a unit.
+    if row.chars().all(|c| digit(c).is_some() && !matches!(c, '两' | '兩')) {
         let value = |row: &str| row.chars().filter_map(digit).fold(0, |value, digit| 10 * value + digit);
         return (LEAST_DIGITS..=MOST_DIGITS).contains(&count).then(|| value(row));
     }
