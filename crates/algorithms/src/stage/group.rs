@@ -1,7 +1,7 @@
 //! group: turns rows with equal keys into classes of equal documents, or into pairs found by the method.
 //!
 //! There are three ways, depending on the method:
-//! * equal keys are duplicates without verification: [`EqualKeys`] creates classes, at a cost of n;
+//! * equal keys are duplicates without verification: [`EqualKeys`] creates classes, at a linear cost;
 //! * the same, but pairs may also differ (a Hamming distance): second-round rows are emitted for one document of each class;
 //! * all other methods, and rows of the second round: [`Windows`] lets the method compare the rows with the same key.
 //!
@@ -69,7 +69,7 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
     pub fn group(&mut self, rows: &[u8], links: bool, out: &mut impl Equal) -> Result<()> {
         let (window, copies) = (Window::new(self.layout, rows), self.copies);
         let scope = rows.get(..self.layout.width()).map_or(0, |row| self.layout.scope(row));
-        // Most documents do not share their key, and then have no copy: no lookup is needed.
+        // Most documents share their key with no other, so they have no copies and need no lookup.
         let alone = window.len() == 1;
         let rows = (0..window.len()).map(|at| window.row(at));
         let mut representatives = rows.filter(|row| alone || !copies.is_surplus(row.doc));
@@ -106,7 +106,7 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
     }
 }
 
-/// Links a class of exact copies whose representative has no link from [`EqualKeys`]: it is a class of the method, signed or not.
+/// Links a class of exact copies whose representative has no link from [`EqualKeys`]: copies are a class of the method, signed or not.
 pub fn link_copies(
     class: Docs<'_>,
     is_linked: impl Fn(u64) -> bool,

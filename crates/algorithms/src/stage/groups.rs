@@ -32,7 +32,7 @@ pub struct Groups<S> {
     width: usize,
     group_width: usize,
     scratch: S,
-    /// Bytes of the group that may continue.
+    /// The number of saved bytes of a group that may continue.
     held: usize,
 }
 

@@ -19,9 +19,9 @@ pub type Partner = (u64, f32);
 
 /// The partners of all documents, in the order of [`order`].
 pub trait Partners {
-    /// Returns the places of a document's partners.
+    /// Returns the positions of a document's partners.
     fn range(&self, doc: u64) -> Range<usize>;
-    /// Returns the partner at a place.
+    /// Returns the partner at a position.
     fn get(&self, at: usize) -> Partner;
 }
 
@@ -30,7 +30,7 @@ pub trait Partners {
 pub struct NextBest {
     /// Its similarity; `None` if there is no other partner.
     pub similarity: Option<f32>,
-    /// Whether the search ended early: then this may be a partner within the near group.
+    /// Whether the search ended early, so that this may be a partner within the near group.
     pub cut_short: bool,
     /// Whether the near group has a third document.
     pub in_group: bool,
@@ -85,7 +85,7 @@ fn is_among(partners: &impl Partners, near: Range<usize>, partner: u64) -> bool 
     at < near.end && partners.get(at).0 == partner
 }
 
-/// Returns the first place at which `so` holds; the end if there is none.
+/// Returns the first position at which `so` holds; the end if there is none.
 fn first(places: Range<usize>, so: impl Fn(usize) -> bool) -> usize {
     let Range { mut start, mut end } = places;
     while start < end {

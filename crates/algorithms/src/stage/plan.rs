@@ -82,7 +82,7 @@ impl Plan {
         self.signs[at] == Signs::First
     }
 
-    /// Returns whether rows are prefiltered before the first pass: all algorithms sign in it.
+    /// Returns whether rows are prefiltered before the first pass, because all algorithms sign in it.
     pub fn prefilters_first(&self) -> bool {
         self.prefilters && self.counts.is_none()
     }

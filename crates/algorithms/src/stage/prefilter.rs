@@ -44,7 +44,7 @@ impl Prefilter {
         }
     }
 
-    /// Returns whether a row may match one of another document.
+    /// Returns whether a row may match a row of another document.
     pub fn keeps(&self, algorithm: usize, row: &Row<'_>) -> bool {
         self.filters[algorithm].as_ref().is_none_or(|filter| filter.count(group(row)) >= 2)
     }
