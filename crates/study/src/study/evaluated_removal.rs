@@ -130,7 +130,7 @@ fn clusters_of(session: &Session<'_>, sorted: &Sorted, partition: usize, adds_fi
     Ok(rows)
 }
 
-/// Returns the pairs that enough of the deciding algorithms have, in order.
+/// Returns the pairs that enough of the deciding algorithms found, in order.
 fn agreed(finished: &Finished, deciding: &Deciding) -> Result<impl Iterator<Item = Result<PairFound>> + use<>> {
     let labels = deciding.chosen.iter().map(|&at| &finished.report.algorithms[at].label);
     let mut all = labels.map(|label| Ok(finished.pairs(label)?.peekable())).collect::<Result<Vec<_>>>()?;
