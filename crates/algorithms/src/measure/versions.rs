@@ -79,13 +79,13 @@ pub struct Surplus {
 /// The data that the rule needs about two documents a and b.
 #[derive(Clone, Copy, Debug)]
 pub struct Both {
-    /// Their cosine.
+    /// The cosine of the two.
     pub cosine: f64,
     /// How much of a is in b, and of b in a.
     pub contained: [Contained; 2],
     /// The surplus of a over b, and of b over a.
     pub surplus: [Surplus; 2],
-    /// Their first lines.
+    /// The comparison of their first lines.
     pub lines: FirstLine,
     /// The best cosine of either document outside the near group.
     pub next_best: f64,

@@ -79,7 +79,7 @@ impl<B: Fn(u64, u64) -> bool> Chooser<B> {
         self.look_at(doc, partners, look).map(|(chosen, ..)| chosen)
     }
 
-    /// Returns the choice, why the document is kept if there is no choice, and the number of partners that it was not compared with.
+    /// Returns the choice, the reason to keep the document if there is none, and the number of partners that it was not compared with.
     fn look_at<E>(
         &self,
         doc: u64,

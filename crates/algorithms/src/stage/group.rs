@@ -2,7 +2,7 @@
 //!
 //! There are three ways, depending on the method:
 //! * equal keys are duplicates without verification: [`EqualKeys`] creates classes, at a linear cost;
-//! * the same, but pairs may also differ (a Hamming distance): second-round rows are emitted for one document of each class;
+//! * the same, but similar keys may be duplicates too (by Hamming distance): second-round rows are emitted for one document of each class;
 //! * all other methods, and rows of the second round: [`Windows`] lets the method compare the rows with the same key.
 //!
 //! Each gets complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from any blocks). Extra copies that were
@@ -22,8 +22,8 @@ pub fn folds(bound: &Bound<'_>) -> bool {
 
 /// Receives the results of equal keys.
 pub trait Equal {
-    /// Receives a document in a class of two or more. The class is named by its smallest document, which is also passed, as are all
-    /// copies of each document. A document may be passed twice.
+    /// Receives a document in a class of two or more. The class is named by its smallest document, which is passed too, as are all copies
+    /// of each document. A document may be passed twice.
     ///
     /// # Errors
     /// Returns an error if the driver cannot write.

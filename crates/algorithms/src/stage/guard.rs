@@ -26,7 +26,7 @@ const NOTE_ONLY: &str = "removed-share";
 /// A guard that fired.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fired {
-    /// Its name: the option that sets its limit, if there is one.
+    /// The name of the guard, which is the option that sets its limit if there is one.
     pub name: &'static str,
     /// The measured value.
     pub measured: f64,

@@ -32,7 +32,7 @@ pub struct Whole<'f> {
 }
 
 impl<'f> Whole<'f> {
-    /// Returns components without pairs; `parents` are those of [`Forest::new`].
+    /// Creates components without pairs; `parents` is as in [`Forest::new`].
     pub fn new(margin: Margin, parents: Slots<'f>) -> Whole<'f> {
         Whole { margin, forest: Forest::new(parents) }
     }

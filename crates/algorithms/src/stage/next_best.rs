@@ -28,7 +28,7 @@ pub trait Partners {
 /// The next best partner of a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NextBest {
-    /// Its similarity; `None` if there is no other partner.
+    /// The similarity of the partner; `None` if there is no other partner.
     pub similarity: Option<f32>,
     /// Whether the search ended early, so that this may be a partner within the near group.
     pub cut_short: bool,

@@ -205,7 +205,7 @@ impl PartsReport {
 /// One part of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct PartReport {
-    /// Its name; for a length class, the minimum number of characters.
+    /// The name of the part; for a length class, the minimum number of characters.
     pub part: String,
     /// The total amount.
     #[serde(flatten)]

@@ -16,7 +16,7 @@ const OF_PAGES: u64 = 10;
 /// Holds the known size of a corpus before it is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Size {
-    /// Rows.
+    /// The number of rows.
     pub documents: u64,
     /// Estimated bytes of their texts.
     pub text_bytes: u64,

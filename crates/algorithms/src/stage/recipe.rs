@@ -190,7 +190,7 @@ impl Recipe {
         self.within.as_ref().or(self.across.as_ref())
     }
 
-    /// Returns a hash of the recipe and of the versions that words depend on; for a corpus with pages, also of how pages become texts.
+    /// Returns a hash of the recipe and of the versions that words depend on, and of how pages become texts if the corpus has pages.
     pub fn identity(&self, pipeline: &Pipeline, pages: bool) -> u64 {
         let purify = if pages { format!("\n{}", purify_name(&self.purify)) } else { String::new() };
         hash64(format!("{self}\n{}{purify}", pipeline.identity()).as_bytes())

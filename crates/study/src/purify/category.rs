@@ -282,7 +282,7 @@ fn digest(model: &Model) -> String {
 pub struct Categories {
     /// The model.
     pub model: Model,
-    /// Its hash, in hexadecimal.
+    /// The hash of the model, in hexadecimal.
     pub digest: String,
 }
 

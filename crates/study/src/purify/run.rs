@@ -373,7 +373,7 @@ fn own_column(batch: &Documents, own: &OwnColumn, lost: &mut LostValues) -> Resu
         Some(_) if own.data_type == DataType::Utf8View => batch.spelled_column(&own.name)?.map(|column| column.array()),
         _ => None,
     };
-    // Rows may wait for their table after the memory for their input file has to be released.
+    // Values are copied, because rows may wait for their table longer than the memory of their input file may be held.
     Ok(match there {
         Some(strings) if own.data_type == DataType::Utf8View => Arc::new(apart(strings.as_string_view())),
         Some(bytes) if own.data_type == DataType::BinaryView => Arc::new(apart(bytes.as_binary_view())),

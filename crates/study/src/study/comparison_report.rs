@@ -154,7 +154,7 @@ impl ComparedReport {
 /// Describes several algorithms together. They are chosen and ordered by estimates if pairs were sampled.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct CombinationReport {
-    /// Their labels.
+    /// The labels of the contestants.
     pub labels: Vec<String>,
     /// `union` or `intersection` of their pairs.
     pub how: String,

@@ -30,9 +30,9 @@ pub struct Explanation {
 /// Describes one document.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExplainedDocument {
-    /// Its id, or FILE#ROW.
+    /// The id of the document, or FILE#ROW.
     pub id: String,
-    /// Its number.
+    /// The number of the document.
     pub doc: u64,
     /// The file name, as used in ids.
     pub file: String,

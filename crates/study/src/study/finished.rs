@@ -168,7 +168,7 @@ impl Finished {
     /// Returns the pairs of an algorithm, in (a, b) order, without those that only share a template.
     ///
     /// # Errors
-    /// Returns an error if the table is missing or damaged; damage may also be found later, as an item.
+    /// Returns an error if the table is missing or damaged; damage that is found later is returned as an item.
     pub fn pairs(&self, label: &str) -> Result<impl Iterator<Item = Result<PairFound>> + use<>> {
         rows(self.pair_table(label), &PAIR_COLUMNS, pairs_found)
     }

@@ -114,7 +114,7 @@ pub struct Verdicts {
 
 /// Not judged yet.
 const OPEN: u32 = 0;
-/// Not duplicates. As a similarity this would be 1e-45, which is below that of any texts that fit in memory.
+/// Not duplicates. As a similarity this would be 1e-45, which is lower than that of any texts that fit in memory.
 const NO: u32 = 1;
 /// Too expensive to judge.
 const UNDECIDED: u32 = 2;

@@ -24,7 +24,7 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted};
 
-/// Bytes collected before they are written to a temporary file.
+/// The number of bytes that are collected before they are written to a temporary file.
 const GATHERED_BYTES: usize = 64 << 10;
 
 /// Holds the true pairs or clusters of documents.

@@ -24,7 +24,7 @@ pub struct RemovalSample {
     pub doc: u64,
     /// The document that was kept instead.
     pub kept: u64,
-    /// Their similarity; `None` if only a chain of pairs links them.
+    /// The similarity of the two; `None` if only a chain of pairs links them.
     pub similarity: Option<f32>,
 }
 

@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(tallies[0].scores[15], 30);
         let least = least(&tallies, 10);
         assert_eq!(least.len(), 10);
-        // One from each of the two in turn, whichever has the lower numbers.
+        // One from each of the two in turn, no matter which has the lower numbers.
         assert!(
             least.iter().enumerate().all(|(at, pair)| (pair.algorithm, pair.a) == (at % 2, at as u64)),
             "{least:?}"
