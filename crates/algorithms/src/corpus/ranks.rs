@@ -46,7 +46,7 @@ impl ByDf {
         }
     }
 
-    /// Iterates over the numbers that are not 0, by df.
+    /// Iterates over the numbers that are not 0, in the order of df.
     fn each(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let low = self.low.iter().enumerate().map(|(df, &value)| (df as u64, value));
         low.filter(|(_, value)| *value > 0).chain(self.high.iter().map(|(&df, &value)| (df, value)))

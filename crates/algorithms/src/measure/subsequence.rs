@@ -79,7 +79,7 @@ struct Numbered {
 }
 
 impl Numbered {
-    /// Returns `None` if the two have fewer than `least` elements in common, in any order.
+    /// Numbers the common elements; `None` if the two have fewer than `least` elements in common, in any order.
     fn new(
         first: &[u32],
         second: &[u32],

@@ -96,7 +96,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// Returns this number divided by `pairs`, which are known; `None` if there are none.
+    /// Returns this number divided by a known number of pairs; `None` if that is 0.
     pub fn over(&self, pairs: u64) -> Option<Number> {
         let share = |value: f64| value / pairs as f64;
         (pairs > 0).then(|| Number { value: share(self.value), low: share(self.low), high: share(self.high) })

@@ -62,7 +62,7 @@ pub struct Checked {
     pub name: String,
     /// Whether the two pass.
     pub passes: bool,
-    /// The similarity. It is below the threshold if only the same check with a lower threshold returns it.
+    /// The similarity. It may be below the threshold, if the same check with a lower threshold returns it.
     pub similarity: Option<f32>,
 }
 

@@ -156,7 +156,7 @@ impl<'g, C: Copies> Windows<'g, C> {
         Windows { signer, layout, copies, out }
     }
 
-    /// Processes all rows with one key. A window that was `seen` before, and would give the same pairs, is skipped.
+    /// Processes all rows with one key. Skips a window for which `seen` returns true, because an earlier one gave the same pairs.
     ///
     /// # Errors
     /// Returns the errors of the scratch memory.

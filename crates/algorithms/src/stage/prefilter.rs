@@ -33,7 +33,7 @@ impl Prefilter {
         Prefilter { filters: bound.iter().map(|bound| filter(rows(bound))).collect() }
     }
 
-    /// Inserts what an algorithm emitted for a document, in the first pass.
+    /// Inserts the groups of the rows that an algorithm emitted for a document, in the first pass.
     pub fn insert(&self, algorithm: usize, signatures: &Signatures) {
         if let Some(filter) = &self.filters[algorithm] {
             // A document that emits a group twice must not match itself.

@@ -228,7 +228,7 @@ fn measure(
     Ok(report)
 }
 
-/// Counts pairs from that table, in document order.
+/// Counts the pairs of a table, which are in document order.
 pub(super) fn measure_pairs(
     session: &Session<'_>,
     (pairs, table): (impl Iterator<Item = Result<PairFound>>, &Path),

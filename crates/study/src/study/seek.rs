@@ -10,7 +10,7 @@ use dupsift_incremental::Again;
 /// Maximum number of documents that a message lists.
 const NAMED: usize = 10;
 
-/// The largest corpus in which a similar id is searched for.
+/// The maximum number of documents in a corpus that is searched for a similar id.
 const SMALL: u64 = 200_000;
 
 /// Holds the documents that have a given id.
