@@ -233,7 +233,7 @@ impl TermTable {
     }
 
     /// Like [`TermTable::get`] for many terms, in their order, but faster: each step prefetches what the next one reads, so that the waits
-    /// for memory overlap, which are nearly all of the cost of a lookup in a large table.
+    /// for memory, nearly all of the cost of a lookup in a large table, overlap.
     pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<Found>)) {
         let mut places = [const { Place::Nowhere }; AT_ONCE];
         let index = self.index();

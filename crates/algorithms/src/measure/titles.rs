@@ -30,8 +30,8 @@ const REPEATED: f64 = 5.0;
 /// The first line of one text compared with another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TitleWords {
-    /// How much rarer a word of the first line is in the other text, as a share of its occurrences; the largest share of all words counts.
-    /// 1 if the other text does not have the word; 0 if there is no title.
+    /// How much rarer a word of the first line is in the other text, as a share of its occurrences, for the word with the largest share: 1
+    /// if the other text does not have it; 0 if there is no title.
     pub missing: f64,
     /// The word with that share, numbered as in [`Surplus`](super::Surplus); 0 if no word is missing.
     pub word: u64,
@@ -48,10 +48,10 @@ pub struct TitleWords {
 }
 
 impl Versions {
-    /// Returns whether the title of one text names something that is not the other text's subject: for a contained text, only its own
-    /// title counts; for two versions, both titles do.
+    /// Returns whether the title of one text names something that is not the other text's subject: for a contained text, only its own title
+    /// counts; for two versions, both titles do.
+    ///
     /// Two texts are about the same thing if their near group has no third document and their cosine exceeds the next best by twice `gap`,
-    /// unless `difference` shows otherwise.
     /// unless `difference` shows otherwise.
     pub fn other_title(
         &self,

@@ -106,7 +106,7 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
     }
 }
 
-/// Links a class of exact copies whose representative has no link from [`EqualKeys`]: copies are a class of the method, signed or not.
+/// Links a class of exact copies whose representative has no link from [`EqualKeys`]: copies form a class in any case, signed or not.
 pub fn link_copies(
     class: Docs<'_>,
     is_linked: impl Fn(u64) -> bool,

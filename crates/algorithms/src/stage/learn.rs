@@ -1,4 +1,4 @@
-//! learn: in which order, and how often, an algorithm that learns gets the notes of documents.
+//! learn: the order in which an algorithm that learns gets the notes of documents, and how often it gets each.
 //!
 //! A note occurs as often as the statistics count its text ([`View::times`](super::view::View::times)), and the notes of all documents
 //! are ordered by a hash of their texts, so a model does not depend on the order of documents.

@@ -60,7 +60,7 @@ pub fn next_best(partners: &impl Partners, near: f32, most: usize, a: u64, b: u6
     }
 }
 
-/// Returns the most similar partner of a document that is near neither to it nor to the other one.
+/// Returns a document's most similar partner that is near neither this document nor the other one.
 fn outside(partners: &impl Partners, near: f32, most: usize, doc: u64, other: u64) -> NextBest {
     let far = near_end(partners, near, doc)..partners.range(doc).end;
     let near_other = partners.range(other).start..near_end(partners, near, other);

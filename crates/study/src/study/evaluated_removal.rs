@@ -147,7 +147,7 @@ fn agreed(finished: &Finished, deciding: &Deciding) -> Result<impl Iterator<Item
     }))
 }
 
-/// Takes the first pair over all tables, and returns how many of them have it; 0 at the end.
+/// Takes the first pair of all tables, and returns how many of them have it; 0 at the end.
 fn next<I: Iterator<Item = Result<PairFound>>>(all: &mut [Peekable<I>]) -> Result<(PairFound, usize)> {
     let mut least: Option<(u64, u64)> = None;
     for table in &mut *all {

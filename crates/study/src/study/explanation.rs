@@ -109,7 +109,7 @@ pub enum Verdict {
     Pair,
     /// The pair, or one of their copies, is in `pairs/` as two pages from the same template: similar, but not duplicates.
     Template,
-    /// A pair in a group above `--max-group`, of which only pairs with the best document are written.
+    /// They are a pair in a group above `--max-group`, where only pairs with the best document are written.
     PairNotWritten,
     /// At least one of them has no signature.
     NoSignature,

@@ -1,7 +1,7 @@
 //! Reads a finished output folder: its record, its tables, and its corpus.
 //!
-//! Whatever uses a result (`evaluate`, `compare`, `explain`, the report) reads the written files, so that a result means the same today and
-//! in a year. Tables are read one batch at a time, in order.
+//! Everything that uses a result (`evaluate`, `compare`, `explain`, the report) reads the written files, so that a result means the same
+//! whenever it is read. Tables are read one batch at a time, in order.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -62,12 +62,12 @@ impl Finished {
         options_again(&recorded, inputs, &self.dir, today)
     }
 
-    /// Returns the same output with its corpus in another folder or file than during the run.
+    /// Returns the same output, whose corpus is in a different folder or file than during the run.
     pub fn with_corpus(self, corpus: Option<&Path>) -> Finished {
         Finished { moved: corpus.map(Path::to_path_buf), ..self }
     }
 
-    /// Returns the location of a file of a corpus that was moved to `to`: the longest end of its path that exists there, preferably with
+    /// Returns the location of a file of a corpus that was moved to `to`: the longest suffix of its path that exists there, preferably with
     /// the recorded size. Returns `to` itself if it is the file.
     fn moved(&self, file: &InputReport, to: &Path) -> PathBuf {
         let recorded = Path::new(&self.report.folder).join(&file.path);

@@ -73,9 +73,9 @@ pub fn other_title(telling: &Telling, contained: &[ExplainedContained; 2]) -> St
     )
 }
 
-/// Returns the sentence for a pair that is not in `pairs/` because pages from the same template are not reported at such a distance; `None`
-/// if it would be reported. No table has the next best similarity or how many texts have a first line, so these are inferred from the
-/// relation.
+/// Returns the sentence for a pair that is not in `pairs/` because pages from the same template are not reported if they are this
+/// dissimilar; `None` if it would be reported. No table has the next best similarity or how many texts have a first line, so these are
+/// inferred from the relation.
 pub fn template_left_out(
     telling: &Telling,
     own: f32,

@@ -299,7 +299,7 @@ fn read_clusters(
 /// Number of pairs that are counted together: one loop per statistic needs fewer random memory accesses than one loop for all.
 const GATHERED: usize = 4096;
 
-/// Counts pairs by origin; pairs with the same first document follow one another.
+/// Counts pairs by origin; pairs with the same first document are consecutive.
 fn count(
     pairs: &[(u64, u64)],
     files: &mut Files,
