@@ -5,9 +5,9 @@
 
 use dupsift_core::cpu::ask_for;
 
-/// Bytes of a partial count.
+/// The number of bytes in a partial count.
 pub const COUNT_WIDTH: usize = 16;
-/// Bytes at the front that identify the term.
+/// The number of leading bytes, which identify the term.
 pub const COUNT_GROUP: usize = 8;
 
 /// Encodes a row: term, df, cf, big-endian, so that rows sort by term.
@@ -25,26 +25,26 @@ pub fn decode_count(bytes: &[u8]) -> (u64, u32, u32) {
     (part(0..8), part(8..12) as u32, part(12..16) as u32)
 }
 
-/// Slots for early terms: 768 KiB.
+/// The number of slots for early terms: 768 KiB.
 const EARLY: usize = 1 << 15;
 
 /// Initial number of slots for the other terms.
 const FIRST: usize = 1 << 10;
-/// Terms whose slots are prefetched before the first of them is counted.
+/// The number of terms whose slots are prefetched before the first of them is counted.
 const AT_ONCE: usize = 64;
 
 /// A term with its counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     term: u64,
-    /// 0 for a term that was only numbered.
+    /// 0 for a term that was numbered but not counted.
     df: u32,
     cf: u32,
-    /// From 1, in the order in which terms first occurred; 0 marks a free slot.
+    /// Counts from 1 in order of first occurrence; 0 marks a free slot.
     number: u32,
 }
 
-/// A term of the current document that is not among the early ones: the term, its place there, and how often it occurs.
+/// A term of the current document that has no early slot: the term, its position in the document, and its count.
 type Late = (u64, u32, u32);
 
 /// The counts of one worker. Terms are 64-bit hashes, which need no second hashing.
@@ -67,7 +67,7 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Returns counts that take about this many bytes.
+    /// Creates empty counts that take about this many bytes.
     pub fn new(memory_bytes: usize) -> Counts {
         // A slot takes 24 bytes; there are two to four per term, and half as many more while the table grows.
         let limit = (memory_bytes / 96).clamp(FIRST, 1 << 31);
@@ -85,7 +85,7 @@ impl Counts {
         }
     }
 
-    /// Adds the terms of one document, repeated as often as they occur.
+    /// Adds the terms of one document, each as often as it occurs.
     pub fn add_document(&mut self, terms: impl Iterator<Item = u64>) {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.clear();
@@ -100,7 +100,7 @@ impl Counts {
         self.add(terms, 1);
     }
 
-    /// Numbers terms without counting them.
+    /// Assigns numbers to terms without counting them.
     pub fn number(&mut self, terms: impl Iterator<Item = u64>) {
         self.add(terms.map(|term| (term, 0)), 0);
     }
@@ -110,7 +110,7 @@ impl Counts {
         &self.numbers
     }
 
-    /// Returns the places of new terms among those added last, ordered by their numbers.
+    /// Returns the positions of new terms among those added last, in the order of their numbers.
     pub fn fresh(&self) -> &[u32] {
         &self.fresh
     }
@@ -182,12 +182,12 @@ impl Counts {
         self.terms >= self.limit || self.occurrences >= 1 << 31
     }
 
-    /// Passes on every partial count and starts over.
+    /// Passes every partial count to `each` and starts over.
     pub fn drain<E>(&mut self, mut each: impl FnMut(u64, u32, u32) -> Result<(), E>) -> Result<(), E> {
         (self.occurrences, self.terms, self.numbered) = (0, 0, 0);
         let slots = self.early.iter_mut().chain(&mut self.slots).map(std::mem::take);
         slots.filter(|slot| slot.df > 0).try_for_each(|slot| each(slot.term, slot.df, slot.cf))?;
-        // A document with more words than the limit made these longer than any other needs.
+        // A document with more words than the limit has made these longer than any other document needs.
         if self.slots.len() / 4 > self.limit {
             self.slots = vec![Slot::default(); FIRST];
             (self.numbers, self.fresh) = Default::default();
@@ -196,13 +196,13 @@ impl Counts {
     }
 }
 
-/// Returns the slot of a term if all slots were free; their number is a power of two.
+/// Returns the slot of a term if all slots are free; `slots`, their number, is a power of two.
 #[inline]
 fn slot_of(term: u64, slots: usize) -> usize {
     (term >> 32) as usize & (slots - 1)
 }
 
-/// Returns the slot of a term, or the free one that it would take.
+/// Returns the slot of a term, or the free slot that it would take.
 #[inline]
 fn place_of(slots: &[Slot], term: u64) -> usize {
     let mut at = slot_of(term, slots.len());
@@ -256,7 +256,7 @@ mod tests {
             counts.add_counted(terms.iter().map(|&term| (term, 2)));
             list(&counts, &terms);
         }
-        // Terms that were only numbered are in no count.
+        // Terms that were only numbered are not counted.
         let only = [7, 1 << 50, 0];
         counts.number(only.into_iter());
         list(&counts, &only);

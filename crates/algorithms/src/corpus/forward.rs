@@ -1,15 +1,15 @@
-//! The forward index: the words of each document and their counts, in the few bytes that word numbers take.
+//! The forward index: the words of each document and their counts, stored compactly as word numbers.
 //!
 //! A signature that depends only on how often each word occurs can be computed from it once all documents are counted, without another
 //! pass over the corpus. Words are numbered in the vocabulary of one worker between two drains of its counts ([`Counts`](super::Counts)
 //! assigns the numbers); the most common words come early, so most numbers are small.
 //!
 //! ```text
-//! document = doc, bytes of the text, words of the text, 0 | 1 and the words of the first line, if there are more
-//! words    = how many, how many distinct ones, for each of these in order of their first occurrences
-//!            2 number          of a word that occurs once
-//!            2 number + 1, tf  of another one
-//!            then how many of them are stop words, and the distance of each place to the one before
+//! document = number, bytes in the text, words of the text; with first lines also 0, or 1 and the words of the first line
+//! words    = count, distinct count, then for each distinct word in order of first occurrence
+//!            2 number          if the word occurs once
+//!            2 number + 1, tf  otherwise
+//!            then the number of stop words, and the distance of each one's position from the previous one
 //! ```
 //!
 //! All numbers are stored with 7 bits per byte, lowest first, with the highest bit set in all bytes except the last (LEB128). 1,000
@@ -21,16 +21,16 @@ use dupsift_core::cpu::ask_for;
 use dupsift_core::hash::hash64;
 use dupsift_text::{Analysis, Counted, Frequencies, Frequency, KeptWords, Word};
 
-/// The bit that marks words of Han characters in the length of a word.
+/// The bit in the length of a word that marks words of Han characters.
 const HAN: u32 = 1 << 31;
 
-/// Words that are prefetched before the first of them is read.
+/// The number of words that are prefetched before the first of them is read.
 const AT_ONCE: usize = 64;
 
 /// The words that one worker has numbered.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
-    /// The length of each word in bytes, and [`HAN`].
+    /// The length of each word in bytes, combined with [`HAN`].
     lengths: Vec<u32>,
     letters: String,
 }
@@ -48,7 +48,7 @@ impl Vocabulary {
         size_of_val(self.lengths.as_slice()) + self.letters.len()
     }
 
-    /// Returns the lengths and letters of the words, which must be stored, and clears the vocabulary.
+    /// Returns the lengths and letters of the words, which the caller must store, and clears the vocabulary.
     pub fn drain(&mut self) -> (Vec<u32>, String) {
         (take(&mut self.lengths), take(&mut self.letters))
     }
@@ -102,15 +102,15 @@ pub struct Words<'v> {
     letters: &'v str,
 }
 
-/// A word of a vocabulary. Nearly every access waits for memory, but never for more than one cache line.
+/// A word of a vocabulary. Nearly every access waits for memory; the alignment keeps that to one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 struct Known {
     hash: u64,
-    /// The frequency, as [`Frequency::packed`].
+    /// The frequency, packed by [`Frequency::packed`].
     frequency: [u64; 2],
     start: u32,
-    /// The length in bytes, and [`HAN`].
+    /// The length in bytes, combined with [`HAN`].
     length: u32,
 }
 
@@ -146,7 +146,7 @@ impl<'v> Words<'v> {
     }
 }
 
-/// Stored documents, one after the other.
+/// Reads stored documents, one after the other.
 #[derive(Clone)]
 pub struct Records<'r> {
     rest: &'r [u8],
@@ -156,21 +156,21 @@ pub struct Records<'r> {
 
 /// The stored record of one document.
 pub struct Record<'v> {
-    /// Its number.
+    /// The number of the document.
     pub doc: u64,
-    /// The bytes of its text.
+    /// The number of bytes in its text.
     pub text_bytes: u64,
-    /// Its words.
+    /// The words of the document.
     pub words: KeptWords<'v>,
 }
 
 impl<'r> Records<'r> {
-    /// Returns a reader of documents, stored with or without their first lines.
+    /// Creates a reader of documents that were stored with or without their first lines.
     pub fn new(bytes: &'r [u8], first_lines: bool) -> Records<'r> {
         Records { rest: bytes, first_lines, numbers: Vec::new() }
     }
 
-    /// Returns whether all documents were read.
+    /// Returns whether all documents have been read.
     pub fn is_empty(&self) -> bool {
         self.rest.is_empty()
     }
@@ -243,7 +243,7 @@ pub mod tests {
     use crate::corpus::Counts;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// The number of documents with a word is derived from its hash.
+    /// Derives the frequency of a word from its hash.
     struct ByHash;
 
     impl Frequencies for ByHash {
@@ -267,7 +267,7 @@ pub mod tests {
         "bargains bargain bargaining\nбежал бежать",
     ];
 
-    /// Everything that signing may read from a document and its first line.
+    /// Returns everything that signing may read from a document or a first line.
     fn said(document: &Analysis<'_>) -> Vec<(u64, String, bool, bool, u32, Frequency)> {
         let counted = document.counted().iter().zip(document.frequencies());
         let of = |(one, frequency): (&Counted, &Frequency)| {
@@ -287,7 +287,7 @@ pub mod tests {
         pub records: Vec<u8>,
     }
 
-    /// Counts texts, and stores their words and those of their first lines.
+    /// Counts texts and stores their words, and those of their first lines if `first_lines` is set.
     pub fn written(pipeline: &Pipeline, texts: &[String], first_lines: bool) -> Written {
         let (mut counts, mut words, mut records) = (Counts::new(0), Vocabulary::default(), Vec::new());
         for (doc, text) in texts.iter().enumerate() {
@@ -344,7 +344,7 @@ pub mod tests {
     }
 
     proptest::proptest! {
-        /// Only a broken disk could return other bytes than were written; even these must not cause a panic.
+        /// Only a broken disk could return bytes other than those written; even they must not cause a panic.
         #[test]
         fn any_bytes_are_read_or_refused(
             cut in 0usize..4000, at in 0usize..4000, by in 0u8.., noise in proptest::collection::vec(0u8.., 0..300),

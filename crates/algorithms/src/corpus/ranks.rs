@@ -1,12 +1,12 @@
-//! Ranks of terms: their places in one order for all documents, rare terms first, ties broken by hash.
+//! Ranks of terms: their positions in one order for all documents, with rare terms first and ties broken by hash.
 //!
 //! ```text
-//! rank of a term = terms of a lower df + terms of its df with a lower hash
+//! rank of a term = terms with a lower df + terms with the same df and a lower hash
 //! terms 10, 20, 30, 40 of df 3, 1, 3, 1:  ranks 2, 0, 3, 1
 //! ```
 //!
 //! The terms of a table are sorted by hash, so one count for each df yields all ranks. A rank takes five bytes in a mapped file, at the
-//! place of its term; its df is found in a short list, because there are few different ones.
+//! position of its term. The df of a rank is found in a short list, because few different values occur.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt;
@@ -18,13 +18,13 @@ use super::stretches::{STRETCH, Spread, by_stretches};
 use super::term_file::{map, nameless};
 use dupsift_core::error::{Error, Result};
 
-/// Bytes of a rank, enough for 10^12 terms.
+/// The number of bytes in a rank, enough for 10^12 terms.
 const BYTES: usize = 5;
 /// Document frequencies below this one are counted without a search.
 const LOW: usize = 1 << 10;
-/// For this many of the most common terms, the df is in a separate list: half a megabyte.
+/// The number of most common terms whose df is in a separate list: half a megabyte.
 const COMMON: u64 = if cfg!(test) { 100 } else { 1 << 16 };
-/// Steps that are checked one by one.
+/// The number of steps that are checked one by one.
 const NEAR: usize = 8;
 
 /// A number for each df.
@@ -46,7 +46,7 @@ impl ByDf {
         }
     }
 
-    /// Iterates over the numbers that are not 0, by df.
+    /// Iterates over the numbers that are not 0, in the order of df.
     fn each(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let low = self.low.iter().enumerate().map(|(df, &value)| (df as u64, value));
         low.filter(|(_, value)| *value > 0).chain(self.high.iter().map(|(&df, &value)| (df, value)))
@@ -56,9 +56,9 @@ impl ByDf {
 /// The ranks of the terms of a table.
 pub struct Ranks {
     file: Option<Mmap>,
-    /// The first rank of each df that occurs, with the df.
+    /// The first rank of each df that occurs, and the df.
     steps: Vec<(u64, u64)>,
-    /// The df of the last ranks.
+    /// The df of each of the most common terms, which have the last ranks.
     common: Vec<u64>,
 }
 
@@ -68,7 +68,7 @@ impl Ranks {
         Ranks { file: None, steps: Vec::new(), common: Vec::new() }
     }
 
-    /// Writes the ranks of `len` terms sorted by hash; `df` returns the df of the term at a place.
+    /// Writes the ranks of `len` terms sorted by hash; `df` returns the df of the term at a position.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -98,7 +98,7 @@ impl Ranks {
         Ok(Ranks { file: map(&file, path)?, steps, common })
     }
 
-    /// Returns the rank of the term at a place in the table.
+    /// Returns the rank of the term at a position in the table.
     #[inline]
     pub fn get(&self, at: usize) -> u64 {
         let ranks = self.file.as_deref().map_or(&[][..], |file| file.as_chunks::<BYTES>().0);
@@ -113,7 +113,7 @@ impl Ranks {
     }
 }
 
-/// Replaces the number of terms of each df, by stretch, with the rank of the first one; returns the first rank of each df.
+/// Replaces the number of terms with each df in each stretch by the rank of the first of them; returns the first rank of each df.
 fn begin(counts: &mut [ByDf]) -> Vec<(u64, u64)> {
     let mut next = ByDf::new();
     counts.iter().flat_map(ByDf::each).for_each(|(df, count)| *next.of(df) += count);
@@ -145,7 +145,7 @@ pub struct Dfs<'r> {
 }
 
 impl Dfs<'_> {
-    /// Returns the df of the term with a rank, which must not be below the previous one; 1 beyond all ranks.
+    /// Returns the df of the term with this rank, which must not be lower than the previous one; 1 beyond all ranks.
     #[inline]
     pub fn of(&mut self, rank: u64) -> u64 {
         if rank >= self.first_common {
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(ranks.dfs().of(3), 3);
     }
 
-    /// Compares with sorting, over several stretches, with frequencies below and above the search limit.
+    /// Compares with sorting, over several stretches and with frequencies below and above the search limit.
     #[test]
     fn ranks_are_places_in_the_order_of_df_and_hash() {
         for (seed, len) in [(1, 0), (2, 1), (3, 299), (4, 300), (5, 2_000)] {

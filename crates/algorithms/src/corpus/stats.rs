@@ -16,7 +16,7 @@ pub struct CorpusStats {
     tokens: u64,
     snapshot: u64,
     covers: bool,
-    /// [`CorpusStats::idf_bm25`] of each document frequency, from 0.
+    /// [`CorpusStats::idf_bm25`] for each document frequency, starting at 0.
     idf: Vec<f64>,
     /// Words with their document and collection frequencies.
     pub words: TermTable,
@@ -31,7 +31,7 @@ impl CorpusStats {
         CorpusStats::new(0, 0, 0, TermTable::empty(), TermTable::empty())
     }
 
-    /// Returns statistics. `documents`: those with at least one word; `tokens`: the words in all of them; `snapshot`: see [`snapshot`].
+    /// Creates the statistics of `documents` documents with at least one word and `tokens` words in all. For `snapshot`, see [`snapshot`].
     pub fn new(documents: u64, tokens: u64, snapshot: u64, words: TermTable, features: TermTable) -> CorpusStats {
         let idf = (0..=documents.min(KEPT_IDF)).map(|df| idf_bm25(documents, df)).collect();
         CorpusStats {
@@ -46,13 +46,13 @@ impl CorpusStats {
         }
     }
 
-    /// Returns the same counts for documents that were not counted, which they do not cover.
+    /// Returns the same counts for use with documents that were not counted: [`CorpusStats::covers`] is false.
     pub fn frozen(self) -> CorpusStats {
         CorpusStats { covers: false, ..self }
     }
 
-    /// Returns whether every document that is signed was counted. Only then does a count prove that a term occurs in this document or
-    /// its copies only; with frozen counts, an unknown term may occur in many.
+    /// Returns whether every document that is signed was counted. Only then do the counts prove that a term occurs in no document other
+    /// than this one and its copies; with frozen counts, an unknown term may occur in many.
     pub fn covers(&self) -> bool {
         self.covers
     }
@@ -82,7 +82,7 @@ impl CorpusStats {
         self.words.get_many(terms, |found| each(found.map_or(1, |found| found.df)));
     }
 
-    /// Returns the occurrences of the term in all documents; 1 for an unknown term.
+    /// Returns how often the term occurs in all documents; 1 for an unknown term.
     pub fn cf(&self, term: u64) -> u64 {
         self.words.get(term).map_or(1, |found| found.cf)
     }
@@ -111,17 +111,17 @@ impl CorpusStats {
         self.features.get_many(features, |found| each(frequency(&self.features, found)));
     }
 
-    /// Returns the IDF of a word in this many documents, ln(N / df); 0 for a corpus that was not counted.
+    /// Returns the IDF of a word that occurs in `df` documents, ln(N / df); 0 for a corpus that was not counted.
     pub fn idf(&self, df: u64) -> f64 {
         if self.documents == 0 { 0.0 } else { float::ln(self.documents as f64 / df as f64) }
     }
 
-    /// Returns the BM25 IDF of a word in this many documents, ln((N - df + 0.5) / (df + 0.5)); negative for df above N/2.
+    /// Returns the BM25 IDF of a word that occurs in `df` documents, ln((N - df + 0.5) / (df + 0.5)); negative for df above N/2.
     pub fn idf_bm25(&self, df: u64) -> f64 {
         self.idf.get(df as usize).copied().unwrap_or_else(|| idf_bm25(self.documents, df))
     }
 
-    /// Returns the id of these counts: equal for equal corpora with the same tokenizer, in any order of documents.
+    /// Returns the id of these counts, which is equal for equal corpora with the same tokenizer, whatever the order of their documents.
     pub fn snapshot(&self) -> u64 {
         self.snapshot
     }
@@ -138,7 +138,7 @@ fn frequency(table: &TermTable, found: Option<Found>) -> Frequency {
     found.map_or(Frequency::UNKNOWN, known)
 }
 
-/// The weights of this many document frequencies are cached, which covers most words in most documents.
+/// The number of document frequencies whose weights are cached, which covers most words in most documents.
 const KEPT_IDF: u64 = 1 << 16;
 
 fn idf_bm25(documents: u64, df: u64) -> f64 {

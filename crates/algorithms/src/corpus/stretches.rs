@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-/// Terms that one thread processes at a time.
+/// The number of terms that one thread processes at a time.
 pub const STRETCH: usize = if cfg!(test) { 300 } else { 1 << 18 };
 
 /// Runs a function for each of this many numbered work items, on any number of threads.

@@ -1,7 +1,7 @@
 //! The term table: (term, df, cf) sorted by term in a memory-mapped file, so that it takes no anonymous memory.
 //!
-//! Terms are well-mixed 64-bit hashes, so equal ranges contain about equally many terms: an index in a second file stores where each
-//! range of about [`BUCKET`] terms begins, and a lookup touches two places in memory instead of a binary search. A record is three
+//! Terms are well-mixed 64-bit hashes, so equal ranges contain about equally many terms. An index in a second file stores where each range
+//! of about [`BUCKET`] terms begins, so that a lookup accesses memory twice, far less often than a binary search. A record is three
 //! little-endian 64-bit numbers, an index entry is one. A third file has the ranks (`ranks.rs`).
 
 use std::fs::File;
@@ -21,13 +21,13 @@ use dupsift_text::Frequency;
 
 const RECORD: usize = 24;
 
-/// Slots for the most common terms: 2 MiB.
+/// The number of slots for the most common terms: 2 MiB.
 const COMMON: usize = 1 << 16;
 
-/// Terms that are looked up together.
+/// The number of terms that are looked up together.
 const AT_ONCE: usize = 32;
 
-/// Average number of terms in a range of the index.
+/// The average number of terms in a range of the index.
 const BUCKET: usize = 4;
 
 /// Writes a term table in ascending order of terms.
@@ -91,9 +91,9 @@ pub(super) fn record(term: u64, df: u64, cf: u64) -> [u8; RECORD] {
 pub struct Found {
     /// The number of documents that contain the term.
     pub df: u64,
-    /// Its occurrences in them.
+    /// How often it occurs in them.
     pub cf: u64,
-    /// Its place in the table.
+    /// The position of the term in the table.
     pub at: usize,
 }
 
@@ -113,7 +113,7 @@ impl TermTable {
         TermTable { terms: None, index: None, ranks: Ranks::none(), common: Vec::new() }
     }
 
-    /// Opens the table in a file; the path is for messages.
+    /// Opens the table in a file. The ranks and the index are created next to `path`, which error messages also name.
     pub(super) fn open(file: &File, path: &Path, spread: Spread<'_>) -> Result<TermTable> {
         let mut table = TermTable { terms: map(file, path)?, ..TermTable::empty() };
         if !table.is_empty() {
@@ -129,7 +129,7 @@ impl TermTable {
     fn write_index(&self, path: &Path, spread: Spread<'_>) -> Result<Option<Mmap>> {
         let file = nameless(path)?;
         let (len, ranges) = (self.len(), self.len().div_ceil(BUCKET));
-        // Each stretch writes the ranges that begin in it; the last one also writes those after all terms.
+        // Each stretch writes the ranges that begin in it; the last one also writes the ranges after all terms.
         let write = |stretch: Range<usize>| {
             let first = stretch.start.checked_sub(1).map_or(0, |before| range_of(self.term(before), ranges) + 1);
             let (mut begins, ends) = (Vec::new(), stretch.end == len);
@@ -168,7 +168,7 @@ impl TermTable {
         (part(0), part(8), part(16))
     }
 
-    /// Fills the common slots with the terms of highest df, at most half of the slots.
+    /// Fills at most half of the common slots with the terms of highest df.
     fn choose_common(&mut self, spread: Spread<'_>) {
         let width = |df: u64| (u64::BITS - df.leading_zeros()) as usize;
         let widths = by_stretches(self.len(), spread, |stretch| {
@@ -176,7 +176,7 @@ impl TermTable {
             stretch.for_each(|at| by_width[width(self.entry(at).1)] += 1);
             by_width
         });
-        // Takes all terms whose df has this many bits or more, or none: the exact number does not matter.
+        // For each number of bits in a df, takes all terms or none: the exact number of terms does not matter.
         let (mut least, mut count) = (65, 0);
         while least > 1 {
             count += widths.iter().map(|by_width| by_width[least - 1]).sum::<usize>();
@@ -200,7 +200,7 @@ impl TermTable {
         self.common = common;
     }
 
-    /// Returns a term if it is one of the common ones.
+    /// Looks up a term among the common ones.
     #[inline]
     fn common(&self, term: u64) -> Option<Found> {
         let mut slot = range_of(term, COMMON);
@@ -216,7 +216,7 @@ impl TermTable {
         }
     }
 
-    /// Returns the rank of the term at a place in the table: its place in the order of df and hash.
+    /// Returns the rank of the term at a position in the table: its position in the order of df and hash.
     #[inline]
     pub fn rank(&self, at: usize) -> u64 {
         self.ranks.get(at)
@@ -227,13 +227,13 @@ impl TermTable {
         self.ranks.dfs()
     }
 
-    /// Returns a term if it is in the table.
+    /// Looks up a term; `None` if it is not in the table.
     pub fn get(&self, term: u64) -> Option<Found> {
         self.common(term).or_else(|| self.find(term, self.range(term)?))
     }
 
-    /// Like [`TermTable::get`] for many terms, in their order: the waits for memory, nearly all of a lookup in a large table, overlap.
-    /// Each step prefetches what the next one reads.
+    /// Like [`TermTable::get`] for many terms, in their order, but faster: each step prefetches what the next one reads, so that the waits
+    /// for memory, nearly all of the cost of a lookup in a large table, overlap.
     pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<Found>)) {
         let mut places = [const { Place::Nowhere }; AT_ONCE];
         let index = self.index();
@@ -276,7 +276,7 @@ impl TermTable {
         self.index.as_deref().map_or(&[], |index| index.as_chunks::<8>().0)
     }
 
-    /// Returns the places that may contain a term.
+    /// Returns the positions at which a term may be.
     #[inline]
     fn range(&self, term: u64) -> Option<Range<usize>> {
         let index = self.index();
@@ -324,7 +324,7 @@ enum Place {
     Range(Range<usize>),
 }
 
-/// Returns the range that contains a term, among this many equal ones.
+/// Returns which of this many equal ranges contains a term.
 #[inline]
 fn range_of(term: u64, ranges: usize) -> usize {
     ((u128::from(term) * ranges as u128) >> 64) as usize

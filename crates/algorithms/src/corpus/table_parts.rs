@@ -22,7 +22,7 @@ pub struct TermTableParts {
     moved: Condvar,
 }
 
-/// The part that gets its place in the file next.
+/// The state of the part that gets its position in the file next.
 #[derive(Default)]
 struct Turn {
     next: usize,
@@ -39,8 +39,8 @@ impl TermTableParts {
         Ok(TermTableParts { file: nameless(path)?, path: path.to_path_buf(), turn, moved })
     }
 
-    /// Returns the part with this number, counted from 0. Each part must be written by one thread, and parts must be started in order.
-    /// It keeps up to `keeps` bytes in memory until it gets its place, and calls `go_on` while it waits.
+    /// Returns the part with this number, counted from 0. Each part must be written by one thread, and parts must be started in order. A
+    /// part keeps up to `keeps` bytes in memory until it gets its position in the file, and calls `go_on` while it waits.
     pub fn part<'p>(&'p self, at: usize, keeps: usize, go_on: &'p dyn Fn() -> Result<()>) -> TermTablePart<'p> {
         TermTablePart {
             of: self,
@@ -64,7 +64,7 @@ impl TermTableParts {
         self.turn.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until all previous parts have their places.
+    /// Waits until all previous parts have their positions.
     fn wait(&self, at: usize, go_on: &dyn Fn() -> Result<()>) -> Result<MutexGuard<'_, Turn>> {
         let mut turn = self.turn();
         while turn.next < at {
@@ -92,7 +92,7 @@ pub struct TermTablePart<'p> {
     bytes: Vec<u8>,
     first: Option<u64>,
     last: Option<u64>,
-    /// The place of the next bytes, once this part has its place.
+    /// The position of the next bytes; `None` until this part has its position in the file.
     place: Option<u64>,
     ended: bool,
 }
@@ -216,7 +216,7 @@ mod tests {
     fn a_part_that_fails_lets_no_other_wait() {
         let parts: Vec<Vec<u64>> = (0..20).map(|at| (at * 100..at * 100 + 50).collect()).collect();
         let (_, results) = write(&parts, 4, 64, &[3]);
-        // All parts before it are written; none after it got a place.
+        // All parts before the failed one are written; no part after it got a position.
         assert_eq!(results.iter().filter(|result| result.is_ok()).count(), 3);
         assert_eq!(results.len(), 20);
     }

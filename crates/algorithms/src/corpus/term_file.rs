@@ -8,7 +8,7 @@ use memmap2::Mmap;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
-/// Creates a new file that loses its name at once: however the process ends, nothing of it is left. The path is for messages.
+/// Creates a new file and removes its name immediately, so that nothing of it is left however the process ends.
 pub fn nameless(path: &Path) -> Result<File> {
     private::create_nameless(path).map_err(Error::io("create the term table", path))
 }

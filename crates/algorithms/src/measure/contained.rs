@@ -9,7 +9,7 @@
 //! ```text
 //! u = "fares rise on 1 May"   {fares rise on, rise on 1, on 1 may}   {1}
 //! v = "fares rise on 2 May"   {fares rise on, rise on 2, on 2 may}   {2}
-//! v contains of u: 1 of 3 grams, 0 of 1 numbers
+//! v contains 1 of the 3 grams and 0 of the 1 numbers in u
 //! ```
 
 use std::cmp::Ordering;
@@ -22,18 +22,18 @@ use dupsift_text::number_words::number_words;
 use dupsift_text::numbers::{numbers, value};
 use dupsift_text::shingle::shingles;
 
-/// Tokens in a gram. A text with fewer tokens, but at least one, is one gram.
+/// The number of tokens in a gram. A text with fewer tokens, but at least one, is one gram.
 pub const GRAM: usize = 3;
 
 /// The minimum number of tokens for a text to have a frame.
 const LEAST_WITH_FRAME: usize = 500;
-/// The frame is this fraction of the text, 1/20, at either end.
+/// The frame is 1/20 of the text at either end.
 const FRAME: usize = 20;
-/// The lowest bit of a number's hash: the number occurs only in the frame.
+/// The lowest bit of a number's hash, which is set if the number occurs only in the frame.
 const IN_FRAME: u64 = 1;
 
-/// Appends the contents of a text: the number of distinct numbers, their hashes with `IN_FRAME`, ascending, the length of the title as
-/// `write_title` writes it, the title, and the hashes of the distinct grams, ascending.
+/// Appends the contents of a text: the number of distinct numbers and their hashes with `IN_FRAME`, ascending; the length of the title and
+/// the title, as `write_title` writes it; and the hashes of the distinct grams, ascending.
 pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
     let mut own = Vec::new();
     write_numbers(document, &mut own);
@@ -58,7 +58,7 @@ fn write_numbers(document: &Analysis<'_>, out: &mut Vec<u64>) {
     if let Some(line) = document.first_line().filter(|_| frame > 0) {
         each_number(line.text(), |_, hash| out.push(hash));
     }
-    // A number that also occurs inside sorts first, and its duplicate in the frame is removed.
+    // If a number also occurs inside, that occurrence sorts first, and the one in the frame is removed.
     out.sort_unstable();
     out.dedup_by_key(|number| *number & !IN_FRAME);
 }
@@ -101,7 +101,7 @@ pub struct Contained {
     pub facts: Part,
 }
 
-/// Returns how much of each text the other contains, from their [`write_contents`]: of `a` in `b`, and of `b` in `a`.
+/// Returns how much of each text the other contains, given what [`write_contents`] wrote: of `a` in `b`, and of `b` in `a`.
 pub fn contained(a: &[u64], b: &[u64]) -> [Contained; 2] {
     let ([numbers_a, _, grams_a], [numbers_b, _, grams_b]) = (parts(a), parts(b));
     let grams = common(grams_a, grams_b) as u64;
@@ -113,7 +113,7 @@ pub fn contained(a: &[u64], b: &[u64]) -> [Contained; 2] {
     })
 }
 
-/// Returns how many numbers two texts have in common, and how many of these are facts of each.
+/// Returns how many numbers two texts have in common, and how many of these are facts in each text.
 fn common_numbers(a: &[u64], b: &[u64]) -> (u64, [u64; 2]) {
     let (mut a, mut b, mut all, mut facts) = (a.iter().peekable(), b.iter().peekable(), 0, [0; 2]);
     while let (Some(&&x), Some(&&y)) = (a.peek(), b.peek()) {
@@ -133,7 +133,7 @@ fn common_numbers(a: &[u64], b: &[u64]) -> (u64, [u64; 2]) {
     (all, facts)
 }
 
-/// Returns how the titles of two texts differ, from their [`write_contents`].
+/// Returns how the titles of two texts differ, given what [`write_contents`] wrote.
 pub fn titles_differ(a: &[u64], b: &[u64]) -> Option<TitleDifference> {
     title_difference([a, b].map(|contents| {
         let [_, title, grams] = parts(contents);
@@ -189,7 +189,7 @@ mod tests {
         let [a, b] = of(&page("5 may", "7"), &page("6 may", "7"));
         assert_eq!((a.numbers, a.facts, b.facts), (part(1, 2), part(1, 1), part(1, 1)));
         assert_eq!(facts(&page("5 may", "7"), &page("5 may", "8")), part(0, 1));
-        // It counts if it also occurs inside or in the first line.
+        // A number of the frame counts if it also occurs inside or in the first line.
         assert_eq!(facts(&page("5 may", "5"), &page("6 may", "5")), part(1, 1));
         assert_eq!(facts(&format!("Notice 5\n{}", words(600)), &format!("Notice 6\n{}", words(600))), part(0, 1));
         assert_eq!(facts(&format!("Title\n5 {}", words(100)), &format!("Title\n6 {}", words(100))), part(0, 1));

@@ -1,6 +1,6 @@
 //! Cosine of the angle between two sparse vectors.
 
-/// Returns the cosine of two vectors of (term, weight), sorted by term, terms distinct; 0 if a vector has length 0. Sums run in the
+/// Returns the cosine of two vectors of (term, weight) with distinct terms, sorted by term; 0 if a vector has length 0. Sums run in the
 /// order of terms, so equal vectors give equal bits. O(|A| + |B|).
 pub fn cosine(a: &[(u64, f64)], b: &[(u64, f64)]) -> f64 {
     let (mut i, mut j, mut product) = (0, 0, 0.0);

@@ -26,7 +26,7 @@ fn lcs_similarity_within(a: &[u32], b: &[u32], threshold: f64, most_steps: u64) 
     if !may_reach(a.len().min(b.len()), all, threshold) {
         return Ok(None);
     }
-    // One less than the threshold requires, so that rounding never decides; the last line does.
+    // One less than the threshold requires, so that rounding here never decides; the last line decides.
     let least = ((threshold * all as f64 / 2.0).floor() as usize).saturating_sub(1);
     let common = common_in_order(a, b, least, most_steps)?;
     let similarity = common.map(|common| 2.0 * common as f64 / all as f64);
@@ -38,7 +38,7 @@ pub fn may_reach(common: usize, all: usize, threshold: f64) -> bool {
     all == 0 || 2.0 * common as f64 / all as f64 >= threshold
 }
 
-/// The number of a sequence's elements in each of 256 classes by a hash.
+/// The number of a sequence's elements in each of 256 hash classes.
 ///
 /// In each class, two sequences have at most the smaller of both counts in common, in any order: the sum of these bounds their LCS. This
 /// rejects most pairs of unrelated Chinese texts without an alignment, but few Russian or English ones, whose letters are always the
@@ -50,7 +50,7 @@ impl Profile {
     /// Returns the profile of a sequence. O(n).
     pub fn of(elements: impl IntoIterator<Item = u32>) -> Profile {
         let mut counts = [0; 256];
-        // The upper bits of a product with the golden ratio: neighboring values, such as the letters of an alphabet, are spread.
+        // The upper bits of a product with the golden ratio spread neighboring values, such as the letters of an alphabet.
         elements.into_iter().for_each(|element| counts[(element.wrapping_mul(0x9E37_79B9) >> 24) as usize] += 1);
         Profile(counts)
     }
@@ -119,7 +119,7 @@ mod tests {
             agree(&a, &b, t)?;
         }
 
-        /// Long enough for many blocks of 64 and a band within them.
+        /// The texts are long enough for many blocks of 64 and a band within them.
         #[test]
         fn equals_the_quadratic_definition_on_edited_texts((a, b) in edited(), t in 0.6f64..1.0) {
             agree(&a, &b, t)?;

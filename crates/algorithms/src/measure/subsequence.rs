@@ -1,12 +1,11 @@
 //! The length of the longest common subsequence, bit-parallel, even for long sequences.
 //!
 //! Source: Hyyrö 2004 (Bit-parallel LCS-length computation revisited), within the band of Ukkonen 1985. A bit of `ones` is 0 where the
-//! subsequence grows. An element of the second sequence changes only the blocks of 64 places in which the first one contains it, and
-//! those that a carry passes through: so a text of many different words costs a few steps per word instead of the width of the band.
-//! Narrow bands are tried first: near-duplicates are found in them, and pairs with too many differences are abandoned as soon as that is
-//! clear.
+//! subsequence grows. An element of the second sequence changes only the blocks of 64 positions in which the first one contains it, and
+//! those that a carry passes through, so a text of many different words costs a few steps per word instead of the width of the band. Narrow
+//! bands are tried first: near-duplicates are found in them, and pairs with too many differences are abandoned as soon as that is clear.
 //!
-//! Cost: O(n) to O(n^2 / 64) steps, never more than the caller allows: such a pair is [`Undecided`].
+//! Cost: O(n) to O(n^2 / 64) steps, never more than the caller allows; a pair that needs more is [`Undecided`].
 
 use hashbrown::HashMap;
 
@@ -23,12 +22,12 @@ const NARROW: usize = 1024;
 const WIDEN: usize = 2;
 /// Elements below this, mainly letters, are numbered without a lookup.
 const LETTERS: usize = 1 << 11;
-/// Steps of a row, not counting its blocks.
+/// The number of steps per row, not counting its blocks.
 const ROW_STEPS: u64 = 4;
-/// Steps to number an element and to enter it in the tables; a new element also waits for its own memory.
+/// The number of steps to number an element and enter it in the tables; a new element also waits for its own memory.
 const ENTRY_STEPS: u64 = 16;
 const NUMBER_STEPS: u64 = 128;
-/// The number of steps up to which places and numbers fit 32 bits.
+/// The number of steps up to which positions and numbers fit in 32 bits.
 const STEPS_OF_32_BITS: u64 = 1 << 34;
 
 /// Returns the length of the longest common subsequence if it is at least `least`.
@@ -61,7 +60,7 @@ pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> D
         if last <= left && numbered.most_steps(band) > left - last {
             band = widest;
         }
-        // A subsequence of this length leaves out no more elements of both than the band covers.
+        // A subsequence of at least this length leaves out no more elements of the two sequences than the band covers.
         let within = (all - band).div_ceil(2);
         match table.common(&numbered.second, within, &mut steps, most_steps)? {
             Some(common) => return Ok(Some(edges + common)),
@@ -71,16 +70,16 @@ pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> D
     }
 }
 
-/// Two sequences without the elements that only one of them contains; the others are numbered.
+/// Two sequences without the elements that only one of them contains; the remaining elements are numbered.
 struct Numbered {
     first: Vec<u32>,
     second: Vec<u32>,
-    /// The number of different numbers, including unused ones.
+    /// The number of distinct numbers, including unused ones.
     numbers: usize,
 }
 
 impl Numbered {
-    /// Returns `None` if the two have fewer than `least` elements in common, in any order.
+    /// Numbers the common elements; `None` if the two have fewer than `least` elements in common, in any order.
     fn new(
         first: &[u32],
         second: &[u32],
@@ -100,7 +99,7 @@ impl Numbered {
         *steps += u64::from(numbers.count) * NUMBER_STEPS;
         let first: Vec<u32> = first.iter().filter_map(|element| numbers.known(*element)).collect();
         let (mut second, numbers) = (by_number, numbers.count as usize);
-        // By number: how often it occurs in the first and in the second sequence.
+        // For each number, how often it occurs in the first and in the second sequence.
         let mut counts = vec![(0u32, 0u32); numbers];
         first.iter().for_each(|&number| counts[number as usize].0 += 1);
         second.iter().for_each(|&number| counts[number as usize].1 += 1);
@@ -112,7 +111,7 @@ impl Numbered {
     /// Returns the maximum cost of the rows in a band that covers this many elements.
     fn most_steps(&self, band: usize) -> u64 {
         let blocks = (band / 64 + 2).min(self.first.len().div_ceil(64));
-        // One more to check what is left.
+        // One more step per row to check what is left.
         self.second.len() as u64 * (ROW_STEPS + 1 + blocks as u64)
     }
 }
@@ -148,14 +147,14 @@ impl Numbers {
     }
 }
 
-/// The places of the elements in the first sequence.
+/// The positions of the elements in the first sequence.
 struct Table {
-    /// The number of places, and of blocks of 64 places.
+    /// The number of positions; `blocks` is the number of blocks of 64 positions.
     places: usize,
     blocks: usize,
-    /// By number: where its entries begin; one more at the end. A number in most blocks has an entry for every block.
+    /// Where the entries of each number begin, and where the last ones end. A number in most blocks has an entry for every block.
     begins: Vec<u32>,
-    /// The block of each entry, ordered within each number, and the places of the element in it.
+    /// The block of each entry, in ascending order for each number; `mask` holds the positions of the element in it.
     block: Vec<u32>,
     mask: Vec<u64>,
 }
@@ -202,10 +201,10 @@ impl Table {
         if least > self.places.min(second.len()) {
             return Ok(None);
         }
-        // Places farther from their row than this cannot contribute to `least`.
+        // Positions farther from their row than this cannot contribute to a subsequence of length `least`.
         let (left, right) = (self.places - least, second.len() - least);
         let mut state = State { ones: vec![u64::MAX; self.blocks], top: 0 };
-        // By number: its first entry within the band, which advances with the rows.
+        // For each number, its first entry within the band, which advances with the rows.
         let mut from = self.begins.clone();
         let (mut settled, mut found, mut next_look) = (0, 0, 64);
         for (row, &number) in second.iter().enumerate() {
@@ -247,7 +246,7 @@ fn zeros(ones: &[u64]) -> usize {
     ones.iter().map(|ones| ones.count_zeros() as usize).sum()
 }
 
-/// The bits after some rows.
+/// The bits after the rows so far.
 struct State {
     ones: Vec<u64>,
     /// The last block that may contain a 0.
@@ -255,7 +254,7 @@ struct State {
 }
 
 impl State {
-    /// Processes a row with entries for all blocks from `begin`; returns the steps.
+    /// Processes a row with entries for all blocks from `begin`; returns the number of steps.
     fn all(&mut self, begin: usize, masks: &[u64]) -> u64 {
         let mut carry = false;
         for (ones, mask) in self.ones[begin..].iter_mut().zip(masks) {
@@ -265,7 +264,7 @@ impl State {
         masks.len() as u64
     }
 
-    /// Processes a row with entries for some blocks, of which those up to `end` count; returns the steps.
+    /// Processes a row with entries for some blocks and ignores those after `end`; returns the number of steps.
     fn some(&mut self, end: usize, blocks: &[u32], masks: &[u64]) -> u64 {
         let (mut carry, mut next, mut steps) = (false, 0, 0);
         for (&block, &mask) in blocks.iter().zip(masks) {
@@ -288,7 +287,7 @@ impl State {
         steps
     }
 
-    /// Passes a carry through blocks without a match; returns whether it comes out again, and the steps.
+    /// Passes a carry through blocks without a match; returns whether it comes out again, and the number of steps.
     fn run_through(&mut self, blocks: std::ops::Range<usize>, mut steps: u64) -> (bool, u64) {
         for block in blocks {
             let (sum, over) = self.ones[block].overflowing_add(1);
@@ -317,7 +316,7 @@ mod tests {
     use super::*;
     use dupsift_core::hash::splitmix64;
 
-    /// Returns random elements of this many kinds.
+    /// Returns random elements with this many distinct values.
     fn random(seed: u64, length: usize, kinds: u64) -> Vec<u32> {
         (0..length as u64).map(|at| (splitmix64(seed, at) % kinds) as u32 * 1_000).collect()
     }
@@ -335,7 +334,7 @@ mod tests {
         row[b.len()]
     }
 
-    /// Lengths of many blocks, small and large alphabets, and all thresholds: several bands are tried.
+    /// Tries lengths of many blocks, small and large alphabets, and all thresholds, which takes several bands.
     #[test]
     fn equals_the_definition_in_every_band() {
         for (kinds, changes) in [(2, 300), (2, 2_000), (40, 900), (100_000, 1_500), (100_000, 0)] {
@@ -371,7 +370,7 @@ mod tests {
         near.remove(5_000);
         near.insert(15_000, 7);
         assert_eq!(common_in_order(&a, &near, 15_000, most / 4), Ok(Some(19_999)));
-        // Lengths, and words that only one sequence has, decide without a step.
+        // Lengths, and words that only one sequence has, decide without processing a row.
         assert_eq!(common_in_order(&a, &b[..9_999], 10_000, 0), Ok(None));
         assert_eq!(common_in_order(&a, &random(3, 20_000, 1)[..], 15_000, most / 4), Ok(None));
         // Too many elements to number in time.

@@ -1,4 +1,4 @@
-//! The word that distinguishes two texts: a template filled in for another town repeats another word again and again.
+//! The word that distinguishes two texts: a template filled in for another town repeats a different word again and again.
 //!
 //! ```text
 //! u = "Bern: the mayor of Bern speaks"    {bern 2, the 1, mayor 1, of 1, speaks 1}
@@ -10,7 +10,7 @@
 
 use dupsift_text::Analysis;
 
-/// The bits of a number that hold the count of a word in the text; the others are the upper bits of its hash.
+/// The number of low bits that hold the count of a word in the text; the others are the upper bits of its hash.
 const COUNT: u32 = 16;
 
 /// Appends the number of words in a text, the number of distinct ones, and these with their counts, ordered by hash.

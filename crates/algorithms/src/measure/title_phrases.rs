@@ -1,8 +1,8 @@
 //! Titles that follow the same pattern: the names of two functions, or the rules of two counties.
 //!
 //! A version with another title still contains the phrases of the old title in its text. If two pages from one template have different
-//! titles, each has a phrase of its own title that the other page lacks, and usually repeats it. Names without white space differ unless
-//! they are equal: no version renames a function.
+//! titles, each has a phrase of its own title that the other page lacks, and usually repeats it. Names without white space always differ if
+//! they are not equal: no version renames a function.
 //!
 //! ```text
 //! u "Rules of the Hualien branch\nThe Hualien branch shall ..."   v "Rules of the Yilan branch\nThe Yilan branch shall ..."
@@ -108,7 +108,8 @@ impl<'t> Title<'t> {
         2 * self.stems.iter().filter(|stem| other.stems.contains(stem)).count() >= self.stems.len()
     }
 
-    /// Returns whether the other text lacks a phrase with a word that the other title lacks, and whether such a phrase is repeated.
+    /// Returns whether this title has a phrase that the other text lacks and that contains a word missing in the other title, and whether
+    /// this text repeats such a phrase.
     fn own_phrase(&self, other: &Title<'_>, in_other: impl Fn(u64) -> bool) -> (bool, bool) {
         let windows = self.stems.windows(GRAM).zip(self.phrases).enumerate();
         let own = windows
@@ -170,7 +171,7 @@ mod tests {
             format!("Rules of the {county} branch\nThe {body} branch of the office shall obey.")
         };
         assert_eq!(of(&rules("Hualien", "Hualien"), &rules("Yilan", "Yilan")), Some(Phrase));
-        // One text that repeats it is enough, none is not, and a phrase that the other text contains does not count.
+        // It is enough if one text repeats its phrase, but not if neither does; a phrase that the other text contains does not count.
         assert_eq!(of(&rules("Hualien", "Hualien"), &rules("Yilan", "same")), Some(Phrase));
         assert_eq!(of(&rules("Hualien", "same"), &rules("Yilan", "same")), None);
         assert_eq!(of(&rules("Hualien", "Yilan"), &rules("Yilan", "Yilan")), None);

@@ -30,10 +30,10 @@ const REPEATED: f64 = 5.0;
 /// The first line of one text compared with another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TitleWords {
-    /// The largest share of its occurrences by which a word in the first line is rarer in the other text: 1 if the other text does not
-    /// have it; 0 if there is no title.
+    /// How much rarer a word of the first line is in the other text, as a share of its occurrences, for the word with the largest share: 1
+    /// if the other text does not have it; 0 if there is no title.
     pub missing: f64,
-    /// That word, numbered as in [`Surplus`](super::Surplus); 0 if no word is missing.
+    /// The word with that share, numbered as in [`Surplus`](super::Surplus); 0 if no word is missing.
     pub word: u64,
     /// The number of different words in the first line.
     pub words: u64,
@@ -48,10 +48,10 @@ pub struct TitleWords {
 }
 
 impl Versions {
-    /// Returns whether the title of one text names something that is not the other text's subject: for a contained text, only its own
-    /// title counts; for two versions, both titles do.
+    /// Returns whether the title of one text names something that is not the other text's subject: for a contained text, only its own title
+    /// counts; for two versions, both titles do.
     ///
-    /// A pair without a third document in its near group that is more similar than the next best by twice `gap` is about one thing,
+    /// Two texts are about the same thing if their near group has no third document and their cosine exceeds the next best by twice `gap`,
     /// unless `difference` shows otherwise.
     pub fn other_title(
         &self,
@@ -132,7 +132,7 @@ mod tests {
         assert!(!differ(&both(), RelationKind::Contained, [changed, equal]));
         assert!(differ(&both(), RelationKind::Contained, [TitleWords { rare: 0.019, ..changed }, equal]));
         assert!(differ(&both(), RelationKind::Contained, [TitleWords { rare: 0.5, rare_words: 2, ..changed }, equal]));
-        // Not if another document is more similar, and not for a name.
+        // Shared rare words do not help if another document is more similar, or if the title is a name.
         assert!(differ(&Both { next_best: 0.91, ..both() }, RelationKind::Contained, [changed, equal]));
         let name = TitleWords { words: 2, ..changed };
         assert!(differ(&both(), RelationKind::Contained, [name, equal]));

@@ -23,13 +23,13 @@ use dupsift_core::row::{Related, RelationKind, Why};
 
 /// If less than this share of the larger text is in the other one, the pair is classified as contained.
 const MOST_OF_BOTH: f64 = 0.8;
-/// Similarities are Float32.
+/// The tolerance in comparisons, because similarities are Float32.
 pub(super) const HAIR: f64 = 1e-6;
 
 /// The rule with its limits.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Versions {
-    /// The minimum cosine of a pair; it replaces the next best if there is none.
+    /// The minimum cosine of a pair, which is also used as the next best if there is none.
     pub least: f64,
     /// The share of the numbers, in the text with fewer, that must be in the other.
     pub numbers: f64,
@@ -39,13 +39,13 @@ pub struct Versions {
     pub word: f64,
     /// The maximum surplus in a short text, in average words.
     pub short: f64,
-    /// The share of 3-grams from which a text is contained.
+    /// The minimum share of 3-grams that must be in the other text for a text to be contained.
     pub contained: f64,
-    /// How much more similar the two must be than the next best.
+    /// By how much the cosine must exceed the next best.
     pub gap: f64,
     /// The minimum cosine within a near group.
     pub near: f64,
-    /// A first line that more texts have is not a title.
+    /// The maximum number of texts that share a title: a first line that more texts have is not a title.
     pub titles: u64,
     /// The minimum cosine of a pair with the same template that is reported.
     pub templates: f64,
@@ -79,27 +79,27 @@ pub struct Surplus {
 /// The data that the rule needs about two documents a and b.
 #[derive(Clone, Copy, Debug)]
 pub struct Both {
-    /// Their cosine.
+    /// The cosine of the two.
     pub cosine: f64,
     /// How much of a is in b, and of b in a.
     pub contained: [Contained; 2],
     /// The surplus of a over b, and of b over a.
     pub surplus: [Surplus; 2],
-    /// Their first lines.
+    /// The comparison of their first lines.
     pub lines: FirstLine,
-    /// The cosine of the next best.
+    /// The best cosine of either document outside the near group.
     pub next_best: f64,
     /// Whether the near group has a third document.
     pub in_group: bool,
 }
 
 impl Both {
-    /// Returns the shares of 3-grams.
+    /// Returns the share of each text's 3-grams that the other text contains.
     fn shares(&self) -> [f64; 2] {
         self.contained.map(|contained| contained.grams.share().unwrap_or(0.0))
     }
 
-    /// Returns the side that is contained better; the first one if both are equal.
+    /// Returns the text that is better contained in the other: 0 for the first, 1 for the second; 0 if both are equal.
     pub fn inner(&self) -> usize {
         let [a, b] = self.shares();
         usize::from(a < b)
@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn what_stands_alone_and_what_has_one_title() {
-        // 0.15 is enough, as written.
+        // A gap of 0.15 as written in decimals is enough.
         assert_eq!(outcome(Both { cosine: 0.85, next_best: 0.7, ..both() }), (RelationKind::Version, Why::Alone));
         assert_eq!(outcome(Both { cosine: 0.84, next_best: 0.7, ..both() }), (RelationKind::Template, Why::Near));
         let titles = Both { lines: FirstLine { same: true, titles: true }, ..both() };
@@ -255,7 +255,7 @@ mod tests {
             (RelationKind::Template, Why::Near)
         );
         assert_eq!(Versions::DEFAULT.relate(&titles).next_best, 0.69);
-        // Without any next best, which the least cosine as a Float32 replaces, no others are as near.
+        // Without a next best, the minimum cosine is used as a Float32, and no other document counts as near.
         let none = Both { cosine: 0.74, next_best: 0.6f32.into(), ..both() };
         assert_eq!(outcome(none), (RelationKind::Template, Why::Far));
         assert_eq!(outcome(Both { next_best: 0.61, ..none }), (RelationKind::Template, Why::Near));

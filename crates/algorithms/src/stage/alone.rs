@@ -15,7 +15,7 @@ use dupsift_text::{Pipeline, TextOptions};
 pub struct Signature {
     /// The rows that are matched with those of other texts; empty if there is a reason.
     pub rows: Vec<SignatureRow>,
-    /// The sketch that candidate pairs are filtered by, if the method keeps one.
+    /// The sketch that filters candidate pairs, if the method keeps one.
     pub sketch: Vec<u64>,
     /// Why the text has no signature.
     pub reason: Option<Reason>,
@@ -24,7 +24,7 @@ pub struct Signature {
 /// One row of a signature: texts that share position and key are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureRow {
-    /// Which of the algorithm's keys this is: a table, a band, a rule.
+    /// The index of the key among those of the algorithm: a table, a band or a rule.
     pub position: u32,
     /// The key.
     pub key: u128,
@@ -34,7 +34,7 @@ pub struct SignatureRow {
     pub sketch: Vec<u8>,
 }
 
-/// Returns the signature of a text for an algorithm as passed to a run, such as `simhash` or `minhash:bands=20,rows=5`.
+/// Returns the signature of a text for an algorithm in the syntax of `--algorithms`, such as `simhash` or `minhash:bands=20,rows=5`.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for an unknown name or parameter, more than one algorithm, or an algorithm that needs a corpus.
@@ -62,9 +62,9 @@ pub fn sign(text: &str, algorithm: &str) -> Result<Signature> {
     Ok(Signature { rows: rows.collect(), sketch: out.sketch_of_document().to_vec(), reason: out.reason() })
 }
 
-/// Returns the similarity of two texts, from 0 to 1: `lcs`, 2 LCS / (|a| + |b|) on characters; `words`, the same on words; `jaccard`, on
-/// shingles of five words or of other units, such as `jaccard:words3` and `jaccard:chars8`. Texts without words are similar to no other
-/// text.
+/// Returns the similarity of two texts, from 0 to 1. The measure is `lcs`, 2 LCS / (|a| + |b|) on characters; `words`, the same on words;
+/// or `jaccard`, on shingles of five words or of other units, such as `jaccard:words3` or `jaccard:chars8`. Texts without words are similar
+/// to no other text.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for an unknown measure, or for texts so long that comparing them would take more than about a second.

@@ -11,7 +11,7 @@ use dupsift_text::Analysis;
 
 /// An algorithm bound to a corpus.
 pub struct Bound<'c> {
-    /// The name of its output folder.
+    /// The name of the algorithm's output folder.
     pub label: String,
     /// The method.
     pub signer: Box<dyn Signer + 'c>,
@@ -63,7 +63,7 @@ impl<'c> Bound<'c> {
         self.scheme.probe_shape().map(|shape| RowLayout::new(shape, documents).scoped(self.scoped))
     }
 
-    /// Returns the verification of its pairs on the texts: the method's own, the one requested by `verify=`, or both.
+    /// Returns the check that verifies pairs on the texts: the method's own, the one requested by `verify=`, or both.
     pub fn verify(&self) -> Option<Check<'_>> {
         match (self.signer.verify(), self.check.as_deref()) {
             (Some(own), Some(asked)) => Some(Check { first: own, second: Some(asked) }),
@@ -72,7 +72,7 @@ impl<'c> Bound<'c> {
         }
     }
 
-    /// Returns the verification of candidates: all of [`Bound::verify`], except what runs after a rule over all pairs.
+    /// Returns the check for candidates: all of [`Bound::verify`] except the part that runs after a rule over all pairs.
     pub fn verify_candidates(&self) -> Option<Check<'_>> {
         if self.verifies_last() { self.signer.verify().map(Check::one) } else { self.verify() }
     }
@@ -83,7 +83,8 @@ impl<'c> Bound<'c> {
         self.check.as_deref().filter(|_| self.verifies_last()).map(Check::one)
     }
 
-    /// The only score of equal signatures is that of the check.
+    /// Returns whether the check requested by `verify=` runs after a rule over all pairs. For equal signatures it runs before, because they
+    /// have no other score.
     fn verifies_last(&self) -> bool {
         let has_score = self.signer.verify().is_some() || !self.scheme.is_equivalence();
         self.check.is_some() && has_score && (self.margin.is_some() || self.relating().is_some())
@@ -130,7 +131,7 @@ impl<'b> Check<'b> {
         Check { first, second: None }
     }
 
-    /// Returns the settings as they are typed.
+    /// Returns the settings of the checks in the syntax of the options.
     pub fn name(&self) -> String {
         let second = self.second.map(|second| format!(" and {}", second.name()));
         self.first.name() + &second.unwrap_or_default()

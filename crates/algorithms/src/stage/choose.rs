@@ -1,4 +1,4 @@
-//! Chooses in favor of which kept partner a document is removed, if any, for the survivor rule.
+//! Chooses the kept partner in favor of which a document is removed, if any, for the survivor rule.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::remove_if::{Bounds, MOST_LOOKED_AT, Stays};
 use super::survive::{Partner, Removal};
 use crate::measure::Contained;
 
-/// Chooses the best partner; a pair is enough. `better(a, b)`: a precedes b in the order of preference.
+/// Chooses the best partner, if a pair is enough for removal. `better(a, b)` returns whether a precedes b in the order of preference.
 pub fn best(doc: u64, partners: &[Partner], better: impl Fn(u64, u64) -> bool) -> Option<Removal> {
     let best = partners.iter().reduce(|a, b| if better(b.kept, a.kept) { b } else { a })?;
     Some(Removal { doc, kept: best.kept, found: Some(best.found), contained: None })
@@ -35,12 +35,13 @@ pub struct Chooser<B> {
     better: B,
     /// The number of documents that are kept although they form a pair with a kept one, by reason.
     pub stays: BTreeMap<Stays, u64>,
-    /// Kept partners that such documents were not compared with; a partner that several algorithms found may count for each.
+    /// The number of kept partners that such documents were not compared with; a partner that several algorithms found may count once for
+    /// each.
     pub not_looked_at: u64,
 }
 
 impl<B: Fn(u64, u64) -> bool> Chooser<B> {
-    /// Returns a chooser. `better(a, b)`: a precedes b in the order of preference.
+    /// Creates a chooser. `better(a, b)` returns whether a precedes b in the order of preference.
     pub fn new(bounds: Bounds, better: B) -> Chooser<B> {
         Chooser { bounds, better, stays: BTreeMap::new(), not_looked_at: 0 }
     }
@@ -78,7 +79,7 @@ impl<B: Fn(u64, u64) -> bool> Chooser<B> {
         self.look_at(doc, partners, look).map(|(chosen, ..)| chosen)
     }
 
-    /// Returns the choice; if there is none, why the document is kept and how many partners it was not compared with.
+    /// Returns the choice, the reason to keep the document if there is none, and the number of partners that it was not compared with.
     fn look_at<E>(
         &self,
         doc: u64,

@@ -1,8 +1,8 @@
 //! clusters: connected components of one algorithm's pairs, each with its best document and the similarity of the others to it.
 //!
-//! A class of equal documents is one node, named by its smallest document. The driver provides the arrays, one number per document and
-//! all 0 at the start, so it decides where they are stored. A driver that processes one component at a time numbers the documents of
-//! each from 0.
+//! A class of equal documents is one node, named by its smallest document. The driver provides the arrays, which have one number per
+//! document, all 0 at the start, so it decides where they are stored. A driver that processes one component at a time numbers the documents
+//! of each from 0.
 //!
 //! ```text
 //! 1. every pair            join        -> components
@@ -35,7 +35,7 @@ pub struct Clusters<'c, C> {
 }
 
 impl<'c, C: Classes> Clusters<'c, C> {
-    /// Returns clusters without pairs. If there are none, `parents` and `similarities` may be empty.
+    /// Creates clusters without pairs. If the algorithm finds no pairs, `parents` may be `None` and `similarities` empty.
     pub fn new(classes: &'c C, parents: Option<Slots<'c>>, best: Slots<'c>, similarities: &'c mut [u32]) -> Self {
         Clusters { classes, forest: parents.map(Forest::new), best, similarities }
     }
@@ -47,8 +47,9 @@ impl<'c, C: Classes> Clusters<'c, C> {
         }
     }
 
-    /// Adds a class of two or more, or a document that is in a pair and alone in its class, once each, after all pairs were joined.
-    /// `preferred` is the best of these documents, and `better` compares two documents. Returns the root of the cluster.
+    /// Adds a class of two or more, or a document that is in a pair and alone in its class. Call it once for each of these, after all pairs
+    /// have been joined. `preferred` is the best of the added documents, and `better` returns whether one document is better than another.
+    /// Returns the root of the cluster.
     pub fn member(&mut self, representative: u64, preferred: u64, better: impl Fn(u64, u64) -> bool) -> u64 {
         let root = self.root(representative);
         if self.best.get(root).checked_sub(1).is_none_or(|other| better(preferred, other)) {
@@ -57,13 +58,13 @@ impl<'c, C: Classes> Clusters<'c, C> {
         root
     }
 
-    /// Returns whether a document in a pair is alone in its class: then it must be passed to [`Clusters::member`] separately, once;
-    /// larger classes are passed anyway.
+    /// Returns whether a document in a pair is alone in its class. If so, it must be passed to [`Clusters::member`] separately, once;
+    /// larger classes are passed in any case.
     pub fn is_alone(&self, doc: u64) -> bool {
         self.classes.members(doc).len() == 1
     }
 
-    /// Records the similarity of a pair, after all members were added.
+    /// Records the similarity of a pair, after all members have been added.
     pub fn compare(&mut self, pair: &Pair) {
         if pair.is_template() {
             return;
@@ -128,7 +129,7 @@ mod tests {
         let pair = |a, b, similarity| Pair::new(a, b, Score { similarity, distance: None }, 1);
         let told =
             Some(Related { relation: RelationKind::Template, why: Why::Near, next_best: 0.5, other_title: false });
-        // 5 and 6 share a template, and are in no cluster.
+        // 5 and 6 only share a template, so 6 is in no cluster.
         let pairs = [pair(0, 2, 0.75), pair(0, 5, 0.5), Pair { told, ..pair(5, 6, 0.9) }];
         let (mut parents, mut best, mut similarities) = (vec![0u32; 7], vec![0u32; 7], vec![0u32; 7]);
         let parents = Some(Slots::Narrow(&mut parents));

@@ -18,9 +18,9 @@ use dupsift_core::hash::{combine, mix64};
 /// Selects the pairs that are judged.
 #[derive(Clone, Debug)]
 pub struct Sampling {
-    /// By algorithm: the share of its pairs that is sampled.
+    /// The share of each algorithm's pairs that is sampled.
     rates: Vec<f64>,
-    /// The different rates, in descending order.
+    /// The distinct rates, in descending order.
     strata: Vec<f64>,
     seed: u64,
 }
@@ -53,7 +53,7 @@ impl Sampling {
     }
 }
 
-/// Combinations of finders that are counted before they are added to the sums.
+/// The number of combinations of finders that are counted before they are added to the sums.
 const MOST_PENDING: usize = 1 << 16;
 
 /// Counts of the pool, by the algorithms that found each pair.
@@ -63,14 +63,14 @@ const MOST_PENDING: usize = 1 << 16;
 /// of finders.
 pub struct Tally {
     algorithms: usize,
-    /// By algorithm: the bits of those that find, by definition, all or part of what it finds, including itself.
+    /// For each algorithm, the bits of those, including itself, that by definition find all or part of what it finds.
     related: Vec<u64>,
     sampling: Sampling,
-    /// Counts by set of finders; few in practice.
+    /// The counts for each set of finders, of which there are few in practice.
     pending: BTreeMap<u64, Cell>,
-    /// By set of up to three algorithms and stratum: pairs that all of these found.
+    /// For each set of up to three algorithms and each stratum, the pairs that all of these found.
     common: Vec<Cell>,
-    /// By algorithm and stratum: pairs that only this algorithm or related ones found.
+    /// For each algorithm and stratum, the pairs that only this algorithm or related ones found.
     alone: Vec<Cell>,
     all: Part,
 }
@@ -136,7 +136,7 @@ impl Tally {
         }
     }
 
-    /// Returns the whole pool.
+    /// Returns the counts of the complete pool.
     pub fn all(&self) -> &Part {
         &self.all
     }
@@ -146,12 +146,12 @@ impl Tally {
         self.part(&self.alone, algorithm)
     }
 
-    /// Returns the pairs that all of these found: one to three algorithms, ascending.
+    /// Returns the pairs that all of these algorithms found; there are one to three of them, in ascending order.
     pub fn common(&self, of: &[usize]) -> Part {
         self.part(&self.common, place(of))
     }
 
-    /// Returns the pairs that at least one of these found: one to three algorithms, ascending.
+    /// Returns the pairs that at least one of these algorithms found; there are one to three of them, in ascending order.
     pub fn union(&self, of: &[usize]) -> Part {
         match *of {
             [a, b] => self.common(&[a]).each(&self.common(&[b]), Cell::plus).without(&self.common(of)),
@@ -191,7 +191,7 @@ fn place(set: &[usize]) -> usize {
     choose(three[0], 1) + choose(three[1], 2) + choose(three[2], 3)
 }
 
-/// Returns the number of subsets of this size of n elements.
+/// Returns the number of subsets with `of` elements in a set of n.
 fn choose(n: usize, of: usize) -> usize {
     (0..of).fold(1, |product, taken| product * n.saturating_sub(taken) / (taken + 1))
 }

@@ -6,7 +6,7 @@
 
 use dupsift_core::row::Slots;
 
-/// A forest with one node per parent.
+/// A union-find forest with one parent per node.
 pub struct Forest<'p> {
     parents: Slots<'p>,
 }

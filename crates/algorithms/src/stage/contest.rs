@@ -1,4 +1,5 @@
-//! contest: what `compare` compares. A contestant is an algorithm from the list, or a preset: the union of the pairs of its algorithms.
+//! contest: the contestants of `compare`. A contestant is an algorithm from the list, or a preset: the union of the pairs of its
+//! algorithms.
 //!
 //! The argument of `compare` is a list of algorithms and presets: `minhash,balanced,strict`. An algorithm that several of them contain
 //! runs once.
@@ -106,7 +107,7 @@ impl Contestant {
     }
 }
 
-/// Returns, by contestant, the bits of those that contain all of its algorithms or only some of them, including itself.
+/// Returns for each contestant the bits of those, including itself, whose algorithms include all of its own or are all among its own.
 pub fn related(contestants: &[Contestant]) -> Vec<u64> {
     let within = |a: &Contestant, b: &Contestant| a.algorithms.iter().all(|at| b.algorithms.contains(at));
     let of = |one: &Contestant| {
@@ -116,7 +117,7 @@ pub fn related(contestants: &[Contestant]) -> Vec<u64> {
     contestants.iter().map(of).collect()
 }
 
-/// Returns, as bits, the contestants that find what the algorithms in these bits find.
+/// Returns, as bits, the contestants that have at least one of the algorithms in these bits.
 pub fn finders(contestants: &[Contestant], found: u64) -> u64 {
     contestants.iter().enumerate().fold(0, |bits, (at, one)| bits | u64::from(one.finds(found)) << at)
 }
@@ -207,7 +208,7 @@ mod tests {
         assert!(contest.contestants[..count].iter().all(|one| one.typed == format!("`algorithms={}`", &one.name)));
         let presets = contest.contestants[count..].iter().map(|one| one.name.as_str());
         assert!(presets.eq(PRESETS.iter().map(|preset| preset.name)));
-        // A run accepts what is typed for the list itself.
+        // A run accepts the list as it is printed.
         let all: Vec<String> = contest.algorithms.iter().map(ToString::to_string).collect();
         assert!(Recipe::parse_algorithms(&all.join(",")).is_ok());
     }

@@ -11,9 +11,9 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, LinkLayout, number};
 use dupsift_text::Analysis;
 
-/// Bytes of a row: the hash of the text, and the document.
+/// The number of bytes in a row: the hash of the text, and the document.
 pub const ROW: usize = 24;
-/// Bytes at the front of a row that identify its group: the hash.
+/// The number of leading bytes in a row that identify its group: the hash.
 pub const GROUP: usize = 16;
 
 /// Returns the row of one document. Texts without a visible character are never copies of each other.
@@ -27,7 +27,7 @@ pub fn row(doc: u64, document: &Analysis<'_>) -> Option<[u8; ROW]> {
     Some(row)
 }
 
-/// Processes all rows with one hash, in order; if there are several, `link` gets the smallest document with each of them.
+/// Processes all rows with one hash, in order; if there are several, calls `link` with the smallest document and each of them.
 ///
 /// # Errors
 /// Returns the errors of `link`.
@@ -61,7 +61,7 @@ pub trait Copies {
     }
 }
 
-/// A corpus without copies, or one with rows of representatives only.
+/// A corpus without copies, or one whose rows all belong to representatives.
 #[derive(Clone, Copy, Debug)]
 pub struct NoCopies;
 

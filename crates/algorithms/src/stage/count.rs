@@ -6,9 +6,9 @@ use dupsift_text::Analysis;
 
 /// The counts of one worker; the sums over all workers are the statistics of the corpus.
 pub struct Tally<'f> {
-    /// Documents with at least one word.
+    /// The number of documents with at least one word.
     pub documents: u64,
-    /// Words in all documents.
+    /// The number of words in all documents.
     pub tokens: u64,
     /// Word counts, if an algorithm needs them.
     pub words: Option<Counts>,
@@ -56,9 +56,9 @@ impl Tally<'_> {
     }
 }
 
-/// A word is kept if at least one document contains it.
+/// The minimum number of documents with a word: every word is kept.
 pub const LEAST_WORDS: u64 = 1;
-/// A feature of a single document is as good as unknown.
+/// The minimum number of documents with a feature: a feature in a single document is as good as unknown.
 pub const LEAST_FEATURES: u64 = 2;
 
 /// Sums all partial counts of one term: the term, its number of documents and its number of occurrences; `None` if fewer than `least`

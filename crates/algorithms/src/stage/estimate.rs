@@ -96,7 +96,7 @@ pub struct Number {
 }
 
 impl Number {
-    /// Returns this number divided by `pairs`, which are known; `None` if there are none.
+    /// Returns this number divided by a known number of pairs; `None` if that is 0.
     pub fn over(&self, pairs: u64) -> Option<Number> {
         let share = |value: f64| value / pairs as f64;
         (pairs > 0).then(|| Number { value: share(self.value), low: share(self.low), high: share(self.high) })
@@ -159,7 +159,7 @@ pub fn wilson(hits: u64, seen: u64, population: u64) -> Number {
     let (square, scale) = (Z * Z / count, 1.0 / (1.0 + Z * Z / count));
     let middle = (value + square / 2.0) * scale;
     let half = Z * scale * (value * (1.0 - value) / count + square / (4.0 * count)).sqrt();
-    // What was seen is certain.
+    // The judged items are certain.
     let least = hits as f64 / all;
     let most = 1.0 - (seen - hits) as f64 / all;
     Number { value, low: (middle - half).max(least).min(value), high: (middle + half).min(most).max(value) }
@@ -171,7 +171,7 @@ mod tests {
 
     #[test]
     fn intervals_of_shares() {
-        // Infinite population: the textbook interval; all seen: no interval; part of a small population: narrower, and what was seen is
+        // Infinite population: the textbook interval; all seen: no interval; part of a small population: narrower, and the judged items are
         // certain.
         let open = wilson(9, 10, u64::MAX);
         assert!((open.low - 0.5958).abs() < 1e-4 && (open.high - 0.9821).abs() < 1e-4, "{open:?}");

@@ -42,7 +42,8 @@ pub fn of_both(scheme: &SignatureScheme, representatives: &Pair, x: u64, y: u64)
     Pair { told, ..Pair::new(x, y, score, matched) }
 }
 
-/// Joins the names of the rules that found a pair with `+`, and caches the last result, which the next pair nearly always repeats.
+/// Joins with `+` the names of the rules that found a pair, and caches the last result, because the next pair nearly always has the same
+/// rules.
 pub struct MatchedBy<'r> {
     rules: &'r [&'r str],
     matched: u16,
@@ -50,7 +51,7 @@ pub struct MatchedBy<'r> {
 }
 
 impl<'r> MatchedBy<'r> {
-    /// Returns the names for a method's rules, by bit.
+    /// Creates a cache for a method's rules, whose names are in the order of their bits.
     pub fn new(rules: &'r [&'r str]) -> MatchedBy<'r> {
         MatchedBy { rules, matched: 0, joined: String::new() }
     }
@@ -92,7 +93,7 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
 
     /// Returns the number of texts.
     pub fn count(&self) -> u64 {
-        // Classes of copies are common, and their answer needs no scan.
+        // Classes of copies are common, and they are counted without a scan.
         if self.class.len() > 1 && self.copies.members(self.class.get(0)).len() == self.class.len() {
             return 1;
         }
@@ -111,8 +112,8 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
     }
 }
 
-/// Calls `each` with the pairs of equal texts: the best document of each text with every other one. There are as many as documents minus
-/// texts.
+/// Calls `each` with the pairs of equal texts: the best document of each text with every other one. The number of pairs is the number of
+/// documents minus the number of texts.
 ///
 /// # Errors
 /// Returns the errors of `each`.
@@ -145,7 +146,7 @@ pub fn within<C: Copies, E>(
     Ok(())
 }
 
-/// Calls `each` with the pairs of texts of two classes that are a pair.
+/// Calls `each` with the pairs of texts from two classes that form a pair.
 ///
 /// # Errors
 /// Returns the errors of `each`.

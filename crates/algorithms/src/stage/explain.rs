@@ -1,4 +1,4 @@
-//! explain: what one algorithm finds for two documents alone, and why they are no pair.
+//! explain: the result of one algorithm for two documents alone, and the reason if they are not a pair.
 //!
 //! The rows of the two documents pass through the windows that would exist without other documents, and through verification. Effects of
 //! other documents in a window (a chain of neighbors, a limit on comparisons) are visible only in the tables of the run.
@@ -28,7 +28,7 @@ pub struct Emitted {
     pub order: u32,
     /// See [`Row`].
     pub sketch: Vec<u8>,
-    /// The row in readable form, if there is one.
+    /// A readable description of the row, if there is one.
     pub told: Option<String>,
 }
 
@@ -51,7 +51,7 @@ pub enum Ended {
     Checked,
     /// They were compared, but verification would take too long for texts of this length.
     Undecided,
-    /// A pair.
+    /// They are a pair.
     Pair(Pair),
 }
 
@@ -62,7 +62,7 @@ pub struct Checked {
     pub name: String,
     /// Whether the two pass.
     pub passes: bool,
-    /// The similarity; below the threshold only if the same check with a low threshold returns it.
+    /// The similarity. It may be below the threshold, if the same check with a lower threshold returns it.
     pub similarity: Option<f32>,
 }
 
@@ -77,7 +77,7 @@ pub struct Look {
     pub own: Option<Score>,
     /// The checks on the texts, if both have a signature.
     pub checks: Vec<Checked>,
-    /// The number of bits in which the fingerprints differ, for a method that compares these.
+    /// The number of bits in which the fingerprints differ, for a method that compares fingerprints.
     pub bits_apart: Option<u32>,
     /// A description of the documents' sketches, for a method that keeps them.
     pub sketches: Option<String>,
@@ -100,14 +100,14 @@ pub struct Telling {
     pub same_line: bool,
     /// For each text, the word of its first line that is rarest in the other text.
     pub titles: [MissingWord; 2],
-    /// How the titles differ, apart from their words.
+    /// How the titles differ as names or phrases, if they do.
     pub difference: Option<TitleDifference>,
 }
 
 /// The word of a first line that is rarest in the other text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MissingWord {
-    /// How much of the title is missing.
+    /// The comparison of the first line with the other text.
     pub title: TitleWords,
     /// The word as written.
     pub word: Option<String>,
@@ -116,7 +116,7 @@ pub struct MissingWord {
 /// The word by which a text differs most from another one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SurplusWord {
-    /// Its surplus.
+    /// The surplus of the word.
     pub surplus: Surplus,
     /// The word as written.
     pub word: Option<String>,
@@ -397,7 +397,7 @@ mod tests {
         assert!(!check.passes && check.similarity.is_some_and(|reached| reached > 0.7 && reached < 0.95));
     }
 
-    /// Two checks, each with its own words; a threshold under another name.
+    /// Two checks with separate evidence both report their scores, even if the pair fails one.
     #[test]
     fn every_check_tells_its_score() {
         let look = look_at("shingles:threshold=0.9,verify=lcs:0.5", A, B);

@@ -1,8 +1,8 @@
 //! group: turns rows with equal keys into classes of equal documents, or into pairs found by the method.
 //!
 //! There are three ways, depending on the method:
-//! * equal keys are duplicates without verification: [`EqualKeys`] creates classes, at a cost of n;
-//! * the same, but pairs may also differ (a Hamming distance): second-round rows are emitted for one document of each class;
+//! * equal keys are duplicates without verification: [`EqualKeys`] creates classes, at a linear cost;
+//! * the same, but similar keys may be duplicates too (by Hamming distance): second-round rows are emitted for one document of each class;
 //! * all other methods, and rows of the second round: [`Windows`] lets the method compare the rows with the same key.
 //!
 //! Each gets complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from any blocks). Extra copies that were
@@ -22,8 +22,8 @@ pub fn folds(bound: &Bound<'_>) -> bool {
 
 /// Receives the results of equal keys.
 pub trait Equal {
-    /// Receives a document in a class of two or more. The class is named by its smallest document, which is also passed, as are all
-    /// copies of each document. A document may be passed twice.
+    /// Receives a document in a class of two or more. The class is named by its smallest document, which is passed too, as are all copies
+    /// of each document. A document may be passed twice.
     ///
     /// # Errors
     /// Returns an error if the driver cannot write.
@@ -69,7 +69,7 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
     pub fn group(&mut self, rows: &[u8], links: bool, out: &mut impl Equal) -> Result<()> {
         let (window, copies) = (Window::new(self.layout, rows), self.copies);
         let scope = rows.get(..self.layout.width()).map_or(0, |row| self.layout.scope(row));
-        // Most documents do not share their key, and then have no copy: no lookup is needed.
+        // Most documents share their key with no other, so they have no copies and need no lookup.
         let alone = window.len() == 1;
         let rows = (0..window.len()).map(|at| window.row(at));
         let mut representatives = rows.filter(|row| alone || !copies.is_surplus(row.doc));
@@ -106,7 +106,7 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
     }
 }
 
-/// Links a class of exact copies whose representative has no link from [`EqualKeys`]: it is a class of the method, signed or not.
+/// Links a class of exact copies whose representative has no link from [`EqualKeys`]: copies form a class in any case, signed or not.
 pub fn link_copies(
     class: Docs<'_>,
     is_linked: impl Fn(u64) -> bool,
@@ -156,7 +156,7 @@ impl<'g, C: Copies> Windows<'g, C> {
         Windows { signer, layout, copies, out }
     }
 
-    /// Processes all rows with one key. A window that was `seen` before, and would give the same pairs, is skipped.
+    /// Processes all rows with one key. Skips a window for which `seen` returns true, because an earlier one gave the same pairs.
     ///
     /// # Errors
     /// Returns the errors of the scratch memory.

@@ -32,7 +32,7 @@ pub struct Groups<S> {
     width: usize,
     group_width: usize,
     scratch: S,
-    /// Bytes of the group that may continue.
+    /// The number of saved bytes of a group that may continue.
     held: usize,
 }
 
@@ -98,7 +98,7 @@ impl<S: Scratch> Groups<S> {
     }
 }
 
-/// Returns the groups of a few rows in memory, in any order.
+/// Returns the groups of a few rows, which may be in any order.
 pub fn of_rows(mut rows: Vec<Vec<u8>>, group_width: usize) -> Vec<Vec<u8>> {
     rows.sort_unstable();
     rows.chunk_by(|a, b| a[..group_width] == b[..group_width]).map(<[_]>::concat).collect()

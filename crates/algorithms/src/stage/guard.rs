@@ -1,4 +1,4 @@
-//! Guards check whether the input, or what would be removed, looks plausible. They only compute with counts.
+//! Guards check whether the input, or what would be removed, looks plausible. They need only counts.
 //!
 //! A guard that fires is always reported, and keeps the previous output in place: so little was read, or so much would be removed or
 //! paired, that the result may reflect damaged input rather than duplicates.
@@ -7,11 +7,11 @@ use dupsift_core::number::{counted, counted_as, thousands};
 
 /// The factor by which false positives of a stream's filter may exceed its rate.
 pub const TIMES_RATE: f64 = 10.0;
-/// Fewer pairs are too few to judge the number per document.
+/// With fewer pairs, the number of pairs per document is not checked.
 const FEW_PAIRS: u64 = 1000;
-/// Smaller corpora may have a larger share of broken rows: one broken row in ten proves nothing.
+/// Corpora with fewer rows may have a larger share of broken rows: one broken row in ten proves nothing.
 const FEW_ROWS: u64 = 100;
-/// The share of a corpus that may be broken; the second one is for corpora with few rows.
+/// The maximum share of broken rows; `REJECTED_SHARE_OF_FEW` is for corpora with few rows.
 const REJECTED_SHARE: f64 = 0.05;
 const REJECTED_SHARE_OF_FEW: f64 = 0.5;
 
@@ -26,7 +26,7 @@ const NOTE_ONLY: &str = "removed-share";
 /// A guard that fired.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fired {
-    /// Its name: the option that sets its limit, if there is one.
+    /// The name of the guard, which is the option that sets its limit if there is one.
     pub name: &'static str,
     /// The measured value.
     pub measured: f64,
@@ -115,7 +115,7 @@ pub fn holds(name: &str) -> bool {
     name != NOTE_ONLY
 }
 
-/// Checks the filter of a stream that holds more keys than it was created for: fires at `TIMES_RATE` times the rate.
+/// Checks whether the filter of a stream holds more keys than it was created for: fires at `TIMES_RATE` times the rate.
 pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
     let limit = (TIMES_RATE * rate).min(0.5);
     (measured >= limit).then(|| Fired {
@@ -242,7 +242,7 @@ impl PairCounts {
 
 /// Checks whether an algorithm has more pairs per document than in an earlier run.
 pub fn pairs(label: &str, now: PairCounts, before: PairCounts, factor: u64) -> Option<Fired> {
-    // If there was no pair before, one may appear.
+    // If there was no pair before, the number per document is computed as if there had been one.
     let (a_document, known) = (now.a_document(), PairCounts { pairs: before.pairs.max(1), ..before }.a_document());
     let measured = a_document / known;
     (now.pairs >= FEW_PAIRS && measured > factor as f64).then(|| Fired {

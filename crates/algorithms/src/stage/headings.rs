@@ -8,7 +8,7 @@ use crate::measure::FirstLine;
 use dupsift_core::row::{doc_width, number};
 use dupsift_text::Heading;
 
-/// Bytes of the hash of a line.
+/// The number of bytes in the hash of a line.
 pub const GROUP: usize = 8;
 
 /// Returns the number of bytes in a row: the hash of the line, and the document.
@@ -16,7 +16,7 @@ pub fn width(documents: u64) -> usize {
     GROUP + doc_width(documents)
 }
 
-/// Returns the row of a document in an array for the longest row; [`width`] of its bytes count. Copies share one row.
+/// Returns the row of a document in an array that fits the longest row; only the first [`width`] bytes are used. Copies share one row.
 pub fn row(documents: u64, heading: Heading, doc: u64) -> [u8; 16] {
     let (mut row, width) = ([0; 16], doc_width(documents));
     row[..GROUP].copy_from_slice(&heading.line().to_be_bytes());
@@ -31,7 +31,7 @@ pub fn common(documents: u64, rows: &[u8], most: u64) -> impl Iterator<Item = u6
     rows.chunks_exact(width).map(|row| number(&row[GROUP..]))
 }
 
-/// Compares the first lines of two documents; `is_common`: whether too many documents have the first one's line.
+/// Compares the first lines of two documents; `is_common` returns whether too many documents have the first one's line.
 pub fn compare(a: Option<Heading>, b: Option<Heading>, is_common: impl FnOnce() -> bool) -> FirstLine {
     let (Some(a), Some(b)) = (a, b) else { return FirstLine::default() };
     FirstLine { same: a.line() == b.line() && !is_common(), titles: a.may_be_title() && b.may_be_title() }

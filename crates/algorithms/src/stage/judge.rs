@@ -7,7 +7,7 @@
 //! |b|) on characters ([`crate::measure::lcs_similarity`]), here on the canonical text. Cost: O(|a| |b| / 64) within a band, for pairs
 //! that lengths and character counts do not decide. It takes pages with the same template and different facts for duplicates.
 //!
-//! Not for paraphrases; nor, with `lcs` and `words`, for texts with reordered sentences.
+//! Paraphrases are not recognized, nor, with `lcs` and `words`, texts with reordered sentences.
 
 use std::fmt;
 
@@ -38,9 +38,9 @@ pub struct Judge {
     shingling: Shingling,
 }
 
-/// Numbers before the profile: characters compared (0 if there are too many of them), words.
+/// The number of values before the profile: the number of characters compared (0 if there are too many of them) and the number of words.
 const HEAD: usize = 2;
-/// Numbers in a packed profile.
+/// The number of values in a packed profile.
 const PROFILE: usize = 128;
 
 impl Judge {
@@ -273,10 +273,10 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// The bound never rejects what the alignment accepts, on Chinese as on letters.
+        /// The bound never rejects what the alignment accepts, for Chinese characters as well as for letters.
         #[test]
         fn a_bound_is_a_bound(a in "[абв天地人 ]{0,60}", b in "[абв天地人 ]{0,60}", t in 0.05f64..1.0) {
-            // Created once: it costs more than all tests here.
+            // Created once, because that takes longer than all tests here.
             static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).unwrap());
             let pipeline = &*PIPELINE;
             let judge = Judge { kind: Kind::Characters, threshold: t, shingling: Shingling::DEFAULT };

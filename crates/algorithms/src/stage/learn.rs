@@ -1,4 +1,4 @@
-//! learn: in which order, and how often, an algorithm that learns gets the notes of documents.
+//! learn: the order in which an algorithm that learns gets the notes of documents, and how often it gets each.
 //!
 //! A note occurs as often as the statistics count its text ([`View::times`](super::view::View::times)), and the notes of all documents
 //! are ordered by a hash of their texts, so a model does not depend on the order of documents.
@@ -6,9 +6,9 @@
 use dupsift_core::row::number;
 use dupsift_text::Analysis;
 
-/// Bytes of a row that orders notes: the hash of the text, and the place of the note.
+/// The number of bytes in a row that orders notes: the hash of the text, and the position of the note.
 pub const ROW: usize = 24;
-/// Bytes of the hash.
+/// The number of bytes in the hash.
 pub const GROUP: usize = 16;
 
 /// Returns the row of a document's note, to be written as often as the note counts. An empty note has none.
@@ -20,12 +20,12 @@ pub fn row(document: &Analysis<'_>, place: u64) -> [u8; ROW] {
     row
 }
 
-/// Sets the place of a row's note.
+/// Sets the position of a row's note.
 pub fn put_place(row: &mut [u8; ROW], place: u64) {
     row[GROUP..].copy_from_slice(&place.to_be_bytes());
 }
 
-/// Returns the place of a row's note.
+/// Returns the position of a row's note.
 pub fn place(row: &[u8]) -> u64 {
     number(&row[GROUP..])
 }

@@ -24,7 +24,7 @@ pub struct Overlap {
 pub enum LcsOf {
     /// Characters of the canonical text: its words separated by single spaces.
     Characters,
-    /// Words: one text has more than [`LCS_UNITS`] characters.
+    /// Words, because one text has more than [`LCS_UNITS`] characters.
     Words,
 }
 
@@ -74,7 +74,7 @@ fn overlap(a: &[u64], b: &[u64]) -> Overlap {
     Overlap { jaccard: jaccard(a, b), a_in_b: share(a), b_in_a: share(b) }
 }
 
-/// Returns the words with their counts, by hash.
+/// Returns the words with their counts, sorted by hash.
 fn words(document: &Analysis<'_>) -> Vec<(u64, f64)> {
     let mut words: Vec<(u64, f64)> =
         document.counted().iter().map(|counted| (counted.word.hash, f64::from(counted.tf))).collect();

@@ -9,8 +9,8 @@ use crate::algorithm::Margin;
 use crate::algorithm::kit::margin::{keeps_whole, within};
 use dupsift_core::row::{Pair, Slots};
 
-/// Returns what a pair contributes to the best similarity of each of its documents. The larger number is better, so the best of a
-/// document is the maximum, in any order; 0 if it is in no pair.
+/// Returns what a pair contributes to the best similarity of each of its documents. The best similarity of a document is the maximum of
+/// these numbers, in any order; 0 if it is in no pair.
 #[inline]
 pub fn best(pair: &Pair) -> [(u64, u32); 2] {
     // Similarities are not negative, so their bits sort in the same order.
@@ -32,7 +32,7 @@ pub struct Whole<'f> {
 }
 
 impl<'f> Whole<'f> {
-    /// Returns components without pairs; `parents` are those of [`Forest::new`].
+    /// Creates components without pairs; `parents` is as in [`Forest::new`].
     pub fn new(margin: Margin, parents: Slots<'f>) -> Whole<'f> {
         Whole { margin, forest: Forest::new(parents) }
     }

@@ -33,7 +33,7 @@ mod tests {
         };
         let pair = |similarity, distance, matched| Some(Pair::new(1, 2, Score { similarity, distance }, matched));
         assert_eq!(merged(vec![occurrence(0.9, Some(3.0), 1), occurrence(0.5, Some(1.0), 2)]), pair(0.9, Some(3.0), 3));
-        // Of equal similarities, the distance of the first in the order of bytes.
+        // Among equal similarities, the result has the distance of the first in byte order.
         let alike = [occurrence(0.5, Some(2.0), 1), occurrence(0.5, Some(1.0), 1), occurrence(0.5, Some(0.5), 4)];
         for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
             assert_eq!(merged(order.map(|at| alike[at].clone()).to_vec()), pair(0.5, Some(1.0), 5));

@@ -19,18 +19,18 @@ pub type Partner = (u64, f32);
 
 /// The partners of all documents, in the order of [`order`].
 pub trait Partners {
-    /// Returns the places of a document's partners.
+    /// Returns the positions of a document's partners.
     fn range(&self, doc: u64) -> Range<usize>;
-    /// Returns the partner at a place.
+    /// Returns the partner at a position.
     fn get(&self, at: usize) -> Partner;
 }
 
 /// The next best partner of a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NextBest {
-    /// Its similarity; `None` if there is no other partner.
+    /// The similarity of the partner; `None` if there is no other partner.
     pub similarity: Option<f32>,
-    /// Whether the search ended early: then this may be a partner within the near group.
+    /// Whether the search ended early, so that this may be a partner within the near group.
     pub cut_short: bool,
     /// Whether the near group has a third document.
     pub in_group: bool,
@@ -60,7 +60,7 @@ pub fn next_best(partners: &impl Partners, near: f32, most: usize, a: u64, b: u6
     }
 }
 
-/// Returns the most similar partner of a document that is near neither to it nor to the other one.
+/// Returns a document's most similar partner that is near neither this document nor the other one.
 fn outside(partners: &impl Partners, near: f32, most: usize, doc: u64, other: u64) -> NextBest {
     let far = near_end(partners, near, doc)..partners.range(doc).end;
     let near_other = partners.range(other).start..near_end(partners, near, other);
@@ -85,7 +85,7 @@ fn is_among(partners: &impl Partners, near: Range<usize>, partner: u64) -> bool 
     at < near.end && partners.get(at).0 == partner
 }
 
-/// Returns the first place at which `so` holds; the end if there is none.
+/// Returns the first position at which `so` holds; the end if there is none.
 fn first(places: Range<usize>, so: impl Fn(usize) -> bool) -> usize {
     let Range { mut start, mut end } = places;
     while start < end {

@@ -7,7 +7,7 @@ pub fn length(document: &Analysis<'_>) -> u32 {
     u32::try_from(document.characters()).unwrap_or(u32::MAX)
 }
 
-/// Returns the first line as a number ([`Heading::unpack`] reads it), 0 if there is none.
+/// Returns the first line as a number that [`Heading::unpack`] reads; 0 if there is none.
 pub fn first_line(document: &Analysis<'_>) -> u64 {
     Heading::of(document).map_or(0, Heading::pack)
 }

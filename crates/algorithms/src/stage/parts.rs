@@ -1,11 +1,11 @@
 //! Document counts by script and length: in the whole corpus, and among removed documents.
 //!
-//! Script and length of each document are recorded while its text is read ([`shape`]), and added up then; those of removed documents are
-//! added up again after the decision. No text is read for it.
+//! Script and length of each document are recorded and added up while its text is read ([`shape`]); those of removed documents are added up
+//! again after the decision, without reading any text.
 
 use serde::{Deserialize, Serialize};
 
-/// Bytes at the beginning of a text that determine its script: 64 Chinese characters, 192 English ones.
+/// The number of bytes at the beginning of a text that determine its script: 64 Chinese characters, 192 English ones.
 const LOOKED_AT: usize = 192;
 
 /// The script of a text, determined from its beginning.
@@ -61,7 +61,7 @@ const OTHER: usize = 4;
 /// The index of characters that are not letters.
 const NONE: usize = 5;
 
-/// The bytes of a beginning, and two more.
+/// The beginning of a text in bytes, and two more bytes.
 type Beginning = [u8; LOOKED_AT + 2];
 
 /// Returns the number of characters at the beginning of a text by script, from Han to others.
@@ -96,8 +96,8 @@ fn within(byte: u8, least: u8, most: u8) -> bool {
     byte.wrapping_sub(least) <= most - least
 }
 
-/// Returns the number of places at which a byte and the two after it satisfy `are`. It fits a byte, so the compiler can vectorize the
-/// count.
+/// Returns the number of positions at which a byte and the two after it satisfy `are`. The number fits in a byte, so the compiler can
+/// vectorize the count.
 fn count(bytes: &Beginning, are: impl Fn(u8, u8, u8) -> bool) -> u8 {
     const { assert!(LOOKED_AT < 256) };
     (0..LOOKED_AT).fold(0, |sum, at| sum + u8::from(are(bytes[at], bytes[at + 1], bytes[at + 2])))
@@ -125,7 +125,7 @@ fn count_of(letter: char) -> usize {
 /// The minimum number of characters in each length class.
 pub const LENGTHS: [u32; 7] = [0, 100, 300, 1_000, 3_000, 10_000, 30_000];
 
-/// Encodes the shape of a document: the script in the highest four bits, the bytes of the text in the others.
+/// Encodes the shape of a document: the script in the highest four bits, the number of bytes in the others.
 pub fn shape(text: &str) -> u64 {
     (Script::of(text) as u64) << 60 | text.len() as u64 & (u64::MAX >> 4)
 }
@@ -205,7 +205,7 @@ impl PartsReport {
 /// One part of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct PartReport {
-    /// Its name; for a length class, the minimum number of characters.
+    /// The name of the part; for a length class, the minimum number of characters.
     pub part: String,
     /// The total amount.
     #[serde(flatten)]

@@ -1,14 +1,14 @@
-//! passes: a readable plan: the passes, which algorithms do what in each, and about how much each reads from the corpus and writes to
-//! temporary files. It is made before any work; `--dry-run` prints it, and the estimate is its sum.
+//! passes: describes a plan: the passes, which algorithms take part in each, and approximately how much each reads from the corpus and
+//! writes to temporary files. The description is made before any work; `--dry-run` prints it, and the estimate is its sum.
 
 use super::bound::Bound;
 use super::plan::{Plan, Signs};
 use super::recipe::Recipe;
 use dupsift_core::row::RowLayout;
 
-/// Bytes per document that the first pass records: hashes of texts and ids, lengths, bitmaps, classes.
+/// The number of bytes per document that the first pass records: hashes of texts and ids, lengths, bitmaps, classes.
 const NOTED: u64 = 120;
-/// Bytes per document for the classes of an algorithm and the decision.
+/// The number of bytes per document for the classes of an algorithm and the decision.
 const RELATED: u64 = 48;
 /// In measured web pages, a tenth of the bytes is main text.
 const OF_PAGES: u64 = 10;
@@ -16,7 +16,7 @@ const OF_PAGES: u64 = 10;
 /// Holds the known size of a corpus before it is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Size {
-    /// Rows.
+    /// The number of rows.
     pub documents: u64,
     /// Estimated bytes of their texts.
     pub text_bytes: u64,
@@ -27,7 +27,7 @@ pub struct Size {
 /// One pass of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pass {
-    /// Its name.
+    /// The name of the pass.
     pub name: &'static str,
     /// The work of the pass, and the algorithms that take part.
     pub does: String,
@@ -37,7 +37,7 @@ pub struct Pass {
     pub reads: u64,
     /// Approximate bytes that it writes to temporary files, without those for candidates.
     pub writes: u64,
-    /// Its stages, by their first words.
+    /// The names of its stages, without the algorithms.
     pub stages: Vec<&'static str>,
     /// The approximate number of stages in it.
     pub count: usize,
@@ -88,7 +88,7 @@ impl Passes<'_> {
         passes
     }
 
-    /// Returns what the first pass does.
+    /// Returns a description of the first pass, and the number of bytes that it writes.
     fn first(&self) -> (String, u64) {
         let mut does = vec!["record rows; find exact copies".to_string()];
         let mut writes = self.size.documents * NOTED + self.size.page_bytes / OF_PAGES;

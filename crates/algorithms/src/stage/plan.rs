@@ -1,4 +1,4 @@
-//! plan: which passes a run makes, and what is done in each; made before any work, from the recipe and the options.
+//! plan: the passes of a run and the work in each, determined from the recipe and the options before any work.
 //!
 //! ```text
 //! copies first   [statistics that count each text once] exact copies, in a separate pass
@@ -82,7 +82,7 @@ impl Plan {
         self.signs[at] == Signs::First
     }
 
-    /// Returns whether rows are prefiltered before the first pass: all algorithms sign in it.
+    /// Returns whether rows are prefiltered before the first pass, because all algorithms sign in it.
     pub fn prefilters_first(&self) -> bool {
         self.prefilters && self.counts.is_none()
     }

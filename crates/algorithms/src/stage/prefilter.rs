@@ -33,7 +33,7 @@ impl Prefilter {
         Prefilter { filters: bound.iter().map(|bound| filter(rows(bound))).collect() }
     }
 
-    /// Inserts what an algorithm emitted for a document, in the first pass.
+    /// Inserts the groups of the rows that an algorithm emitted for a document, in the first pass.
     pub fn insert(&self, algorithm: usize, signatures: &Signatures) {
         if let Some(filter) = &self.filters[algorithm] {
             // A document that emits a group twice must not match itself.
@@ -44,7 +44,7 @@ impl Prefilter {
         }
     }
 
-    /// Returns whether a row may match one of another document.
+    /// Returns whether a row may match a row of another document.
     pub fn keeps(&self, algorithm: usize, row: &Row<'_>) -> bool {
         self.filters[algorithm].as_ref().is_none_or(|filter| filter.count(group(row)) >= 2)
     }

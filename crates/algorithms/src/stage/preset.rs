@@ -1,4 +1,4 @@
-//! `--preset`: recipes by purpose, each a list of algorithms that could also be typed.
+//! `--preset`: recipes by purpose, each a list of algorithms that you could also type.
 
 use crate::algorithm::by_name;
 use dupsift_core::error::{Error, Result, did_you_mean};
@@ -6,13 +6,13 @@ use dupsift_core::error::{Error, Result, did_you_mean};
 /// A named recipe.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
-    /// Its name.
+    /// The name of the preset.
     pub name: &'static str,
     /// The algorithms, in the syntax of `--algorithms`.
     pub algorithms: &'static str,
     /// Options of the preset, each as it could be typed; an explicit option overrides it.
     pub options: &'static [(&'static str, &'static str)],
-    /// Its purpose.
+    /// The purpose of the preset.
     pub summary: &'static str,
 }
 

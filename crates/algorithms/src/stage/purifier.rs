@@ -11,7 +11,7 @@ use dupsift_pages::{Fallback, Method, PurifyOptions};
 /// A named method to find the main text of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PurifyMethod {
-    /// Its name.
+    /// The name of the method.
     pub name: &'static str,
     /// The method.
     pub method: Method,

@@ -55,9 +55,10 @@ pub struct Recipe {
     pub text: TextOptions,
     /// Whether exact copies count in the statistics.
     pub count_copies: bool,
-    /// The column within whose values documents are compared; `None` compares all.
+    /// The column of `scope=within:COLUMN`: only documents with the same value are compared. `None` compares all.
     pub within: Option<String>,
-    /// The column between whose values documents are compared; `None` compares all. Signatures do not depend on it.
+    /// The column of `scope=across:COLUMN`: only documents with different values are compared. `None` compares all. Signatures do not
+    /// depend on it.
     pub across: Option<String>,
     /// How pages become texts, if the corpus has pages.
     pub purify: PurifyOptions,
@@ -165,7 +166,7 @@ impl Recipe {
         self.bind_where(corpus, models, |_| true)
     }
 
-    /// Like [`Recipe::bind`], for the algorithms whose places in the recipe pass.
+    /// Like [`Recipe::bind`], for the algorithms whose positions in the recipe satisfy `passes`.
     ///
     /// # Errors
     /// Returns the same errors as [`Recipe::bind`].
@@ -189,7 +190,7 @@ impl Recipe {
         self.within.as_ref().or(self.across.as_ref())
     }
 
-    /// Returns a hash of the recipe and of the versions that words depend on; for a corpus with pages, also of how pages become texts.
+    /// Returns a hash of the recipe and of the versions that words depend on, and of how pages become texts if the corpus has pages.
     pub fn identity(&self, pipeline: &Pipeline, pages: bool) -> u64 {
         let purify = if pages { format!("\n{}", purify_name(&self.purify)) } else { String::new() };
         hash64(format!("{self}\n{}{purify}", pipeline.identity()).as_bytes())

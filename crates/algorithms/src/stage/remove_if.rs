@@ -16,7 +16,7 @@ use dupsift_core::error::{Error, Result};
 /// The number of kept partners that a document is compared with, the most similar ones first.
 pub const MOST_LOOKED_AT: usize = 20;
 
-/// The rule.
+/// The condition.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RemoveIf {
     /// A pair is enough.
@@ -37,11 +37,11 @@ pub struct Bounds {
 /// Why a document is kept although it forms a pair with a kept document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stays {
-    /// None of them contains enough of its 3-grams.
+    /// No kept document contains enough of its 3-grams.
     OwnText,
-    /// It contains one of them, but not the other way round.
+    /// It contains a kept document, but no kept document contains it.
     Larger,
-    /// One of them contains its 3-grams, but too few of its numbers.
+    /// A kept document contains its 3-grams, but too few of its numbers.
     OwnNumbers,
 }
 
@@ -60,7 +60,7 @@ impl Bounds {
     /// The default share of numbers.
     pub const NUMBERS: f64 = 0.9;
 
-    /// Returns whether a document of which another contains this much may be removed. A text without words is contained in no other.
+    /// Returns whether a document may be removed if another one contains this much of it. A text without words is contained in no other.
     pub fn hold(self, contained: Contained) -> bool {
         self.grams_hold(contained) && contained.facts.share().is_none_or(|share| share >= self.numbers)
     }
@@ -69,8 +69,8 @@ impl Bounds {
         contained.grams.share().is_some_and(|share| share >= self.grams)
     }
 
-    /// Returns why a document is kept despite a kept one, given how much of it that one contains and vice versa; `None` if it may be
-    /// removed.
+    /// Returns why a document is kept although it forms a pair with a kept one, given how much of each the other contains; `None` if it may
+    /// be removed.
     pub fn stays(self, [of_it, of_kept]: [Contained; 2]) -> Option<Stays> {
         match () {
             () if self.hold(of_it) => None,

@@ -48,7 +48,7 @@ pub fn encode<E>(
     Ok(())
 }
 
-/// The number of documents with and without a signature for one algorithm; exact copies count individually. Sums over any parts of the
+/// The number of documents with and without a signature for one algorithm; exact copies count individually. The counts of parts of the
 /// corpus add up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Tally {
@@ -61,7 +61,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts what was emitted for a document that represents this many.
+    /// Counts the output for a document that represents this many documents.
     pub fn add(&mut self, out: &Signatures, documents: u64) {
         match out.reason() {
             Some(reason) => *self.unsigned.entry(Cow::Borrowed(reason)).or_default() += documents,

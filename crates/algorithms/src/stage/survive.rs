@@ -1,9 +1,9 @@
 //! survive: which documents are kept, and which kept document each removed one duplicates.
 //!
-//! Documents are visited in order of preference. A document that may be removed in favor of one kept before it is removed; otherwise it
-//! is kept. So no kept document may be removed in favor of one kept before it, and each removed one has a kept partner. Its partners are
-//! the documents that it forms a pair with, and a rule selects one of them (`choose`): the best one, or the one that contains most of
-//! it. A pair counts if at least `needed` algorithms found it.
+//! Documents are visited in order of preference. A document is removed if it may be removed in favor of one kept before it; otherwise it is
+//! kept. So no kept document may be removed in favor of one kept before it, and each removed one has a kept partner. The partners of a
+//! document are the documents that it forms a pair with, and a rule selects one of them (`choose`): the best one, or the one that contains
+//! most of it. A pair counts if at least `needed` algorithms found it.
 //!
 //! Pairs are never listed: each algorithm provides classes of equal documents and links between classes. The kept documents of each
 //! class form a linked list, so a document reads the lists of its own class and of the linked ones.
@@ -53,8 +53,8 @@ pub enum Settled {
     Kept,
     /// It was removed.
     Removed,
-    /// The document is new, and a document with the same text was removed in favor of this kept one. So it is removed as well: in favor
-    /// of the partner that the rule selects, or else of this document.
+    /// The document is new, and a document with the same text was removed in favor of this kept one. So it is removed as well: in favor of
+    /// the partner that the rule selects, or else in favor of this document.
     Copy(u64),
 }
 
@@ -73,9 +73,9 @@ pub struct Removal {
     /// The kept document: the best one that it forms a pair with, the end of its chain, or the one in favor of which its text was
     /// removed earlier.
     pub kept: u64,
-    /// The algorithm and its similarity: the highest among those that found the pair. `None` if the two are no pair.
+    /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two are not a pair.
     pub found: Option<(usize, f32)>,
-    /// How much of it the kept one contains, if that was computed.
+    /// How much of the document the kept one contains, if that was computed.
     pub contained: Option<Contained>,
 }
 
@@ -94,11 +94,11 @@ pub struct Partner {
 /// If one algorithm is enough for a pair and a pair is enough for removal, no two documents of a class are ever both listed: then only
 /// the heads are used, and the other two are empty.
 pub struct Lists<'l> {
-    /// By algorithm, by class.
+    /// The heads, by algorithm and class.
     pub heads: Vec<Slots<'l>>,
-    /// By algorithm, by class: the number of kept documents, listed or not.
+    /// The number of kept documents, listed or not, by algorithm and class.
     pub counts: Vec<Slots<'l>>,
-    /// By algorithm, by document.
+    /// The next document in the same list, by algorithm and document.
     pub next: Vec<Slots<'l>>,
     /// The maximum number of listed kept documents per class; the first ones are listed.
     pub longest: u64,
@@ -180,7 +180,7 @@ pub struct Finder<'f, R> {
     most: u64,
     /// Comparisons skipped because one document found more than `most`.
     pub left_out: u64,
-    /// The relations by how many listed documents they link to the current document, in ascending order.
+    /// For each relation, the number of listed documents that it links to the current one, and its index; in ascending order.
     lengths: Vec<(u64, usize)>,
     met: Vec<(u64, usize, f32)>,
     partners: Vec<Partner>,
@@ -269,10 +269,10 @@ impl<'f, R: Relation> Finder<'f, R> {
         self.lengths.sort_unstable();
     }
 
-    /// Applies the survivor rule. `order` holds every document that may be in a pair, best first, and may be passed in consecutive
-    /// parts. `choose` gets a document, its kept partners, at least one, and how many more there may be that were not gathered; it
-    /// selects the one that the document is removed in favor of. Partners that it never gets count as skipped. `settled` returns earlier
-    /// decisions about documents and texts.
+    /// Applies the survivor rule. `order` holds every document that may be in a pair, best first, and may be passed in consecutive parts.
+    /// `choose` gets a document, its kept partners (at least one), and how many more there may be that were not gathered; it selects the
+    /// partner in favor of which the document is removed. Partners that it never gets count as skipped. `settled` returns earlier decisions
+    /// about documents and texts.
     pub fn survive<E>(
         &mut self,
         order: Docs<'_>,
@@ -365,7 +365,7 @@ impl<'f, R: Relation> Finder<'f, R> {
     }
 
     /// Returns whether a kept document is listed if only documents of different scopes form pairs. A document needs at most `longest`
-    /// partners of a class, so the listed ones of any scope are enough if the others are as many.
+    /// partners in a class, so this one is not listed if the documents of every other scope already have that many listed partners.
     fn place(&self, lists: &Lists<'_>, (number, class): (usize, u64), doc: u64, scope: u64) -> Place {
         let relation = &self.relations[number];
         let (mut is_again, mut listed, mut scopes) = (false, 0, Vec::<(u64, u64)>::new());

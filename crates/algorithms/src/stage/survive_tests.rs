@@ -48,7 +48,7 @@ impl Relation for Plain {
     }
 }
 
-/// Returns lists for this many relations; only heads if one of them is enough.
+/// Returns lists for this many relations, with heads only if one relation is enough.
 fn lists(memory: &mut [Vec<u64>], relations: usize) -> Lists<'_> {
     let (heads, rest) = memory.split_at_mut(relations);
     let (counts, next) = rest.split_at_mut(rest.len() / 2);
@@ -219,8 +219,8 @@ fn a_copy_of_a_removed_document_goes_in_favor_of_the_same_one() {
 }
 
 proptest::proptest! {
-    /// The component alone determines what happens to a document, and so do rounds that may stop after any of them: each removes
-    /// documents that have a kept better partner, then keeps documents that have only removed ones.
+    /// Processing each component alone gives the same survivors, and so do rounds that may stop after any of them: each round removes
+    /// documents with a kept better partner, then keeps documents whose better partners were all removed.
     #[test]
     fn components_alone_and_rounds_leave_the_same_survivors(
         labels in proptest::collection::vec(proptest::collection::vec(0u8..14, 12), 2),

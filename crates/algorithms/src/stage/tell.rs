@@ -16,14 +16,14 @@ pub trait Known {
     /// Returns the evidence that the method's check recorded for a document.
     fn evidence(&self, doc: u64) -> Cow<'_, [u64]>;
 
-    /// Returns how much of each is contained in the other one, and how their titles differ. `None` for copies.
+    /// Returns how much of each document the other contains, and how their titles differ. `None` for copies.
     fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)>;
 
     /// Compares their first lines.
     fn first_lines(&self, a: u64, b: u64) -> FirstLine;
 }
 
-/// Returns the similarity from which two documents are near: a similarity is a Float32, so the bound is one too.
+/// Returns the minimum similarity of two near documents, as a Float32 because similarities are Float32.
 pub fn near(rule: &Versions) -> f32 {
     rule.near as f32
 }

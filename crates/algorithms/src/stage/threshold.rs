@@ -9,9 +9,9 @@ use crate::algorithm::params::THRESHOLDS;
 use crate::algorithm::{ALGORITHMS, Algorithm, Kind, by_name, specs};
 use dupsift_core::error::{Error, Result};
 
-/// The parameter.
+/// The name of the parameter.
 const THRESHOLD: &str = "threshold";
-/// Names of bounds with another meaning.
+/// The names of similar parameters that do not limit a similarity.
 const OTHERS: [&str; 2] = ["distance", "ratio"];
 /// An algorithm that may accompany the only one with a threshold: equal texts need none.
 const BESIDE: &str = "exact";
@@ -19,7 +19,7 @@ const BESIDE: &str = "exact";
 /// Adds the threshold to the list of algorithms; `list` is `None` if no algorithm was given.
 ///
 /// # Errors
-/// Returns an error for no algorithm, several, or one without such a parameter, with what to type instead.
+/// Returns an error that says what to type instead if the list has no algorithm, several, or one without such a parameter.
 pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     let wrong = |why: String| Error::wrong_value(THRESHOLD, threshold, why);
     let known = || {
@@ -64,8 +64,8 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     Ok(typed(&named))
 }
 
-/// Returns the parameter, the required value and the actual one if the threshold only applies with one value of another parameter, as
-/// its help states (`mode=overlap: ...`), and these values have a different one.
+/// Returns the condition if the threshold applies only with one value of another parameter, as its help states (`mode=overlap: ...`), and
+/// that parameter has a different value here: the parameter, the required value and the actual one.
 fn not_in_force<'v>(
     algorithm: &dyn Algorithm,
     values: &'v [(String, String)],
@@ -78,7 +78,7 @@ fn not_in_force<'v>(
     (given != value).then_some((name, value, given))
 }
 
-/// Returns whether it has a parameter with this name that is a similarity.
+/// Returns whether an algorithm has a parameter with this name that is a similarity.
 fn has_threshold(algorithm: &dyn Algorithm) -> bool {
     let is_similarity =
         |name: &str, kind: Kind| name == THRESHOLD && matches!(kind, Kind::Real(_, high) if high <= 1.0);

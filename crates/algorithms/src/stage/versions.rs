@@ -18,9 +18,9 @@ use dupsift_text::Analysis;
 
 /// The default of T.
 pub const ENOUGH: f64 = 0.8;
-/// The share of the numbers, in the text that has fewer, from which facts agree.
+/// The minimum share of the numbers, in the text that has fewer, for the facts to agree.
 const NUMBERS: f64 = Versions::DEFAULT.numbers;
-/// The share of the 3-grams of each text from which facts agree, whatever the numbers.
+/// The minimum share of the 3-grams of each text for the facts to agree whatever the numbers.
 const GRAMS: f64 = Versions::DEFAULT.both;
 /// The maximum share of a text's words by which one word may be more frequent than in the other text.
 const SURPLUS: f64 = Versions::DEFAULT.word;
@@ -118,7 +118,7 @@ mod tests {
             parts.concat()
         };
         let (first, other) = (form([1, 3, 5, 7]), form([1, 3, 9, 11]));
-        // Two of four numbers, and the 3-grams without the others.
+        // The texts share two of four numbers, and the 3-grams without the other two.
         assert!(
             contained(split_word_counts(&evidence(&first)).1, split_word_counts(&evidence(&other)).1)[0].numbers.common
                 == 2
@@ -135,7 +135,7 @@ mod tests {
     fn a_word_tells_them_apart() {
         let notice = |town: &str| format!("{town} {} {town} {} {town}", words(80), words(40));
         assert_eq!(of(&notice("bern"), &notice("bern"), 0.8), Some(1.0));
-        // Three of 123 words are another town.
+        // Three of 123 words name another town.
         assert_eq!(of(&notice("bern"), &notice("basel"), 0.8), None);
         let once = |town: &str| format!("{} {town} {}", words(80), words(40));
         assert!(of(&once("bern"), &once("basel"), 0.8).is_some());

@@ -30,7 +30,7 @@ impl<'v, C: Copies> View<'v, C> {
         View { pipeline, stats: Some(stats), copies: None }
     }
 
-    /// Returns the view of a pass after copies were found. If copies count in the statistics, each document knows how often its text is
+    /// Returns the view of a pass after copies were found. If copies count in the statistics, each document records how often its text is
     /// counted.
     pub fn with_copies<'w>(self, copies: Option<&'w C>, count_copies: bool) -> View<'w, C>
     where

@@ -38,9 +38,9 @@ use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions
 
 /// Path of the table in the output.
 const TABLE: &str = "model/part-00000.parquet";
-/// Bytes of pages that a thread reads at a time.
+/// The number of bytes of pages that a thread reads at a time.
 const PIECE_BYTES: usize = 16 << 20;
-/// Bytes per count while pages are read.
+/// The number of bytes per count while pages are read.
 const A_COUNT: usize = 64;
 
 /// Describes a finished training, in `run.json`.
@@ -82,11 +82,11 @@ pub struct TrainingReport {
     pub words: u64,
     /// Words that occur in only one page, which are not in the model.
     pub rare_words: u64,
-    /// Words beyond the maximum number.
+    /// Words beyond the maximum number, which are not in the model.
     pub words_beyond: u64,
-    /// One of 2 to this power of all words was counted; 0 if all were.
+    /// The exponent n if one in 2^n words was counted; 0 if all were.
     pub halvings: u32,
-    /// The share of all word occurrences that are in the model.
+    /// The share of all word occurrences whose words are in the model.
     pub known_share: f64,
     /// A hash of the model, in hexadecimal.
     pub model: String,
@@ -282,7 +282,7 @@ fn digest(model: &Model) -> String {
 pub struct Categories {
     /// The model.
     pub model: Model,
-    /// Its hash, in hexadecimal.
+    /// The hash of the model, in hexadecimal.
     pub digest: String,
 }
 

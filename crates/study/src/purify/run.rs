@@ -1,8 +1,8 @@
 //! `purify`: reads web pages and writes the elements of each page next to the columns of its file.
 //!
-//! One thread makes one table from every piece of a file. Threads do not wait for each other, only the current batch and the unfinished row
-//! group are in memory, and the pieces depend on the corpus alone. So the same pages give the same bytes with any number of threads and any
-//! memory limit.
+//! Each piece of a file becomes one table, which one thread writes. Threads do not wait for each other, only the current batch and the
+//! unfinished row group are in memory, and the pieces depend on the corpus alone. So the same pages give the same bytes with any number of
+//! threads and any memory limit.
 
 use super::PagesOptions;
 use dupsift_engine::reading::purified::of_corpus;
@@ -109,8 +109,8 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
     Ok(own)
 }
 
-/// Returns, for each file, the bytes of the longest row in the columns besides its page, if these are many. No row exceeds what can be
-/// written at once.
+/// Returns for each file the size of its longest row in bytes, in the columns besides the page if these are large. No row exceeds what can
+/// be written at a time.
 ///
 /// # Errors
 /// Returns [`Error::LongRow`] with the least memory that would be enough.
@@ -272,7 +272,7 @@ fn parts<'s>(session: &Session<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
     splits.chunk_by(together).collect()
 }
 
-/// Returns how many tables can be written at a time, besides the memory that readers need.
+/// Returns how many tables can be written at a time in the memory that readers do not need.
 fn tables(session: &Session<'_>, long_rows: &[u64]) -> Result<usize> {
     let small = session.engine.budget.free_pages();
     let largest = session.source.beyond(&|bytes, _| bytes <= small)?;
@@ -347,7 +347,7 @@ impl Part<'_> {
         ids_seen.merge(batch.ids_seen());
         let mut columns =
             self.own.columns.iter().map(|column| own_column(batch, column, lost)).collect::<Result<Vec<_>>>()?;
-        // After the columns, all values that cannot be written as text are known.
+        // Once the columns are built, all values that cannot be written as text are known.
         lost.merge(&batch.lost_values());
         if taken.contains(&false) {
             let taken = BooleanArray::from(taken);
@@ -360,7 +360,7 @@ impl Part<'_> {
     }
 }
 
-/// Returns an input column as it is written.
+/// Returns an input column in the form in which it is written.
 fn own_column(batch: &Documents, own: &OwnColumn, lost: &mut LostValues) -> Result<ArrayRef> {
     let there = match batch.column(&own.name) {
         Some(column) if *column.data_type() == own.data_type => Some(column.clone()),
@@ -373,7 +373,7 @@ fn own_column(batch: &Documents, own: &OwnColumn, lost: &mut LostValues) -> Resu
         Some(_) if own.data_type == DataType::Utf8View => batch.spelled_column(&own.name)?.map(|column| column.array()),
         _ => None,
     };
-    // Rows may wait for their table after the memory for their input file has to be released.
+    // Values are copied, because rows may wait for their table longer than the memory of their input file may be held.
     Ok(match there {
         Some(strings) if own.data_type == DataType::Utf8View => Arc::new(apart(strings.as_string_view())),
         Some(bytes) if own.data_type == DataType::BinaryView => Arc::new(apart(bytes.as_binary_view())),

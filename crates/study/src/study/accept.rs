@@ -11,14 +11,14 @@ use dupsift_files::io::Held;
 /// Converts the text of a page and the record of an accepted result to the new page; `None` if the page has another version.
 pub type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
 
-/// Publishes a result that belongs to an index, also in that index. It gets the record, the location of the result, and a function that
-/// publishes it.
+/// Publishes a result that was matched against an index in that index too. The function gets the records of the index and the run, the
+/// location of the result, and a function that publishes it.
 pub type IntoIndex<'i> =
     dyn Fn(&IndexReport, &RunReport, &Path, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
 
-/// Publishes the result that a guard held back in `folder`, `NAME.held`, under the name NAME, and with `into_index` also in its index, if
-/// it was matched against one. An existing output is removed last. `page` updates the text of the page to the new record; if it returns
-/// `None`, the page is left as it is. Returns the new location.
+/// Publishes the result that a guard held back in `folder` (`NAME.held`) under the name NAME. If it was matched against an index,
+/// `into_index` publishes it in the index too. An existing output is removed last. `page` updates the text of the page to the new record;
+/// if it returns `None`, the page is left as it is. Returns the new location.
 ///
 /// The call may be killed at any moment: the earlier output is kept until the result has its name, and the same call resumes.
 ///

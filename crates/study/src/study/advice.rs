@@ -86,7 +86,7 @@ fn together(report: &ComparisonReport, taken: f64) -> Option<(String, f64)> {
     })
 }
 
-/// Returns whether it is a preset that is typed as one.
+/// Returns whether the contestant is a preset that is typed as one.
 fn comes_first(one: &ComparedReport) -> bool {
     one.preset && one.typed == format!("`preset={}`", &one.label)
 }

@@ -63,11 +63,11 @@ pub struct ApplyOptions {
     pub corpus: CorpusFiles,
     /// The columns to add to the kept rows.
     pub add: AddedColumns,
-    /// Another removal rule than that of the run.
+    /// A removal rule other than that of the run.
     pub remove_if: Option<RemoveIf>,
     /// Higher thresholds, by algorithm label.
     pub thresholds: Vec<(String, f64)>,
-    /// Another output folder than that of the run.
+    /// An output folder other than that of the run.
     pub out: Option<PathBuf>,
 }
 
@@ -313,8 +313,8 @@ fn refuse_sample(options: &RunOptions) -> Result<()> {
     }
 }
 
-/// Refuses to decide again from pairs/ if documents were compared across scopes: the table has no scopes, and a copy represents others of its
-/// scope.
+/// Refuses to decide again from pairs/ if documents were compared across scopes: the table has no scopes, and a copy only represents copies
+/// of its own scope.
 fn refuse_scopes(options: &RunOptions) -> Result<()> {
     match &options.recipe.across {
         None => Ok(()),
@@ -490,7 +490,7 @@ fn cuts(session: &Session<'_>, finished: &Finished, measures: bool) -> Result<Op
     read_back(session, rows, measures).map(Some)
 }
 
-/// Returns the row with document numbers in the corpus, which ends before `end`; `None` if it has no such document.
+/// Converts the document numbers of a row to those in the corpus, which ends before `end`; `None` if the document is not in the corpus.
 fn of_corpus(mut row: PassageFound, first: u64, end: u64) -> Option<PassageFound> {
     row.doc = row.doc.checked_sub(first).filter(|doc| *doc < end)?;
     row.first_doc = row.first_doc.map(|doc| doc.saturating_sub(first));
@@ -502,8 +502,8 @@ fn wrong_table(path: &Path) -> Error {
     Error::BadFile { path: path.to_path_buf(), why }
 }
 
-/// Returns the order of preference of the documents in question, whose lengths and other columns are read for it. Columns are compared as
-/// in the run.
+/// Reads the lengths and other columns of the documents in `shown`, and returns their order of preference. Columns are compared as in the
+/// run.
 fn order(session: &Session<'_>, shown: &Arc<AtomicBits>, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
     let running = session.engine.clock.stage("read lengths");
     let (recorder, view, bits) = (KeepRecorder::new(session)?, View::first(session), shown.clone());

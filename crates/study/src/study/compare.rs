@@ -155,7 +155,7 @@ impl Sample {
     }
 }
 
-/// Holds what is needed from the pool, in temporary files.
+/// Holds the results of reading the pool.
 struct Pooling {
     tally: Tally,
     /// Pairs to judge.
@@ -206,7 +206,7 @@ fn study(
     Ok(report)
 }
 
-/// A damaged table that was just written is not an input file that could be left out.
+/// Converts the error for a damaged table: the run has just written it, so it is not an input file that could be left out.
 fn damaged<T>(result: Result<T>) -> Result<T> {
     result.map_err(|error| match error {
         Error::BadFile { path, why } => Error::Damaged { path, why },
@@ -214,8 +214,8 @@ fn damaged<T>(result: Result<T>) -> Result<T> {
     })
 }
 
-/// Returns how many pairs each contestant has. For presets, they are counted in the pool if their algorithms together have more pairs than
-/// are all judged, because only the pool shows how many pairs several algorithms found.
+/// Returns how many pairs each contestant has. If the algorithms of a preset together have more pairs than are all judged, the pairs are
+/// counted in the pool, because only the pool shows how many pairs several algorithms found.
 fn sizes(engine: &Engine<'_>, options: &CompareOptions, finished: &Finished) -> Result<Vec<u64>> {
     let written =
         |one: &Contestant| one.algorithms.iter().map(|&at| finished.report.algorithms[at].duplicates_written()).sum();

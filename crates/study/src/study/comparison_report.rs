@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 /// Holds a share or a number that may be estimated from a sample.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct Figure {
-    /// The value; null where it is undefined.
+    /// The value; null if it is undefined.
     pub value: Option<f64>,
     /// The lower end of the 95% interval; equal to the value if nothing was sampled.
     pub low: Option<f64>,
-    /// The upper end.
+    /// The upper end of the interval.
     pub high: Option<f64>,
 }
 
@@ -30,7 +30,7 @@ pub struct ComparisonReport {
     pub judge: JudgeReport,
     /// The pool: distinct pairs that at least one contestant found.
     pub pooled: u64,
-    /// Duplicates among the pool.
+    /// Duplicates in the pool.
     pub duplicates: Figure,
     /// One entry per contestant, an algorithm or a preset, in the requested order, presets last.
     pub algorithms: Vec<ComparedReport>,
@@ -154,7 +154,7 @@ impl ComparedReport {
 /// Describes several algorithms together. They are chosen and ordered by estimates if pairs were sampled.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct CombinationReport {
-    /// Their labels.
+    /// The labels of the contestants.
     pub labels: Vec<String>,
     /// `union` or `intersection` of their pairs.
     pub how: String,

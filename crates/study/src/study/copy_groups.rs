@@ -17,8 +17,8 @@ use dupsift_files::tables::{COPY_LOOK_UP_COLUMNS, copies_of};
 pub struct CopyGroup {
     /// The number of copies, including the document itself.
     pub size: u64,
-    /// The only copy that it is in a pair with, if there is exactly one: the best document of the group, unless the document itself is
-    /// that.
+    /// The only copy that it is in a pair with, if there is exactly one: the best document of the group, unless that is the document
+    /// itself.
     pub partner: Option<u64>,
 }
 

@@ -1,14 +1,14 @@
 //! `evaluate`: compares the pairs and clusters of a finished run with labeled ones.
 //!
-//! Pairs are counted over texts ([`super::texts`]): two documents count as a pair if the documents that represent their texts are one.
+//! Pairs are counted over texts ([`super::texts`]): two documents count as a pair if the documents that represent their texts are a pair.
 //!
 //! Pairs are compared as sets of document numbers: both the tables of a run and the true pairs are in order. A page (a document) counts as
-//! detected if it is in some reported pair, and as correctly detected if one of these pairs is true. Clusters are compared cell by cell,
-//! see [`dupsift_algorithms::measure::Partitions`]: documents in no cluster are clusters of one. If the truth has pairs, the true clusters
-//! are their connected components; if it has clusters, the true pairs are all pairs within them.
+//! detected if it is in a reported pair, and as correctly detected if one of these pairs is true. Clusters are compared cell by cell, see
+//! [`dupsift_algorithms::measure::Partitions`]: documents in no cluster are clusters of one. If the truth has pairs, the true clusters are
+//! their connected components; if it has clusters, the true pairs are all pairs within them.
 //!
-//! Not all pairs of a group above `--max-group` are written. If the run counted as many pairs as there are within its clusters, the pairs
-//! are all of these, and are counted from the clusters. Otherwise, figures that depend on the unwritten pairs are unknown, and null.
+//! Not all pairs of a group above `--max-group` are written. If the run counted as many pairs as its clusters contain, it found exactly
+//! these pairs, and they are counted from the clusters. Otherwise, figures that depend on the unwritten pairs are unknown, and null.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -41,7 +41,7 @@ use dupsift_spill::shuffle::AtomicBits;
 /// Version of the record and of the table.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Returns how fields of labels in separated values are quoted, according to the options.
+/// Returns how fields are quoted in label files with separated values, according to the options.
 pub fn truth_quotes(settings: &Settings) -> Quoting {
     settings.text("truth-quotes").map_or(Quoting::Double, Quoting::of)
 }
@@ -184,7 +184,7 @@ fn measure_all(session: &Session<'_>, finished: &Finished, truth: (&Truth, &Text
         },
         Ok,
     )?;
-    // A damaged table would be a missing piece of work.
+    // A damaged table would leave an algorithm unmeasured.
     session.engine.none_bad()?;
     let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
     measured.sort_by_key(|(at, _)| *at);
@@ -228,7 +228,7 @@ fn measure(
     Ok(report)
 }
 
-/// Counts pairs from that table, in document order.
+/// Counts the pairs of a table, which are in document order.
 pub(super) fn measure_pairs(
     session: &Session<'_>,
     (pairs, table): (impl Iterator<Item = Result<PairFound>>, &Path),

@@ -51,7 +51,7 @@ impl EvaluatedClusters {
     /// Reads documents cluster by cluster, each with the size of its cluster. `label` names the clusters, and `table` is their source.
     ///
     /// # Errors
-    /// Returns an error from `rows`, or [`Error::BadFile`] if they are not in such an order.
+    /// Returns an error from `rows`, or [`Error::BadFile`] if they are not in that order.
     pub fn of(
         session: &Session<'_>,
         finished: &Finished,
@@ -75,7 +75,7 @@ impl EvaluatedClusters {
         for row in rows {
             session.engine.go_on()?;
             let row = row?;
-            // The documents of a cluster follow one another.
+            // The documents of a cluster are consecutive.
             if left == 0 {
                 left = row.size.min(documents);
                 cluster += 1;
@@ -114,7 +114,7 @@ impl EvaluatedClusters {
         if let Some(cells) = of_texts {
             in_cells = (cells.pairs, cells.correct.count(texts, &truth.pages));
         }
-        // Next, documents in no predicted cluster, and last, documents that are unclustered in both.
+        // Next, true documents in no predicted cluster; last, documents that are in no cluster of either kind.
         let pages = clustered.count();
         let mut both = pages;
         for doc in truth.pages.iter().filter(|&doc| !clustered.get(doc)) {
@@ -125,7 +125,7 @@ impl EvaluatedClusters {
         Ok(EvaluatedClusters { partitions, pairs, pages, in_cells, cluster_of, label: label.to_owned() })
     }
 
-    /// Returns how many of all pairs within the clusters are true, and how many documents are in these.
+    /// Returns how many of all pairs within the clusters are true, and how many documents are in the true pairs.
     ///
     /// # Panics
     /// Panics if the clusters were not read with `of_pairs` and the truth has pairs.
@@ -148,8 +148,8 @@ impl EvaluatedClusters {
 
 /// Counts the cells of both clusterings over texts. Clusters must be given one after another.
 struct TextCells {
-    /// By the first document of a true cluster: the last predicted cluster that shares a text with it, the texts of both, and the last of
-    /// these.
+    /// For the first document of each true cluster, the last predicted cluster that shares a text with it; `counts` has the number of texts
+    /// in both, and `lasts` the last of these.
     clusters: Numbers,
     counts: Numbers,
     lasts: Numbers,
@@ -196,8 +196,8 @@ impl TextCells {
     }
 }
 
-/// Returns the cells of both clusterings, from rows (predicted cluster, true cluster), where the second begins at byte `width`; and the
-/// pairs within one cell, with their documents.
+/// Returns the cells of both clusterings, and the numbers of pairs within one cell and of documents in these pairs. Rows are (predicted
+/// cluster, true cluster), and the second number begins at byte `width`.
 fn cells(engine: &Engine<'_>, sorted: &Sorted, width: usize, truth: &Truth) -> Result<(Partitions, (u64, u64))> {
     let mut partitions = Partitions::default();
     let mut in_cells = (0, 0);

@@ -130,7 +130,7 @@ fn clusters_of(session: &Session<'_>, sorted: &Sorted, partition: usize, adds_fi
     Ok(rows)
 }
 
-/// Returns the pairs that enough of the deciding algorithms have, in order.
+/// Returns the pairs that enough of the deciding algorithms found, in order.
 fn agreed(finished: &Finished, deciding: &Deciding) -> Result<impl Iterator<Item = Result<PairFound>> + use<>> {
     let labels = deciding.chosen.iter().map(|&at| &finished.report.algorithms[at].label);
     let mut all = labels.map(|label| Ok(finished.pairs(label)?.peekable())).collect::<Result<Vec<_>>>()?;
@@ -147,7 +147,7 @@ fn agreed(finished: &Finished, deciding: &Deciding) -> Result<impl Iterator<Item
     }))
 }
 
-/// Takes the first pair over all tables, and returns how many of them have it; 0 at the end.
+/// Takes the first pair of all tables, and returns how many of them have it; 0 at the end.
 fn next<I: Iterator<Item = Result<PairFound>>>(all: &mut [Peekable<I>]) -> Result<(PairFound, usize)> {
     let mut least: Option<(u64, u64)> = None;
     for table in &mut *all {

@@ -93,7 +93,7 @@ pub struct EvaluatedReport {
     /// Reported pairs that are true.
     pub pairs_true: u64,
     /// Pairs in groups above `--max-group` that are not written. Unless they are all pairs within the clusters, the figures that depend on
-    /// them are null: all pairwise ones except the precision, which is that of the written pairs, and all pagewise ones.
+    /// them are null: all pairwise ones except the precision, which is measured on the written pairs, and all pagewise ones.
     pub pairs_not_written: u64,
     /// Pages in a reported pair.
     pub pages: u64,

@@ -111,7 +111,7 @@ fn groups(finished: &Finished, bound: &[Bound<'_>], docs: [u64; 2]) -> Result<Op
     any.map(|bound| copy_groups::copies(finished, &bound.label, docs)).transpose()
 }
 
-/// Holds what the two documents show without the tables.
+/// Holds what is computed from the two documents without the tables.
 struct LookedUp {
     /// In the requested order.
     documents: [ExplainedDocument; 2],
@@ -125,14 +125,14 @@ struct LookedUp {
     swap: bool,
 }
 
-/// Holds what the two documents are signed with.
+/// Holds what is needed to sign the two documents.
 struct Signing<'s> {
     corpus: &'s Corpus<'s>,
     models: &'s [Vec<u64>],
     bound: &'s [Bound<'s>],
     groups: Option<[CopyGroup; 2]>,
     again: Option<&'s Again<'s>>,
-    /// Whether only the stored texts are there, not the corpus.
+    /// Whether only the stored texts are available, not the corpus.
     is_stored: bool,
 }
 
@@ -218,7 +218,7 @@ fn explained(
     }
 }
 
-/// Returns the view of each algorithm on the two documents.
+/// Returns the result of each algorithm for the two documents.
 fn looks(
     recipe: &Recipe,
     (corpus, models): (&Corpus<'_>, &[Vec<u64>]),
@@ -226,7 +226,7 @@ fn looks(
     [low, high]: [u64; 2],
     analyses: &[Analysis<'_>; 2],
 ) -> Vec<Look> {
-    // A score below the threshold may cost the product of the lengths.
+    // Computing a score below the threshold may take time proportional to the product of the lengths.
     let short = analyses.iter().all(|text| text.words().len() <= LCS_UNITS);
     let each = bound.iter().enumerate().map(|(at, bound)| {
         let one = Recipe { algorithms: vec![recipe.algorithms[at].loosened()], ..recipe.clone() };

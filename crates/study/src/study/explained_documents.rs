@@ -67,11 +67,11 @@ pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> R
 /// Returns [`Error::Usage`] if it is in no pair of any algorithm.
 pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u64; 2], Option<String>)> {
     let removals = removals(finished, &[doc])?;
-    // A document of which no duplicate is kept names itself.
+    // A document without a kept duplicate names itself.
     if let Some(removal) = removals.first().filter(|removal| removal.kept_doc != doc) {
         return Ok(([doc, removal.kept_doc], None));
     }
-    // Duplicates before pages from the same template; the most similar of them.
+    // Duplicates come before pages from the same template, and more similar documents first.
     let mut best: Option<(bool, f32, u64)> = None;
     for one in &finished.report.algorithms {
         let path = finished.pair_table(&one.label);

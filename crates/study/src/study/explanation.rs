@@ -30,17 +30,17 @@ pub struct Explanation {
 /// Describes one document.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExplainedDocument {
-    /// Its id, or FILE#ROW.
+    /// The id of the document, or FILE#ROW.
     pub id: String,
-    /// Its number.
+    /// The number of the document.
     pub doc: u64,
     /// The file name, as used in ids.
     pub file: String,
     /// The row in the file, counted from 0.
     pub row: u64,
-    /// Unicode scalars of the text.
+    /// The number of Unicode scalar values in the text.
     pub characters: u64,
-    /// Words of the text.
+    /// The number of words in the text.
     pub words: u64,
     /// Whether it was indexed before the run, in an earlier batch or a reference.
     pub earlier: bool,
@@ -70,9 +70,9 @@ pub struct ExplainedPassage {
 /// Describes a removal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedRemoval {
-    /// The kept document.
+    /// The id of the kept document.
     pub kept_id: String,
-    /// The document number of the kept document.
+    /// The number of the kept document.
     pub kept_doc: u64,
     /// The similarity of the two; null if only a chain connects them.
     pub similarity: Option<f32>,
@@ -109,7 +109,7 @@ pub enum Verdict {
     Pair,
     /// The pair, or one of their copies, is in `pairs/` as two pages from the same template: similar, but not duplicates.
     Template,
-    /// A pair in a group above `--max-group`, of which only pairs with the best document are written.
+    /// They are a pair in a group above `--max-group`, where only pairs with the best document are written.
     PairNotWritten,
     /// At least one of them has no signature.
     NoSignature,
@@ -150,7 +150,7 @@ pub struct ExplainedAlgorithm {
     pub checks: Vec<ExplainedCheck>,
     /// The word by which each differs most from the other, if the algorithm distinguishes versions from pages of the same template.
     pub words: Option<[ExplainedWord; 2]>,
-    /// The number of bits in which their fingerprints differ, for algorithms that compare these.
+    /// The number of bits in which their fingerprints differ, for algorithms that compare fingerprints.
     pub bits_apart: Option<u32>,
     /// Why a document has no signature, per document.
     pub unsigned: [Option<String>; 2],
@@ -199,7 +199,7 @@ pub struct ExplainedWord {
 /// Holds a score.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ExplainedScore {
-    /// 0 to 1.
+    /// The similarity, from 0 to 1.
     pub similarity: f32,
     /// The algorithm's own distance, if it has one.
     pub distance: Option<f32>,
@@ -227,7 +227,7 @@ pub struct ExplainedCluster {
     pub size: u64,
 }
 
-/// Holds signature rows at one position: of both documents, or of one.
+/// Holds the signature rows of both documents, or of one, at one position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedRow {
     /// The position among the algorithm's keys: table, band or rule.
@@ -249,7 +249,7 @@ pub struct ExplainedKey {
     pub order: u32,
     /// The bytes stored with the key, in hexadecimal.
     pub sketch: String,
-    /// Their meaning, if it is human-readable.
+    /// The meaning of the row, if there is a readable one.
     pub says: Option<String>,
 }
 

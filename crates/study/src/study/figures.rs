@@ -28,7 +28,8 @@ fn measures(tally: &Tally, part: &Part) -> (Option<Number>, Option<Number>) {
     (found.of_both(&tally.all().without(part).duplicates()), found.over(part.pairs()))
 }
 
-/// Returns F and its interval. F grows with recall and with precision, so its ends are those of the ends of both. Empty if F is undefined.
+/// Returns F and its interval. F grows with recall and with precision, so the ends of its interval follow from those of both. Empty if F is
+/// undefined.
 fn f_figure(recall: Option<Number>, precision: Option<Number>) -> Figure {
     let of = |end: fn(Number) -> f64| Retrieval::of(precision.map(end), recall.map(end)).f;
     let value = of(|number| number.value);
@@ -95,7 +96,7 @@ fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorit
     let count = contestants.len();
     let f_of_set = |of: &[usize], union: bool| combine(tally, of, union).map_or(0.0, |one| one.f);
     let single: Vec<f64> = (0..count).map(|at| f_of_set(&[at], true)).collect();
-    // The larger F of union and intersection of two, or of one of them.
+    // The largest F of the union of two, their intersection, and each one.
     let mut best = vec![0.0f64; count * count];
     let (mut twos, mut threes) = (Vec::new(), Vec::new());
     for b in 0..count {
@@ -138,7 +139,7 @@ fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorit
     all.iter().map(report).collect()
 }
 
-/// Returns `None` if F is undefined.
+/// Returns a union or an intersection; `None` if F is undefined.
 fn combine(tally: &Tally, of: &[usize], union: bool) -> Option<Combination> {
     let part = if union { tally.union(of) } else { tally.common(of) };
     let (recall, precision) = measures(tally, &part);

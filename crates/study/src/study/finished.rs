@@ -1,7 +1,7 @@
 //! Reads a finished output folder: its record, its tables, and its corpus.
 //!
-//! Whatever uses a result (`evaluate`, `compare`, `explain`, the report) reads the written files, so that a result means the same today and
-//! in a year. Tables are read one batch at a time, in order.
+//! Everything that uses a result (`evaluate`, `compare`, `explain`, the report) reads the written files, so that a result means the same
+//! whenever it is read. Tables are read one batch at a time, in order.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -62,12 +62,12 @@ impl Finished {
         options_again(&recorded, inputs, &self.dir, today)
     }
 
-    /// Returns the same output with its corpus in another folder or file than during the run.
+    /// Returns the same output, whose corpus is in a different folder or file than during the run.
     pub fn with_corpus(self, corpus: Option<&Path>) -> Finished {
         Finished { moved: corpus.map(Path::to_path_buf), ..self }
     }
 
-    /// Returns the location of a file of a corpus that was moved to `to`: the longest end of its path that exists there, preferably with
+    /// Returns the location of a file of a corpus that was moved to `to`: the longest suffix of its path that exists there, preferably with
     /// the recorded size. Returns `to` itself if it is the file.
     fn moved(&self, file: &InputReport, to: &Path) -> PathBuf {
         let recorded = Path::new(&self.report.folder).join(&file.path);
@@ -165,10 +165,10 @@ impl Finished {
         self.dir.join(format!("pairs/algorithm={label}/part-00000.parquet"))
     }
 
-    /// Returns the pairs of an algorithm, in (a, b) order.
+    /// Returns the pairs of an algorithm, in (a, b) order, without those that only share a template.
     ///
     /// # Errors
-    /// Returns an error if the table is missing or damaged; damage may also be found later, as an item.
+    /// Returns an error if the table is missing or damaged; damage that is found later is returned as an item.
     pub fn pairs(&self, label: &str) -> Result<impl Iterator<Item = Result<PairFound>> + use<>> {
         rows(self.pair_table(label), &PAIR_COLUMNS, pairs_found)
     }
@@ -194,7 +194,7 @@ impl Finished {
         rows(self.cluster_table(label), &CLUSTER_COLUMNS, clustered)
     }
 
-    /// Returns the removed documents, in order; none for an earlier output without the table.
+    /// Returns the removed documents, in order.
     ///
     /// # Errors
     /// Returns the errors of [`Finished::pairs`].
@@ -202,12 +202,12 @@ impl Finished {
         rows(self.dir.join("removed/part-00000.parquet"), &REMOVAL_COLUMNS, removals_found)
     }
 
-    /// Returns the index report if the tables name documents that were indexed before its corpus.
+    /// Returns the index report if the tables name documents that were indexed before the corpus of the run.
     pub fn later_night(&self) -> Option<&IndexReport> {
         self.report.index.as_ref().filter(|index| index.first_doc > 0)
     }
 
-    /// Returns the indexed documents before the corpus of an incremental run.
+    /// Opens the documents that were indexed before the corpus of an incremental run; `None` for other runs.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the index does not exist.
@@ -223,7 +223,7 @@ impl Finished {
         self.later_night().map_or(0, |index| index.first_doc)
     }
 
-    /// Checks that the tables name only documents in its own corpus.
+    /// Checks that the tables name only documents in the run's own corpus.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if it is the output of an incremental run.
@@ -241,7 +241,7 @@ impl Finished {
         )))
     }
 
-    /// Opens the texts that the run stored, to be read in place of its corpus, with the options for that; `None` if it stored none.
+    /// Opens the texts that the run stored, to read them instead of its corpus, and returns the options for that; `None` if it stored none.
     fn stored(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Option<(RunOptions, Inputs)>> {
         if self.report.stored_texts.is_none() {
             return Ok(None);
@@ -281,8 +281,8 @@ impl Finished {
         Ok(Some((options, inputs)))
     }
 
-    /// Does work on the corpus of the run, or on the texts that the run stored if the corpus no longer exists or has changed; `work` is told
-    /// which.
+    /// Does work on the corpus of the run, or on the texts that the run stored if the corpus no longer exists or has changed; `work` also
+    /// gets whether it reads the stored texts.
     ///
     /// # Errors
     /// Returns the errors of [`Finished::corpus`] and [`Finished::check_contents`] if the run stored no texts, and any error from `work`.
@@ -362,7 +362,7 @@ impl Finished {
 }
 
 impl Finished {
-    /// Checks that the corpus still has the content that the run read. If the file system metadata does not show it, files are read and
+    /// Checks that the corpus still has the content that the run read. If the file system metadata cannot confirm this, files are read and
     /// compared with the hashes in the record.
     ///
     /// # Errors
@@ -392,7 +392,7 @@ impl Finished {
     }
 }
 
-/// Returns the command that wrote a record, by an entry that no other record has.
+/// Returns the command that wrote a record, recognized by an entry that no other record has.
 fn other_verb(json: &[u8]) -> Option<String> {
     let record: serde_json::Value = serde_json::from_slice(json).ok()?;
     let entries = [

@@ -6,9 +6,9 @@ use super::pool::Pooled;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{FrozenHeap, Heap};
 
-/// Numbers per pair: two documents, and the algorithms that found it.
+/// The number of values per pair: two documents, and the algorithms that found it.
 const WIDTH: usize = 3;
-/// Numbers collected before they are appended to the temporary file.
+/// The number of values that are collected before they are appended to the temporary file.
 const GATHERED: usize = 8192;
 
 /// Writes a list from one thread.
@@ -63,7 +63,7 @@ impl FoundList {
         Pooled { a: number(0), b: number(1), found: number(2) }
     }
 
-    /// Returns the algorithms that found a pair; none if it is not in the list.
+    /// Returns the algorithms that found a pair, as bits; 0 if it is not in the list.
     pub fn finders(&self, a: u64, b: u64) -> u64 {
         let (mut from, mut to) = (0, self.len());
         while from < to {

@@ -19,7 +19,7 @@ use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 
-/// Pairs in one piece of work.
+/// The number of pairs in one piece of work.
 const PIECE: usize = 256;
 /// Number of judged pairs of texts that are remembered: 8 bytes each, in a temporary file.
 const MOST_KNOWN: usize = 1 << 22;
@@ -40,12 +40,12 @@ impl Text<'_> {
         self.0.get(1..).unwrap_or_default()
     }
 
-    /// Returns whether it was read and is not only white space.
+    /// Returns whether the text was read and is not only white space.
     pub fn is_visible(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Returns whether the two are equal, and thus duplicates to any judge: as canonical texts, or, without words, byte for byte.
+    /// Returns whether two texts are equal, and thus duplicates to any judge: as canonical texts, or, without words, byte for byte.
     pub fn is_same(&self, other: &Text<'_>) -> bool {
         self.is_visible() && self.0 == other.0
     }
@@ -56,7 +56,7 @@ impl Text<'_> {
 }
 
 impl Texts {
-    /// Reads the documents with these bits.
+    /// Reads the documents whose bits are set.
     ///
     /// # Errors
     /// Returns an error if a file is damaged; it is skipped and the work starts over.
@@ -114,7 +114,7 @@ pub struct Verdicts {
 
 /// Not judged yet.
 const OPEN: u32 = 0;
-/// Not duplicates. As a similarity this would be 1e-45, which is below that of any texts that fit in memory.
+/// Not duplicates. As a similarity this would be 1e-45, which is lower than that of any texts that fit in memory.
 const NO: u32 = 1;
 /// Too expensive to judge.
 const UNDECIDED: u32 = 2;
@@ -166,7 +166,7 @@ struct Judging<'j> {
     texts: &'j Texts,
     pairs: &'j FoundList,
     cells: AtomicCells<u32>,
-    /// By a hash of two texts: the position of a judged pair with that hash, plus one.
+    /// For each hash of two texts, the position of a judged pair with that hash, plus one.
     known: AtomicCells<u64>,
     by_words: AtomicU64,
 }

@@ -1,6 +1,6 @@
 //! Works on finished runs: the page, the comparison of algorithms, labeled pairs, and the explanation of two documents.
 //!
-//! These modules read what a run wrote; the engine does not depend on them. A run that makes its page gets a function for it
+//! These modules read what a run wrote; the engine does not depend on them. A run that writes its page is passed a function for it
 //! ([`with_page`]).
 
 mod accept;

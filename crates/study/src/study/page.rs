@@ -46,7 +46,7 @@ pub(super) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport,
     let finished = Finished::new(stage.path(), report.clone());
     let seen = review(&finished, Some(Read::whole(session)), session.engine.dir, &|| session.engine.go_on())?;
     running.end(seen.pooled, seen.texts.len() as u64, 0);
-    // The page is made from the record as written, so that it can be made again from that.
+    // The page is rendered from the record as written, so that it can be rendered again from that record.
     report.stages = session.engine.clock.stages();
     (report.seconds, report.cpu_seconds, report.peak_memory_bytes) = session.engine.clock.totals();
     stage.write_bytes(PAGE, page(&report, &seen)?.as_bytes())?;

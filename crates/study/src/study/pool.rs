@@ -76,12 +76,12 @@ impl<P: Iterator<Item = Result<PairFound>>> Iterator for Pool<P> {
     }
 }
 
-/// Counts the pairs that each two algorithms have in common; the diagonal has the pairs of each.
+/// Counts the pairs that any two algorithms have in common; the diagonal has the pairs of each algorithm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agreement(pub Vec<Vec<u64>>);
 
 impl Agreement {
-    /// Returns an empty count for this many algorithms.
+    /// Creates empty counts for this many algorithms.
     pub fn new(algorithms: usize) -> Agreement {
         Agreement(vec![vec![0; algorithms]; algorithms])
     }
@@ -112,7 +112,7 @@ impl Agreement {
 }
 
 impl Finished {
-    /// Returns the pairs of all algorithms in the run, with bits in the order of its record. Of groups above `--max-group`, only the
+    /// Returns the pairs of all algorithms in the run, with bits in the order of its record. For groups above `--max-group`, only the
     /// written pairs are included.
     ///
     /// # Errors

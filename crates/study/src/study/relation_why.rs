@@ -73,9 +73,9 @@ pub fn other_title(telling: &Telling, contained: &[ExplainedContained; 2]) -> St
     )
 }
 
-/// Returns the sentence for a pair that is not in `pairs/` because pages from the same template are not reported at such a distance; `None`
-/// if it would be reported. No table has the next best similarity or how many texts have a first line, so these are inferred from the
-/// relation.
+/// Returns the sentence for a pair that is not in `pairs/` because pages from the same template are not reported if they are this
+/// dissimilar; `None` if it would be reported. No table has the next best similarity or how many texts have a first line, so these are
+/// inferred from the relation.
 pub fn template_left_out(
     telling: &Telling,
     own: f32,
@@ -128,7 +128,7 @@ pub fn template_left_out(
     ))
 }
 
-/// Returns which text is contained to a larger share, the other one, and that share.
+/// Returns the better contained text, the other one, and the share of the first that is contained.
 fn better_contained([a, b]: &[ExplainedContained; 2]) -> (&'static str, &'static str, f64) {
     let share = |of: &ExplainedContained| of.common_grams as f64 / of.grams.max(1) as f64;
     if share(a) >= share(b) { ("a", "b", share(a)) } else { ("b", "a", share(b)) }
@@ -154,7 +154,7 @@ fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
         None if excess(a) >= excess(b) => ("a", a),
         None => ("b", b),
     };
-    // Anything but a word is a character or a pair of characters.
+    // Without a word, the feature is a character or a pair of characters.
     let what = of
         .word
         .as_ref()
@@ -248,7 +248,7 @@ mod tests {
         assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing in a"));
     }
 
-    /// A pair from the same template that is not reported has the reason that it would have, as far as its two texts show.
+    /// A pair from the same template that is not reported gets the reason that it would have had, as far as its two texts show.
     #[test]
     fn pairs_of_one_template_that_are_left_out_have_their_reasons() {
         let told = |common: u64, numbers: u64, share: f64, same_line: bool, own: f32| {

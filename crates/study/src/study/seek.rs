@@ -7,10 +7,10 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::Want;
 use dupsift_incremental::Again;
 
-/// Number of documents that a message lists.
+/// Maximum number of documents that a message lists.
 const NAMED: usize = 10;
 
-/// The largest corpus in which a similar id is searched for.
+/// The maximum number of documents in a corpus that is searched for a similar id.
 const SMALL: u64 = 200_000;
 
 /// Holds the documents that have a given id.
@@ -103,7 +103,7 @@ fn number(at: Seeking<'_>, typed: &str) -> Result<u64> {
     })
 }
 
-/// Returns the documents with these ids, as printed.
+/// Returns the documents with these ids, which are compared in printed form.
 fn with_ids(session: &Session<'_>, typed: &[String]) -> Result<Vec<Found>> {
     let found = session.read(
         "find ids",

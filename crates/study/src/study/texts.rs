@@ -1,8 +1,9 @@
-//! Which documents of a finished run have equal texts, so that pairs are counted over texts and not over copies.
+//! Finds the documents of a finished run that have equal texts, so that pairs are counted over texts and not over copies.
 //!
-//! The run wrote each copy as a pair with the best document with its text, and other pairs between those documents only. Labels may name
-//! any of the copies. So both sides are mapped to one document per text: the first one that the truth names, or else the first one. A pair
-//! of copies becomes a pair of that document with each of the two. If the truth has clusters, a text is in the cluster of that document.
+//! The run wrote each copy as a pair with the best document that has its text, and all other pairs only between these best documents.
+//! Labels may name any of the copies. So both sides are mapped to one document per text: the first one that the truth names, or else the
+//! first one. A pair of copies becomes a pair of that document with each of the two. If the truth has clusters, a text is in the cluster of
+//! that document.
 //!
 //! ```text
 //! copies 1 4 7, the truth names 4 and 9      pairs 7-9 and 1-9 become 4-9      pair 1-7 becomes 1-4 and 4-7

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! ids of the corpus (hash of the id, document) --+
-//! ids of the truth (hash of the id, place) ------+--sort--> (row of the truth, document) --sort--> pairs or clusters
+//! ids of the truth (hash of the id, position) ---+--sort--> (row of the truth, document) --sort--> pairs or clusters
 //! ```
 //!
 //! Ids are compared as written, by a 128-bit hash: two of ten billion ids collide with a probability below 1e-18. Everything is sorted by
@@ -24,7 +24,7 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Want};
 use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted};
 
-/// Bytes collected before they are written to a temporary file.
+/// The number of bytes that are collected before they are written to a temporary file.
 const GATHERED_BYTES: usize = 64 << 10;
 
 /// Holds the true pairs or clusters of documents.
@@ -32,7 +32,7 @@ pub struct Truth {
     /// The counts for the record.
     pub report: TruthReport,
     link: Link,
-    /// Bytes in a pair.
+    /// The number of bytes in a pair.
     width: usize,
     /// The true pairs in order, if the truth consists of pairs.
     listed: Option<FrozenHeap>,

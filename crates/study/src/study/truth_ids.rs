@@ -21,15 +21,15 @@ use dupsift_files::tables::{
 };
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
-/// Bytes of a place in the truth: the row, and which of its two ids.
+/// The number of bytes in a position in the truth: the row, and which of its two ids.
 pub const PLACE_BYTES: usize = 9;
-/// Bytes of the name of a cluster: its hash.
+/// The number of bytes in the name of a cluster: its hash.
 pub const CLUSTER_BYTES: usize = 16;
 
-/// Bytes of an id, followed by a tag (0: a document, 1: the truth), and of the document.
+/// The number of bytes in the hash of an id, which a tag follows (0: a document, 1: the truth); `DOC` is that of a document number.
 const HASH: usize = 16;
 const DOC: usize = 8;
-/// Offset of the place in the truth, or of the document, in a row that is matched by id.
+/// Offset of the position in the truth, or of the document, in a row that is matched by id.
 const AFTER_TAG: usize = HASH + 1;
 /// Offset of the cluster in a row of the truth.
 const AFTER_PLACE: usize = AFTER_TAG + PLACE_BYTES;
@@ -42,7 +42,7 @@ const FORMS: [[&str; 2]; 2] = [["id_a", "id_b"], ["id", "cluster"]];
 
 /// Holds the rows of the truth with documents instead of ids.
 pub struct Resolved {
-    /// For pairs: (place, document), grouped by row. For clusters: (hash of the cluster, document), grouped by hash.
+    /// For pairs: (position, document), grouped by row. For clusters: (hash of the cluster, document), grouped by hash.
     pub rows: Sorted,
     /// The counts so far.
     pub report: TruthReport,
@@ -61,8 +61,8 @@ impl TruthFiles {
     /// Finds the files and determines their form.
     ///
     /// # Errors
-    /// Returns [`Error::Missing`], or [`Error::Usage`] if a file has the columns of neither form or of both, or another form than the first
-    /// file.
+    /// Returns [`Error::Missing`], or [`Error::Usage`] if a file has the columns of neither form or of both, or a form other than that of
+    /// the first file.
     pub fn find(truth: &[String], quotes: Quoting) -> Result<TruthFiles> {
         let coding = Coding { quoting: quotes, ..Coding::default() };
         let found = find_all(truth, Taking { coding, ..Taking::default() });
@@ -162,7 +162,7 @@ struct Met {
     ids: u64,
     unknown: u64,
     ambiguous: u64,
-    /// The first places of the first unknown ids.
+    /// The first positions of the first unknown ids.
     places: Vec<[u8; PLACE_BYTES]>,
 }
 
@@ -236,7 +236,7 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
     }
     table.close()?;
     if !report.is_lossy() {
-        // A reader that reads `evaluation/` as one table finds no other table unless there is something to report.
+        // If `evaluation/` is read as one table, it must contain no other table unless there is something to report.
         std::fs::remove_file(rejected).map_err(Error::io("remove", rejected))?;
         rejected.parent().map_or(Ok(()), std::fs::remove_dir).map_err(Error::io("remove the folder of", rejected))?;
     }
@@ -323,7 +323,7 @@ fn rejected(session: &Session<'_>, finished: &Finished) -> Result<AtomicBits> {
     Ok(rejected)
 }
 
-/// Joins rows with equal ids: first the documents, then the places in the truth.
+/// Joins rows with equal ids: first the documents, then the positions in the truth.
 fn join(engine: &Engine<'_>, ids: &Sorted, pairs: bool, rows: u64) -> Result<(Sorted, Met)> {
     let (name, head, group) =
         if pairs { ("true-rows", PLACE_BYTES, 8) } else { ("true-members", CLUSTER_BYTES, CLUSTER_BYTES) };
@@ -367,7 +367,7 @@ fn join(engine: &Engine<'_>, ids: &Sorted, pairs: bool, rows: u64) -> Result<(So
     Ok((out.finish()?, met.into_iter().fold(Met::default(), Met::merge)))
 }
 
-/// Returns the ids at these places, which are in order; the truth is read again up to the last of them.
+/// Returns the ids at these positions, which are in order; the truth is read again up to the last of them.
 fn names(truth: &TruthFiles, places: &[[u8; PLACE_BYTES]]) -> Result<Vec<String>> {
     let mut names = Vec::new();
     if places.is_empty() {

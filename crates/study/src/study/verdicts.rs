@@ -25,7 +25,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Returns the pair that is written instead of that of the two documents: the pair of their texts.
+    /// Returns the pair that is written instead of the pair of the two documents, because it represents their texts.
     fn instead(&self, finished: &Finished, label: &str, docs: [u64; 2]) -> Result<Option<([u64; 2], FoundPair)>> {
         let Some(groups) = self.groups else { return Ok(None) };
         let of = |at: usize| [Some(docs[at]), groups[at].partner].into_iter().flatten();
@@ -41,7 +41,7 @@ impl Groups {
 /// Holds what the tables of the run contain, with documents in the requested order.
 pub struct Said {
     pair: Option<FoundPair>,
-    /// The pair of their texts, which is written instead.
+    /// The pair that is written instead, because it represents their texts.
     instead: Option<([u64; 2], FoundPair)>,
     groups: Groups,
     /// The representative and the size of the cluster of each.
@@ -97,7 +97,8 @@ fn find_pair(finished: &Finished, label: &str, [a, b]: [u64; 2]) -> Result<Optio
 
 fn find_clusters(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[Option<(u64, u64)>; 2]> {
     let mut found = [None; 2];
-    // The documents of a cluster follow one another. These are its remaining rows, its representative, and which of the two are in it.
+    // The documents of a cluster are consecutive. These are its remaining rows, its representative, and which of the two documents it
+    // contains.
     let (mut left, mut representative, mut inside) = (0, 0, [false; 2]);
     for document in finished.clusters(label)? {
         let document = document?;
@@ -324,7 +325,7 @@ fn though(never: String, look: &Look) -> String {
     }
 }
 
-/// Returns why two documents that would be a pair alone are not one in the run.
+/// Returns why two documents that would be a pair on their own are not one in the run.
 fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let comparisons = report.map_or(0, |report| report.left_out);
     let cluster = if said.one_cluster() { "; they are still in the same cluster" } else { "" };

@@ -1,4 +1,4 @@
-//! Counts how many documents in a corpus have a key by signing them again, because no table of a run stores it.
+//! Counts the documents in a corpus that have a key. No table of a run stores keys, so the documents are signed again.
 
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::Result;

@@ -1,7 +1,7 @@
-//! The pairs of a finished run as relations: `apply` decides with them, by the same rule as the run or another one.
+//! The pairs of a finished run as relations, with which `apply` decides by the rule of the run or another one.
 //!
-//! Only the pairs that the run wrote are known. So a threshold can only be raised, and if a document is removed only if a kept one contains
-//! it, the containment of each pair in question must be known: there is none for pairs that the run did not compare. The margin and the
+//! Only the pairs that the run wrote are known, so a threshold can only be raised. If a document is removed only if a kept one contains it,
+//! the containment of each pair in question must be known, which it is not for pairs that the run did not compare. The margin and the
 //! templates are those of the run. Pairs are held in memory, about 64 bytes each.
 
 use std::collections::BTreeMap;

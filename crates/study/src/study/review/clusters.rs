@@ -7,7 +7,7 @@ use super::lowest::Lowest;
 use dupsift_core::error::Result;
 use dupsift_files::tables::Clustered;
 
-/// Documents that are shown of a cluster besides its representative.
+/// The number of documents shown from a cluster besides its representative.
 const MEMBERS: usize = 2;
 
 /// Counts clusters by size.
@@ -20,15 +20,15 @@ pub struct ClusterReview {
 /// Holds a cluster that is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LargeCluster {
-    /// Its algorithm, by position in the record.
+    /// The position of its algorithm in the record.
     pub algorithm: usize,
-    /// Documents in it.
+    /// The number of documents in it.
     pub size: u64,
     /// The number of the representative.
     pub representative: u64,
-    /// Documents that are equal to it by the algorithm's own measure.
+    /// The number of documents that equal the representative by the algorithm's own measure.
     pub equal: u64,
-    /// The members least similar to it, least first, without those that are equal to it by the algorithm's own measure.
+    /// The members least similar to the representative, least first, without those that equal it by the algorithm's own measure.
     pub members: Vec<Member>,
 }
 
@@ -54,7 +54,7 @@ impl LargeCluster {
     }
 }
 
-/// Reads one table. Returns the sizes, the `most` largest clusters that have more than exact copies, and then as many of exact copies.
+/// Reads one table. Returns the sizes, the `most` largest clusters with more than exact copies, and the `most` largest of exact copies.
 pub fn read(
     documents: impl Iterator<Item = Result<Clustered>>,
     most: usize,

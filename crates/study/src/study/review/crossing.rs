@@ -1,32 +1,32 @@
-//! Pairs by the origin of their two documents: within one place, or across two.
+//! Pairs by the origins of their two documents: within one origin, or across two.
 
 use std::ops::Range;
 
 use dupsift_engine::job::run_report::RunReport;
 
-/// Maximum number of named places; all others are combined into the last one.
+/// Maximum number of named origins; all others are combined into the last one.
 pub const NAMED: usize = 20;
 
-/// Counts pairs by place.
+/// Counts pairs by origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crossing {
-    /// The places; the last one may combine all others.
+    /// The names of the origins; the last one may combine all others.
     pub names: Vec<String>,
-    /// How many places the last name combines; 0 if it combines none.
+    /// How many origins the last name combines; 0 if it combines none.
     pub others: u64,
-    /// Documents per place.
+    /// Documents per origin.
     pub documents: Vec<u64>,
-    /// Documents in a pair, per place.
+    /// Documents in a pair, per origin.
     pub paired: Vec<u64>,
-    /// Removed documents, per place.
+    /// Removed documents, per origin.
     pub removed: Vec<u64>,
-    /// Row and column by place, the smaller place first: pairs between the two; the diagonal has pairs within one.
+    /// Pairs by two origins, the one with the smaller index as the row; the diagonal has the pairs within one origin.
     pub pairs: Vec<Vec<u64>>,
 }
 
 impl Crossing {
-    /// Takes places with their names and documents, in order. If there are more than `NAMED`, only the largest keep their names. Also
-    /// returns the new index of each given place.
+    /// Creates counts for origins, given their names and numbers of documents, in order. If there are more than `NAMED`, only the largest
+    /// keep their names. Also returns the new index of each given origin.
     pub fn new(places: &[(String, u64)], what: &str) -> (Crossing, Vec<u32>) {
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by_key(|&at| (std::cmp::Reverse(places[at].1), at));
@@ -53,7 +53,8 @@ impl Crossing {
         (crossing, became)
     }
 
-    /// Returns the input files of a run whose first document is at `base`. Documents before it are in earlier batches or in a reference.
+    /// Returns empty counts for the input files of a run whose first document is at `base`. Documents before it are in earlier batches or
+    /// in a reference.
     pub fn of_files(report: &RunReport, base: u64) -> Files {
         let before = report.index.as_ref().filter(|_| base > 0).map(|index| {
             let name = if index.generation == index.read_generation { "(the reference)" } else { "(earlier batches)" };
@@ -71,24 +72,24 @@ impl Crossing {
         Files { crossing, became, ends, last: Default::default() }
     }
 
-    /// Returns the pairs whose documents are both in this place.
+    /// Returns the number of pairs whose documents are both from this origin.
     pub fn within(&self, place: usize) -> u64 {
         self.pairs[place][place]
     }
 
-    /// Returns the pairs between a place and any other.
+    /// Returns the number of pairs between an origin and any other.
     pub fn across(&self, place: usize) -> u64 {
         let all: u64 = (0..self.names.len()).map(|other| self.between(place, other)).sum();
         all - self.within(place)
     }
 
-    /// Returns the pairs between two places, in either order.
+    /// Returns the number of pairs between two origins, in either order.
     pub fn between(&self, one: usize, other: usize) -> u64 {
         self.pairs[one.min(other)][one.max(other)]
     }
 }
 
-/// Counts by place.
+/// Counts by origin.
 pub trait Group {
     /// Counts a pair.
     fn add(&mut self, a: u64, b: u64);
@@ -98,7 +99,7 @@ pub trait Group {
     fn count_removed(&mut self, one: u64);
 }
 
-/// Counts by place number.
+/// Counts by the index of an origin.
 impl Group for Crossing {
     fn add(&mut self, a: u64, b: u64) {
         self.pairs[a.min(b) as usize][a.max(b) as usize] += 1;
@@ -124,7 +125,7 @@ pub struct Files {
     last: [LastFile; 2],
 }
 
-/// Caches a file that was looked up: its documents and its place.
+/// Caches a file that was looked up: its documents and its origin.
 #[derive(Default)]
 struct LastFile {
     docs: Range<u64>,

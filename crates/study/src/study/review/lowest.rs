@@ -4,7 +4,7 @@
 #[derive(Clone, Debug)]
 pub struct Lowest<K, V> {
     most: usize,
-    /// In order of their keys.
+    /// The entries, ordered by key.
     entries: Vec<(K, V)>,
 }
 

@@ -65,7 +65,7 @@ pub struct Review {
     pub least: Vec<PairSample>,
     /// Randomly sampled pairs, by bin of similarity (see [`SAMPLE_BINS`]).
     pub samples: Vec<Vec<PairSample>>,
-    /// The documents in all these, by number.
+    /// The texts of all these documents, by number.
     pub texts: BTreeMap<u64, ShownText>,
     /// Comparisons of all these pairs, by document numbers.
     pub compared: BTreeMap<(u64, u64), PairComparison>,
@@ -109,7 +109,7 @@ pub struct Read<'r> {
 }
 
 impl<'r> Read<'r> {
-    /// Reads a corpus of which everything may be shown.
+    /// Reads a corpus whose documents may all be shown.
     pub fn whole(session: &'r Session<'r>) -> Read<'r> {
         Read { session, is_hidden: &|_| false }
     }
@@ -258,7 +258,7 @@ fn paired(
     Ok(Paired { tallies, agreement, pooled: together, files, by_source })
 }
 
-/// Reads the table of removals and counts by file and by source too; empty for a comparison.
+/// Reads the table of removals, and counts removals by file and by source. Returns an empty review for a comparison.
 fn read_removed(
     finished: &Finished,
     shown: &BTreeSet<u64>,
@@ -299,7 +299,7 @@ fn read_clusters(
 /// Number of pairs that are counted together: one loop per statistic needs fewer random memory accesses than one loop for all.
 const GATHERED: usize = 4096;
 
-/// Counts pairs by origin; pairs with the same first document follow one another.
+/// Counts pairs by origin; pairs with the same first document are consecutive.
 fn count(
     pairs: &[(u64, u64)],
     files: &mut Files,
@@ -325,7 +325,7 @@ fn labels(report: &RunReport, deciding: &[bool]) -> Vec<String> {
     report.algorithms.iter().zip(deciding).filter(|(_, decides)| **decides).map(|(one, _)| one.label.clone()).collect()
 }
 
-/// Returns whether the pairs of an algorithm take part in the decision on removal; true for all if there is none.
+/// Returns whether the pairs of an algorithm take part in the decision on removal; true for all if nothing is removed.
 fn decides(report: &RunReport, label: &str) -> bool {
     let Some(decide) = report.removal.as_ref().map(|removal| &removal.decide) else { return true };
     !report.algorithms.iter().any(|one| one.label == *decide) || decide == label

@@ -8,7 +8,7 @@ use dupsift_core::error::Result;
 use dupsift_core::hash::mix64;
 use dupsift_files::tables::{EMPTIED, REPRESENTATIVE, RemovalFound};
 
-/// Rows between two checks for an interruption.
+/// The number of rows between two checks for an interruption.
 const ASKED: usize = 4096;
 
 /// Thresholds for the share of contained 3-grams.
@@ -24,18 +24,18 @@ pub struct RemovalSample {
     pub doc: u64,
     /// The document that was kept instead.
     pub kept: u64,
-    /// Their similarity; `None` if only a chain of pairs links them.
+    /// The similarity of the two; `None` if only a chain of pairs links them.
     pub similarity: Option<f32>,
 }
 
 /// Counts removed documents by the pairs that removed them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedReview {
-    /// By similarity to the kept document, in the bins of similarities.
+    /// Removed documents by similarity to the kept document, in the bins of similarities.
     pub scores: [u64; BINS],
     /// Documents that only a chain connects to the kept one.
     pub chained: u64,
-    /// For each share in [`SHARES`]: documents with at least that share of 3-grams in the kept one.
+    /// For each share in [`SHARES`], the number of documents with at least that share of their 3-grams in the kept one.
     pub contained: [u64; SHARES.len()],
     /// Fates of the documents that are shown, by number.
     pub fates: BTreeMap<u64, Fate>,

@@ -1,4 +1,4 @@
-//! The documents that are shown as text. Only these are kept when they are first read, or read again.
+//! The documents that are shown as text. Their texts are kept when they are first read, or else read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use dupsift_files::tables::Cell;
 use dupsift_text::Analysis;
 use dupsift_text::numbers::numbers;
 
-/// Characters that are kept of a text: a difference may be far from its beginning.
+/// The number of characters that are kept of a text; it is large because a difference may be far from the beginning.
 const SHOWN_CHARACTERS: usize = 20_000;
 
 /// Holds the beginning of a document.

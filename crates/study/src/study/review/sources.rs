@@ -34,7 +34,7 @@ pub struct Sources {
     notes: Vec<String>,
     /// For each document, the number of its value plus one; 0 if it has none.
     codes: Option<AtomicCells<u32>>,
-    /// The place in the crossing, by code.
+    /// The index in the crossing, by code.
     became: Vec<u32>,
     crossing: Option<Crossing>,
 }
@@ -50,13 +50,13 @@ impl Sources {
         self.crossing.clone()
     }
 
-    /// Returns the place of a document.
+    /// Returns the index of a document's value in the crossing.
     pub fn of(&self, doc: u64) -> u64 {
         let code = self.codes.as_ref().map_or(0, |codes| codes.load(doc as usize));
         self.became.get(code as usize).copied().unwrap_or(0).into()
     }
 
-    /// Returns the result.
+    /// Returns the review with these counts.
     pub fn review(self, crossing: Option<Crossing>) -> SourceReview {
         SourceReview { column: self.column, crossing, notes: self.notes }
     }
@@ -90,7 +90,7 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
             notes
                 .push(format!("{} not Parquet and therefore not read", counted_as(others as u64, "file is|files are")));
         }
-        // Codes depend on the threads; names in their order do not.
+        // Codes depend on the threads, but the order of the names does not.
         let places: Vec<(String, u64)> = std::iter::once("(none)".to_string())
             .chain(values.keys().map(|value| if value.is_empty() { "(empty)".to_string() } else { value.clone() }))
             .zip(std::iter::once(0).chain(values.values().map(|&(_, documents)| documents)))
@@ -107,7 +107,7 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
             places[0].0 = "(none, or indexed earlier)".to_string();
         }
         places[0].1 = (session.rows() + guests).saturating_sub(known);
-        // Documents without a value form a place only if there are any.
+        // Documents without a value are a group of their own only if there are any.
         let skip = usize::from(places[0].1 == 0);
         let (crossing, became) = Crossing::new(&places[skip..], "values");
         let became = place_of.iter().map(|&place| became[place.saturating_sub(skip)]).collect();
@@ -135,7 +135,7 @@ fn in_parquet(session: &Session<'_>) -> Option<dupsift_files::io::RowFilter> {
     (!all_parquet).then(|| dupsift_files::io::RowFilter::Where(std::sync::Arc::new(in_parquet)))
 }
 
-/// Returns the codes of all documents, and the code and documents of each value; `None` if there are too many values.
+/// Returns the codes of all documents, and the code and number of documents for each value; `None` if there are too many values.
 fn read_column(session: &Session<'_>, dir: &Path, column: &str) -> Result<Option<(AtomicCells<u32>, Counted)>> {
     let codes = AtomicCells::<u32>::new(dir, &format!("{column}-codes"), session.documents() as usize)?;
     let shared: Mutex<Values> = Mutex::default();

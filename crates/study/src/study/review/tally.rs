@@ -7,7 +7,7 @@ use dupsift_files::tables::PairFound;
 /// Maximum number of verified pairs that are shown because of their low similarity.
 pub const LEAST: usize = 10;
 
-/// Bins of similarity: twenty of width 0.05, and one for exactly 1.
+/// The number of bins of similarity: twenty of width 0.05, and one for exactly 1.
 pub const BINS: usize = 21;
 
 /// The lower ends of the bins that pairs are sampled from; the last one holds pairs with similarity 1.
@@ -51,7 +51,7 @@ fn sample_bin(similarity: f32) -> usize {
 /// Holds a pair that is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairSample {
-    /// The algorithm that found it, by position in the record.
+    /// The position in the record of the algorithm that found it.
     pub algorithm: usize,
     /// The smaller document number.
     pub a: u64,
@@ -70,7 +70,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Creates an empty tally. `checked`: the pairs were verified on the texts; `decides`: they take part in the decision.
+    /// Creates an empty tally. `checked` says whether the pairs were verified on the texts, `decides` whether they take part in the
+    /// decision.
     pub fn new(checked: bool, decides: bool) -> Tally {
         let drawn = if decides { DRAWN.iter().map(|&most| Lowest::new(most)).collect() } else { Vec::new() };
         Tally { scores: [0; BINS], least: (checked && decides).then(|| Lowest::new(LEAST)), drawn }
@@ -163,7 +164,7 @@ mod tests {
         assert_eq!(tallies[0].scores[15], 30);
         let least = least(&tallies, 10);
         assert_eq!(least.len(), 10);
-        // One from each of the two in turn, whichever has the lower numbers.
+        // One from each of the two in turn, no matter which has the lower numbers.
         assert!(
             least.iter().enumerate().all(|(at, pair)| (pair.algorithm, pair.a) == (at % 2, at as u64)),
             "{least:?}"
