@@ -200,7 +200,7 @@ impl Examples<'_> {
     }
 }
 
-/// Returns the places of the covered tokens in an item's beginning, as ranges.
+/// Returns the positions of the covered tokens in an item's beginning, as ranges.
 fn covered(session: &Session<'_>, text: &str, bits: &[u64]) -> Vec<[u32; 2]> {
     let document = session.pipeline.analyse(text);
     let is_covered = |at: usize| bits.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 == 1);

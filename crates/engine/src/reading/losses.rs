@@ -30,10 +30,10 @@ impl From<&BadInput> for BadInputReport {
     }
 }
 
-/// Records what was read from an input besides the corpus, for `run.json`.
+/// Records what was read from an input other than the corpus, for `run.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct OtherInputReport {
-    /// The input: `reference`, `forget`.
+    /// The name of the input, such as `reference` or `forget`.
     pub input: String,
     /// Its files that could not be used, or not completely.
     pub bad_inputs: Vec<BadInputReport>,
@@ -50,13 +50,13 @@ pub struct OtherInputReport {
 }
 
 impl OtherInputReport {
-    /// Returns whether some of it could not be read.
+    /// Returns whether some of the input could not be read.
     pub fn is_lossy(&self) -> bool {
         self.rejections.rows > 0 || !self.bad_inputs.is_empty()
     }
 }
 
-/// Holds an input besides the corpus that was read, with its losses.
+/// Holds an input other than the corpus that was read, with its losses.
 #[derive(Clone, Debug)]
 pub struct OtherInput {
     /// The counts, for the record.
@@ -87,7 +87,7 @@ pub struct Losses<'l> {
 }
 
 impl<'l> Losses<'l> {
-    /// Returns the losses of a job that read these inputs besides the corpus.
+    /// Returns the losses of a job that read these inputs in addition to the corpus.
     pub fn new(bad: &'l [BadInput], others: &'l [OtherInput]) -> Losses<'l> {
         Losses { bad, others: others.iter().collect() }
     }

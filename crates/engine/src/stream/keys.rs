@@ -1,4 +1,4 @@
-//! The keys of a document in the filter: one, or one per band if the algorithm has several. A document counts as seen before if one of its
+//! The keys of a document in the filter: one, or one per band if the algorithm has several. A document counts as seen before if any of its
 //! keys was.
 //!
 //! The bands of a document share one filter, each with its own keys. This takes as many counters, and has as many chances of error, as one

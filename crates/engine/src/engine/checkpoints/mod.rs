@@ -51,7 +51,7 @@ pub trait Checkpoint: Sized {
 /// Identifies one checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its name for people: `rows cosine`.
+    /// The human-readable name of the checkpoint, such as `rows cosine`.
     pub what: String,
     /// A hash of what it depends on.
     pub hash: String,
@@ -139,7 +139,7 @@ impl Left {
     }
 }
 
-/// Describes the saved state in the message that an interrupted process prints.
+/// The saved state that the message of an interrupted process describes.
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
 /// Forgets what was saved, because the result is complete.
@@ -152,7 +152,7 @@ pub fn goes_on() -> Option<Kept> {
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the same as numbers: CPU seconds, and bytes in the temporary folder.
+/// Works like [`goes_on`], but returns numbers: CPU seconds, and bytes in the temporary folder.
 pub fn kept() -> Option<(f64, u64)> {
     goes_on().map(|kept| (kept.cpu_seconds, kept.bytes))
 }
@@ -243,7 +243,7 @@ impl<'w> Checkpoints<'w> {
         Ok(base)
     }
 
-    /// Starts over with another number of reserved document numbers: no checkpoint fits it.
+    /// Starts over with another number of reserved document numbers, which no checkpoint fits.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.

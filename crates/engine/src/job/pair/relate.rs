@@ -103,7 +103,7 @@ fn near(
     }
 }
 
-/// Groups the rows of each algorithm. If a check needs no further pass, it runs at once, so that its pairs can be saved.
+/// Groups the rows of each algorithm. If a check needs no further pass, it runs immediately, so that its pairs can be saved.
 fn group_all<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,

@@ -21,7 +21,7 @@ use dupsift_spill::shuffle::{AtomicBits, Mapped, Sorted};
 pub struct ClusterCounts {
     /// Clusters of at least two documents.
     pub clusters: u64,
-    /// Documents in them.
+    /// Documents in clusters.
     pub clustered: u64,
     /// The size of the largest cluster.
     pub largest: u64,
