@@ -122,7 +122,7 @@ mod tests {
         Given::new(Some(answer), choices.iter().map(|choice| (*choice).to_owned()).collect())
     }
 
-    /// Returns the answers of the items of a set, each with the first of its texts.
+    /// Returns the first text of the answer of each item in a set.
     fn texts(set: &[(&str, &[&str])]) -> Vec<Option<String>> {
         let set: Vec<Given> = set.iter().map(|(answer, choices)| given(answer, choices)).collect();
         let meaning = Meaning::of(set.iter());

@@ -9,7 +9,7 @@ use crate::job::Guarded;
 use crate::job::run_report::{BadInputReport, CorpusReport, GuardReport, OtherInputReport};
 use crate::reading::RejectionsReport;
 
-/// Holds `run.json` of a search for contamination.
+/// Holds the contents of `run.json` for a search for contamination.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ContaminationReport {
     /// Version of this record and of the tables next to it.
@@ -65,7 +65,7 @@ pub struct ContaminationReport {
     pub stages: Vec<StageReport>,
     /// Guards that fired: exit code 3, or 4 if one held the result back.
     pub guards: Vec<GuardReport>,
-    /// Further warnings for the reader.
+    /// Other warnings.
     pub warnings: Vec<String>,
     /// Wall-clock seconds of the run.
     pub seconds: f64,

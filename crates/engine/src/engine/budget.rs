@@ -68,7 +68,7 @@ impl Budget {
         Ok(Budget { memory, threads, rows, a_thread, batch })
     }
 
-    /// Returns how many bytes of pages all readers together may hold; a larger page is read while no other page is.
+    /// Returns how many bytes of pages all readers together may hold; a larger page is read alone.
     pub fn pages(&self) -> u64 {
         self.rows as u64 + PAGES
     }
@@ -98,7 +98,7 @@ impl Budget {
     pub fn least_for(&self, bytes: u64, longest: u64) -> u64 {
         let besides = OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT));
         let needed = bytes.saturating_sub(besides).div_ceil(6).saturating_mul(10) + 10;
-        // Rounded up to whole MiB, as it is displayed.
+        // The result is rounded up to whole MiB, because it is displayed in MiB.
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
 
@@ -127,7 +127,7 @@ impl Budget {
     /// Returns the smallest budget that is sufficient for such a row.
     pub fn least_for_row(&self, bytes: u64, held: u64) -> u64 {
         let needed = row_in_a_table(bytes, held);
-        // Rounded up to whole MiB, as it is displayed.
+        // The result is rounded up to whole MiB, because it is displayed in MiB.
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
 

@@ -36,8 +36,9 @@ pub type Finish<'f> = dyn Fn(&Session<'_>, &Stage, RunReport) -> Result<RunRepor
 /// If damage to a file shows only while it is read, the whole file is skipped: the run starts over without it, so that none of its rows
 /// counts anywhere.
 ///
-/// # Errors Returns an error for wrong options, a full disk or an interruption and, with `strict`, for the first bad row or file. `out` is
-/// then not written.
+/// # Errors
+/// Returns an error for wrong options, a full disk or an interruption and, with `strict`, for the first bad row or file. `out` is then not
+/// written.
 pub fn run(
     options: &RunOptions,
     inputs: Inputs,

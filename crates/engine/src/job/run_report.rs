@@ -111,7 +111,7 @@ pub struct RunReport {
     /// The acceptance of a result that was held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<AcceptedReport>,
-    /// Further warnings for the reader.
+    /// Other warnings.
     pub warnings: Vec<String>,
     /// Wall-clock seconds of the run.
     pub seconds: f64,
@@ -179,7 +179,7 @@ pub struct InputReport {
     pub file: String,
     /// The path it was read from.
     pub path: String,
-    /// Its rows that take part: all, or those within `--limit`.
+    /// Rows of the file that take part: all, or those within `--limit`.
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,
@@ -433,7 +433,7 @@ pub struct RelationsReport {
     pub contained: u64,
     /// Pages from the same template with different facts: they join no cluster and cause no removal.
     pub template: u64,
-    /// Pairs from the same template below `templates=`, which are not reported.
+    /// Pairs from the same template whose similarity is below `templates=`, so that they are not reported.
     pub templates_left_out: u64,
     /// Pairs for which the search for the next best ended early, because too many documents are near to both; the best found by then counts
     /// as the next best.

@@ -1,5 +1,5 @@
 //! The keys by which documents match indexed ones: the groups of their rows, or of second-round rows if the algorithm emits any, each with
-//! the document's number in the index. A batch is matched by them, and the index stores them.
+//! the document's number in the index. A batch is matched by its keys, and the index stores them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -65,8 +65,8 @@ pub trait Meeting: Sync {
     /// Returns how documents are numbered in the index.
     fn numbered(&self) -> Numbered;
 
-    /// Returns the documents that share a key with the corpus, numbered before it; `None` if nothing matches. Keys are those of each
-    /// algorithm, and those of exact copies.
+    /// Returns the documents that share a key with the corpus, numbered before it; `None` if nothing matches. The keys are those of each
+    /// algorithm and those of exact copies.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.

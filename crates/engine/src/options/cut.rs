@@ -44,7 +44,7 @@ impl CutOptions {
 /// Checks that a run can cut what the options select.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] for an option without anything to cut, or one that cannot be combined with `cut`.
+/// Returns [`Error::Usage`] for an option that has no effect without `cut`, or that cannot be combined with `cut`.
 pub fn check(options: &RunOptions) -> Result<()> {
     let cut = &options.cut;
     let Some(what) = cut.what else {

@@ -43,11 +43,11 @@ pub struct RunOptions {
     pub previous: Option<PathBuf>,
     /// The column with the source of each row; removals are reported for each of its values.
     pub source_column: Option<String>,
-    /// How many times as many pairs per document as in the run in `previous` are allowed.
+    /// The most pairs per document that are allowed, as a multiple of those in the run in `previous`.
     pub max_pairs_factor: u64,
-    /// How many times less text than in that run is allowed.
+    /// The factor by which the text may shrink compared with that run.
     pub max_shrink_factor: u64,
-    /// How many times as many candidates per document as expected from earlier batches of an index are allowed.
+    /// The most candidates per document that are allowed, as a multiple of those expected from earlier batches of an index.
     pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
     pub whole_files: bool,
@@ -65,9 +65,9 @@ pub struct RunOptions {
     pub html: bool,
     /// Whether you named that column.
     pub text_required: bool,
-    /// The column with the server's content type for each page, only for pages; it is optional.
+    /// The optional column with the server's content type for each page.
     pub content_type_column: String,
-    /// The column with the URLs of pages; also optional.
+    /// The optional column with the URLs of pages.
     pub url_column: String,
     /// Which of these two you named, so that a corpus without them is an error.
     pub page_columns_required: [bool; 2],

@@ -181,7 +181,7 @@ impl ForwardThread<'_> {
         Ok(())
     }
 
-    /// Returns whether the words take all the memory allowed.
+    /// Returns whether the words have used up the memory that they may take.
     pub fn is_full(&self) -> bool {
         self.vocabulary.bytes() >= self.to.limit
     }

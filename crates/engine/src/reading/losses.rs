@@ -1,7 +1,7 @@
 //! Collects the files and rows that could not be read, in the corpus and in every other input of documents or labels.
 //!
 //! A job passes its losses as one value. The table `rejected/`, the guards, the record and the exit code are derived from that value, so a
-//! job that reads another input adds its losses here, and none of them can get lost on the way.
+//! job that reads another input adds its losses here, and none of them is overlooked.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use dupsift_files::io::BadInput;
 /// The name of the corpus in the column `input` of `rejected/`.
 pub const CORPUS: &str = "corpus";
 
-/// Records an input file that could not be used, or not completely.
+/// Records an input file that could not be used, or only in part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct BadInputReport {
     /// The name of the file in ids.
@@ -35,7 +35,7 @@ impl From<&BadInput> for BadInputReport {
 pub struct OtherInputReport {
     /// The name of the input, such as `reference` or `forget`.
     pub input: String,
-    /// Its files that could not be used, or not completely.
+    /// Files of the input that could not be used, or only in part.
     pub bad_inputs: Vec<BadInputReport>,
     /// Rows in all usable files.
     pub rows: u64,
@@ -80,7 +80,7 @@ impl OtherInput {
 /// Holds everything that a job could not read.
 #[derive(Clone, Debug)]
 pub struct Losses<'l> {
-    /// Files of the corpus that could not be used, or not completely.
+    /// Files of the corpus that could not be used, or only in part.
     pub bad: &'l [BadInput],
     /// The other inputs.
     pub others: Vec<&'l OtherInput>,
@@ -114,7 +114,7 @@ impl<'l> Losses<'l> {
     }
 }
 
-/// Counts what was read from a reader's files; those in `bad` could not be used, or not completely.
+/// Counts what was read from a reader's files; those in `bad` could not be used, or only in part.
 pub fn read_counts(session: &Session<'_>, bad: &[BadInput], used: u64, broken: u64) -> ReadCounts {
     let (files, bad_bytes) = (&session.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
     // The bytes of a file that takes part include the bytes that were lost.

@@ -25,7 +25,7 @@ pub struct RejectionsReport {
     /// Defective rows: null, not UTF-8, not JSON, too long, damaged.
     #[serde(rename = "rejected_broken", default)]
     pub broken: u64,
-    /// Rows whose kind is not a document, such as responses that are not HTML. `rejected` is the sum of both.
+    /// Rows rejected because of their kind, such as responses that are not HTML. `rejected` is the sum of both.
     #[serde(rename = "rejected_by_kind", default)]
     pub by_kind: u64,
     /// All rejected rows by reason.

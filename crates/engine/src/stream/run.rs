@@ -44,7 +44,7 @@ use dupsift_files::tables::{FlagBuilder, IdsSeen, LostValues, flag_schema};
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 
-/// Holds `run.json` of a stream.
+/// Holds the contents of `run.json` for a stream.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StreamReport {
     /// Version of this record and of the table next to it.
@@ -90,7 +90,7 @@ pub struct StreamReport {
     pub stages: Vec<StageReport>,
     /// Guards that fired: exit code 3, or 4 if one held the result back.
     pub guards: Vec<GuardReport>,
-    /// Further warnings for the reader.
+    /// Other warnings.
     pub warnings: Vec<String>,
     /// Wall-clock seconds of the run.
     pub seconds: f64,

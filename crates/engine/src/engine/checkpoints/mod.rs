@@ -115,7 +115,7 @@ impl Left {
         self.0.products.is_empty()
     }
 
-    /// Returns how many of these input files have another stamp than recorded, so that their contents have to be compared.
+    /// Returns how many of these input files have a stamp other than the recorded one, so that their contents have to be compared.
     pub fn differing(&self, source: &Source) -> usize {
         let known = |file: &&InputFile| !self.0.inputs.files.iter().any(|input| is_same(input, file));
         source.files.iter().filter(known).count()
@@ -176,7 +176,7 @@ impl<'w> Checkpoints<'w> {
         self.folder.path()
     }
 
-    /// Removes files that belong to no checkpoint: what a killed run had begun, and what is recomputed.
+    /// Removes files that belong to no checkpoint: those that a killed run left unfinished, and those that are recomputed.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -304,7 +304,7 @@ impl<'w> Checkpoints<'w> {
         match restore(&mut CheckpointReader::new(self.dir(), &entry)) {
             Ok(value) => {
                 let mut state = self.state();
-                // Messages name the parts of one pass only once.
+                // The parts of one pass have the same name, which messages show only once.
                 if state.resumed.last() != Some(&key.what) {
                     state.resumed.push(key.what.clone());
                 }

@@ -160,7 +160,7 @@ fn wide(&[low, high, similarity]: &[u32; 3]) -> (u64, f32) {
 
 /// Provides what earlier runs found, if a run is matched against an index, and records results for later runs.
 pub trait Earlier: Sync {
-    /// Records the judged pairs of an algorithm. Pairs between two indexed documents were recorded by their own run.
+    /// Records the judged pairs of an algorithm. Pairs between two indexed documents were recorded by the runs that found them.
     fn note(&self, session: &Session<'_>, label: &str, pairs: &PairList) -> Result<()>;
 
     /// Takes the rows that [`Earlier::note`] recorded for an algorithm, so that they can be saved; [`Earlier::add_noted`] returns them.

@@ -1,5 +1,5 @@
-//! Applies the rule that separates versions from pages with the same template to the pairs of one algorithm: the relation of each pair, and
-//! why.
+//! Applies the rule that separates versions from pages with the same template to the pairs of one algorithm. The result is the relation of
+//! each pair, with the reason.
 
 use std::borrow::Cow;
 use std::ops::Range;

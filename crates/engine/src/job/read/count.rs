@@ -152,7 +152,7 @@ impl<'j> Counting<'j> {
         Ok(Totals { documents: thread.tally.documents, tokens: thread.tally.tokens })
     }
 
-    /// Starts counting a part of the corpus whose counts are added to those of other parts; neither cuts nor words are saved.
+    /// Starts counting a part of the corpus whose counts are added to those of other parts; neither word boundaries nor words are saved.
     pub fn of_part(session: &'j Session<'j>, stats: Stats) -> Result<Counting<'j>> {
         Ok(Counting {
             session,

@@ -254,7 +254,7 @@ impl<'j> Intake<'j> {
             recorder.contents.clear();
         }
         self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))?;
-        // This comes last: values that cannot be written as text are known only after the columns were read.
+        // This comes last, because values that cannot be written as text are known only after the columns have been read.
         if !recorder.guests {
             recorder.took.lost.merge(&batch.lost_values());
         }

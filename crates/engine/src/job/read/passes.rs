@@ -40,11 +40,11 @@ pub struct Stored {
     pub label: String,
     /// The keys by which its documents are matched.
     pub keys: Keys,
-    /// The pairs that an earlier process recorded, if the algorithm is past its pairs.
+    /// The pairs that an earlier process recorded, if the pairs of the algorithm are already final.
     pub noted: Option<Sorted>,
 }
 
-/// Holds the algorithms whose state is known, those that have not signed, and what an index stores of the former.
+/// Holds the algorithms whose state is known, those that have not signed, and what an index stores for the former.
 type Known<'c> = (Vec<Placed<'c>>, Vec<Unsigned<'c>>, Vec<Stored>);
 
 /// Holds the results of the first pass.
@@ -138,7 +138,7 @@ impl<'n> FirstStates<'n> {
     /// Restores what earlier processes have saved.
     ///
     /// All algorithms together determine which indexed documents take part, and the rows of each algorithm include these documents. With an
-    /// index, the pass is therefore restored completely or made completely.
+    /// index, the pass is therefore either restored or repeated as a whole.
     fn restore(passes: Passes<'_>, before: &Before<'n>, meeting: Option<&dyn Meeting>) -> Result<FirstStates<'n>> {
         let states = FirstStates::restore_each(passes, before, meeting.is_some())?;
         let Some(meeting) = meeting else { return Ok(states) };
@@ -347,7 +347,7 @@ impl Passes<'_> {
         let partials = Some((saved, partials));
         let tallies = match words {
             Some(words) => {
-                // A resumed run needs the words themselves.
+                // A resumed run can use partial checkpoints only if it has the words, too.
                 let partials = if saved.has(|keys| &keys.words)? { partials } else { None };
                 recall::sign(&words, session.engine, view, stats, &signing, partials)?
             }

@@ -104,15 +104,15 @@ const ENDS: u64 = 64 << 10;
 pub struct MemberKeys {
     /// The learned model.
     pub model: Key,
-    /// Its rows.
+    /// The rows of the algorithm.
     pub rows: Key,
     /// The keys by which an index stores its documents.
     pub keys: Key,
     /// The pairs that an index stores.
     pub noted: Key,
-    /// Its verified pairs.
+    /// The verified pairs.
     pub pairs: Key,
-    /// Its pairs after the rules over all pairs.
+    /// The pairs after the rules over all pairs.
     pub near: Key,
 }
 

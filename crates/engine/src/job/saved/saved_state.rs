@@ -281,7 +281,7 @@ impl<'j> SavedState<'j> {
     ) -> Result<bool> {
         let save = |to: &mut CheckpointWriter<'_>| {
             to.stream(|writer| save(&mut PartialWriter::new(writer)))?;
-            // In a first pass, the hashed documents end with the partial checkpoint.
+            // In a first pass, the hashes cover the documents up to the end of the partial checkpoint.
             let documents = self.session.contents.documents();
             self.checkpoints.made_of(saved_inputs::of(self.session, documents));
             Ok(())

@@ -1,4 +1,4 @@
-//! `clusters/`: the clusters of one algorithm (`stage/clusters.rs`), computed over arrays in temporary files, as a table.
+//! `clusters/`: computes the clusters of one algorithm (`stage/clusters.rs`) over arrays in temporary files, and writes them as a table.
 
 use std::path::Path;
 
