@@ -127,7 +127,8 @@ fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
     now.algorithms.iter().filter_map(guard).collect()
 }
 
-/// Returns the guard on the amount of text, if it fired. An incremental run reads only new text, and there may be little of it.
+/// Returns the guard on the amount of text, if it fired. An incremental run reads only new text, of which there may be little, so its text
+/// per document is compared.
 fn over_text(now: &RunReport, before: &RunReport, is_night: bool, factor: u64) -> Option<Fired> {
     let of = |report: &RunReport| TextCounts { bytes: report.documents.text_bytes, documents: report.documents.used };
     shrunk(of(now), of(before), is_night, factor)
