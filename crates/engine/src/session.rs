@@ -35,7 +35,7 @@ pub struct Session<'s> {
     pub scopes: Scopes,
     /// Hashes of what the first pass read from each file.
     pub contents: ContentHashes,
-    /// The columns besides the text that the algorithms read.
+    /// The columns other than the text that the algorithms read.
     pub fields: Vec<Field>,
     /// Han characters segmented with the dictionary.
     pub segmented: AtomicU64,
@@ -45,9 +45,9 @@ pub struct Session<'s> {
     pub guests: Option<Guests>,
     /// The pieces to read, if this process reads only part of the corpus.
     pub part: Option<Vec<Split>>,
-    /// If not all rows take part, all document numbers are below this one.
+    /// The exclusive upper limit of document numbers, if not all rows take part.
     limit: Option<u64>,
-    /// If only a sample takes part, its documents; those outside are numbered and never read.
+    /// The documents of the sample, if only a sample takes part; those outside have numbers but are never read.
     pub sample: Option<Sample>,
 }
 
@@ -132,7 +132,7 @@ impl<'s> Session<'s> {
         self.guests.as_ref().map_or(doc, |guests| guests.number(doc).0)
     }
 
-    /// Returns the document that has this number in tables; `None` if it takes no part.
+    /// Returns the document that has this number in tables; `None` if it does not take part.
     pub fn document(&self, number: u64) -> Option<u64> {
         let here = self.guests.as_ref().map_or(Some(number), |guests| guests.here(IndexDoc(number)));
         here.filter(|&doc| doc < self.documents())
@@ -160,7 +160,7 @@ impl<'s> Session<'s> {
         self.source.has_pages()
     }
 
-    /// Returns the names of the columns besides the text that a pass reads.
+    /// Returns the names of the columns other than the text that a pass reads.
     pub fn field_columns(&self) -> Vec<String> {
         self.fields.iter().map(|&field| self.options.field_columns[field as usize].clone()).collect()
     }

@@ -18,12 +18,12 @@ const FINAL: &str = "####";
 /// Holds the answers and choices of an item as read.
 #[derive(Debug, Default)]
 pub struct Given {
-    /// The value of the answer column, or those of its list; each one is right.
+    /// The value of the answer column, or the values in its list; each one is a correct answer.
     values: Vec<String>,
     choices: Vec<String>,
 }
 
-/// Says how the answers of an evaluation set are meant.
+/// Defines how the answers of an evaluation set are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
     /// Answers are texts.
@@ -79,7 +79,7 @@ impl Given {
 }
 
 impl Meaning {
-    /// Returns how the answers of a set are meant: as positions, if most of those with choices are.
+    /// Returns how the answers of a set are interpreted: as positions, if most answers of items with choices are.
     pub fn of<'g>(set: impl Iterator<Item = &'g Given>) -> Meaning {
         let (mut positions, mut others, mut first, mut last) = (0, 0, false, false);
         for Given { values, choices } in set.filter(|given| !given.choices.is_empty()) {
@@ -102,7 +102,7 @@ impl Meaning {
     }
 }
 
-/// Returns the position that a value may stand for: a number, or a letter alone, also as `(C)` and `C.`.
+/// Returns the position that a value may stand for: a number, or a letter alone, including `(C)` and `C.`.
 fn position(value: &str) -> Option<Position> {
     let value = value.trim().trim_start_matches('(').trim_end_matches([')', '.', ':']);
     let mut letters = value.chars();
@@ -122,7 +122,7 @@ mod tests {
         Given::new(Some(answer), choices.iter().map(|choice| (*choice).to_owned()).collect())
     }
 
-    /// Returns the answers of the items of a set, each with the first of its texts.
+    /// Returns the first text of the answer of each item in a set.
     fn texts(set: &[(&str, &[&str])]) -> Vec<Option<String>> {
         let set: Vec<Given> = set.iter().map(|(answer, choices)| given(answer, choices)).collect();
         let meaning = Meaning::of(set.iter());

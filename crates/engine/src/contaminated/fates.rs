@@ -7,21 +7,21 @@ use dupsift_core::error::Result;
 use dupsift_passages::cut_out;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
-/// Bytes of a place to cut: its first byte, and the byte after its last.
+/// Bytes of a range to cut: its first byte, and the byte after its last.
 const PLACE: usize = 8;
 
 /// Holds what happens to each document.
 pub struct Fates {
     /// Contaminated documents: the score of an item reaches the threshold.
     pub contaminated: AtomicBits,
-    /// The ones that are removed among these.
+    /// Contaminated documents that are removed.
     pub removed: AtomicBits,
     cuts: FrozenHeap,
-    /// The offset of each document's places to cut, plus one.
+    /// The offset of each document's ranges to cut, plus one.
     begins: AtomicCells<u64>,
 }
 
-/// Returns the places of spans as first token, token after the last, first byte and byte after the last. Overlapping places are merged.
+/// Returns the ranges of spans as first token, token after the last, first byte and byte after the last. Overlapping ranges are merged.
 fn joined(spans: &[&Place]) -> Vec<[u32; 4]> {
     let mut places: Vec<[u32; 4]> =
         spans.iter().map(|span| [span.tokens[0], span.tokens[1], span.bytes[0], span.bytes[1]]).collect();

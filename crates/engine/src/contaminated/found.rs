@@ -82,7 +82,7 @@ impl Found {
         self.rows.spilled_bytes() + self.rest.bytes().len() as u64
     }
 
-    /// Calls `each` with the spans of each document and item, ordered by document, then item, then place.
+    /// Calls `each` with the spans of each document and item, ordered by document, then item, then position.
     ///
     /// # Errors
     /// Returns any error from `each`, and an error for an interruption.

@@ -43,7 +43,7 @@ pub const SHOWN: usize = 500;
 /// Names a column of the evaluation set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemColumn {
-    /// Its name.
+    /// The name of the column.
     pub name: String,
     /// Whether it is required.
     pub required: bool,

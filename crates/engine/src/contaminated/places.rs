@@ -1,4 +1,4 @@
-//! Locates the listed spans in their texts in one pass over the documents that have some, which also reads their ids.
+//! Locates the listed spans in one pass over the documents that contain them, which also reads the ids of these documents.
 
 use std::sync::Arc;
 
@@ -197,7 +197,7 @@ fn list(
     Ok(Stored { heap: heap.freeze()?, begins })
 }
 
-/// Finds the places of spans in the original text.
+/// Finds the positions of spans in the original text.
 fn locate(document: &Analysis<'_>, spans: &mut [Place], reference: &Reference) {
     let (raw, tokens) = (document.raw(), document.tokens());
     // The first and last token of each span, in text order.

@@ -87,20 +87,20 @@ pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Agains
     let opened = run.clone();
     let inputs = heard(cancel, move || {
         let found = find_all(&opened.inputs, opened.taking()).map_err(|error| error.of("against"))?;
-        // Texts without columns are items, whatever the columns are called.
+        // If no file has named columns, each text is an item, and no column is required.
         let names_columns = found.files.iter().any(|file| file.format.names_columns());
         look_into(&opened, found, if names_columns { asked } else { Vec::new() })
     })?;
     Ok(Against { options: run, inputs })
 }
 
-/// Returns the columns that are named: several form one text, or hold one choice each.
+/// Returns the names of the columns; several columns form one text, or hold one choice each.
 fn names_of(column: &ItemColumn) -> Vec<String> {
     let names = several(&column.name);
     if names.is_empty() { vec![column.name.clone()] } else { names }
 }
 
-/// Holds what is known about an item besides its tokens.
+/// Holds the data about an item apart from its tokens.
 #[derive(Debug)]
 pub struct Known {
     /// The item's id, or `FILE#ROW`.
@@ -143,7 +143,7 @@ struct Read {
 }
 
 impl Read {
-    /// Returns the bytes besides the tokens.
+    /// Returns the bytes of everything except the tokens.
     fn bytes(&self) -> u64 {
         (self.id.len() + self.text.len()) as u64 + self.answer.bytes() + 3 * A_TEXT
     }
@@ -251,7 +251,7 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
                 let doc = batch.doc(row);
                 let choices = match &choices[..] {
                     [list] => value(list, row).and_then(|list| of_json(&list)).unwrap_or_default(),
-                    // A missing choice keeps its position. In a set without choices, none of the columns is there.
+                    // A missing choice keeps its position. In a set without choices, none of the columns exists.
                     columns if columns.iter().any(Option::is_some) => {
                         columns.iter().map(|column| value(column, row).unwrap_or_default()).collect()
                     }

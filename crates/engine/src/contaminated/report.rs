@@ -9,7 +9,7 @@ use crate::job::Guarded;
 use crate::job::run_report::{BadInputReport, CorpusReport, GuardReport, OtherInputReport};
 use crate::reading::RejectionsReport;
 
-/// Holds `run.json` of a search for contamination.
+/// Holds the contents of `run.json` for a search for contamination.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ContaminationReport {
     /// Version of this record and of the tables next to it.
@@ -59,13 +59,13 @@ pub struct ContaminationReport {
     pub corpus: Option<CorpusReport>,
     /// For each evaluation set, the items with the highest scores.
     pub examples: Vec<ExampleReport>,
-    /// Items in more documents than an evaluation set explains, most frequent first.
+    /// Public items, that is, items in more than 100 documents, most frequent first.
     pub public: Vec<ExampleReport>,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
     /// Guards that fired: exit code 3, or 4 if one held the result back.
     pub guards: Vec<GuardReport>,
-    /// Further warnings for the reader.
+    /// Other warnings.
     pub warnings: Vec<String>,
     /// Wall-clock seconds of the run.
     pub seconds: f64,
@@ -78,9 +78,9 @@ pub struct ContaminationReport {
 /// Records one evaluation set.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct SuiteReport {
-    /// Its name.
+    /// The name of the evaluation set.
     pub suite: String,
-    /// Its items.
+    /// The number of its items.
     pub items: u64,
     /// Items with too few tokens, which are not searched for.
     pub too_short: u64,
@@ -108,13 +108,13 @@ impl SuiteReport {
 pub struct ExampleReport {
     /// The evaluation set.
     pub suite: String,
-    /// The item.
+    /// The id of the item.
     pub eval_id: String,
-    /// The beginning of its text.
+    /// The beginning of the item's text.
     pub item: String,
     /// The parts of this beginning that the span covers, in bytes: first byte, and the byte after the last.
     pub covered: Vec<[u32; 2]>,
-    /// Documents in which its score is at least 0.5.
+    /// Documents in which the item's score is at least 0.5.
     pub documents: u64,
     /// The document with the highest score.
     pub id: String,

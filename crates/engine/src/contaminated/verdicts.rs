@@ -41,7 +41,7 @@ pub struct Verdict<'s> {
     pub item: Item,
     /// The score of the best span.
     pub score: f64,
-    /// The best span; the first one of equal ones.
+    /// The best span; if several are equally good, the first of them.
     pub best: &'s Span,
     /// All spans.
     pub spans: &'s [Span],

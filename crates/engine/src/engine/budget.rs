@@ -68,7 +68,7 @@ impl Budget {
         Ok(Budget { memory, threads, rows, a_thread, batch })
     }
 
-    /// Returns how many bytes of pages all readers together may hold; a larger page is read while no other page is.
+    /// Returns how many bytes of pages all readers together may hold; a larger page is read alone.
     pub fn pages(&self) -> u64 {
         self.rows as u64 + PAGES
     }
@@ -98,7 +98,7 @@ impl Budget {
     pub fn least_for(&self, bytes: u64, longest: u64) -> u64 {
         let besides = OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT));
         let needed = bytes.saturating_sub(besides).div_ceil(6).saturating_mul(10) + 10;
-        // Rounded up to whole MiB, as it is displayed.
+        // The result is rounded up to whole MiB, because it is displayed in MiB.
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
 
@@ -113,13 +113,13 @@ impl Budget {
         (2..=self.threads as u64).take_while(|&tables| fit(tables)).last().unwrap_or(1) as usize
     }
 
-    /// Returns the memory guaranteed in addition for a document of this many bytes.
+    /// Returns the additional memory that is guaranteed for a document of this many bytes.
     pub fn promised_for(&self, longest: u64) -> u64 {
         longest.saturating_mul(A_DOCUMENT)
     }
 
-    /// Returns whether a row with this many bytes in the columns besides its page can be written to a table of pages, while a reader holds
-    /// `held` bytes of its file. In that case, only one table is written at a time.
+    /// Returns whether a row with this many bytes in the columns other than its page can be written to a table of pages, while a reader
+    /// holds `held` bytes of its file. In that case, only one table is written at a time.
     pub fn fits_row(&self, bytes: u64, held: u64) -> bool {
         row_in_a_table(bytes, held) <= self.memory
     }
@@ -127,7 +127,7 @@ impl Budget {
     /// Returns the smallest budget that is sufficient for such a row.
     pub fn least_for_row(&self, bytes: u64, held: u64) -> u64 {
         let needed = row_in_a_table(bytes, held);
-        // Rounded up to whole MiB, as it is displayed.
+        // The result is rounded up to whole MiB, because it is displayed in MiB.
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
 
@@ -152,7 +152,8 @@ impl Budget {
     }
 }
 
-/// Returns what a long row takes of the budget while it is written. A reader holds one of its values, alone or in a page with more rows.
+/// Returns how much of the budget a long row takes while it is written. A reader holds one of its values, alone or in a page with more
+/// rows.
 fn row_in_a_table(bytes: u64, held: u64) -> u64 {
     let written = bytes.saturating_mul(A_LONG_VALUE_IN_A_TABLE - 1);
     written.saturating_add(held.max(bytes)).saturating_sub(OF_THE_CONSTANT)
@@ -208,7 +209,7 @@ mod tests {
             assert!(least <= 144 << 20 || Budget::new(least, 8).unwrap().fits_row(bytes, 0), "{bytes}");
         }
         assert_eq!(budget.least_for_row(99_000_000, 0), 179 << 20);
-        // Ten of 30 MB in a page: the page, and two copies of one of them.
+        // Ten values of 30 MB in a page: the page, and two copies of one value.
         assert!(!budget.fits_row(30_000_000, 300_000_000) && budget.fits_row(30_000_000, 190_000_000));
         assert_eq!(budget.least_for_row(30_000_000, 300_000_000), 239 << 20);
     }

@@ -25,11 +25,11 @@ pub fn stage_at_hand() -> Option<String> {
 /// Records what one stage did.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct StageReport {
-    /// Its name.
+    /// The name of the stage.
     pub stage: String,
-    /// Rows in.
+    /// Input rows.
     pub rows_in: u64,
-    /// Rows out.
+    /// Output rows.
     pub rows_out: u64,
     /// Bytes written to temporary files.
     pub spilled_bytes: u64,
@@ -44,7 +44,7 @@ pub struct StageReport {
 /// Whether finished stages are logged at INFO.
 static TELLS_STAGES: AtomicBool = AtomicBool::new(false);
 
-/// Seconds from which on a stage is logged; in a small run, the lines of shorter stages would hide everything else.
+/// The shortest stage, in seconds, that is logged; in a small run, the lines of shorter stages would hide everything else.
 const WORTH_A_LINE: f64 = 1.0;
 
 /// Logs each later stage that takes at least a second at INFO, for logs that are read the next morning.

@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Describes one of the consecutive parts of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Leg {
-    /// The names of its stages, or the first words of those.
+    /// The names of its stages, or the first words of these names.
     pub stages: Vec<&'static str>,
     /// The approximate number of stages.
     pub count: usize,

@@ -1,5 +1,5 @@
 //! Data that comparisons need from documents, recorded once in a memory-mapped temporary file: a document in a thousand pairs is read and
-//! cut once, and memory does not grow with the pairs.
+//! split into words once, and memory does not grow with the pairs.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -82,7 +82,7 @@ fn place(met: &Option<Ranks>, doc: u64) -> Option<usize> {
 pub struct Evidence {
     numbers: FrozenHeap,
     met: Option<Ranks>,
-    /// For each document in `met`, or for each document, the offset of its evidence plus one.
+    /// The offset of the evidence plus one, for each document in `met` or, if `met` is `None`, for each document.
     begins: AtomicCells<u64>,
 }
 

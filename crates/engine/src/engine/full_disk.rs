@@ -1,4 +1,4 @@
-//! Errors of a full disk: reports how much more space the run needs and what is saved.
+//! Adds to full-disk errors how much more space the run needs and what is saved.
 
 use std::path::{Path, PathBuf};
 

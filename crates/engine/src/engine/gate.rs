@@ -32,7 +32,7 @@ impl Gate {
         Gate { most, held: Mutex::new(0), freed: Condvar::new() }
     }
 
-    /// Waits until the bytes fit next to those already held, or nothing is held.
+    /// Waits until the bytes fit in addition to those already held, or until nothing is held.
     ///
     /// # Errors
     /// Returns any error from `go_on`, which is called repeatedly.

@@ -1,5 +1,5 @@
-//! Makes work interruptible that does not check for interruption itself: opening files may scan hundreds of gigabytes, or wait for a server
-//! that does not answer.
+//! Makes work interruptible even if it does not check for interruption itself: opening files may scan hundreds of gigabytes, or wait for a
+//! server that does not answer.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};

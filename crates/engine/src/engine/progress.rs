@@ -35,7 +35,7 @@ impl Unit {
 /// Reports the progress of a stage.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'e> {
-    /// An id that is unique within the process, because two stages with the same name may run at a time.
+    /// An id that is unique within the process, because two stages with the same name may run at the same time.
     pub id: u64,
     /// The name of the stage.
     pub stage: &'e str,
@@ -69,12 +69,12 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Returns a progress that reports to nothing.
+    /// Returns progress that is not reported.
     pub fn hidden() -> Progress {
         Progress::default()
     }
 
-    /// Returns a progress that reports to a sink.
+    /// Returns progress that is reported to a sink.
     pub fn to(sink: Arc<dyn Sink>) -> Progress {
         Progress { sink: Some(sink), ..Progress::default() }
     }

@@ -14,7 +14,7 @@ use dupsift_core::allocator;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::Memory;
 
-/// How often starting a single thread is attempted after several could not be started.
+/// The number of attempts to start a single thread after several could not be started.
 const ATTEMPTS: usize = 3;
 /// A generous time for threads to end.
 const A_MOMENT: Duration = Duration::from_millis(100);

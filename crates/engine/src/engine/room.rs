@@ -14,8 +14,8 @@ use dupsift_spill::shuffle::Memory;
 /// Memory of at least this many bytes is returned to the system as soon as it is free.
 const RELEASED: u64 = 16 << 20;
 
-/// It must also be at least this fraction (1/8) of the room. What remains in thread heaps is then at most the size of the room, and the
-/// kernel need not clear the next pages again.
+/// The memory must also be at least this fraction (1/8) of the room. What remains in thread heaps is then at most the size of the room, and
+/// the kernel need not clear the next pages again.
 const RELEASED_PART: u64 = 8;
 
 /// Provides room for this many bytes; a request larger than the whole room is granted alone.

@@ -240,7 +240,7 @@ impl Engine<'_> {
         self.progress.stage(name, total as u64, Unit::Items)
     }
 
-    /// Returns the room for what the threads of one pass hold of their files.
+    /// Returns the room that the threads of one pass share for the bytes that they hold from their files.
     pub fn room<T>(&self) -> Room<T> {
         Room::new(self.budget.pages(), self.budget.free_pages(), &self.memory)
     }

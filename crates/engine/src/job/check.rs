@@ -1,4 +1,4 @@
-//! Checks made before an input is opened, besides those of the options themselves: output path, temporary folder, memory.
+//! Checks the output path, the temporary folder and the memory limit before an input is opened.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::options::{RunOptions, check_cut, memory_allowed};
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Stage, may_write};
 
-/// Runs all of these checks. Logs a warning for a request that is possible but unwise.
+/// Runs all checks. Logs a warning for options that are valid but unwise.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the output may not be created or replaced or if the temporary folder cannot be used; [`Error::Memory`] if
@@ -48,7 +48,7 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
     check_resources(options)
 }
 
-/// Refuses options for which all documents have to be read.
+/// Refuses options that need all documents if only a sample is read.
 fn check_sample(run: &RunOptions) -> Result<()> {
     let given = [
         (run.index.is_some(), "index", "later runs would not match the other documents"),

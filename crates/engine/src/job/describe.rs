@@ -182,7 +182,7 @@ fn warnings(report: &RunReport) -> Vec<String> {
             warnings.push(format!(
                 "{}: {} skipped in large groups{}; raise `max-candidates` to include them",
                 one.label,
-                counted_as(one.left_out, "comparison was|comparisons were"), // What was not met is no next best.
+                counted_as(one.left_out, "comparison was|comparisons were"), // A skipped pair cannot be the next best.
                 if one.relations.is_some() {
                     ", so pages with the same template may count as versions and be removed"
                 } else {

@@ -26,9 +26,9 @@ pub struct Estimate {
     pub documents: u64,
     /// Bytes of input files on disk.
     pub input_bytes: u64,
-    /// Approximate bytes of temporary files, without candidates to verify.
+    /// Approximate bytes of temporary files, excluding candidates to verify.
     pub disk_bytes: u64,
-    /// The most anonymous memory used, without the allowance for the longest document.
+    /// Peak anonymous memory in bytes, excluding the allowance for the longest document.
     pub memory_bytes: u64,
     /// Lines to print.
     pub lines: Vec<String>,
@@ -130,7 +130,7 @@ fn curve(label: &str, banding: Banding) -> String {
     )
 }
 
-/// Returns the approximate bytes of temporary files, without candidates to verify.
+/// Returns the approximate bytes of temporary files, excluding candidates to verify.
 ///
 /// # Errors
 /// Returns an error if parameters contradict each other.
@@ -141,7 +141,7 @@ pub fn disk_bytes(options: &RunOptions, source: &Source) -> Result<u64> {
     Ok(passes(&plan, &options.recipe, &bound, size).iter().map(|pass| pass.writes).sum())
 }
 
-/// Returns the size of what will be read, and the bytes of the input files.
+/// Returns the size of the documents that will be read, and the bytes of the input files.
 fn size(options: &RunOptions, source: &Source) -> (Size, u64) {
     let documents = options.limit.map_or(source.documents(), |limit| limit.min(source.documents()));
     let documents = options.sample.map_or(documents, |size| Sample::draw(size, options.seed, documents).documents());

@@ -93,7 +93,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
     Ok(())
 }
 
-/// Warns if the result to be replaced is the only one that holds the documents of a batch in an index.
+/// Warns if the result to be replaced is the only one with the documents of a batch that stays in an index.
 fn warn_of_batch(options: &RunOptions) {
     let record = || -> Option<serde_json::Value> {
         serde_json::from_slice(&safe_fs::read(&options.out.join("run.json"), MOST_JSON).ok()?).ok()

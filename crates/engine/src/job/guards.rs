@@ -1,4 +1,4 @@
-//! The guards of a job: what [`dupsift_algorithms::stage::guard`] measures, and whether a guard holds the result back.
+//! The guards of a job: they check what [`dupsift_algorithms::stage::guard`] measures and may hold the result back.
 //!
 //! A result is held back only if it would replace an existing output or if an earlier run is named with `--previous`. On a first run, there
 //! is nothing to lose.
@@ -23,20 +23,20 @@ pub trait Guarded {
     /// Returns the guards that fired.
     fn guards(&self) -> &[GuardReport];
 
-    /// Returns the inputs besides the corpus whose rows were read.
+    /// Returns the inputs other than the corpus whose rows were read.
     fn other_inputs(&self) -> &[OtherInputReport];
 
-    /// Returns whether rows or files of an input besides the corpus could not be read.
+    /// Returns whether rows or files of an input other than the corpus could not be read.
     fn lost_of_others(&self) -> bool {
         self.other_inputs().iter().any(OtherInputReport::is_lossy)
     }
 
-    /// Returns whether a guard fired that holds a result back if it would replace another one.
+    /// Returns whether a guard fired that would hold back a result that replaces an existing one.
     fn would_hold(&self) -> bool {
         self.guards().iter().any(|guard| holds(&guard.name))
     }
 
-    /// Returns whether the result is held back. It is then next to the output that it does not replace.
+    /// Returns whether the result is held back. It is then stored next to the output that it does not replace.
     fn is_held(&self) -> bool {
         self.guards().iter().any(|guard| guard.held)
     }
@@ -62,7 +62,7 @@ pub fn stands_in(report: &impl Guarded, out: &Path) -> PathBuf {
     if report.is_held() { held_path(out) } else { out.to_path_buf() }
 }
 
-/// Returns the guards of a run, for what was read and for what is removed.
+/// Returns the guards that fired on the input and on the removals of a run.
 pub(crate) fn of_run(
     session: &Session<'_>,
     stage: &Stage,
@@ -115,8 +115,8 @@ pub fn previous_run(folder: &Path) -> Result<RunReport> {
     serde_json::from_slice(&json).map_err(|error| wrong(&error))
 }
 
-/// Returns the guards for the pairs of algorithms that both runs use. Pairs with indexed documents do not count: the first batch has none,
-/// and their number grows as the crawl goes on.
+/// Returns the guards that fired on the pair counts of algorithms that both runs use. Pairs with indexed documents do not count: the first
+/// batch has none, and their number grows with the crawl.
 fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
     let of = |report: &RunReport, pairs| PairCounts { pairs, documents: report.documents.used };
     let guard = |one: &AlgorithmReport| {
@@ -127,13 +127,14 @@ fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
     now.algorithms.iter().filter_map(guard).collect()
 }
 
-/// Returns the guard for the amount of text. An incremental run reads only new text, of which there may be little.
+/// Returns the guard on the amount of text, if it fired. An incremental run reads only new text, of which there may be little, so its text
+/// per document is compared.
 fn over_text(now: &RunReport, before: &RunReport, is_night: bool, factor: u64) -> Option<Fired> {
     let of = |report: &RunReport| TextCounts { bytes: report.documents.text_bytes, documents: report.documents.used };
     shrunk(of(now), of(before), is_night, factor)
 }
 
-/// Returns the guards for what was read, and `others` that fired.
+/// Returns the guards that fired on the input, and `others`.
 pub fn of_reading(
     session: &Session<'_>,
     stage: &Stage,

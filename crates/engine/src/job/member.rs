@@ -155,7 +155,7 @@ pub struct Met {
 pub struct Found {
     /// Pairs of representatives.
     pub pairs: PairList,
-    /// The algorithm's own classes, if equal keys are duplicates.
+    /// The algorithm's own classes, if documents with equal keys are duplicates.
     pub classes: Option<Classes>,
     /// Evidence by document, if a check collected any.
     pub evidence: Option<Evidence>,

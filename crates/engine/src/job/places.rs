@@ -6,9 +6,8 @@ use super::run_report::{InputReport, RunReport};
 use dupsift_files::io::{Stamp, absolute};
 
 impl RunReport {
-    /// Returns the paths where a path from this record may be found, for a result that is in `dir`, most likely path first: at the same
-    /// relative position to the result, if both were moved or copied together; at the recorded path; at the same relative position to the
-    /// current folder.
+    /// Returns the paths where a recorded path may be now, most likely first, for a result that is in `dir`: the same location relative to
+    /// the result, if both were moved or copied together; the recorded path; the same location relative to the current folder.
     pub fn places(&self, recorded: &str, dir: &Path) -> Vec<PathBuf> {
         let recorded = Path::new(&self.folder).join(recorded);
         let (out, here) = (self.options.get("out").and_then(|out| out.as_str()), absolute(dir));
@@ -42,8 +41,8 @@ impl RunReport {
     }
 }
 
-/// Returns the path after the folder `from`, or the same number of levels above it, was moved to `to`; `None` for a path outside that
-/// folder.
+/// Returns the new location of `path` after the folder `from` was moved to `to`. If both folders end in the same names, the folder above
+/// these names counts as the one that was moved. Returns `None` if `path` is not in the folder that was moved.
 fn moved(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     let (mut from, mut to) = (from.components(), to.components());
     loop {
@@ -112,7 +111,7 @@ mod tests {
         assert_eq!(report.places("/a/x", Path::new("/a/renamed")), [PathBuf::from("/a/x")]);
         assert_eq!(report.places("/a/x", Path::new("/b/out")), ["/b/x", "/a/x"].map(PathBuf::from));
         assert_eq!(report.places("/w/x", Path::new("/a/out")), [PathBuf::from("/w/x"), here.join("x")]);
-        // A recorded relative path begins in the folder of the run.
+        // Recorded relative paths start from the folder of the run.
         assert_eq!(report.places("x", Path::new("/a/out"))[0], PathBuf::from("/w/x"));
     }
 }

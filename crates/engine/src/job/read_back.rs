@@ -32,21 +32,22 @@ pub struct Of<'r> {
 /// counted them itself.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the statistics are not from this run or if this version cuts words differently: signatures would differ.
+/// Returns [`Error::Usage`] if the statistics are not from this run or if this version splits text into words differently: signatures would
+/// differ.
 pub fn statistics(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     let Some(known) = &run.report.statistics else { return Ok(CorpusStats::none()) };
-    // A run with frozen counts holds all of their tables.
+    // The output of a run with frozen counts has all of their tables.
     let needs = session.options.recipe.needs_stats().union(there(run.dir));
     let stats = counted(session, run.dir, known, needs)?;
     Ok(if run.report.frozen.is_some() { stats.frozen() } else { stats })
 }
 
-/// Returns the corpus size that table schemes were chosen by.
+/// Returns the number of documents from which table schemes were chosen.
 pub fn documents_planned(run: Of<'_>) -> u64 {
     run.report.frozen.as_ref().map_or(run.report.documents.rows, |frozen| frozen.documents_planned)
 }
 
-/// Returns only the word statistics of a run. The run must have cut words as this job does.
+/// Returns only the word statistics of a run. The run must have split text into words as this job does.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the run counted no words, or counted different ones.
@@ -139,15 +140,15 @@ pub fn digest(model: &[u64]) -> String {
     format!("{:016x}", hash64(bytemuck::cast_slice(model)))
 }
 
-/// Holds what signatures depend on besides their documents.
+/// Holds what signatures depend on apart from their documents.
 pub struct Frozen {
     /// The counts. They do not cover this corpus.
     pub stats: CorpusStats,
-    /// Which statistics tables there are.
+    /// Which statistics tables exist.
     pub tables: Stats,
     /// The learned model of each algorithm, empty if it learns nothing.
     pub models: Vec<Vec<u64>>,
-    /// The output that they come from, and the size that table schemes are chosen by.
+    /// The output that they come from, and the number of documents from which table schemes are chosen.
     pub report: FrozenReport,
 }
 
@@ -178,7 +179,7 @@ impl Frozen {
         Ok(Frozen { stats: stats.frozen(), tables, models, report: FrozenReport { from, documents_planned } })
     }
 
-    /// Returns one line that identifies everything that signatures depend on here.
+    /// Returns one line that identifies the counts, the models and the planned size.
     pub fn line(&self) -> String {
         let models: Vec<String> = self.models.iter().map(|model| digest(model)).collect();
         format!("frozen {:016x} {} {models:?}", self.stats.snapshot(), self.report.documents_planned)

@@ -25,7 +25,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
 use dupsift_text::Pipeline;
 
-/// How often a run starts over because the status of a file changed, such as its permissions.
+/// The most times that a run starts over because the status of a file, such as its permissions, changed.
 const MOST_AGAIN: usize = 3;
 
 /// Finishes a result whose tables are complete, in the folder that is being built, and returns the record with its own stage added.
@@ -37,7 +37,8 @@ pub type Finish<'f> = dyn Fn(&Session<'_>, &Stage, RunReport) -> Result<RunRepor
 /// counts anywhere.
 ///
 /// # Errors
-/// Returns an error for wrong options, a full disk, an interruption, or with `strict` the first bad row or file. `out` is then not written.
+/// Returns an error for wrong options, a full disk or an interruption and, with `strict`, for the first bad row or file. `out` is then not
+/// written.
 pub fn run(
     options: &RunOptions,
     inputs: Inputs,
@@ -50,7 +51,7 @@ pub fn run(
     })
 }
 
-/// Describes a run over only its corpus.
+/// Describes a run over the corpus alone.
 struct Alone<'f> {
     finish: &'f Finish<'f>,
 }
@@ -61,7 +62,7 @@ impl Variant for Alone<'_> {
     }
 }
 
-/// Does the work of a command: from opened inputs to an output folder with its record, complete or not at all.
+/// Does the work of a command, from opened inputs to an output folder with its record. The folder appears complete or not at all.
 ///
 /// # Errors
 /// See [`run()`].
@@ -75,7 +76,7 @@ pub fn carry_out<R: Serialize + Guarded>(
     carry_out_and(options, inputs, progress, cancel, attempt, &|_| Ok(()))
 }
 
-/// Works like `carry_out`, but calls `before` when the output is complete and before it gets its name, unless it is held back.
+/// Works like `carry_out`, but calls `before` on the complete output just before it is published, unless it is held back.
 ///
 /// # Errors
 /// See [`carry_out`]; also returns errors from `before`.
@@ -148,7 +149,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     }
 }
 
-/// Begins the output, in the temporary folder that is already locked, if there is one.
+/// Begins the output, in the temporary folder `work` if there is one, which is already locked.
 fn begin(options: &RunOptions, work: Option<WorkFolder>) -> Result<Stage> {
     match work {
         Some(work) => Stage::begin_in(work, options.overwrite),
@@ -181,8 +182,7 @@ fn publish(stage: Stage, report: &impl Guarded, accepts: bool, before: &dyn Fn(&
     stage.commit(accepts || !report.would_hold())
 }
 
-/// Reopens the files of which only the status changed, and removes them from `late`. Their saved state is later compared with their
-/// contents.
+/// Reopens the files for which only the status changed, and removes them from `late`. Saved state is later compared with their contents.
 fn take_again(source: &mut Source, bad: &mut Vec<BadInput>, late: &mut BTreeMap<PathBuf, String>) {
     for (path, looked) in source.look_again() {
         match looked {
@@ -198,7 +198,7 @@ fn take_again(source: &mut Source, bad: &mut Vec<BadInput>, late: &mut BTreeMap<
     }
 }
 
-/// Skips files. The list of files is not rebuilt: a missing file is not looked for again, and a new file does not join.
+/// Skips files. The list of files is not rebuilt: missing files are not searched for again, and new files are not added.
 fn leave_out(source: &mut Source, bad: &mut Vec<BadInput>, files: &BTreeMap<PathBuf, String>, what: &str) {
     for (path, why) in files.iter().filter(|(path, _)| source.files.iter().any(|file| file.path == **path)) {
         tracing::warn!("{}: {why}; {what}", path.display());

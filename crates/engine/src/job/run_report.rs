@@ -51,7 +51,7 @@ pub struct RunReport {
     pub sources: Vec<SourceReport>,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs besides the corpus whose rows were read, such as those of `--reference`.
+    /// The inputs other than the corpus whose rows were read, such as those of `--reference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
     /// Files in the inputs that are not read, by file extension.
@@ -71,20 +71,20 @@ pub struct RunReport {
     pub lost_values: LostValues,
     /// Ids of the corpus.
     pub ids: IdsReport,
-    /// Counts of the first pass, if there was one, or those that came with `frozen`.
+    /// Counts from the first pass, if there was one, or from the run in `frozen`.
     pub statistics: Option<StatisticsReport>,
-    /// The run that the counts, the models and the planned size came from, if it is another run.
+    /// The run that the counts, the models and the planned size came from, if they came from another run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<FrozenReport>,
     /// One entry per algorithm, in recipe order.
     pub algorithms: Vec<AlgorithmReport>,
-    /// Han characters segmented with the dictionary: at most those of the corpus once if it is counted first; only those in texts whose
-    /// words were not resumed from an earlier run.
+    /// Han characters segmented with the dictionary. If the corpus is counted first, each is segmented at most once. Texts whose words were
+    /// restored from an earlier run are not segmented again.
     pub segmented_characters: u64,
     /// The index that the run was matched against, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexReport>,
-    /// Document counts by script and length, with what is removed from each; null in records of versions that did not count these.
+    /// Document counts by script and length, and how many of each are removed; null in records of versions that did not count these.
     #[serde(default)]
     pub parts: Option<PartsReport>,
     /// Removed documents by reason; null for a comparison, which removes nothing.
@@ -111,7 +111,7 @@ pub struct RunReport {
     /// The acceptance of a result that was held back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub accepted: Option<AcceptedReport>,
-    /// Further warnings for the reader.
+    /// Other warnings.
     pub warnings: Vec<String>,
     /// Wall-clock seconds of the run.
     pub seconds: f64,
@@ -124,7 +124,7 @@ pub struct RunReport {
 /// Records a guard that fired.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct GuardReport {
-    /// Its name: the option that sets its limit, if there is one.
+    /// The name of the guard: the option that sets its limit, if there is one.
     pub name: String,
     /// The measured value.
     pub measured: f64,
@@ -137,7 +137,7 @@ pub struct GuardReport {
 }
 
 impl GuardReport {
-    /// Returns the guard as it fired, if it is a guard over what was read.
+    /// Returns the guard as it fired, if it is a guard on the input.
     pub fn over_reading(&self) -> Option<Fired> {
         let name = OVER_READING.into_iter().find(|name| *name == self.name)?;
         Some(Fired { name, measured: self.measured, limit: self.limit, sentence: self.sentence.clone() })
@@ -147,9 +147,9 @@ impl GuardReport {
 /// Records the acceptance of a result that was held back.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct AcceptedReport {
-    /// When, in RFC 3339 format.
+    /// When the result was accepted, in RFC 3339 format.
     pub time: String,
-    /// Why, in your own words.
+    /// The reason, in your own words.
     pub reason: Option<String>,
     /// The name of the folder that holds the accepted result.
     pub output: String,
@@ -179,36 +179,36 @@ pub struct InputReport {
     pub file: String,
     /// The path it was read from.
     pub path: String,
-    /// Its rows that take part: all, or those within `--limit`.
+    /// Rows of the file that take part: all, or those within `--limit`.
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,
-    /// Size, times, device and inode when it was read; if they differ, it may be another file.
+    /// Size, times, device and inode when the file was read. If they differ later, it may be another file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stamp: String,
-    /// A hash of what the first pass read from it, which decides in that case; null if no process read it from end to end.
+    /// A hash of what the first pass read from the file, which decides in that case; null if no process read the file from end to end.
     #[serde(default)]
     pub contents: Option<String>,
     /// The encoding detected for it; `None` unless `--encoding auto` had to detect one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
-    /// Whether its format cannot be written without some of its rows, so that `corpus` and `dupsift apply` refuse it.
+    /// Whether the format allows no copy with some rows left out, so that `corpus` and `dupsift apply` refuse the file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_copied: bool,
-    /// Its removed documents.
+    /// Removed documents of the file.
     pub removed: u64,
-    /// Exact copies of indexed documents among these.
+    /// Removed documents that are exact copies of indexed documents.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seen: u64,
-    /// Its rejected rows.
+    /// Rejected rows of the file.
     #[serde(default)]
     pub rejected: u64,
 }
 
-/// Records what was written of the corpus itself. `rows = kept + removed + rejected`.
+/// Records the corpus files that were written. `rows = kept + removed + rejected`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CorpusReport {
-    /// `--corpus`.
+    /// The value of `--corpus`.
     pub written: String,
     /// Rows of the files that take part.
     pub rows: u64,
@@ -216,7 +216,7 @@ pub struct CorpusReport {
     pub kept: u64,
     /// Removed rows.
     pub removed: u64,
-    /// Rejected rows: they are in no copy.
+    /// Rejected rows, which are in none of the files.
     pub rejected: u64,
     /// The files written, by folder.
     pub folders: BTreeMap<String, FolderReport>,
@@ -225,7 +225,7 @@ pub struct CorpusReport {
 /// Records the repeated passages of the kept documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CutReport {
-    /// `--cut`.
+    /// The value of `--cut`.
     pub cut: String,
     /// Passages that are cut.
     pub passages: u64,
@@ -246,28 +246,28 @@ pub struct CutReport {
 /// Records a repeated passage.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CostlyPassage {
-    /// Its first 500 characters.
+    /// The first 500 characters of the passage.
     pub text: String,
-    /// Its bytes.
+    /// The length of the passage in bytes.
     pub bytes: u64,
-    /// Its occurrences.
+    /// The number of occurrences.
     pub copies: u64,
     /// The id of a document that it is cut from.
     pub id: String,
     /// The id of the document with the first copy.
     pub first_id: String,
-    /// The file of that document.
+    /// The file of the document with the first copy.
     pub first_file: String,
 }
 
-/// Records a folder of files like those of the corpus.
+/// Records a folder with copies of the corpus files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FolderReport {
-    /// Its files: the corpus files that have a row in it.
+    /// Files in the folder: one for each corpus file with a row in it.
     pub files: u64,
-    /// Files that lose nothing and are copied byte for byte among these.
+    /// Files among these that lose no rows and are copied byte for byte.
     pub whole: u64,
-    /// Rows.
+    /// Rows in these files.
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,
@@ -300,15 +300,15 @@ pub struct DocumentsReport {
 pub struct IdsReport {
     /// The type in which ids are written.
     pub written_as: String,
-    /// Why that type was chosen, if it differs from the column's; or that rows are named FILE#ROW.
+    /// Why that type was chosen, if it differs from the column's, or a note that rows are named FILE#ROW.
     pub note: Option<String>,
     /// Rows without an id, named FILE#ROW.
     pub missing: u64,
-    /// Rows whose id already appeared before.
+    /// Rows with the id of an earlier row.
     pub duplicates: u64,
 }
 
-/// Records the first pass.
+/// Records the counts of the first pass.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct StatisticsReport {
     /// N: documents with at least one word.
@@ -319,36 +319,36 @@ pub struct StatisticsReport {
     pub words: u64,
     /// Distinct features (sentences, segments) that appear in at least two documents.
     pub repeated_features: u64,
-    /// Identifies these counts, in hexadecimal.
+    /// A hash that identifies these counts, in hexadecimal.
     pub snapshot: String,
 }
 
 /// Records counts that come from another corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FrozenReport {
-    /// The output that they were read from.
+    /// The output that the counts were read from.
     pub from: String,
-    /// The number of documents that table schemes are chosen by.
+    /// The number of documents from which table schemes are chosen.
     pub documents_planned: u64,
 }
 
 /// Records what one algorithm found.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct AlgorithmReport {
-    /// The name of its output folder.
+    /// The label of the algorithm, which is also the name of its output folder.
     pub label: String,
-    /// The algorithm with all parameters.
+    /// The name of the algorithm with all parameters.
     pub recipe: String,
     /// The check on the texts, if any.
     pub verify: Option<String>,
     /// Documents with a signature.
     pub signed: u64,
-    /// Documents without one, by reason.
+    /// Documents without a signature, by reason.
     pub unsigned: BTreeMap<String, u64>,
     /// Notable documents, by kind.
     pub flagged: BTreeMap<String, u64>,
-    /// CPU seconds spent signing for this algorithm alone, estimated from a sample of the documents; excludes reading and cutting, which
-    /// all algorithms share.
+    /// CPU seconds spent signing for this algorithm alone, estimated from a sample of the documents; excludes reading and splitting into
+    /// words, which all algorithms share.
     pub sign_seconds: f64,
     /// CPU seconds for learning, grouping, checking and writing its pairs.
     pub pair_cpu_seconds: f64,
@@ -360,9 +360,9 @@ pub struct AlgorithmReport {
     pub row_bytes: u64,
     /// Bytes of signature rows spilled to disk.
     pub spilled_bytes: u64,
-    /// Comparisons of rows.
+    /// Row comparisons that were made.
     pub compared: u64,
-    /// Comparisons that `--max-candidates` left out.
+    /// Row comparisons that `--max-candidates` left out.
     pub left_out: u64,
     /// Comparisons left out between distant documents in a group of more than 256, such as pages from the same template.
     #[serde(default)]
@@ -373,13 +373,13 @@ pub struct AlgorithmReport {
     /// second. They do not count as pairs.
     #[serde(default)]
     pub undecided: u64,
-    /// Pairs that passed every check but were removed by `margin=`, copies folded.
+    /// Pairs that passed every check but were removed by `margin=`, with exact copies counted once.
     pub beyond_margin: u64,
-    /// Pairs by relation, copies folded; null for algorithms that do not classify pairs.
+    /// Pairs by relation, with exact copies counted once; null for algorithms that do not classify pairs.
     pub relations: Option<RelationsReport>,
     /// All pairs, written or not. Each document with an equal text counts once, as a pair with the best document of its text.
     pub pairs: u64,
-    /// Pairs without an indexed document among these; null if no index takes part.
+    /// Pairs among these without an indexed document; null if no index takes part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs_of_night: Option<u64>,
     /// Pairs written.
@@ -390,13 +390,13 @@ pub struct AlgorithmReport {
     /// Written pairs that share a template.
     #[serde(default)]
     pub templates_written: u64,
-    /// Groups of more texts than `--max-group`, for which only pairs with the best document are written.
+    /// Groups with more texts than `--max-group`, for which only pairs with the best document are written.
     pub large_groups: u64,
     /// Clusters of two or more documents.
     pub clusters: u64,
-    /// Documents in them.
+    /// Documents in clusters.
     pub clustered: u64,
-    /// The largest cluster.
+    /// The size of the largest cluster.
     pub largest_cluster: u64,
     /// Expected pairs of unrelated documents whose signatures are equal by chance, computed from the bits; only for algorithms that compare
     /// signatures for equality.
@@ -418,13 +418,13 @@ impl AlgorithmReport {
         self.left_out_of_large_groups = comparisons.far;
     }
 
-    /// Returns the written pairs that do not merely share a template: the rows in tables of duplicates.
+    /// Returns the number of rows in tables of duplicates: written pairs except those that merely share a template.
     pub fn duplicates_written(&self) -> u64 {
         self.pairs_written.saturating_sub(self.templates_written)
     }
 }
 
-/// Counts an algorithm's pairs by relation, copies folded.
+/// Counts the pairs of an algorithm by relation, with exact copies counted once.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct RelationsReport {
     /// Versions of the same text.
@@ -433,20 +433,21 @@ pub struct RelationsReport {
     pub contained: u64,
     /// Pages from the same template with different facts: they join no cluster and cause no removal.
     pub template: u64,
-    /// Pairs from the same template below `templates=`, which are not reported.
+    /// Pairs from the same template whose similarity is below `templates=`, so that they are not reported.
     pub templates_left_out: u64,
-    /// Pairs in near groups so large that the search for the next best ended early; the best found by then counts as the next best.
+    /// Pairs for which the search for the next best ended early, because too many documents are near to both; the best found by then counts
+    /// as the next best.
     pub cut_short: u64,
-    /// Versions and contained texts of which none is removed because their titles name different things.
+    /// Versions and contained texts that are both kept because their titles name different things.
     pub other_titles: u64,
 }
 
 /// Records what was removed.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RemovalReport {
-    /// Which pairs decide.
+    /// The pairs that decide on removal.
     pub decide: String,
-    /// Which of several documents is kept.
+    /// The order that decides which of several documents is kept.
     pub keep: String,
     /// Whether each `keep` column compares as `numbers` or as `text`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -457,10 +458,10 @@ pub struct RemovalReport {
     pub kept: u64,
     /// Removed documents by reason.
     pub reasons: BTreeMap<String, u64>,
-    /// Removed documents that are not exact copies of the kept one.
+    /// Removed documents that are not exact copies of the kept document.
     #[serde(default)]
     pub near_duplicates: u64,
-    /// Documents with so many near-duplicates that they look like pages from the same template among these.
+    /// Near-duplicates among these with so many near-duplicates of their own that they look like pages from the same template.
     #[serde(default)]
     pub of_templates: u64,
     /// Comparisons with kept documents that `--max-candidates` left out (only `all` and `at-least:K`).
@@ -471,7 +472,7 @@ pub struct RemovalReport {
     /// Documents that are kept although they form a pair with a kept document, by reason.
     #[serde(default)]
     pub stays: BTreeMap<String, u64>,
-    /// Kept documents that form a pair with one of these and were not compared with it.
+    /// Kept documents that form a pair with one of these documents but were not compared with it.
     #[serde(default)]
     pub not_looked_at: u64,
     /// Bytes of the removed texts that are exact copies.

@@ -1,6 +1,6 @@
 //! The order of a run's states, from opened inputs to a record, in one place.
 //!
-//! A run over only its corpus, a run against an index, a run on a cluster and a comparison of algorithms go through the same states: read,
+//! A run over the corpus alone, a run against an index, a run on a cluster and a comparison of algorithms go through the same states: read,
 //! signed, paired, written. Their implementations of [`Variant`] hold the differences.
 
 use std::sync::Arc;
@@ -32,9 +32,9 @@ use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::Result;
 use dupsift_files::io::{Source, Stage};
 
-/// Describes how a run differs from a run over only its corpus.
+/// Describes how a run differs from a run over the corpus alone.
 pub trait Variant {
-    /// Returns the number of documents that table schemes are chosen by; `None` if it is the size of the corpus.
+    /// Returns the number of documents from which table schemes are chosen; `None` if it is the size of the corpus.
     fn documents_planned(&self) -> Option<u64> {
         None
     }
@@ -52,9 +52,9 @@ pub trait Variant {
         None
     }
 
-    /// Adds documents from earlier runs, once all algorithms have signed; `keys` are those of each algorithm, by label, and `copy_keys` those
-    /// of exact copies. Returns the files of
-    /// the corpus preceded by those of the added documents; `None` if documents from earlier runs are not matched.
+    /// Adds documents from earlier runs once all algorithms have signed; `keys` holds the keys of each algorithm by label, and `copy_keys`
+    /// those of exact copies. Returns the files of the added documents followed by the files of the corpus, or `None` if documents from
+    /// earlier runs are not matched.
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
@@ -83,7 +83,7 @@ pub trait Variant {
         Ok(())
     }
 
-    /// Returns whether the statistics used for signatures are written as tables of the output.
+    /// Returns whether the statistics used for signatures are written to the output as tables.
     fn writes_statistics(&self) -> bool {
         true
     }
@@ -99,7 +99,7 @@ pub trait Variant {
 pub struct Written<'w> {
     /// The session, including the added documents.
     pub session: &'w Session<'w>,
-    /// The output folder, which has no name yet.
+    /// The output folder, which is not published yet.
     pub stage: &'w Stage,
     /// The record.
     pub report: RunReport,
@@ -113,7 +113,7 @@ pub struct Written<'w> {
     pub decided: Option<&'w Decided>,
 }
 
-/// Attempts a run over the files that are complete as far as is known.
+/// Attempts a run over the files that are not known to be damaged.
 ///
 /// # Errors
 /// Returns an error for a damaged file, a full disk or an interruption, and any error from the variant.

@@ -14,7 +14,7 @@ pub struct Fresh<'f> {
 }
 
 impl<'f> Fresh<'f> {
-    /// Uses the algorithm's own classes if equal keys are duplicates.
+    /// Returns the selection; `classes` holds the algorithm's own classes if equal keys are duplicates.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

@@ -14,16 +14,16 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Mapped};
 
 /// Holds the indexed documents that take part in a run.
 pub struct Guests {
-    /// The number of the first one in this run.
+    /// The number of the first indexed document in this run.
     first: u64,
     /// The number of the first document of the corpus in this run; `next_doc` is its number in the index.
     base: u64,
     next_doc: IndexDoc,
-    /// The number in the index, by participating document.
+    /// The number in the index of each participating document.
     numbers: Arc<Mapped<u64>>,
-    /// By participating document: the indexed document that was kept instead, plus one; 0 if it was kept itself.
+    /// For each participating document, the indexed document that was kept instead, plus one; 0 if it was kept itself.
     fates: AtomicCells<u64>,
-    /// By participating document: whether a document of the corpus has the same text.
+    /// For each participating document, whether a document of the corpus has the same text.
     copied: AtomicBits,
 }
 
@@ -73,12 +73,12 @@ impl Guests {
         self.numbers.binary_search(&number.0).ok().map(|guest| self.first + guest as u64)
     }
 
-    /// Returns the document with this number in the index, from an earlier batch or the corpus; `None` if it takes no part.
+    /// Returns the document with this number in the index, from an earlier batch or the corpus; `None` if it does not take part.
     pub fn here(&self, number: IndexDoc) -> Option<u64> {
         number.0.checked_sub(self.next_doc.0).map_or_else(|| self.place(number), |own| Some(self.base + own))
     }
 
-    /// Returns the first participating document whose number in the index is this or larger.
+    /// Returns the first participating document whose number in the index is at least this one.
     pub fn first_from(&self, number: IndexDoc) -> u64 {
         self.first + self.numbers.partition_point(|&known| known < number.0) as u64
     }

@@ -1,5 +1,5 @@
 //! The keys by which documents match indexed ones: the groups of their rows, or of second-round rows if the algorithm emits any, each with
-//! the document's number in the index. A batch is matched by them, and the index stores them.
+//! the document's number in the index. A batch is matched by its keys, and the index stores them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -33,12 +33,12 @@ impl Numbered {
         if self.documents_planned <= 1 << 32 { 1 << 32 } else { u64::MAX }
     }
 
-    /// Returns the number in the index of a document of the corpus.
+    /// Returns the index number of a document of the corpus.
     pub fn number(self, doc: u64) -> IndexDoc {
         IndexDoc(doc - self.base + self.next_doc.0)
     }
 
-    /// Returns the number in this run of a document of the corpus.
+    /// Returns the number that a document of the corpus has in this run.
     pub fn doc(self, number: IndexDoc) -> u64 {
         number.0 - self.next_doc.0 + self.base
     }
@@ -62,11 +62,11 @@ impl Numbered {
 
 /// Matches a corpus with documents from elsewhere during its first pass.
 pub trait Meeting: Sync {
-    /// Returns how documents are numbered there.
+    /// Returns how documents are numbered in the index.
     fn numbered(&self) -> Numbered;
 
-    /// Returns the documents that share a key with the corpus, numbered before it; `None` if nothing matches. Keys are those of each
-    /// algorithm, and those of exact copies.
+    /// Returns the documents that share a key with the corpus, numbered before it; `None` if nothing matches. The keys are those of each
+    /// algorithm and those of exact copies.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.
@@ -81,7 +81,7 @@ pub trait Meeting: Sync {
     /// Returns the index numbers of the documents that [`Meeting::meet`] found, ascending; `None` if it found none.
     fn met(&self) -> Option<Arc<Mapped<u64>>>;
 
-    /// Takes these documents, which an earlier process found, in place of [`Meeting::meet`].
+    /// Uses these documents, which an earlier process found, instead of those that [`Meeting::meet`] would return.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.

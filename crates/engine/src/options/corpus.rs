@@ -1,10 +1,10 @@
-//! Selects what is written of the corpus itself (`--corpus`).
+//! Selects which corpus files are written (`--corpus`).
 
 use std::fmt;
 
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// Selects what is written of the corpus in addition to the tables.
+/// Selects the corpus files that are written in addition to the tables.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CorpusFiles {
     /// `attributes/`: a row of marks for each row.
@@ -69,7 +69,7 @@ impl fmt::Display for CorpusFiles {
 pub struct AddedColumns {
     /// The number of documents in the cluster of each document.
     pub cluster_size: bool,
-    /// The number of documents with its text.
+    /// The number of documents with the same text.
     pub copies: bool,
     /// The number of different sources in its cluster.
     pub sources: bool,

@@ -9,7 +9,7 @@ use dupsift_passages::{Cut, CutAt, Rule};
 pub struct CutOptions {
     /// The unit of a passage; `None` if nothing is cut.
     pub what: Option<Cut>,
-    /// Position where cuts of runs start and end.
+    /// The boundaries at which cuts of runs start and end.
     pub at: CutAt,
     /// The minimum number of characters of a unit that can be cut; `None` selects the default for the unit.
     pub min_chars: Option<u32>,
@@ -17,7 +17,7 @@ pub struct CutOptions {
     pub copies: u64,
     /// Whether first copies are also cut.
     pub first: bool,
-    /// A cut document is removed if fewer characters than this are left.
+    /// The fewest characters that may be left: a cut document with fewer is removed.
     pub min_left: u32,
     /// The share of cut text above which a result does not replace an earlier one.
     pub max_share: f64,
@@ -44,7 +44,7 @@ impl CutOptions {
 /// Checks that a run can cut what the options select.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] for an option without anything to cut, or one that cannot be combined with `cut`.
+/// Returns [`Error::Usage`] for an option that has no effect without `cut`, or that cannot be combined with `cut`.
 pub fn check(options: &RunOptions) -> Result<()> {
     let cut = &options.cut;
     let Some(what) = cut.what else {

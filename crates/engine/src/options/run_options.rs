@@ -37,17 +37,17 @@ pub struct RunOptions {
     pub max_removed_share: f64,
     /// The share of removed near-duplicates that may look like pages from the same template.
     pub max_template_share: f64,
-    /// Smaller files, by rows, are not guarded against removals.
+    /// Files with fewer rows than this are not guarded against removals.
     pub guard_rows: u64,
     /// The output of an earlier run whose pair counts are compared.
     pub previous: Option<PathBuf>,
     /// The column with the source of each row; removals are reported for each of its values.
     pub source_column: Option<String>,
-    /// How many times the pairs per document of that run are allowed.
+    /// The most pairs per document that are allowed, as a multiple of those in the run in `previous`.
     pub max_pairs_factor: u64,
-    /// How many times less text than the earlier run is allowed.
+    /// The factor by which the text may shrink compared with that run.
     pub max_shrink_factor: u64,
-    /// How many times the candidates per document expected from earlier batches of an index are allowed.
+    /// The most candidates per document that are allowed, as a multiple of those expected from earlier batches of an index.
     pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
     pub whole_files: bool,
@@ -63,11 +63,11 @@ pub struct RunOptions {
     pub text_column: String,
     /// Whether that column holds HTML pages, in any charset.
     pub html: bool,
-    /// Whether you named it.
+    /// Whether you named that column.
     pub text_required: bool,
-    /// The column with the server's content type for each page, only for pages; it is optional.
+    /// The optional column with the server's content type for each page.
     pub content_type_column: String,
-    /// The column with the URLs of pages; also optional.
+    /// The optional column with the URLs of pages.
     pub url_column: String,
     /// Which of these two you named, so that a corpus without them is an error.
     pub page_columns_required: [bool; 2],
@@ -75,13 +75,13 @@ pub struct RunOptions {
     pub id_column: String,
     /// Whether you named the id column, so that its absence is an error.
     pub id_required: bool,
-    /// The columns besides the text, by [`Field`]; they are optional.
+    /// The columns other than the text, by [`Field`]; they are optional.
     pub field_columns: [String; Field::ALL.len()],
     /// Which of these you named, so that a corpus without them is an error.
     pub fields_required: [bool; Field::ALL.len()],
     /// Further columns that a command reads, of any type.
     pub other_columns: Vec<String>,
-    /// Those of them, and of several text columns, that may hold lists of texts.
+    /// The columns among these, and among several text columns, that may hold lists of texts.
     pub list_columns: Vec<String>,
     /// Algorithms and text processing.
     pub recipe: Recipe,
@@ -95,9 +95,9 @@ pub struct RunOptions {
     pub batch: Option<String>,
     /// The number of documents that a new index is planned for.
     pub planned_documents: Option<u64>,
-    /// The file of the stop words in the recipe, for the record.
+    /// The stop-word file of the recipe, for the record.
     pub stop_words_file: Option<PathBuf>,
-    /// The file of the dictionary in the recipe, for the record.
+    /// The dictionary file of the recipe, for the record.
     pub dictionary_file: Option<PathBuf>,
     /// Worker threads, at least 1.
     pub threads: usize,
@@ -109,13 +109,13 @@ pub struct RunOptions {
     pub checkpoint: Option<Duration>,
     /// Whether the run resumes from checkpoints of an earlier run.
     pub resumes: bool,
-    /// Which of several documents is kept.
+    /// The order that decides which of several documents is kept.
     pub keep: Keep,
     /// Whether documents are removed at all; false if algorithms are only compared.
     pub removes: bool,
     /// Which pairs decide on removal.
     pub decide: Decide,
-    /// The condition for removing a document in favor of a kept one that it forms a pair with.
+    /// The condition for removing a document in favor of a kept document that it forms a pair with.
     pub remove_if: RemoveIf,
     /// Whether documents linked only by a chain of pairs are also removed.
     pub remove_chains: bool,
@@ -125,7 +125,7 @@ pub struct RunOptions {
     pub add: AddedColumns,
     /// The passages to cut from kept documents.
     pub cut: CutOptions,
-    /// A larger group of equal signatures is written as pairs with only its representative.
+    /// Groups of equal signatures larger than this are written only as pairs with their representative.
     pub max_group: u64,
     /// The maximum number of comparisons within one group, for algorithms that compare rows.
     pub max_candidates: u64,
@@ -137,9 +137,9 @@ pub struct RunOptions {
     pub keep_texts: bool,
     /// Whether report.html is written.
     pub report: bool,
-    /// Reads only this many documents from the start.
+    /// The number of documents to read from the start; `None` reads all.
     pub limit: Option<u64>,
-    /// Reads only a sample of the documents.
+    /// The sample of documents to read; `None` reads all.
     pub sample: Option<SampleSize>,
     /// The seed of samples.
     pub seed: u64,
@@ -153,7 +153,7 @@ const FOOTER_BESIDES: u64 = 64 << 20;
 impl RunOptions {
     /// Returns how the input files are read.
     pub fn taking(&self) -> Taking {
-        // A quarter of the budget, because all threads may decompress at once.
+        // A quarter of the budget, because all threads may decompress at the same time.
         let window_bytes = (self.memory / 4 / self.threads.max(1) as u64).max(LEAST_WINDOW);
         let (encoding, separator) = (self.encoding, self.separator);
         // Only one large footer is in memory at a time, in addition to part of the memory allowed on top of the budget.
@@ -280,8 +280,8 @@ pub struct KeepKey {
 }
 
 impl Keep {
-    /// Parses `"score desc, length desc, id asc"`; a key without a direction is ascending, but `length` requires a direction. `none` prefers
-    /// the longest, which is removed as well.
+    /// Parses `"score desc, length desc, id asc"`; a key without a direction is ascending, but `length` requires a direction. `none`
+    /// prefers the longest document, which is removed as well.
     ///
     /// # Errors
     /// Returns an error for an empty key, or a word other than `asc` or `desc`.

@@ -124,7 +124,7 @@ impl Settings {
 
     fn check_rivals(&self) -> Result<()> {
         for &(one, other, both) in RIVALS {
-            // A switch that is off says nothing.
+            // A switch that is off does not count as given.
             let given = |name| self.value(name).filter(|value| **value != Value::Switch(false));
             if let (Some(one_value), Some(other_value)) = (given(one), given(other)) {
                 let same = match (other, other_value) {

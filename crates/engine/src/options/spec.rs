@@ -167,7 +167,7 @@ impl OptionSpec {
         OptionSpec { field: Some((set, get)), ..self }
     }
 
-    /// Returns what applies if the option is not given to this command.
+    /// Returns the default of the option for this command.
     pub fn default_of(&self, verb: Verb) -> Default {
         self.but.iter().find(|(other, ..)| *other == verb).map_or(self.default, |(_, _, default)| *default)
     }

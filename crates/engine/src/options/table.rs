@@ -63,7 +63,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
         "Rule for duplicates: versions[:T], if one text contains the share T (0.8 by default) of the other's 3-grams, their numbers agree, and no word is much more frequent in one; lcs:T, if 2 LCS / (a + b) in characters is at least T; words:T, the same in words; or jaccard:T. Characters are counted in the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
-    // With this sample, judging costs at most about as much as the run, and a share of the pairs is known to a third of a percent.
+    // With this sample, judging costs at most about as much as the run, and a share of the pairs is known to within a third of a percent.
     OptionSpec::new(JUDGING, COMPARE, "judge-sample", "N", Kind::Whole(1, u64::MAX),
         "For each algorithm that finds more pairs than this, judge a sample of about this size")
         .default(is("100000")),

@@ -39,17 +39,17 @@ pub enum Kind {
 /// Holds the value of an option.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
-    /// For [`Kind::Switch`].
+    /// The value of a [`Kind::Switch`].
     Switch(bool),
-    /// For [`Kind::Whole`] and [`Kind::Size`].
+    /// The value of a [`Kind::Whole`] or [`Kind::Size`].
     Number(u64),
-    /// For [`Kind::Share`] and [`Kind::Rate`].
+    /// The value of a [`Kind::Share`] or [`Kind::Rate`].
     Real(f64),
-    /// For [`Kind::Column`], [`Kind::Sample`], [`Kind::Text`] and [`Kind::Choice`].
+    /// The value of a [`Kind::Column`], [`Kind::Sample`], [`Kind::Text`] or [`Kind::Choice`].
     Text(String),
-    /// For [`Kind::Texts`].
+    /// The value of a [`Kind::Texts`].
     Texts(Vec<String>),
-    /// For [`Kind::Path`].
+    /// The value of a [`Kind::Path`].
     Path(PathBuf),
 }
 

@@ -10,7 +10,7 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::{Pipeline, TokenizerKind};
 
-/// Decides whether documents that only a chain of pairs links to the kept one are removed.
+/// The values of `--chain`: whether documents that only a chain of pairs links to the kept document are removed.
 pub const CHAIN: &[(&str, &str)] = &[
     ("keep", "They are kept unless they form a pair with a kept document"),
     ("remove", "They are removed: one document of each cluster is kept"),
@@ -39,7 +39,7 @@ pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
     })
 }
 
-/// Returns the columns within and across whose values documents are compared; neither if all are compared.
+/// Returns the columns within and across whose values documents are compared; both are `None` if all documents are compared.
 pub fn scope(typed: &str) -> Result<[Option<String>; 2]> {
     match typed.split_once(':') {
         None if typed == "all" => Ok([None, None]),

@@ -1,6 +1,6 @@
 //! The word boundaries of Chinese text, recorded in the first pass for later ones: one bit per Han character.
 //!
-//! Segmenting with a dictionary costs ten times everything else done with a text. The bits take a twenty-fourth of the text in a
+//! Segmenting with a dictionary costs ten times as much as everything else done with a text. The bits take a twenty-fourth of the text in a
 //! memory-mapped temporary file, so a corpus that is counted is segmented only once per job.
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};

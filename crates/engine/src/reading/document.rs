@@ -18,7 +18,7 @@ pub struct View<'j> {
     view: view::View<'j, Classes>,
 }
 
-/// The columns besides the text in one batch, by [`Field`].
+/// The columns other than the text in one batch, by [`Field`].
 pub type Columns = [Option<TextColumn>; Field::ALL.len()];
 
 impl<'j> View<'j> {
@@ -32,7 +32,7 @@ impl<'j> View<'j> {
         View { session, cuts, view: view::View::after_count(session.pipeline, stats) }
     }
 
-    /// Adds the copies: each document then knows how often the counts include its text.
+    /// Adds the copies, which determine how often the counts include the text of each document.
     pub fn with_copies<'v>(self, copies: Option<&'v Classes>) -> View<'v>
     where
         'j: 'v,
@@ -91,7 +91,7 @@ impl<'j> View<'j> {
         text.len() + columns.iter().flatten().map(field).sum::<usize>()
     }
 
-    /// Returns a document of which only the words are known.
+    /// Returns a document for which only the words are known.
     pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>) -> Analysis<'d> {
         self.view.read_back(doc, words, self.session.scopes.within(&self.session.options.recipe, doc))
     }

@@ -1,7 +1,7 @@
 //! Saves the words of each document in a temporary file while words are counted (see `corpus/forward.rs`). An algorithm that only needs
 //! counts then signs from this file, and the corpus is read once.
 //!
-//! A thread numbers words until its counts are drained; these words with their letters, and the documents that contain them, form a part.
+//! A thread numbers words until its counts are drained; these words with their spelling, and the documents that contain them, form a part.
 //! Each part is resolved separately, so memory is bounded by that of the counts.
 
 use std::hash::{BuildHasher as _, RandomState};
@@ -40,7 +40,7 @@ pub struct Part {
     pub documents: u64,
 }
 
-/// Records the words of documents, from many threads at once.
+/// Records the words of documents, from many threads.
 pub struct ForwardWriter {
     heap: Heap,
     parts: Mutex<Vec<Part>>,
@@ -181,7 +181,7 @@ impl ForwardThread<'_> {
         Ok(())
     }
 
-    /// Returns whether the words take all the memory allowed.
+    /// Returns whether the words have used up the memory that they may take.
     pub fn is_full(&self) -> bool {
         self.vocabulary.bytes() >= self.to.limit
     }

@@ -263,7 +263,7 @@ fn page_columns(options: &RunOptions) -> [String; 2] {
     [options.content_type_column.clone(), options.url_column.clone()]
 }
 
-/// Returns the columns besides the text that the algorithms read.
+/// Returns the columns other than the text that the algorithms read.
 fn fields(options: &RunOptions) -> impl Iterator<Item = String> {
     options.recipe.fields().into_iter().map(|field| options.field_columns[field as usize].clone())
 }

@@ -1,8 +1,8 @@
 //! Values of a `--keep` column, as bytes that compare across batches, files and types.
 //!
-//! A value is recorded as a number if it is one, and also as its text if it has one. Which of the two compares is decided at the end: the
-//! column compares as numbers unless most of its values are texts that are not numbers. A single `-` among a million scores thus affects
-//! only its own row. Values that do not compare count as null and come last in either direction.
+//! A value is recorded as a number if it is one, and as a text if it has one. The choice between the two is made at the end: the column
+//! compares as numbers unless most of its values are texts that are not numbers. A single `-` among a million scores thus affects only its
+//! own row. Values that do not compare count as null and come last in either direction.
 //!
 //! ```text
 //! value         as a number   as text
@@ -26,7 +26,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::number::thousands;
 use dupsift_files::tables::{read_as, utf8};
 
-/// Bits of the first byte of a value: what follows it.
+/// Bits of the first byte of a value, which define what follows it.
 const IS_NUMBER: u8 = 1;
 const IS_TEXT: u8 = 2;
 
@@ -38,7 +38,7 @@ const MIXED_SHARE: u64 = 10;
 pub struct Tally {
     /// Values that are numbers.
     pub numbers: u64,
-    /// Fractions, times and booleans from typed columns, which have no text among these.
+    /// Numbers among these that have no text: fractions, times and booleans from typed columns.
     pub typed: u64,
     /// Texts that are not numbers.
     pub texts: u64,
@@ -297,7 +297,7 @@ mod tests {
         let floats = Float64Array::from(vec![Some(f64::NAN), Some(-0.0), Some(0.0), None]);
         let found = numbers(&[Arc::new(floats)]);
         assert!(found[0].is_none() && found[3].is_none() && found[1].is_some() && found[1] == found[2]);
-        // Above the largest signed number, and closer together than floats can represent.
+        // These are above the largest signed number, and closer together than floats can represent.
         let large = numbers(&[Arc::new(UInt64Array::from(vec![u64::MAX - 1, u64::MAX, 1 << 63]))]);
         assert!(large[2] < large[0] && large[0] < large[1]);
         let signed = numbers(&[Arc::new(Int64Array::from(vec![i64::MAX - 1, i64::MAX, i64::MIN]))]);

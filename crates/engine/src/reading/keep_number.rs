@@ -1,6 +1,6 @@
 //! Numbers as bytes that compare exactly like the numbers, whatever their size: a sign, a power of ten, and the digits.
 //!
-//! The digits end with the bytes, so `1`, `1.0` and `01` are the same bytes, and 2^53 + 1 differs from 2^53.
+//! The digits extend to the end of the bytes, so `1`, `1.0` and `01` have the same bytes, and 2^53 + 1 differs from 2^53.
 
 /// States whether a text is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

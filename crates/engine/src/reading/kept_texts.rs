@@ -1,5 +1,5 @@
 //! Texts of documents in pairs, kept for the report page when they are read for other reasons. The page is rendered after all tables are
-//! written; looking up a text at that point decompresses a whole page of its file for it alone.
+//! written; looking up a text at that point decompresses a whole page of its file just for that text.
 //!
 //! Which texts are kept depends on what this process has read, and in which order. The report page does not depend on it: a text that is
 //! not kept is looked up.
@@ -50,7 +50,7 @@ struct Place {
 pub struct KeptText {
     /// The document.
     pub doc: u64,
-    /// Its id; `None` if it has none.
+    /// The id of the document; `None` if it has none.
     pub id: Option<String>,
     /// The complete text.
     pub text: String,

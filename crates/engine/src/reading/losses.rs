@@ -1,7 +1,7 @@
 //! Collects the files and rows that could not be read, in the corpus and in every other input of documents or labels.
 //!
 //! A job passes its losses as one value. The table `rejected/`, the guards, the record and the exit code are derived from that value, so a
-//! job that reads another input adds its losses here, and none of them can get lost on the way.
+//! job that reads another input adds its losses here, and none of them is overlooked.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use dupsift_files::io::BadInput;
 /// The name of the corpus in the column `input` of `rejected/`.
 pub const CORPUS: &str = "corpus";
 
-/// Records an input file that could not be used, or not completely.
+/// Records an input file that could not be used, or only in part.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct BadInputReport {
     /// The name of the file in ids.
@@ -30,12 +30,12 @@ impl From<&BadInput> for BadInputReport {
     }
 }
 
-/// Records what was read from an input besides the corpus, for `run.json`.
+/// Records what was read from an input other than the corpus, for `run.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct OtherInputReport {
-    /// The input: `reference`, `forget`.
+    /// The name of the input, such as `reference` or `forget`.
     pub input: String,
-    /// Its files that could not be used, or not completely.
+    /// Files of the input that could not be used, or only in part.
     pub bad_inputs: Vec<BadInputReport>,
     /// Rows in all usable files.
     pub rows: u64,
@@ -50,13 +50,13 @@ pub struct OtherInputReport {
 }
 
 impl OtherInputReport {
-    /// Returns whether some of it could not be read.
+    /// Returns whether some of the input could not be read.
     pub fn is_lossy(&self) -> bool {
         self.rejections.rows > 0 || !self.bad_inputs.is_empty()
     }
 }
 
-/// Holds an input besides the corpus that was read, with its losses.
+/// Holds an input other than the corpus that was read, with its losses.
 #[derive(Clone, Debug)]
 pub struct OtherInput {
     /// The counts, for the record.
@@ -80,14 +80,14 @@ impl OtherInput {
 /// Holds everything that a job could not read.
 #[derive(Clone, Debug)]
 pub struct Losses<'l> {
-    /// Files of the corpus that could not be used, or not completely.
+    /// Files of the corpus that could not be used, or only in part.
     pub bad: &'l [BadInput],
     /// The other inputs.
     pub others: Vec<&'l OtherInput>,
 }
 
 impl<'l> Losses<'l> {
-    /// Returns the losses of a job that read these inputs besides the corpus.
+    /// Returns the losses of a job that read these inputs in addition to the corpus.
     pub fn new(bad: &'l [BadInput], others: &'l [OtherInput]) -> Losses<'l> {
         Losses { bad, others: others.iter().collect() }
     }
@@ -114,7 +114,7 @@ impl<'l> Losses<'l> {
     }
 }
 
-/// Counts what was read from a reader's files; those in `bad` could not be used, or not completely.
+/// Counts what was read from a reader's files; those in `bad` could not be used, or only in part.
 pub fn read_counts(session: &Session<'_>, bad: &[BadInput], used: u64, broken: u64) -> ReadCounts {
     let (files, bad_bytes) = (&session.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
     // The bytes of a file that takes part include the bytes that were lost.

@@ -170,7 +170,7 @@ pub enum Seen<'p> {
     Page(&'p Page),
 }
 
-/// Purifies the pages of a batch one after the other; counts the work in `told`.
+/// Purifies the pages of a batch one by one; counts the work in `told`.
 pub fn each_page(
     session: &Session<'_>,
     purifier: &Purifier,

@@ -1,4 +1,4 @@
-//! The result for every page, in a temporary file, by document number.
+//! Stores the result for every page in a temporary file, by document number.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -158,7 +158,7 @@ impl Pages {
         self.state().stored.clone()
     }
 
-    /// Returns the report of the pass that kept them.
+    /// Returns the report of the pass that kept the results.
     pub(crate) fn report(&self) -> PurifyReport {
         self.state().report.clone()
     }

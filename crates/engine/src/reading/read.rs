@@ -18,7 +18,7 @@ use dupsift_files::io::{LargePage, RowFilter, Segment, Split, Want};
 use dupsift_files::tables::Documents;
 use dupsift_text::free_pooled_lists;
 
-/// Bounds for the bytes of text in one piece of work, starting at one or two pages.
+/// Bounds for the bytes of text in one piece of work; the lower one corresponds to one or two pages.
 const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 2 << 20..=64 << 20;
 /// The remaining corpus is divided into this many pieces per thread.
 const SPLITS_A_THREAD: u64 = 4;
@@ -151,7 +151,7 @@ impl Session<'_> {
             report.lock().unwrap_or_else(PoisonError::into_inner).merge(&purified);
             end(state)
         };
-        // Once a file is damaged, there is nothing to save, and all such files should be found.
+        // Once a file is damaged, there is nothing to save, and the pass should find all such files.
         let goes_on = || !rests.is_due() || self.engine.none_bad().is_err();
         let rest = |next: usize, some: &[T]| match splits.get(next) {
             Some(split) if self.engine.none_bad().is_ok() => rests.rest(split.first_doc, some, pages()),
@@ -222,8 +222,8 @@ impl Session<'_> {
     }
 }
 
-/// Alternates between `work`, which does pieces from a given one on and returns where it stopped, and `rest`, which receives that piece and
-/// the results.
+/// Alternates between `work`, which processes pieces from a given one on and returns where it stopped, and `rest`, which receives that
+/// piece and the results.
 pub(crate) fn in_turns<T>(
     pieces: Range<usize>,
     work: impl Fn(usize) -> Result<(usize, Vec<T>)>,
@@ -241,7 +241,7 @@ pub(crate) fn in_turns<T>(
     }
 }
 
-/// Restricts what is read from a piece to documents from a number on.
+/// Restricts what is read from a piece to the documents from `begin` on.
 fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
     if split.first_doc < begin {
         asks.rows = Some(match asks.rows {
@@ -253,7 +253,7 @@ fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
     asks
 }
 
-/// Restricts a filter to documents that also pass another one, which is asked first.
+/// Restricts a filter to documents that also pass another one, which is checked first.
 fn both(filter: Option<RowFilter>, first: impl Fn(u64) -> bool + Send + Sync + 'static) -> RowFilter {
     match filter {
         None => RowFilter::Where(Arc::new(first)),

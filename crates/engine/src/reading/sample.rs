@@ -1,7 +1,7 @@
 //! Samples of a corpus (`--sample`): which documents are read.
 //!
-//! A document is in the sample if the hash of its number and the seed is small. So the sample is the same on any number of threads, no text
-//! has to be read to draw it, and a larger sample with the same seed contains a smaller one.
+//! A document is in the sample if the hash of its number and the seed is small. The sample is therefore the same on any number of threads,
+//! no text has to be read to draw it, and a larger sample with the same seed contains a smaller one.
 
 use std::fmt;
 
@@ -83,8 +83,8 @@ impl Sample {
     }
 }
 
-/// Returns the largest of the `count` smallest hashes, of at least one and fewer than `documents`: counts them by their first bits, then sorts
-/// those of one bucket. No two documents have the same hash, because the hash of a number is a permutation.
+/// Returns the largest of the `count` smallest hashes, where `count` is at least 1 and less than `documents`. Counts hashes by their first
+/// bits, then sorts those of one bucket. No two documents have the same hash, because the hash of a number is a permutation.
 fn smallest(seed: u64, documents: u64, count: u64) -> u64 {
     let bucket = |hash: u64| (hash >> (u64::BITS - BUCKET_BITS)) as usize;
     let mut counts = vec![0_u64; 1 << BUCKET_BITS];

@@ -3,7 +3,7 @@
 //!
 //! The scope is a 64-bit hash of the value, recorded when a batch is read, 8 bytes per document. Within scopes, it is part of copy hashes
 //! and precedes the keys of rows, so that documents from different scopes are never in the same group. Across scopes, signatures and groups
-//! are those of a run without scopes, and the pairs within a scope are left out (see [`crate::job::pair::across`]).
+//! are the same as in a run without scopes, and the pairs within a scope are left out (see [`crate::job::pair::across`]).
 
 use std::sync::{Arc, OnceLock};
 

@@ -1,7 +1,7 @@
 //! The value of `--source-column` for each document.
 //!
-//! Consecutive documents with the same value share it in a temporary file; for each document, its offset is kept in 8 bytes. Counting by
-//! value sorts by its 64-bit hash.
+//! Consecutive documents with the same value share it in a temporary file; for each document, its offset is kept in 8 bytes. To count
+//! documents by value, they are sorted by the 64-bit hash of the value.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;

@@ -257,7 +257,7 @@ mod tests {
         *other.last_mut().unwrap() ^= 1;
         std::fs::write(&path, &other).unwrap();
         assert!(refused("ab", 1 << 20).contains("damaged"));
-        // One bit of the header changes: another number of keys, another rate.
+        // Every flipped bit in the header must be detected: it may change the number of keys or the rate.
         let head = bytes.iter().position(|&byte| byte == b'{').unwrap();
         let end = head + bytes[head..].iter().position(|&byte| byte == b'\n').unwrap();
         for at in head..end {

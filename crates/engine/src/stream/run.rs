@@ -44,7 +44,7 @@ use dupsift_files::tables::{FlagBuilder, IdsSeen, LostValues, flag_schema};
 use dupsift_spill::bloom::CountingBloom;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 
-/// Holds `run.json` of a stream.
+/// Holds the contents of `run.json` for a stream.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StreamReport {
     /// Version of this record and of the table next to it.
@@ -57,7 +57,7 @@ pub struct StreamReport {
     pub identity: String,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs besides the corpus whose rows were read.
+    /// The inputs other than the corpus whose rows were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
     /// Files in the inputs that are not read, by file extension.
@@ -72,7 +72,7 @@ pub struct StreamReport {
     pub rejections: RejectionsReport,
     /// Documents with a key.
     pub signed: u64,
-    /// Documents without one, by reason.
+    /// Documents without a key, by reason.
     pub unsigned: BTreeMap<String, u64>,
     /// Documents whose key was seen before.
     pub duplicates: u64,
@@ -90,7 +90,7 @@ pub struct StreamReport {
     pub stages: Vec<StageReport>,
     /// Guards that fired: exit code 3, or 4 if one held the result back.
     pub guards: Vec<GuardReport>,
-    /// Further warnings for the reader.
+    /// Other warnings.
     pub warnings: Vec<String>,
     /// Wall-clock seconds of the run.
     pub seconds: f64,
@@ -278,7 +278,7 @@ impl Keys {
     }
 }
 
-/// Holds what else the pass found.
+/// Holds the other results of the pass.
 struct Read {
     signed: u64,
     unsigned: BTreeMap<&'static str, u64>,
@@ -287,7 +287,7 @@ struct Read {
     lost: LostValues,
 }
 
-/// Kinds of ids, and values besides the texts that count as null.
+/// Kinds of ids, and values other than texts that count as null.
 type Seen = (IdsSeen, LostValues);
 
 /// Signs all documents, on all threads.

@@ -184,7 +184,7 @@ impl<'p> CheckpointReader<'p> {
         let run = Run::take_up(self.dir, self.file()?)?;
         let bytes = run.rows() * run.width() as u64;
         let partitions = engine.budget.partitions(bytes).max(engine.pool.current_num_threads());
-        // All rows are checked here, so that a damaged file is recomputed and not discovered in the middle of a later stage.
+        // All rows are checked here, so that a damaged file is recomputed now instead of being discovered in the middle of a later stage.
         let memory = engine.budget.a_thread;
         let sorted = Sorted::of_run(run, partitions);
         engine.work(sorted.partitions(), || Ok(()), |(), partition| sorted.load(partition, memory).map(drop), Ok)?;

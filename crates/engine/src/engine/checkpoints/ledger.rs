@@ -20,7 +20,7 @@ use dupsift_spill::shuffle::product::PutDown;
 /// Describes one checkpoint.
 #[derive(Clone, Debug, Default)]
 pub struct Entry {
-    /// Its name for people.
+    /// The human-readable name of the checkpoint.
     pub what: String,
     /// Its files, in order.
     pub files: Vec<PutDown>,

@@ -51,7 +51,7 @@ pub trait Checkpoint: Sized {
 /// Identifies one checkpoint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// Its name for people: `rows cosine`.
+    /// The human-readable name of the checkpoint, such as `rows cosine`.
     pub what: String,
     /// A hash of what it depends on.
     pub hash: String,
@@ -115,7 +115,7 @@ impl Left {
         self.0.products.is_empty()
     }
 
-    /// Returns how many of these input files have another stamp than recorded, so that their contents have to be compared.
+    /// Returns how many of these input files have a stamp other than the recorded one, so that their contents have to be compared.
     pub fn differing(&self, source: &Source) -> usize {
         let known = |file: &&InputFile| !self.0.inputs.files.iter().any(|input| is_same(input, file));
         source.files.iter().filter(known).count()
@@ -139,7 +139,7 @@ impl Left {
     }
 }
 
-/// Describes the saved state in the message that an interrupted process prints.
+/// The saved state that the message of an interrupted process describes.
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
 /// Forgets what was saved, because the result is complete.
@@ -152,7 +152,7 @@ pub fn goes_on() -> Option<Kept> {
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the same as numbers: CPU seconds, and bytes in the temporary folder.
+/// Works like [`goes_on`], but returns numbers: CPU seconds, and bytes in the temporary folder.
 pub fn kept() -> Option<(f64, u64)> {
     goes_on().map(|kept| (kept.cpu_seconds, kept.bytes))
 }
@@ -176,7 +176,7 @@ impl<'w> Checkpoints<'w> {
         self.folder.path()
     }
 
-    /// Removes files that belong to no checkpoint: what a killed run had begun, and what is recomputed.
+    /// Removes files that belong to no checkpoint: those that a killed run left unfinished, and those that are recomputed.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -243,7 +243,7 @@ impl<'w> Checkpoints<'w> {
         Ok(base)
     }
 
-    /// Starts over with another number of reserved document numbers: no checkpoint fits it.
+    /// Starts over with another number of reserved document numbers, which no checkpoint fits.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -304,7 +304,7 @@ impl<'w> Checkpoints<'w> {
         match restore(&mut CheckpointReader::new(self.dir(), &entry)) {
             Ok(value) => {
                 let mut state = self.state();
-                // Messages name the parts of one pass only once.
+                // The parts of one pass have the same name, which messages show only once.
                 if state.resumed.last() != Some(&key.what) {
                     state.resumed.push(key.what.clone());
                 }

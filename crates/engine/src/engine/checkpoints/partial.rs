@@ -1,4 +1,4 @@
-//! Saves what a pass has recorded so far: recorders, and the files that they are saved to during the pass.
+//! Saves what a pass has recorded so far: defines recorders, and the partial checkpoints that they are saved to during the pass.
 //!
 //! A partial checkpoint is a sequence of parts: plain values, document cells, bytes appended to a heap, rows sent to a shuffle. They are
 //! restored in the order in which they were saved. Each part is a list of frames: a length of four bytes and that many bytes. A frame of
@@ -28,7 +28,7 @@ pub trait Recorder {
         Vec::new()
     }
 
-    /// Saves what was recorded about these ranges of documents, those since the last partial checkpoint.
+    /// Saves what was recorded about these ranges of documents, which are those since the last partial checkpoint.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

@@ -15,7 +15,7 @@ pub struct Order {
     kept: Arc<AtomicBits>,
     /// The documents in order.
     documents: Numbers,
-    /// The place of each document in the order.
+    /// The position of each document in the order.
     places: Numbers,
     count: u64,
     characters: u64,
@@ -48,12 +48,12 @@ impl Order {
         Ok(Order { kept: Arc::new(kept), documents, places, count, characters })
     }
 
-    /// Returns the place of a kept document.
+    /// Returns the position of a kept document in the order.
     pub fn place(&self, doc: u64) -> u64 {
         self.places.get(doc)
     }
 
-    /// Returns the document at a place.
+    /// Returns the document at a position in the order.
     pub fn document(&self, place: u64) -> u64 {
         self.documents.get(place)
     }

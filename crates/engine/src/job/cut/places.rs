@@ -1,4 +1,4 @@
-//! Records which places are cut from each document.
+//! Records which passages are cut from each document.
 
 use std::sync::Arc;
 
@@ -71,7 +71,7 @@ impl Cuts {
         (doc as usize) < self.begins.len() && self.begins.load(doc as usize) != 0
     }
 
-    /// Returns what is cut from a document; `None` if that is nothing.
+    /// Returns what is cut from a document; `None` if nothing is cut.
     pub fn of(&self, doc: u64) -> Option<DocCuts<'_>> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let head = self.heap.get(begin, HEAD);
@@ -161,7 +161,7 @@ impl Emptied {
 }
 
 /// Returns what a finished run cut, from the rows of its `passages/`, which are in document order. The characters that are left are counted
-/// only if `measures` is set, because the documents have to be read for it.
+/// only if `measures` is set, because the documents have to be read to count them.
 ///
 /// # Errors
 /// Returns any error from `rows`, and an error for a damaged file, a full disk or an interruption.

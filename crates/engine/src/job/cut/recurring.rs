@@ -10,16 +10,16 @@ use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
 
 use super::order::Order;
 
-/// Hashes per window. More anchors cost more here, and fewer runs pass that turn out to be unique.
+/// Hashes per window. More anchors cost more here, but fewer unique runs pass the filters.
 const WINDOW: usize = 64;
 /// Bytes before a document's anchors: their number and the length of the folded text.
 const HEAD: usize = 8;
-/// A thread does not keep buffers for longer texts.
+/// Threads keep no buffers for texts of more bytes than this.
 pub const KEPT_BYTES: usize = 4 << 20;
 /// Filter bits per anchor.
 const BITS: u64 = 16;
 
-/// Returns about how many bytes the anchors of a text of this many bytes take, with the filters for them.
+/// Returns the approximate bytes of the anchors of a text of this many bytes, including the filters for them.
 pub fn expected_bytes(length: u32, text_bytes: u64) -> u64 {
     Winnow::new(length, WINDOW.max(length as usize / 4)).anchors_of(text_bytes) * (Anchor::SAVED as u64 + 2 * BITS / 8)
 }
@@ -40,7 +40,7 @@ impl Recurring {
         // The filters are in temporary files. Above a quarter of the memory limit they would be slow; larger windows are used instead.
         let most = session.engine.budget.memory / 4;
         let bytes_of = |winnow: Winnow| winnow.anchors_of(text_bytes).saturating_mul(2 * BITS / 8);
-        // A run of many characters has enough anchors even if they are fewer.
+        // A long run has enough anchors even if they are farther apart.
         let first = WINDOW.max(length as usize / 4);
         let windows = std::iter::successors(Some(first), |window| window.checked_mul(2)).take(32);
         let mut winnows = windows.map(|window| Winnow::new(length, window));
@@ -74,7 +74,7 @@ impl Recurring {
         self.again.load(word) & bits == bits
     }
 
-    /// Anchors are minima of many hashes, so they are mixed again.
+    /// Returns the word and the bits of an anchor. Anchors are minima of many hashes, so they are mixed again.
     fn place(&self, hash: u64) -> (usize, u64) {
         let mixed = mix64(hash ^ 0x5851_F42D_4C95_7F2D);
         let word = (u128::from(mixed) * self.came.len() as u128) >> 64;

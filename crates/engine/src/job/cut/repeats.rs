@@ -10,8 +10,8 @@ use dupsift_core::error::Result;
 use dupsift_passages::{Repeat, Rule};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Sorted};
 
-/// Bytes of a row: the document, the position in it, the document with the first copy, the character position there, the number of
-/// occurrences.
+/// Bytes of a row: the document, the position in the document, the document with the first copy, the character position of that copy, and
+/// the number of occurrences.
 const ROW: usize = 28;
 /// Bytes of a saved repeat.
 const SAVED: usize = 24;

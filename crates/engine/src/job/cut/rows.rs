@@ -11,7 +11,7 @@ use dupsift_files::tables::Cell;
 use dupsift_passages::{Anchor, Cut, Folded, Scratch, hashes, runs};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
-/// Bytes of a row: the hash, the document's place in the order, the position in it, and the character position in the text.
+/// Bytes of a row: the hash, the document's position in the order, the position in the document, and the character position in the text.
 pub const ROW: usize = HASH + 14;
 /// Bytes of the hash by which rows are grouped.
 pub const HASH: usize = 16;
@@ -19,7 +19,7 @@ pub const HASH: usize = 16;
 /// Approximate bytes of text per row.
 const BYTES_OF_A_ROW: u64 = 64;
 
-/// Returns about how many bytes of rows a text of this many bytes has.
+/// Returns the approximate bytes of rows for a text of this many bytes.
 pub fn expected_bytes(text_bytes: u64) -> u64 {
     text_bytes / BYTES_OF_A_ROW * ROW as u64
 }
@@ -33,7 +33,7 @@ fn push(writer: &mut Writer<'_>, hash: u128, place: u64, position: u32, start: u
     writer.push(&row)
 }
 
-/// Counts characters from place to place within one text.
+/// Counts characters from one position to the next within a text.
 struct Characters<'t> {
     text: &'t str,
     byte: usize,

@@ -1,8 +1,8 @@
 //! Comparisons across scopes (`--scope across:COLUMN`): two documents are a pair only if their values of the column differ.
 //!
-//! Signatures, classes and links are those of a run without scopes. Documents with the same scope are not pairs, even if they are in the same
-//! class. A class with at least two scopes is connected, because each document is a pair with every document of another scope. A link between
-//! two classes is left out if both have the same single scope.
+//! Signatures, classes and links are the same as in a run without scopes. Documents with the same scope are not pairs, even if they are in
+//! the same class. A class with at least two scopes is connected, because each document is a pair with every document of another scope. A
+//! link between two classes is left out if both have the same single scope.
 
 use super::classes::Classes;
 use super::pair_list::PairList;
@@ -55,19 +55,19 @@ impl Across {
         self.scope(a) != self.scope(b)
     }
 
-    /// Returns whether the class of a representative has documents of several scopes.
+    /// Returns whether the class of a representative has documents in several scopes.
     pub fn are_several(&self, classes: &Classes, representative: u64) -> bool {
         !classes.is_alone(representative) && self.of_class.load(representative as usize) == SEVERAL
     }
 
-    /// Returns whether two classes, given by their representatives, have two documents that are compared.
+    /// Returns whether a document of one class is compared with a document of the other; each class is given by its representative.
     fn meet(&self, classes: &Classes, a: u64, b: u64) -> bool {
         let scope = |doc: u64| if classes.is_alone(doc) { self.scope(doc) } else { self.of_class.load(doc as usize) };
         let (a, b) = (scope(a), scope(b));
         a != b || a == SEVERAL
     }
 
-    /// Returns the pairs of classes with two documents that are compared.
+    /// Returns the pairs of classes in which a document of one class is compared with a document of the other.
     ///
     /// # Errors
     /// Returns an error for a full disk or an interruption.
@@ -79,7 +79,8 @@ impl Across {
         Ok(left)
     }
 
-    /// Returns the best document of another scope than `best`, if there is one. `best_of` selects the best of some documents.
+    /// Returns the best document with another scope than `best`, if there is one; `better` returns whether one document is preferred to
+    /// another.
     pub fn second(&self, best: u64, docs: Docs<'_>, better: impl Fn(u64, u64) -> bool) -> Option<u64> {
         docs.iter().filter(|&doc| self.differ(doc, best)).reduce(|a, b| if better(b, a) { b } else { a })
     }

@@ -1,4 +1,4 @@
-//! Classes of documents that are equal to an algorithm: the class of each document, and the documents of each class.
+//! Classes of documents that an algorithm treats as equal: the class of each document, and the documents of each class.
 //!
 //! The smallest document of a class is its representative. Two memory-mapped arrays hold the classes: for each document, where its class
 //! begins (0 if it is in none); and the classes one after another, each as its size and its documents. A bitmap marks the documents that
@@ -64,7 +64,7 @@ impl Classes {
     /// Builds the classes from links of representative and document; each representative is also linked to itself.
     pub fn build(session: &Session<'_>, name: &str, links: &Sorted) -> Result<Classes> {
         let (link, rows, documents) = (Link::new(session), links.rows() as usize, session.documents());
-        // A class of n documents takes n + 1 places, and every class has at least two.
+        // A class of n documents takes n + 1 entries, and every class has at least two documents.
         let places = 3 + rows + rows / 2;
         let begins_len = if rows == 0 { 0 } else { documents as usize };
         let classed = AtomicBits::new(session.engine.dir, &format!("{name}-classed"), begins_len)?;
@@ -123,18 +123,18 @@ impl Classes {
         }
     }
 
-    /// Returns whether a smaller document is equal to it.
+    /// Returns whether `doc` is equal to a document with a smaller number.
     pub fn is_surplus(&self, doc: u64) -> bool {
         self.representative(doc) != doc
     }
 
-    /// Returns whether no other document is equal to it.
+    /// Returns whether no other document is equal to `doc`.
     #[inline]
     pub fn is_alone(&self, doc: u64) -> bool {
         self.surplus == 0 || !self.classed.get(doc as usize)
     }
 
-    /// Returns the documents in the class of `doc`, ascending; none if it is unique.
+    /// Returns the documents in the class of `doc`, in ascending order; none if it is unique.
     pub fn members(&self, doc: u64) -> Docs<'_> {
         match self.begin(doc) as usize {
             0 => Docs::NONE,

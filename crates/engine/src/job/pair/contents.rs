@@ -88,8 +88,8 @@ impl TakingContents {
         self.taking.take(doc, numbers, |numbers| write_contents(document, numbers))
     }
 
-    /// Records the contents of the documents in a batch that are still needed; returns how many characters were segmented into words for
-    /// it.
+    /// Records the contents of the documents in a batch that are still needed; returns how many characters were segmented into words to do
+    /// so.
     pub fn take_batch(
         &self,
         engine: &Engine<'_>,
@@ -117,7 +117,7 @@ impl TakingContents {
         Ok(self.known)
     }
 
-    /// Reads only the texts of these documents.
+    /// Reads the texts of the documents that are still needed, and no others.
     pub fn read(self, session: &Session<'_>, view: &View<'_>) -> Result<Contents> {
         if self.is_done() {
             return Ok(self.known);
@@ -154,7 +154,7 @@ pub struct Contents {
 }
 
 impl Contents {
-    /// Returns an empty value.
+    /// Returns empty contents.
     pub fn none(copies: &Arc<Classes>) -> Contents {
         Contents { copies: copies.clone(), read: Vec::new() }
     }
@@ -201,9 +201,9 @@ impl Contents {
 /// Holds how much of one document is contained in another, as written to tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
-    /// Share of its distinct 3-grams; 0 if it has no word.
+    /// Share of the document's distinct 3-grams that the other document contains; 0 if it has no word.
     pub grams: f32,
-    /// Share of its distinct numbers, without those of its frame; 1 if it has none.
+    /// Share of the document's distinct numbers, without those of its frame; 1 if it has none.
     pub numbers: f32,
 }
 
@@ -260,7 +260,7 @@ impl Looking {
     }
 }
 
-/// Holds what is known about the pairs of a run for their table.
+/// Holds what the table of pairs needs to know about the pairs of a run.
 pub struct Compared {
     /// The exact copies.
     pub copies: Arc<Classes>,

@@ -166,7 +166,7 @@ pub fn fold(
     Ok(())
 }
 
-/// Compares the rows of one of several processes: signature rows, or second-round rows if `copies` is `None`.
+/// Compares the rows that one of several processes handles: signature rows, or second-round rows if `copies` is `None`.
 pub fn compare_part(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -187,7 +187,7 @@ pub fn occurrences(session: &Session<'_>, bound: &Bound<'_>) -> Result<Shuffle> 
     session.engine.ordered(session.documents(), &name, layout.width(), layout.group_width(), half, UNKNOWN)
 }
 
-/// Holds where one thread writes the results of equal keys.
+/// Holds the destinations of one thread's results for equal keys.
 struct EqualRows<'w> {
     link: Link,
     /// Documents that are in a link.
@@ -210,8 +210,8 @@ impl Equal for EqualRows<'_> {
 /// Windows with at least this many rows are looked up among earlier windows, see [`Met`].
 const LARGE_WINDOW: usize = 1000;
 
-/// Holds the large windows that were already compared, by a hash of their documents. Copies of a text with small differences share all
-/// bands of `minhash`: if only the documents can make a difference, each band finds the same pairs.
+/// Holds the large windows that were already compared, by a hash of their documents. Slightly different copies of a text share all bands of
+/// `minhash`. If the result depends only on the documents, each band finds the same pairs.
 struct Met {
     seen: Mutex<HashSet<u128>>,
     asked: bool,
@@ -304,7 +304,7 @@ fn compare(
 
 /// Holds the result of one algorithm: classes of equal documents, and pairs of their representatives.
 pub struct Relation {
-    /// The name of its output folder.
+    /// The label of the algorithm, which is also the name of its output folder.
     pub label: String,
     /// The algorithm's own classes, or the exact copies. The latter are also classes for documents without a signature.
     pub classes: Arc<Classes>,
@@ -325,7 +325,7 @@ impl Relation {
         if members.is_empty() { Docs::One(representative) } else { members }
     }
 
-    /// Passes on the pairs that form clusters, until an error; pairs that share a template join nothing.
+    /// Passes on the pairs that form clusters, until an error; pairs that share a template are left out.
     pub fn each_joining(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
         self.pairs.each(|pair| if pair.is_template() { Ok(()) } else { each(pair) })
     }
@@ -366,13 +366,13 @@ mod tests {
         // Keys above 9 belong to another rule, which may find other pairs among the same documents.
         assert!(!again(&met, 10, &mut (0..large)));
         assert!(again(&met, 11, &mut (0..large)));
-        // One document more, one less at the front, or one different at the end or in the middle makes another window.
+        // One document more, one less at the front, or a different one at the end or in the middle makes a different window.
         assert!(!again(&met, 1, &mut (0..large + 1)));
         assert!(!again(&met, 1, &mut (1..large + 1)));
         assert!(!again(&met, 1, &mut (0..large - 1).chain([large])));
         assert!(!again(&met, 1, &mut (0..=large).filter(|&doc| doc != 500)));
         assert!(again(&met, 3, &mut (1..large + 1)));
-        // Small windows are always compared, as are all windows if more than the documents matters.
+        // Small windows are always compared, and so are all windows if the result depends on more than the documents.
         assert!((0..2).all(|_| !again(&met, 1, &mut (0..large - 1))));
         let never = Met { seen: Mutex::default(), asked: false };
         assert!((0..2).all(|_| !again(&never, 1, &mut (0..large))));

@@ -20,9 +20,9 @@ use dupsift_text::Heading;
 
 /// Holds the partners of each document with their similarities, as arrays in temporary files.
 pub struct Links {
-    /// By document: where its links begin; one more entry holds the end of the last ones. Empty if there are no links.
+    /// The position of each document's first link, and one more entry for the end of the last links. Empty if there are no links.
     begins: Numbers,
-    /// The linked documents, each with the similarity.
+    /// The linked documents, each with its similarity.
     links: Linked,
 }
 
@@ -34,7 +34,8 @@ impl Links {
         passes: impl Fn(&Pair) -> bool,
     ) -> Result<Links> {
         let most = 2 * pairs.rows() + earlier.map_or(0, Sorted::rows);
-        // Two more than documents: while the links are filled in, place d + 1 moves from the start of d to its end.
+        // Two entries more than documents: while the links are filled in, entry d + 1 moves from the first link of d to the end of its
+        // links.
         let places = if most == 0 { 0 } else { session.documents() + 2 };
         let mut begins = Numbers::new(session.engine.dir, "link-begins", places as usize, most)?;
         let mut at = begins.slots();
@@ -50,7 +51,7 @@ impl Links {
             count += at.get(place);
             at.set(place, count);
         }
-        // Partners that take no part have numbers above those of all documents.
+        // Partners that do not take part have numbers above those of all documents.
         let beyond = earlier.map_or(0, |_| session.number(session.base));
         let mut links = Linked::new(session.engine.dir, count as usize, session.documents() + beyond)?;
         pairs.each(|pair| {
@@ -109,7 +110,7 @@ enum Linked {
 }
 
 impl Linked {
-    /// Returns an array with this many places for numbers up to `most`.
+    /// Returns an array with this many entries for numbers up to `most`.
     fn new(dir: &Path, len: usize, most: u64) -> Result<Linked> {
         Ok(if most <= u32::MAX.into() {
             Linked::Narrow(Mapped::new(dir, "links", len)?)
@@ -159,7 +160,7 @@ fn wide(&[low, high, similarity]: &[u32; 3]) -> (u64, f32) {
 
 /// Provides what earlier runs found, if a run is matched against an index, and records results for later runs.
 pub trait Earlier: Sync {
-    /// Records the judged pairs of an algorithm. Pairs between two indexed documents were recorded by their own run.
+    /// Records the judged pairs of an algorithm. Pairs between two indexed documents were recorded by the runs that found them.
     fn note(&self, session: &Session<'_>, label: &str, pairs: &PairList) -> Result<()>;
 
     /// Takes the rows that [`Earlier::note`] recorded for an algorithm, so that they can be saved; [`Earlier::add_noted`] returns them.
@@ -169,8 +170,8 @@ pub trait Earlier: Sync {
     fn add_noted(&self, label: &str, rows: Sorted);
 
     /// Returns the pairs between participating indexed documents and other indexed documents, as link rows with the document numbers of
-    /// this run; a partner that takes no part has a number above those of all documents. `None` if no indexed documents take part. If the
-    /// text of an indexed document occurs in the batch, its pairs are found again.
+    /// this run; a partner that does not take part has a number above those of all documents. `None` if no indexed documents take part. If
+    /// the text of an indexed document occurs in the batch, its pairs are found again.
     fn links(&self, session: &Session<'_>, label: &str) -> Result<Option<Sorted>>;
 
     /// Records first lines, each with a document of the batch.
@@ -179,7 +180,8 @@ pub trait Earlier: Sync {
     /// Returns the first lines of indexed documents.
     fn lines(&self) -> Result<Vec<Run>>;
 
-    /// Returns how many indexed documents have each first line in these records, which are one of this many partitions.
+    /// Returns how many indexed documents have each first line in the records of one partition, given with its number and the number of
+    /// partitions.
     fn count_lines(&self, lines: &[Run], records: (&Records, usize, usize)) -> Result<HashMap<u64, u64>>;
 }
 

@@ -17,7 +17,7 @@ const GATHERED_BYTES: usize = 64 << 10;
 pub struct PairList {
     layout: PairLayout,
     bytes: FrozenHeap,
-    /// The stretches of the temporary file that hold each part, in order.
+    /// The byte ranges of the temporary file that hold each part, in order.
     parts: Vec<Vec<Range<usize>>>,
     rows: u64,
 }

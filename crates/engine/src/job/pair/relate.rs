@@ -36,8 +36,8 @@ pub struct Corpus<'c> {
     pub earlier: Option<&'c dyn Earlier>,
 }
 
-/// Groups the rows of each algorithm, verifies the candidates, and applies the rules that look at all pairs. Also returns the document
-/// contents that were read on the way.
+/// Groups the rows of each algorithm, verifies the candidates, and applies the rules that consider all pairs. Also returns the document
+/// contents that were read in the process.
 pub fn relate<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,
@@ -85,7 +85,7 @@ fn near(
         Step::Near(found) => Ok(found),
         Step::Found(Found { pairs, classes, evidence }) => {
             let due = saved.due();
-            // The final pairs are of no use without what the index stores of the pairs they were computed from.
+            // The final pairs are of no use without what the index stores for the pairs from which they were computed.
             if let Some((earlier, label)) = earlier.filter(|_| due)
                 && let Some(noted) = earlier.take_noted(label)
             {
@@ -103,7 +103,7 @@ fn near(
     }
 }
 
-/// Groups the rows of each algorithm. If a check needs no further pass, it runs at once, so that its pairs can be saved.
+/// Groups the rows of each algorithm. If a check needs no further pass, it runs immediately, so that its pairs can be saved.
 fn group_all<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,

@@ -1,5 +1,5 @@
-//! Applies the rule that separates versions from pages with the same template to the pairs of one algorithm: the relation of each pair, and
-//! why.
+//! Applies the rule that separates versions from pages with the same template to the pairs of one algorithm. The result is the relation of
+//! each pair, with the reason.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::RelationKind;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// Holds everything known about the documents that the rule uses.
+/// Holds the data about documents that the rule uses.
 pub struct Known<'k> {
     /// The data that the algorithm's check recorded for each document.
     pub evidence: &'k Evidence,
@@ -30,7 +30,7 @@ pub struct Known<'k> {
     pub headings: &'k Headings,
     /// The documents whose first line is too common.
     pub common: &'k AtomicBits,
-    /// Their pairs from earlier runs.
+    /// The pairs of these documents from earlier runs.
     pub earlier: Option<&'k Sorted>,
 }
 

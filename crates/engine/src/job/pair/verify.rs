@@ -1,7 +1,7 @@
 //! The check on the texts: only documents in a candidate pair are read again, each once for all algorithms.
 //!
 //! A memory-mapped temporary file holds the data that a check needs from a document (its shingles, its characters). A document in a
-//! thousand candidate pairs is therefore cut once, and memory does not grow with the candidates.
+//! thousand candidate pairs is therefore split into words once, and memory does not grow with the candidates.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -25,9 +25,9 @@ use dupsift_spill::shuffle::AtomicBits;
 pub struct Verified {
     /// The pairs that passed.
     pub pairs: PairList,
-    /// Distinct candidates.
+    /// The number of distinct candidates.
     pub candidates: u64,
-    /// Candidates for which one comparison would have taken too long; none of them counts as a pair.
+    /// Candidates whose comparison would have taken too long; none of them counts as a pair.
     pub undecided: u64,
 }
 

@@ -84,7 +84,7 @@ impl<'j> Counting<'j> {
 
     /// Returns the state for one thread.
     pub fn thread(&self) -> CountingThread<'_> {
-        // The rest is for the letters of numbered words.
+        // The rest is for the spelling of numbered words.
         let memory = self.session.engine.budget.a_thread / 4 * if self.forward.is_some() { 3 } else { 4 };
         CountingThread {
             tally: Tally::new(self.stats, &self.kinds, memory),
@@ -152,7 +152,7 @@ impl<'j> Counting<'j> {
         Ok(Totals { documents: thread.tally.documents, tokens: thread.tally.tokens })
     }
 
-    /// Starts counting a part of the corpus whose counts are added to those of other parts; neither cuts nor words are saved.
+    /// Starts counting a part of the corpus whose counts are added to those of other parts; neither word boundaries nor words are saved.
     pub fn of_part(session: &'j Session<'j>, stats: Stats) -> Result<Counting<'j>> {
         Ok(Counting {
             session,
@@ -203,7 +203,7 @@ impl<'j> Counting<'j> {
 
 /// Returns a shuffle for partial counts whose partitions are in term order.
 fn terms(session: &Session<'_>, name: &str) -> Result<Shuffle> {
-    // About one distinct term per 40 bytes of text, by far the highest rate seen.
+    // One distinct term per 40 bytes of text is by far the highest rate seen.
     let bytes: u64 = session.source.files.iter().map(|file| file.text_bytes).sum();
     let spec = Spec {
         name: name.to_string(),

@@ -1,4 +1,4 @@
-//! Records the first line of each document by its hash: it identifies pages with the same title if few documents have it.
+//! Records a hash of each document's first line. Pages with the same first line have the same title if few documents have that line.
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::job::pair::classes::Classes;

@@ -63,7 +63,7 @@ pub struct Took {
     pub text_bytes: u64,
     /// Document counts by script and length.
     pub parts: Parts,
-    /// Values besides the texts that count as null.
+    /// Values other than texts that count as null.
     pub lost: LostValues,
 }
 
@@ -93,9 +93,9 @@ pub struct Taken {
     pub headings: Option<Headings>,
     /// Kinds of ids.
     pub ids_seen: IdsSeen,
-    /// Rows whose id already appeared before.
+    /// Rows with the id of an earlier row.
     pub duplicate_ids: u64,
-    /// Values besides the texts that count as null.
+    /// Values other than texts that count as null.
     pub lost: LostValues,
     /// Documents with a text.
     pub used: u64,
@@ -112,14 +112,14 @@ pub struct Taken {
 }
 
 impl Taken {
-    /// Returns the values besides the texts that count as null, including those of `--keep`.
+    /// Returns the values other than texts that count as null, including those of `--keep`.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = self.lost.clone();
         lost.merge(self.keep.lost());
         lost
     }
 
-    /// Returns the kinds of ids in the output tables: those of readable rows, or of every row with `attributes/`.
+    /// Returns the kinds of ids in the output tables: those of readable rows, or with `attributes/` those of all rows.
     pub fn ids_named(&self, session: &Session<'_>) -> IdsSeen {
         let seen = self.ids_seen.clone();
         if session.options.corpus.annotate { seen.of_every_row() } else { seen }
@@ -254,7 +254,7 @@ impl<'j> Intake<'j> {
             recorder.contents.clear();
         }
         self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))?;
-        // This comes last: values that cannot be written as text are known only after the columns were read.
+        // This comes last, because values that cannot be written as text are known only after the columns have been read.
         if !recorder.guests {
             recorder.took.lost.merge(&batch.lost_values());
         }
@@ -346,7 +346,7 @@ impl<'j> Intake<'j> {
     }
 }
 
-/// Counts the rows beyond the first of each value.
+/// Counts the rows beyond the first for each value.
 pub fn count_repeated(engine: &Engine<'_>, values: &Sorted) -> Result<u64> {
     let surplus = engine.work(
         values.partitions(),

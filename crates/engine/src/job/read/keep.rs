@@ -45,14 +45,14 @@ struct Columns {
     begins: AtomicCells<u64>,
     /// The tally of each column's values so far.
     tallies: Vec<Tallying>,
-    /// The place of some long values by their hash and length, because each row of a dictionary may have the same one.
+    /// The positions of some long values by hash and length, because many rows of a dictionary may share a value.
     long: Mutex<BTreeMap<(u128, usize), u64>>,
 }
 
 /// Bytes of values that are recorded at a time.
 const PORTION_BYTES: usize = 4 << 20;
 
-/// Says where the values of a row are.
+/// Locates the values of a row.
 #[derive(Clone, Copy)]
 enum Place {
     /// At this byte of the portion that is being recorded.
@@ -61,9 +61,9 @@ enum Place {
     InHeap(u64),
 }
 
-/// Values of a row from this many bytes on are recorded once.
+/// The values of a row are recorded only once if they have at least this many bytes.
 const LONG_BYTES: usize = 64 << 10;
-/// The most long values whose places are kept.
+/// The most long values whose positions are kept.
 const MOST_LONG: usize = 4096;
 
 impl Columns {
@@ -106,7 +106,7 @@ impl Columns {
         Ok(())
     }
 
-    /// Returns the place of a long value, which is recorded unless it is known.
+    /// Returns the position of a long value, and records the value if it is new.
     fn long(&self, bytes: &[u8]) -> Result<u64> {
         let key = (hash128(bytes), bytes.len());
         let lock = || self.long.lock().unwrap_or_else(PoisonError::into_inner);
@@ -207,7 +207,8 @@ impl<'j> KeepRecorder<'j> {
         self.finish_as(&BTreeMap::new())
     }
 
-    /// Ends the recording for some documents of a corpus; columns compare as they did in its run, according to [`KeepOrder::compared_as`].
+    /// Ends the recording for some documents of a corpus; columns compare as they did in the run over that corpus, according to
+    /// [`KeepOrder::compared_as`].
     pub fn finish_as(self, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
         let descending = self.keep.keys.iter().find(|key| key.column == "length").map(|key| key.descending);
         let doc_first = self.keep.keys.first().is_some_and(|key| key.column == "doc");
@@ -279,7 +280,7 @@ enum Compared {
 }
 
 impl Values {
-    /// Returns a document's bytes: for each column, what [`parts`] reads.
+    /// Returns the recorded bytes of a document: for each column, a value that [`parts`] reads.
     fn of(&self, doc: u64) -> &[u8] {
         let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return &[] };
         let mut length = [0; 4];
@@ -409,7 +410,7 @@ impl KeepOrder {
         Ok(())
     }
 
-    /// Length and document together form a number that compares like the key, so that each length is looked up once.
+    /// Sorts by a number made of length and document that compares like the key, so that each length is looked up once.
     fn sort_by_length(&self, engine: &Engine<'_>, documents: &mut [u32]) -> Result<()> {
         let turned = |value: u32, turn: bool| if turn { !value } else { value };
         let mut keys: Mapped<u64> = Mapped::new(engine.dir, "order-keys", documents.len())?;

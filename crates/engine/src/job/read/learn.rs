@@ -15,7 +15,7 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
 
-/// Bytes that the program and its dictionary leave free of the 150 MB that are allowed on top of the memory limit.
+/// The bytes of the 150 MB allowed on top of the memory limit that the program and its dictionary leave free.
 const BESIDES: usize = 80 << 20;
 
 /// Holds the notes of one algorithm while they are written.
@@ -45,7 +45,7 @@ impl Pages<'_> {
 
     /// Returns the notes in the form that a learner reads.
     fn notes(&self) -> Notes<'_> {
-        // Nothing else of size is in memory at this point, and the documented maximum is above the memory limit.
+        // Nothing else large is in memory at this point, and the documented maximum is above the memory limit.
         let memory_bytes = self.session.options.memory as usize + BESIDES;
         Notes::new(self.len(), memory_bytes, |at| self.get(at), || self.session.engine.go_on())
     }

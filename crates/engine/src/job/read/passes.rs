@@ -40,11 +40,11 @@ pub struct Stored {
     pub label: String,
     /// The keys by which its documents are matched.
     pub keys: Keys,
-    /// The pairs that an earlier process recorded, if the algorithm is past its pairs.
+    /// The pairs that an earlier process recorded, if the pairs of the algorithm are already final.
     pub noted: Option<Sorted>,
 }
 
-/// Holds the algorithms whose state is known, those that have not signed, and what an index stores of the former.
+/// Holds the algorithms whose state is known, those that have not signed, and what an index stores for the former.
 type Known<'c> = (Vec<Placed<'c>>, Vec<Unsigned<'c>>, Vec<Stored>);
 
 /// Holds the results of the first pass.
@@ -67,15 +67,15 @@ pub struct First<'n> {
 
 /// Holds what is known before the first pass.
 pub struct Before<'n> {
-    /// The view through which documents are read in it.
+    /// The view through which the first pass reads documents.
     pub view: View<'n>,
     corpus: Corpus<'n>,
     models: &'n [Vec<u64>],
 }
 
 impl<'n> Before<'n> {
-    /// Returns the frozen statistics and models of another run. Without them, `none` holds the statistics, which no algorithm uses, and
-    /// `documents_planned` is the size that table schemes are chosen by.
+    /// Returns the inputs of the first pass with the frozen statistics and models of another run. Without them, `none` holds the
+    /// statistics, which no algorithm uses, and table schemes are chosen from `documents_planned`.
     pub fn new(
         session: &'n Session<'n>,
         frozen: Option<&'n Frozen>,
@@ -107,7 +107,7 @@ pub struct Waiting<'c> {
     pub models: &'c [Vec<u64>],
     /// Bytes of all texts.
     pub text_bytes: u64,
-    /// The size that table schemes are chosen by.
+    /// The number of documents from which table schemes are chosen.
     pub documents_planned: u64,
     /// How documents are numbered in an index, if there is one.
     pub numbered: Option<Numbered>,
@@ -137,8 +137,8 @@ struct FirstStates<'n> {
 impl<'n> FirstStates<'n> {
     /// Restores what earlier processes have saved.
     ///
-    /// Which indexed documents take part depends on all algorithms, and the rows of each contain these documents. So with an index, the
-    /// pass is either restored completely or made completely.
+    /// All algorithms together determine which indexed documents take part, and the rows of each algorithm include these documents. With an
+    /// index, the pass is therefore either restored or repeated as a whole.
     fn restore(passes: Passes<'_>, before: &Before<'n>, meeting: Option<&dyn Meeting>) -> Result<FirstStates<'n>> {
         let states = FirstStates::restore_each(passes, before, meeting.is_some())?;
         let Some(meeting) = meeting else { return Ok(states) };
@@ -289,8 +289,8 @@ impl Passes<'_> {
         if due { saved.forget_partials(&partials, 0) } else { Ok(()) }
     }
 
-    /// Signs with the algorithms that had to wait, from the saved words or in another pass. Returns all algorithms, in recipe order, and what
-    /// an index stores of those that had to wait.
+    /// Signs with the algorithms that had to wait, from the saved words or in another pass. Returns all algorithms, in recipe order, and
+    /// what an index stores for those that had to wait.
     ///
     /// # Errors
     /// Returns an error for a damaged file, a full disk or an interruption.
@@ -347,7 +347,7 @@ impl Passes<'_> {
         let partials = Some((saved, partials));
         let tallies = match words {
             Some(words) => {
-                // A resumed run needs the words themselves.
+                // A resumed run can use partial checkpoints only if it has the words, too.
                 let partials = if saved.has(|keys| &keys.words)? { partials } else { None };
                 recall::sign(&words, session.engine, view, stats, &signing, partials)?
             }
@@ -382,7 +382,7 @@ impl Passes<'_> {
     }
 
     /// Restores the latest state of each of these algorithms; also returns the algorithms that have none. With an index, an algorithm also
-    /// needs what the index stores of it.
+    /// needs what the index stores for it.
     fn restore_members<'c>(self, bound: Vec<Unsigned<'c>>, is_indexed: bool) -> Result<Known<'c>> {
         let (mut members, mut unsigned, mut stored) = (Vec::new(), Vec::new(), Vec::new());
         for (at, bound) in bound {
@@ -408,7 +408,7 @@ impl Passes<'_> {
         Ok((members, unsigned, stored))
     }
 
-    /// Restores what an index stores of an algorithm in this state; `None` if part of it was not saved.
+    /// Restores what an index stores for an algorithm in this state; `None` if part of it was not saved.
     fn restore_stored(self, at: usize, bound: &Bound<'_>, now: &Step) -> Result<Option<Stored>> {
         let Some(keys) = self.saved.restore::<Keys>(|keys| &keys.members[at].keys)? else { return Ok(None) };
         let asks = matches!(now, Step::Near(_)) && is_noted(bound);
@@ -417,7 +417,7 @@ impl Passes<'_> {
         Ok(is_whole.then(|| Stored { label: bound.label.clone(), keys, noted }))
     }
 
-    /// Saves the rows of algorithms that have signed, if a checkpoint is due. Also returns what an index stores of them.
+    /// Saves the rows of algorithms that have signed, if a checkpoint is due. Also returns what an index stores for them.
     fn save_rows<'c>(
         self,
         due: bool,

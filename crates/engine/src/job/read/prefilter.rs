@@ -11,7 +11,7 @@ use dupsift_algorithms::stage::sign::sign;
 use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 
-/// Signs all documents once only for the filters, which take at most half of the memory for rows.
+/// Signs all documents once just for the filters, which take at most half of the memory for rows.
 pub fn prefilter(
     session: &Session<'_>,
     bound: &[Bound<'_>],

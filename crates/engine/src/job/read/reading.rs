@@ -26,17 +26,17 @@ use dupsift_files::tables::Cell;
 /// Selects what is done with each document.
 #[derive(Clone, Copy, Default)]
 pub struct Asked<'a> {
-    /// Records its row.
+    /// Records the rows of documents.
     pub intake: Option<&'a Intake<'a>>,
-    /// Counts it.
+    /// Counts documents.
     pub counting: Option<&'a Counting<'a>>,
-    /// Signs it.
+    /// Signs documents.
     pub signing: Option<&'a Signing<'a>>,
     /// The exact copies, if they are known: extra copies are only recorded.
     pub copies: Option<&'a Classes>,
     /// How indexed documents are checked, if the pass reads those.
     pub guests: Option<&'a dyn Meeting>,
-    /// Position where partial checkpoints are saved, if they are.
+    /// The saved state for partial checkpoints, if they are saved.
     pub partials: Option<(&'a SavedState<'a>, &'a Partials)>,
 }
 
@@ -151,7 +151,7 @@ struct Resting<'r> {
 struct SoFar {
     /// The number of the next partial checkpoint.
     partial: u64,
-    /// Its first document.
+    /// The first document of that partial checkpoint.
     doc: u64,
     /// Whether the disk had no room for a partial checkpoint; later ones would then be useless.
     is_full: bool,
@@ -207,7 +207,7 @@ impl Rests<Share> for Resting<'_> {
             let at = so_far.partial;
             let restore = |from: &mut PartialReader<'_>| self.restore(from, pages.as_ref(), &mut so_far);
             if !self.saved.restore_partial(self.partials, at, restore)? {
-                // Checkpoints after a damaged one do not continue what is read here.
+                // Checkpoints after a damaged one do not continue this pass.
                 self.saved.forget_partials(self.partials, at)?;
                 return Ok(so_far.doc);
             }
@@ -236,7 +236,7 @@ impl Rests<Share> for Resting<'_> {
 pub struct FirstPass<'a> {
     /// The view through which documents are read.
     pub view: &'a View<'a>,
-    /// The algorithms that sign in it.
+    /// The algorithms that sign in the pass.
     pub bound: &'a [Bound<'a>],
     /// Whether rows are recorded.
     pub takes: bool,
@@ -248,7 +248,7 @@ pub struct FirstPass<'a> {
     pub prefilter: Option<&'a Prefilter>,
     /// The documents of earlier runs that are matched, if any are.
     pub meeting: Option<&'a dyn Meeting>,
-    /// Position where partial checkpoints are saved.
+    /// The saved state for partial checkpoints.
     pub partials: (&'a SavedState<'a>, &'a Partials),
 }
 

@@ -64,7 +64,7 @@ pub fn sign(
     Ok(tallies)
 }
 
-/// Returns the words of some parts, by the positions of these parts.
+/// Returns the words of some parts, each with the position of its part.
 fn words<'w>(
     from: &'w Forward,
     engine: &Engine<'_>,
@@ -200,7 +200,8 @@ impl Rests<'_> {
         self.partials.is_some_and(|(saved, _)| saved.due()) && !self.so_far().is_full
     }
 
-    /// Records that all blocks before `end` were signed, the last ones in `some`; saves a partial checkpoint if one is due.
+    /// Records that all blocks before `end` were signed; `some` holds the signatures of the last ones. Saves a partial checkpoint if one is
+    /// due.
     fn rest(&self, end: usize, some: &[Signed]) -> Result<()> {
         let Some((saved, partials)) = self.partials else { return Ok(()) };
         let is_due = self.is_due() && end < self.blocks;

@@ -157,7 +157,7 @@ impl<'s> Signing<'s> {
         Ok(Signing { bound, copies, prefilter, outputs, copy_keys: None, sample })
     }
 
-    /// Also records the text hashes.
+    /// Makes signing also record the text hashes.
     pub fn with_copy_keys(self, copy_keys: Option<MeetingKeys>) -> Signing<'s> {
         Signing { copy_keys, ..self }
     }

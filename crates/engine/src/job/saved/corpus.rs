@@ -1,4 +1,4 @@
-//! Saves and restores what is known about the corpus: row records, copies, statistics, words, models, contents of documents in pairs,
+//! Saves and restores what is known about the corpus: row records, copies, statistics, words, models, contents of documents in pairs, and
 //! indexed documents that take part.
 
 use std::sync::Arc;

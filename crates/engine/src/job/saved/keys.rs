@@ -104,15 +104,15 @@ const ENDS: u64 = 64 << 10;
 pub struct MemberKeys {
     /// The learned model.
     pub model: Key,
-    /// Its rows.
+    /// The rows of the algorithm.
     pub rows: Key,
     /// The keys by which an index stores its documents.
     pub keys: Key,
     /// The pairs that an index stores.
     pub noted: Key,
-    /// Its verified pairs.
+    /// The verified pairs.
     pub pairs: Key,
-    /// Its pairs after the rules over all pairs.
+    /// The pairs after the rules over all pairs.
     pub near: Key,
 }
 
@@ -142,8 +142,8 @@ pub struct Keys {
 }
 
 impl Keys {
-    /// Returns the keys of a run over these files except those in `left_out`; `words` is [`dupsift_text::Pipeline::identity`], and `matched`
-    /// identifies the index that the run is matched against.
+    /// Returns the keys of a run over these files except those in `left_out`; `words` is [`dupsift_text::Pipeline::identity`], and
+    /// `matched` identifies the index that the run is matched against.
     ///
     /// # Errors
     /// Returns an error if an input cannot be read.
@@ -243,7 +243,7 @@ fn of_member(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, 
     let (verify, margin) = (later(VERIFY.name), later(MARGIN.name));
     let params = chosen.params.iter().filter(|(name, _)| is_own(name) || ![VERIFY.name, MARGIN.name].contains(name));
     let own: Vec<String> = params.map(|(name, value)| format!("{name}={value}")).collect();
-    // What the candidate check needs from documents is recorded at signing time or after candidates are known.
+    // The data that the candidate check needs from documents is recorded at signing time or after candidates are known.
     let early = verify.is_none() || margin.is_some() || chosen.relates();
     let own = format!("{}:{} {early}", chosen.algorithm.name(), own.join(","));
     let (signs, prefilters) = (format!("{signs:?}"), options.prefilter.to_string());
@@ -263,8 +263,8 @@ fn of_member(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, 
     MemberKeys { model, rows, keys, pairs, noted, near }
 }
 
-/// Returns what quickly distinguishes the opened file from others: its size, its two ends and its rows. Whether everything in between is
-/// the same is decided by its stamp, or else by its contents (`job/read/saved_inputs.rs`).
+/// Returns what quickly distinguishes the opened file from others: its size, its two ends and its rows. Its stamp, or else its contents
+/// (`job/read/saved_inputs.rs`), decides whether everything in between is the same.
 ///
 /// # Errors
 /// Returns [`Error::BadFile`] if the file was replaced after it was opened.

@@ -71,7 +71,7 @@ fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
     partials.collect()
 }
 
-/// The pass that records rows and in which algorithms sign that need no counts.
+/// The pass that records rows and in which the algorithms sign that need no counts.
 pub const FIRST: &str = "the first pass";
 /// The pass in which the other algorithms sign.
 pub const SECOND: &str = "the second pass";
@@ -100,7 +100,7 @@ impl Made {
     }
 }
 
-/// Identifies the partial checkpoints of a pass that produces this. Keys are computed when the first one is needed.
+/// Identifies the partial checkpoints of a pass that produces `made`. Keys are computed when the first one is needed.
 pub struct Partials {
     pass: &'static str,
     made: Made,
@@ -281,7 +281,7 @@ impl<'j> SavedState<'j> {
     ) -> Result<bool> {
         let save = |to: &mut CheckpointWriter<'_>| {
             to.stream(|writer| save(&mut PartialWriter::new(writer)))?;
-            // In a first pass, the hashed documents end with the partial checkpoint.
+            // In a first pass, the hashes cover the documents up to the end of the partial checkpoint.
             let documents = self.session.contents.documents();
             self.checkpoints.made_of(saved_inputs::of(self.session, documents));
             Ok(())

@@ -21,7 +21,7 @@ use dupsift_files::tables::{
 
 /// Holds the marks of each document.
 struct Marks {
-    /// For each document, the one kept instead, plus one.
+    /// For each document, the document kept instead, plus one.
     kept: Numbers,
     /// For each document, the number of the reason why it is removed or rejected; 0 if it is kept. Numbers from 1 on are those of
     /// [`REASONS`], followed by the codes of rejections.
@@ -113,24 +113,24 @@ impl<'c> ClusterColumns<'c> {
         match self.names[at] {
             "cluster_size" => self.components.size(doc),
             "copies" => copies_of(self.copies, doc),
-            // A document whose source is unknown has no other one either.
+            // This is 0 if no source in the cluster is known.
             _ => self.sources.as_ref().map_or(0, |sources| sources.get(self.components.representative(doc))),
         }
     }
 }
 
-/// Returns how many documents have the text of a document.
+/// Returns how many documents have the same text as a document.
 fn copies_of(copies: &Classes, doc: u64) -> u64 {
     copies.members(doc).len().max(1) as u64
 }
 
-/// Returns, for each representative, from how many files its cluster is.
+/// Returns, for each representative, how many files the documents of its cluster come from.
 fn files_in_clusters(session: &Session<'_>, clusters: &Components) -> Result<Numbers> {
     let documents = session.documents();
     let numbers = |name| Numbers::new(session.engine.dir, name, documents as usize, documents);
     let (mut counts, mut last) = (numbers("cluster-files")?, numbers("cluster-last-file")?);
     let (mut counts_of, mut last_of) = (counts.slots(), last.slots());
-    // Documents are in the order of their files, so a file that is new to a cluster is another one than its last.
+    // Documents are in file order, so a file is new to a cluster if it differs from the last file of that cluster.
     for (at, file) in session.source.files.iter().enumerate() {
         session.engine.go_on()?;
         for doc in file.first_doc..(file.first_doc + file.rows).min(documents) {
@@ -184,7 +184,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<F
     Ok(report)
 }
 
-/// Returns, for each representative, how many source values its cluster has.
+/// Returns, for each representative, the number of source values in its cluster.
 fn in_clusters(session: &Session<'_>, sources: &SourceValues, clusters: &Components) -> Result<Numbers> {
     let shuffle = session.engine.shuffle("cluster-sources", 16, 8, session.rows())?;
     sources.spread(session, &shuffle, |doc, hash| {

@@ -1,4 +1,4 @@
-//! `clusters/`: the clusters of one algorithm (`stage/clusters.rs`), computed over arrays in temporary files, as a table.
+//! `clusters/`: computes the clusters of one algorithm (`stage/clusters.rs`) over arrays in temporary files, and writes them as a table.
 
 use std::path::Path;
 
@@ -21,7 +21,7 @@ use dupsift_spill::shuffle::{AtomicBits, Mapped, Sorted};
 pub struct ClusterCounts {
     /// Clusters of at least two documents.
     pub clusters: u64,
-    /// Documents in them.
+    /// Documents in clusters.
     pub clustered: u64,
     /// The size of the largest cluster.
     pub largest: u64,

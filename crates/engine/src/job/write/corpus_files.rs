@@ -50,11 +50,11 @@ impl Fates {
 
 /// Describes a folder of copies.
 pub struct Folder<'f> {
-    /// Its name in the output.
+    /// The name of the folder in the output.
     pub name: &'static str,
     /// Whether a document is in it.
     pub takes: &'f (dyn Fn(u64) -> bool + Sync),
-    /// Whether it also has files without rows, if the corpus has such files.
+    /// Whether the folder also has files without rows, if the corpus has such files.
     pub has_empty: bool,
     /// Texts that are changed when written.
     pub edited: Option<Edited<'f>>,

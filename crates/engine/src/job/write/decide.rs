@@ -1,4 +1,5 @@
-//! Applies `--decide`, `--keep`, `--remove-if` and `--chain` to the pairs: which documents are removed, and in favor of which kept ones.
+//! Applies `--decide`, `--keep`, `--remove-if` and `--chain` to the pairs: which documents are removed, and in favor of which kept
+//! documents.
 
 use std::collections::BTreeMap;
 
@@ -24,8 +25,8 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Docs, Pair, Slots};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Decides which documents are removed; `shown` holds all documents in pairs. `contents` holds the contents of documents that pair with
-/// others than their copies.
+/// Decides which documents are removed; `shown` holds all documents in pairs. `contents` holds the contents of documents in pairs other
+/// than exact copies.
 pub fn decide(
     session: &Session<'_>,
     relations: &[&Relation],
@@ -45,11 +46,11 @@ pub fn decide(
 
 /// Selects the algorithms whose pairs decide.
 pub struct Deciding {
-    /// The positions of these algorithms.
+    /// The positions of the algorithms whose pairs decide.
     pub chosen: Vec<usize>,
-    /// How many of them must agree.
+    /// How many of these algorithms must agree.
     pub needed: usize,
-    /// Their labels.
+    /// The labels of these algorithms.
     pub labels: Vec<String>,
 }
 
@@ -123,7 +124,7 @@ pub fn decide_by<R: survive::Relation + Sync>(
     }
     let clusters = || components(session, &linked, needed, order);
     let components = (session.options.corpus.annotate || !session.options.add.is_none()).then(clusters).transpose()?;
-    // Comparisons that a kept document missed are counted separately; those of other documents do not matter.
+    // Comparisons left out for a kept document are counted separately; those left out for other documents do not matter.
     let left_out = if held.is_some() { 0 } else { finder.left_out };
     for doc in represents.iter().flat_map(AtomicBits::iter) {
         push_representative(&mut writer, doc as u64)?;
@@ -247,14 +248,14 @@ fn stands_for(session: &Session<'_>, doc: u64) -> u64 {
     session.guests.as_ref().and_then(kept).unwrap_or(doc)
 }
 
-/// Counts documents that are kept although they form a pair with a kept one.
+/// Counts documents that are kept although they form a pair with a kept document.
 #[derive(Default)]
 struct Staying {
     stays: BTreeMap<String, u64>,
     not_looked_at: u64,
 }
 
-/// Removes a document if a kept one that it forms a pair with contains it. The documents are the first `count` of `order`.
+/// Removes a document if it forms a pair with a kept document that contains it. The documents are the first `count` of `order`.
 fn if_contained<R, S, B, L>(
     asking: &Asking<'_, R, S, B, L>,
     order: &Numbers,
@@ -334,8 +335,8 @@ struct Linked<'r> {
 }
 
 impl<'r> Linked<'r> {
-    /// Builds the links of a relation. Pairs that share a template decide nothing; two documents with different titles decide only if a
-    /// pair is enough.
+    /// Builds the links of a relation. Pairs that share a template are not used for removal; pairs with different titles are used only if a
+    /// pair alone is enough.
     fn new(session: &Session<'_>, relation: &'r Relation, copies: &'r Classes) -> Result<Linked<'r>> {
         let any_title = session.options.remove_if.bounds().is_none();
         let decides = |pair: &Pair| !pair.is_template() && (any_title || !pair.has_other_title());

@@ -1,5 +1,5 @@
-//! The last pass over a corpus, only over the documents that appear in the output: reads their ids, and the contents of those that pair
-//! with others than their copies.
+//! The last pass over a corpus, limited to the documents that appear in the output: reads their ids, and the contents of documents in pairs
+//! other than exact copies.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;

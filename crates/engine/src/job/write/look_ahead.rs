@@ -1,8 +1,8 @@
 //! Computes ahead, on all threads for a block of documents, how much of each document is contained in kept ones.
 //!
-//! Whether a document is kept depends on the documents before it, so the rule visits one after the other. Most of what it needs can be
-//! predicted: how much of each document is contained in its most similar kept partners, whether it is kept or not. Partners kept before a
-//! block are known when the block begins. The rule itself only computes what concerns documents kept within the block.
+//! Whether a document is kept depends on the documents before it, so the rule visits one document after another. Most of what it needs can
+//! be predicted: how much of each document is contained in its most similar kept partners, whether it is kept or not. Partners kept before
+//! a block are known when the block begins. The rule itself only computes what concerns documents kept within the block.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ use dupsift_core::row::Docs;
 
 /// Documents in the first block. Nothing is kept before it, so nothing can be predicted for it.
 const FIRST: usize = 32;
-/// Most documents in a block: the answers for one take less than 2 kB.
+/// The most documents in a block. What is known about one takes less than 2 kB.
 const LARGEST: usize = 2048;
 /// Documents that a thread takes at a time.
 const PIECE: usize = 8;
@@ -32,7 +32,7 @@ pub struct Asking<'a, R, S, B, L> {
     pub engine: &'a Engine<'a>,
     /// The relations whose pairs decide.
     pub relations: &'a [R],
-    /// How many of them must agree.
+    /// How many of these relations must agree.
     pub needed: usize,
     /// Returns what was decided earlier about a document or text.
     pub settled: S,
@@ -83,7 +83,7 @@ where
         for partner in near {
             let Ok(both) = (self.look)(doc, partner.kept) else { break };
             of_kept.push((partner.kept, both));
-            // The rule looks at no document after a copy.
+            // The rule compares no more documents after a copy.
             if both.is_none() {
                 break;
             }
@@ -103,13 +103,13 @@ struct Answer {
 /// Holds what is known about a block.
 #[derive(Default)]
 pub struct Answers {
-    /// In block order.
+    /// The answers, in block order.
     answers: Vec<Answer>,
     at: usize,
 }
 
 impl Answers {
-    /// Returns the answer for a document and a kept one, if it is known. Documents must be requested in block order.
+    /// Returns the answer for a document and a kept document, if it is known. Documents must be requested in block order.
     pub fn of(&mut self, doc: u64, kept: u64) -> Option<Option<[Contained; 2]>> {
         let ahead = self.answers[self.at..].iter().position(|answer| answer.doc == doc)?;
         self.at += ahead;

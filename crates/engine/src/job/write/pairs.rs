@@ -36,7 +36,7 @@ pub struct DocumentPairs {
     layout: PairLayout,
     /// All pairs, written or not.
     total: u64,
-    /// Pairs without an indexed document among these; `None` if no index takes part.
+    /// Pairs among these without an indexed document; `None` if no index takes part.
     of_night: Option<u64>,
     /// Pairs that share a template.
     templates: u64,
@@ -52,7 +52,7 @@ impl DocumentPairs {
     }
 }
 
-/// Holds what is expanded, and how.
+/// Holds the inputs for the expansion.
 struct Expanding<'e> {
     bound: &'e Bound<'e>,
     relation: &'e Relation,
@@ -70,9 +70,9 @@ type TextsOf<'t, B> = Texts<'t, Classes, B>;
 /// Caches the best documents of large groups, which many pairs need. The number of entries is limited, so that memory does not grow.
 #[derive(Default)]
 struct Centres {
-    /// By the first document of a group and its size.
+    /// The best document of a group, by the group's first document and size.
     best: RefCell<HashMap<(u64, usize), u64>>,
-    /// The best ones of another scope, by the best document of a group and its size.
+    /// The best document in another scope than the group's best, by that best document and the size of the group.
     seconds: RefCell<HashMap<(u64, usize), Option<u64>>>,
 }
 
@@ -81,7 +81,7 @@ impl Centres {
     const LARGE: usize = 64;
     const MOST: usize = 1 << 12;
 
-    /// Returns the best of these documents that has another scope than the best one.
+    /// Returns the best of the documents that have another scope than the best one.
     fn second(&self, across: &Across, best: u64, members: Docs<'_>, keep: &KeepOrder) -> Option<u64> {
         let find = || across.second(best, members, |a, b| keep.better(a, b));
         if members.len() < Centres::LARGE {
@@ -162,8 +162,8 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Expands the pairs across scopes within one class that has several: like [`Expanding::class`], but a document that has the scope of
-    /// the best one forms a pair with the best one of another scope. Only pairs that are written are counted.
+    /// Expands the pairs across scopes within one class that has several. It works like [`Expanding::class`], but a document with the scope
+    /// of the best document forms a pair with the best document in another scope. Only pairs that are written are counted.
     fn class_across(
         &self,
         across: &Across,
@@ -185,7 +185,7 @@ impl Expanding<'_> {
             let best = centres.of(class, self.keep);
             let second = centres.second(across, best, class, self.keep);
             let copies = self.alike.copies();
-            // If it is the best of its text, that text comes up, too.
+            // If `second` is the best document of its text, the loop reaches that text, too.
             let comes_up = second.is_some_and(|second| {
                 copies.is_alone(second) || centres.of(copies.members(second), self.keep) == second
             });
@@ -208,8 +208,8 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Calls `each` with the pairs across scopes of two texts, given by their best documents: these, or each with the best document of the
-    /// other text that has another scope.
+    /// Calls `each` with the pairs across scopes of two texts, given by their best documents. If these have the same scope, each forms a
+    /// pair with the best document of the other text in another scope.
     fn both_across(
         &self,
         across: &Across,
@@ -225,7 +225,8 @@ impl Expanding<'_> {
         second(a).map_or(Ok(()), |a| each(a, b))
     }
 
-    /// Writes a pair within a class. Returns as counts whether it is a pair of this run, and whether it has no indexed document.
+    /// Writes a pair within a class. Returns two counts of 0 or 1: whether the pair belongs to this run, and whether it has no indexed
+    /// document.
     fn pair_of_class(&self, a: u64, b: u64, to: &mut Expanded<'_>) -> Result<[u64; 2]> {
         if self.session.are_old(a, b) {
             return Ok([0, 0]);
@@ -277,7 +278,7 @@ impl Expanding<'_> {
                 }
                 found = [found[0] + 1, found[1] + u64::from(x.min(y) >= self.session.base)];
                 let pair = of_both(&self.bound.scheme, pair, x, y);
-                // Equal indexed documents are no pair here, so their class has not recorded them.
+                // Equal indexed documents do not form a pair here, so their class has not recorded them.
                 if self.session.base > 0 {
                     self.alike.note(&pair);
                 }
@@ -295,8 +296,8 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Expands a pair of classes across scopes; returns how many pairs were written. All documents of both classes are in a pair, even those
-    /// that only a copy represents in the table.
+    /// Expands a pair of classes across scopes; returns how many pairs were written. All documents of both classes are in a pair, even
+    /// those that only a copy represents in the table.
     fn pair_across(
         &self,
         across: &Across,
@@ -317,7 +318,7 @@ impl Expanding<'_> {
         let (mut found, mut known) = (0, HashSet::new());
         for (x, y) in a.iter().flat_map(|&x| b.iter().map(move |&y| (x, y))) {
             self.both_across(across, centres, [x, y], &mut |x, y| {
-                // The best of another scope may be that of the class and of its text.
+                // The best document in another scope may be the same for the class and for its text.
                 if is_large && !known.insert((x, y)) {
                     return Ok(());
                 }
@@ -329,7 +330,7 @@ impl Expanding<'_> {
         }
         if !pair.is_template() {
             for class in classes {
-                // The last one is shown last.
+                // The last document of a class is marked last.
                 if !self.shown.get(class.get(class.len() - 1) as usize) || class.len() < Centres::LARGE {
                     class.iter().for_each(|doc| _ = self.shown.set(doc as usize));
                 }
@@ -351,7 +352,7 @@ impl Expanding<'_> {
     }
 }
 
-/// Expands one relation; records in `shown` each document in a pair, and in `alike` each document that pairs with another than its copies.
+/// Expands one relation; records in `shown` each document in a pair, and in `alike` each document in a pair other than exact copies.
 pub fn expand(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -409,7 +410,7 @@ pub fn expand(
     Ok(DocumentPairs { listed, layout, total, of_night, templates, large_groups })
 }
 
-/// Returns whether a pair of representatives is itself the only pair of documents: no other document is equal to either.
+/// Returns whether a pair of representatives stands for no other pair, because no other document is equal to either.
 fn stays(relation: &Relation, pair: &Pair) -> bool {
     relation.classes.is_alone(pair.a) && relation.classes.is_alone(pair.b)
 }
@@ -477,8 +478,8 @@ fn before(
     Ok(())
 }
 
-/// Holds the table of pairs while it is written. Rows are collected, because a column of ids costs less than one id after the other, and
-/// several batches are built at a time.
+/// Holds the table of pairs while it is written. Rows are collected, because ids cost less as a column than one by one, and because several
+/// batches are built at the same time.
 struct Table<'t> {
     writer: TableWriter,
     columns: Columns<'t>,
@@ -578,7 +579,7 @@ impl Columns<'_> {
     fn shares(&self, pairs: &[Pair]) -> Vec<Option<[Shares; 2]>> {
         let Some(compared) = self.shown.compared else { return vec![None; pairs.len()] };
         let of = |pair: &Pair| compared.shares(pair.a, pair.b, self.verified);
-        // Outside a pool, the library would create one with all processors.
+        // Outside a pool, rayon would create one that uses all processors.
         if rayon::current_thread_index().is_none() {
             return pairs.iter().map(of).collect();
         }

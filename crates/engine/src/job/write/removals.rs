@@ -61,7 +61,7 @@ pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
     push_coded(writer, (doc, doc), REPRESENTATIVE_CODE)
 }
 
-/// Adds the documents with too little text left; each is removed in favor of the one with the first copy of its largest passage.
+/// Adds the documents with too little text left; each is removed in favor of the document with the first copy of its largest passage.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -92,17 +92,17 @@ pub struct Decided {
     pub algorithms: Vec<String>,
     /// Whether documents were compared with the kept ones.
     pub looks: bool,
-    /// Removals of documents that are not copies of the kept one.
+    /// Removed documents that are not copies of the kept document.
     pub near_duplicates: u64,
-    /// Documents that look like pages from the same template among these.
+    /// Near-duplicates among these that look like pages from the same template.
     pub of_templates: u64,
     /// Comparisons that were left out.
     pub left_out: u64,
-    /// Documents that are kept although they form a pair with a kept one, by reason.
+    /// Documents that are kept although they form a pair with a kept document, by reason.
     pub stays: BTreeMap<String, u64>,
-    /// Kept partners of these that were not compared.
+    /// Kept partners of these documents that were not compared with them.
     pub not_looked_at: u64,
-    /// Which kept documents each one was compared with.
+    /// The kept documents that each document was compared with.
     pub looked_at: Option<Evidence>,
     /// The clusters of the pairs that decided, if they are needed.
     pub components: Option<Components>,
@@ -166,7 +166,7 @@ pub struct Removals {
     pub reasons: BTreeMap<String, u64>,
     /// Counts by input file.
     pub by_file: Vec<u64>,
-    /// Counts by input file, of documents whose text is indexed.
+    /// Counts of documents whose text is indexed, by input file.
     pub seen_by_file: Vec<u64>,
     /// Counts by script and length.
     pub parts: Parts,
@@ -198,7 +198,7 @@ pub fn fate(session: &Session<'_>, record: &[u8], copies: &Classes) -> (u64, u64
     let reason = match algorithm(record) {
         _ if code == EMPTIED_CODE => EMPTIED,
         _ if code == REPRESENTATIVE_CODE => REPRESENTATIVE,
-        // Whatever happened to the indexed document with this text.
+        // This is the reason, whatever happened to the indexed document with this text.
         _ if text < session.base => "seen",
         None => "chain",
         Some(_) if text == copies.representative(kept) => "copy",
@@ -221,7 +221,7 @@ fn read_back(session: &Session<'_>, record: &[u8], decided: &Decided, copies: &C
     ReadBack { doc, kept, algorithm, similarity: algorithm.map(|_| float(&record[18..22])), reason, shares }
 }
 
-/// Writes the table; also returns its bytes. `part` returns the shape of each document and its characters.
+/// Writes the table; also returns its bytes. `part` returns the shape of each document and its length in characters.
 pub fn write(
     session: &Session<'_>,
     stage: &Stage,
@@ -278,7 +278,7 @@ pub fn write(
     Ok((removals, bytes))
 }
 
-/// Returns what is removed for each value of `--source-column` that at least `--guard-rows` rows have, in the order of the values.
+/// Returns the removal counts for each value of `--source-column` that occurs in at least `--guard-rows` rows, in the order of the values.
 ///
 /// # Errors
 /// Returns an error if the disk is full.

@@ -1,6 +1,6 @@
 //! `--keep-texts`: `texts/` has the texts of removed documents and of the documents kept instead of them. It has one file for each input
-//! file, and in it one row for each row of the input file, without values for all other documents. So these files can be read in place of
-//! the corpus, with the same document numbers.
+//! file, with one row for each row of that file; the rows of all other documents are null. The files can therefore be read in place of the
+//! corpus, with the same document numbers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

@@ -32,7 +32,7 @@ pub struct Expanded {
     pub pairs: DocumentPairs,
 }
 
-/// Holds what is written, and its sources.
+/// Holds the data from which the tables are written.
 pub struct Tables<'t> {
     /// The algorithms with their pairs.
     pub members: &'t [Member<'t, Expanded>],
@@ -63,7 +63,7 @@ pub struct Tables<'t> {
 /// Holds counts of what was written.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
-    /// By algorithm: the rows of its table of pairs, and how many of them share a template.
+    /// For each algorithm, the rows of its table of pairs, and how many of them share a template.
     pub pairs: Vec<[u64; 2]>,
     /// Cluster counts by algorithm.
     pub clusters: Vec<ClusterCounts>,
