@@ -55,6 +55,10 @@ MOST_OF_BOTH = 0.8
 # Sentence 4: how far the next best is away, outside of what is as near as this to either.
 LEAST_GAP = 0.15
 NEAR = 0.9
+# Sentence 6: how much must be contained where more than MANY_NEAR others are at most AS_NEAR less similar.
+LEAST_CONTAINED_IN_CROWD = 0.95
+MANY_NEAR = 5
+AS_NEAR = 0.05
 # Sentence 5: a first line that more documents have is no title.
 MOST_WITH_TITLE = 10
 LONGEST_TITLE = 200
@@ -208,7 +212,22 @@ class Rule:
         next_cosine, other = max(next_best, key=lambda one: one[0])
         return cosine - next_cosine, other
 
+    def is_crowded(self, document, other, cosine):
+        """Whether more than MANY_NEAR others are about as near to a document as the other one of the pair."""
+        as_near = (partner for minus, partner in self.nearest[document] if -minus >= cosine - AS_NEAR and partner != other)
+        return sum(1 for _ in as_near) > MANY_NEAR
+
     def decide(self, a, b, cosine):
+        """The five sentences, and then the sixth."""
+        verdict = self.decide_two(a, b, cosine)
+        larger = max(verdict.contained_a, verdict.contained_b)
+        inner, outer = (a, b) if verdict.contained_a == larger else (b, a)
+        if verdict.relation != "template" and larger < LEAST_CONTAINED_IN_CROWD and self.is_crowded(inner, outer, cosine):
+            reason = f"more than {MANY_NEAR} others are as near, and {larger:.2f} is contained; {LEAST_CONTAINED_IN_CROWD} is asked for"
+            return Verdict("template", verdict.contained_a, verdict.contained_b, reason)
+        return verdict
+
+    def decide_two(self, a, b, cosine):
         """The five sentences, in their order."""
         if self.texts[a] == self.texts[b]:
             return Verdict("version", 1.0, 1.0, "the same text")

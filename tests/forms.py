@@ -86,6 +86,11 @@ class Rule:
         outside = [cosine for doc in (a, b) for x, cosine in self.partners[doc].items() if x not in near]
         return max(outside, default=single(self.bound["threshold"]))
 
+    def is_crowded(self, doc, other, cosine):
+        """Whether more than five others are about as near to a document as the other one, with the 32 bits of tables."""
+        least = single(single(cosine) - single(0.05))
+        return sum(near >= least for partner, near in self.partners[doc].items() if partner != other) > 5
+
     def surplus(self, u, v):
         """The share of u's weight that its heaviest surplus has, and how much it may have."""
         ours, theirs = self.words(u), self.words(v)
@@ -131,6 +136,9 @@ class Rule:
                 answers.add(("template", "one word differs"))
             else:
                 answers.add(("template", "not near enough" if next_best <= single(self.bound["threshold"]) + HAIR else "others as near"))
+        inner, outer = (a, b) if shares[0] >= shares[1] else (b, a)
+        if larger < self.bound["crowd"] and self.is_crowded(inner, outer, cosine):
+            return {answer if answer[0] == "template" else ("template", "many as near") for answer in answers}
         return answers
 
 

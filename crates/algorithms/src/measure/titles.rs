@@ -105,6 +105,7 @@ mod tests {
             lines: FirstLine { same: false, titles: true },
             next_best: 0.85,
             in_group: false,
+            crowded: [false; 2],
         }
     }
 

@@ -1,4 +1,4 @@
-//! Versions, contained texts and pages with the same template: a rule for pairs found by cosine, in five conditions.
+//! Versions, contained texts and pages with the same template: a rule for pairs found by cosine, in six conditions.
 //!
 //! Source: ours, found by experiment; docs/versions.md has its results, the effect of each condition, and open questions. Cost: a few
 //! microseconds per pair. Limits: a short page from a template and a short correction may both differ in one word.
@@ -12,6 +12,8 @@
 //! 4. Or if it is isolated: its cosine exceeds by `gap` the next best that either document has outside the near group (the two, and
 //!    everything with a cosine of `near` to either).
 //! 5. Or if both have the same title and nothing outside the near group is more similar. All other pairs only share a template.
+//! 6. Documents from one template share what the template says. So if more than five other documents are about as similar to the better
+//!    contained text as the other one of the pair, at least `crowd` of its 3-grams must be in the other one.
 //!
 //! ```text
 //! u "report for 3 May: rates rise"      v "report for 4 May: rates rise"
@@ -41,6 +43,8 @@ pub struct Versions {
     pub short: f64,
     /// The minimum share of 3-grams that must be in the other text for a text to be contained.
     pub contained: f64,
+    /// The same minimum if many other documents are about as similar.
+    pub crowd: f64,
     /// By how much the cosine must exceed the next best.
     pub gap: f64,
     /// The minimum cosine within a near group.
@@ -91,6 +95,8 @@ pub struct Both {
     pub next_best: f64,
     /// Whether the near group has a third document.
     pub in_group: bool,
+    /// Whether many other documents are about as similar to a, and to b.
+    pub crowded: [bool; 2],
 }
 
 impl Both {
@@ -115,6 +121,7 @@ impl Versions {
         word: 0.02,
         short: 2.0,
         contained: 0.88,
+        crowd: 0.95,
         gap: 0.15,
         near: 0.9,
         titles: 10,
@@ -128,8 +135,18 @@ impl Versions {
         Related { relation: RelationKind::Version, why: Why::Same, next_best: self.least as f32, other_title: false }
     }
 
-    /// Applies the five conditions in order.
+    /// Applies all six conditions.
     pub fn relate(&self, both: &Both) -> Related {
+        let related = self.relate_two(both);
+        let inner = both.inner();
+        if related.relation != RelationKind::Template && both.crowded[inner] && both.shares()[inner] < self.crowd {
+            return Related { relation: RelationKind::Template, why: Why::Crowd, ..related };
+        }
+        related
+    }
+
+    /// Applies the first five conditions in order.
+    fn relate_two(&self, both: &Both) -> Related {
         let outcome = |relation, why| Related { relation, why, next_best: both.next_best as f32, other_title: false };
         let shares = both.shares();
         let (larger, smaller) = (shares[0].max(shares[1]), shares[0].min(shares[1]));
@@ -191,6 +208,7 @@ mod tests {
             lines: FirstLine::default(),
             next_best: 0.69,
             in_group: false,
+            crowded: [false; 2],
         }
     }
 
@@ -240,6 +258,21 @@ mod tests {
         assert_eq!(of(880, 1000, 1100, [light, light]), (RelationKind::Version, Why::Contained));
         assert_eq!(of(880, 1000, 2000, [heavy, light]), (RelationKind::Template, Why::Word));
         assert_eq!(of(879, 1000, 2000, [light, heavy]), (RelationKind::Template, Why::Near));
+    }
+
+    /// Answers below one long prompt share nine tenths of their text.
+    #[test]
+    fn in_a_crowd_nearly_all_must_be_contained() {
+        let of = |common, crowded| {
+            let contained = [contained((common, 1000), (0, 0)), contained((common, 1010), (0, 0))];
+            outcome(Both { contained, crowded, ..both() })
+        };
+        assert_eq!(of(949, [true, false]), (RelationKind::Template, Why::Crowd));
+        assert_eq!(of(950, [true, false]), (RelationKind::Version, Why::Contained));
+        // Only the better contained text counts.
+        assert_eq!(of(949, [false, true]), (RelationKind::Version, Why::Contained));
+        // A pair that shares only a template keeps its reason.
+        assert_eq!(of(500, [true, true]), (RelationKind::Template, Why::Near));
     }
 
     #[test]

@@ -11,6 +11,8 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
+use super::guard::{AS_NEAR, MANY_NEAR};
+
 /// The number of partners that are skipped before the search ends: in larger near groups, the rest counts as outside.
 pub const MOST_PASSED: usize = 128;
 
@@ -34,6 +36,8 @@ pub struct NextBest {
     pub cut_short: bool,
     /// Whether the near group has a third document.
     pub in_group: bool,
+    /// Whether more than [`MANY_NEAR`] other documents are about as similar to the first document, and to the second.
+    pub crowded: [bool; 2],
 }
 
 /// Compares two partners of a document: near ones first, by number, then the others by descending similarity.
@@ -46,8 +50,8 @@ pub fn order(near: f32, x: &Partner, y: &Partner) -> Ordering {
 }
 
 /// Returns the best partner of either document outside the near group, which is the two and everything near to either. Skips at most
-/// `most` partners.
-pub fn next_best(partners: &impl Partners, near: f32, most: usize, a: u64, b: u64) -> NextBest {
+/// `most` partners. `similarity` is that of the pair.
+pub fn next_best(partners: &impl Partners, near: f32, most: usize, (a, b): (u64, u64), similarity: f32) -> NextBest {
     let [x, y] = [(a, b), (b, a)].map(|(doc, other)| outside(partners, near, most, doc, other));
     let has_third = |doc: u64, other: u64| {
         let near_doc = partners.range(doc).start..near_end(partners, near, doc);
@@ -57,7 +61,24 @@ pub fn next_best(partners: &impl Partners, near: f32, most: usize, a: u64, b: u6
         similarity: x.similarity.into_iter().chain(y.similarity).reduce(f32::max),
         cut_short: x.cut_short || y.cut_short,
         in_group: has_third(a, b) || has_third(b, a),
+        crowded: [(a, b), (b, a)].map(|pair| is_crowded(partners, near, most, pair, similarity)),
     }
+}
+
+/// Returns whether more than [`MANY_NEAR`] of a document's first `most` partners, except the other one, are about as similar to it.
+fn is_crowded(partners: &impl Partners, near: f32, most: usize, (doc, other): (u64, u64), similarity: f32) -> bool {
+    let (least, mut count) = (similarity - AS_NEAR, 0);
+    for (partner, similarity) in partners.range(doc).take(most).map(|at| partners.get(at)) {
+        // The near ones are not ordered by similarity.
+        if similarity < least && similarity < near {
+            return false;
+        }
+        count += usize::from(partner != other && similarity >= least);
+        if count > MANY_NEAR {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns a document's most similar partner that is near neither this document nor the other one.
@@ -68,7 +89,7 @@ fn outside(partners: &impl Partners, near: f32, most: usize, doc: u64, other: u6
         let (partner, similarity) = partners.get(at);
         let cut_short = passed == most;
         if cut_short || (partner != other && !is_among(partners, near_other.clone(), partner)) {
-            return NextBest { similarity: Some(similarity), cut_short, in_group: false };
+            return NextBest { similarity: Some(similarity), cut_short, ..NextBest::default() };
         }
     }
     NextBest::default()
@@ -141,17 +162,34 @@ mod tests {
         let both = || links(a).chain(links(b));
         let near: BTreeSet<u64> = both().filter(|link| link.1 >= NEAR).map(|link| link.0).chain([a, b]).collect();
         let similarity = both().filter(|link| !near.contains(&link.0)).map(|link| link.1).reduce(f32::max);
-        NextBest { similarity, cut_short: false, in_group: near.len() > 2 }
+        let own = pairs[&(a, b)];
+        let as_near = |doc: u64| links(doc).filter(|link| link.1 >= own - AS_NEAR).count() > MANY_NEAR + 1;
+        NextBest { similarity, cut_short: false, in_group: near.len() > 2, crowded: [a, b].map(as_near) }
     }
 
     #[test]
     fn the_example() {
         let pairs = [((0, 1), 0.95), ((0, 2), 0.93), ((0, 3), 0.85), ((1, 3), 0.8), ((1, 4), 0.7)].into();
         let lists = lists(5, &pairs);
-        let of = |a, b| next_best(&lists, NEAR, MOST_PASSED, a, b).similarity;
+        let of = |a, b| next_best(&lists, NEAR, MOST_PASSED, (a, b), 0.7).similarity;
         assert_eq!((of(0, 1), of(1, 4), of(4, 1)), (Some(0.85), Some(0.8), Some(0.8)));
         // All partners of d are in the near group of a, and a has no others.
         assert_eq!((of(0, 3), of(3, 1)), (None, Some(0.7)));
+    }
+
+    #[test]
+    fn a_crowd_is_more_than_five_others_about_as_similar() {
+        // 0 and 1 are the pair; all others are partners of 0 alone.
+        let crowded = |others: &[f32]| {
+            let others = others.iter().enumerate().map(|(at, similarity)| ((0, 2 + at as u64), *similarity));
+            let pairs = [((0, 1), 0.93)].into_iter().chain(others).collect();
+            next_best(&lists(20, &pairs), NEAR, MOST_PASSED, (0, 1), 0.93).crowded
+        };
+        assert_eq!(crowded(&[0.89; 5]), [false, false]);
+        assert_eq!(crowded(&[0.89; 6]), [true, false]);
+        assert_eq!(crowded(&[0.87; 6]), [false, false]);
+        // Near ones first, in the order of their numbers.
+        assert_eq!(crowded(&[0.99, 0.87, 0.91, 0.885, 0.98, 0.9, 0.95, 0.6]), [true, false]);
     }
 
     /// Two groups, each with near documents, that are similar to each other: each pair across them finds the whole other group first.
@@ -173,7 +211,7 @@ mod tests {
             let pairs: BTreeMap<(u64, u64), f32> =
                 (0..2 * family).flat_map(|a| (a + 1..2 * family).map(move |b| ((a, b), alike(a, b)))).collect();
             let lists = Counting(lists(2 * family, &pairs), std::cell::Cell::new(0));
-            let cut = pairs.keys().filter(|&&(a, b)| next_best(&lists, NEAR, 16, a, b).cut_short).count() as u64;
+            let cut = pairs.keys().filter(|&&(a, b)| next_best(&lists, NEAR, 16, (a, b), 0.7).cut_short).count() as u64;
             (lists.1.get() / pairs.len() as u64, cut)
         };
         let ((small, none), (large, cut)) = (looks(10), looks(80));
@@ -184,7 +222,7 @@ mod tests {
 
     #[test]
     fn random_graphs_against_the_definition() {
-        let mut cut = 0;
+        let (mut cut, mut crowded) = (0, 0);
         for seed in 0..60 {
             let documents = 4 + seed % 12;
             let chance = |at: u64| splitmix64(seed, at) % 100;
@@ -194,16 +232,17 @@ mod tests {
                 .map(|(a, b)| ((a, b), 0.6 + chance(7000 + 100 * a + b) as f32 / 250.0))
                 .collect();
             let lists = lists(documents, &pairs);
-            for &(a, b) in pairs.keys() {
+            for (&(a, b), &similarity) in &pairs {
                 let expected = plain(&pairs, a, b);
-                assert_eq!(next_best(&lists, NEAR, 100, a, b), expected);
+                assert_eq!(next_best(&lists, NEAR, 100, (a, b), similarity), expected);
+                crowded += u64::from(expected.crowded[0]);
                 // A search that ends early never overstates how isolated a pair is.
-                let early = next_best(&lists, NEAR, 1, a, b);
+                let early = next_best(&lists, NEAR, 1, (a, b), similarity);
                 let best = expected.similarity;
                 assert!(early.similarity >= best && (early.cut_short || early.similarity == best));
                 cut += u64::from(early.cut_short);
             }
         }
-        assert!(cut > 50, "{cut}");
+        assert!(cut > 50 && crowded > 50, "{cut} {crowded}");
     }
 }

@@ -43,6 +43,7 @@ pub fn tell(
         lines: known.first_lines(pair.a, pair.b),
         next_best: next_best.similarity.unwrap_or(rule.least as f32).into(),
         in_group: next_best.in_group,
+        crowded: next_best.crowded,
     };
     let mut told = rule.relate(&both);
     if told.relation != RelationKind::Template {

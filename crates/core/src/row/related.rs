@@ -30,6 +30,8 @@ pub enum Why {
     Near,
     /// No other document is similar, and the two are not similar enough to be versions.
     Far,
+    /// Many other documents are about as similar to the better contained text, and too little of it is contained.
+    Crowd,
 }
 
 impl RelationKind {
@@ -48,8 +50,8 @@ impl RelationKind {
 
 impl Why {
     /// All of them, in the order of their numbers.
-    pub const ALL: [Why; 8] =
-        [Why::Same, Why::Numbers, Why::Word, Why::Contained, Why::Alone, Why::Title, Why::Near, Why::Far];
+    pub const ALL: [Why; 9] =
+        [Why::Same, Why::Numbers, Why::Word, Why::Contained, Why::Alone, Why::Title, Why::Near, Why::Far, Why::Crowd];
 
     /// Returns the name in tables.
     pub fn name(self) -> &'static str {
@@ -62,6 +64,7 @@ impl Why {
             Why::Title => "same title",
             Why::Near => "others as near",
             Why::Far => "not near enough",
+            Why::Crowd => "many as near",
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, Contained, FirstLine, Part, TitleDifference, Versions};
 use dupsift_algorithms::stage::explain::Telling;
+use dupsift_algorithms::stage::guard::MANY_NEAR;
 use dupsift_core::row::RelationKind;
 use dupsift_core::row::Why;
 use dupsift_files::tables::FoundPair;
@@ -40,6 +41,10 @@ pub fn sentence(
             "{next}, but the pair needs a cosine of {:.2}, and {larger:.2} of {inner} is contained; {} would be enough",
             rule.least + rule.gap,
             rule.contained
+        ),
+        Why::Crowd => format!(
+            "more than {MANY_NEAR} other documents are about as similar to {inner}, and {larger:.2} of {inner} is contained; in such a crowd, a version must be contained to {}",
+            rule.crowd
         ),
         Why::Near => format!(
             "{next}, and {larger:.2} of {inner} is contained; a version must be closer than the next best by {} or contained to {}",
@@ -100,6 +105,7 @@ pub fn template_left_out(
         // As near as possible: a pair without neighbors is not from the same template.
         next_best: own.into(),
         in_group: false,
+        crowded: [false; 2],
     };
     let near = || {
         let gap = f64::from(own) - rule.gap;

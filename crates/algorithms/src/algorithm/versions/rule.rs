@@ -10,7 +10,7 @@ pub const RELATE: &str = "relate";
 const NEAR: &str = "near";
 
 /// The parameters of the rule.
-pub const PARAMS: [ParamSpec; 12] = [
+pub const PARAMS: [ParamSpec; 13] = [
     ParamSpec {
         name: RELATE,
         kind: Kind::Flag,
@@ -31,6 +31,11 @@ pub const PARAMS: [ParamSpec; 12] = [
         help: "relate: maximum excess of one word in a short text, as a number of average words",
     },
     share("contained", "0.88", "relate: minimum share of one text's 3-grams that the other must contain"),
+    share(
+        "crowd",
+        "0.95",
+        "relate: the same minimum if more than five other documents are about as similar; 0: no such check",
+    ),
     share(
         "gap",
         "0.15",
@@ -88,6 +93,7 @@ pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
         word: params.real("word"),
         short: params.real("short"),
         contained: params.real("contained"),
+        crowd: params.real("crowd"),
         gap: params.real("gap"),
         near,
         titles: params.count("titles") as u64,

@@ -17,7 +17,7 @@ use dupsift_algorithms::measure::{Contained, FirstLine, TitleDifference, Version
 use dupsift_algorithms::stage::next_best::{MOST_PASSED, NextBest, Partner, Partners, next_best, order};
 use dupsift_algorithms::stage::tell::{Known as Facts, is_reported, near, tell as tell_one};
 use dupsift_core::error::Result;
-use dupsift_core::row::RelationKind;
+use dupsift_core::row::{Pair, RelationKind};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
 /// Holds the data about documents that the rule uses.
@@ -63,7 +63,7 @@ pub fn tell(
     let (left_out, cut_short, other_titles) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let layout = pairs.layout().telling();
     let told = pairs.revise(session.engine, &format!("tell {label}"), layout, |_, pair| {
-        let next = neighbours.next_best(pair.a, pair.b);
+        let next = neighbours.next_best(&pair);
         cut_short.fetch_add(next.cut_short.into(), Relaxed);
         let pair = tell_one((rule, relating), pair, next, known);
         if !is_reported(rule, &pair) {
@@ -102,8 +102,8 @@ impl Neighbours {
     }
 
     /// Returns the best partner of either document outside the group that is near to both.
-    fn next_best(&self, a: u64, b: u64) -> NextBest {
-        next_best(&self.links, self.near, MOST_PASSED, a, b)
+    fn next_best(&self, pair: &Pair) -> NextBest {
+        next_best(&self.links, self.near, MOST_PASSED, (pair.a, pair.b), pair.score.similarity)
     }
 }
 
