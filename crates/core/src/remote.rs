@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// How an address is used.
+/// How a remote address would be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// Files are read from it.

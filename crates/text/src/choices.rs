@@ -31,7 +31,7 @@ impl TokenizerKind {
         })
     }
 
-    /// Returns its name.
+    /// Returns the name of the tokenizer.
     pub const fn name(&self) -> &'static str {
         match self {
             TokenizerKind::Dict => "dict",
@@ -41,13 +41,13 @@ impl TokenizerKind {
         }
     }
 
-    /// Returns whether it looks words up in the Chinese dictionary.
+    /// Returns whether the tokenizer looks words up in the Chinese dictionary.
     pub const fn has_dictionary(&self) -> bool {
         matches!(self, TokenizerKind::Dict | TokenizerKind::Jieba)
     }
 }
 
-/// The options for text; the default is that of the program.
+/// The options for text; the defaults are those of the program.
 #[derive(Clone, Debug, Default)]
 pub struct TextOptions {
     /// How scripts without spaces are split into words.

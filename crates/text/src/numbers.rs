@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 /// Thousands separators besides commas.
 const GROUP_MARKS: [&str; 3] = [" ", "'", "\u{2019}"];
-/// A longer row of groups is a list of numbers.
+/// More groups than this are a list of numbers.
 const MAX_GROUPS: usize = 3;
 
 /// Returns the numbers of a normalized text in order, as written: digits, with single `.`, `,` or `:` between digits, and groups of

@@ -3,7 +3,7 @@
 
 /// The sketches of all documents that have one.
 pub trait Sketches {
-    /// Copies the first words of a document's sketch to `to`; zeros for a document without a sketch.
+    /// Copies the first words of a document's sketch to `to`, or zeros if the document has no sketch.
     fn copy(&self, doc: u64, to: &mut [u64]);
 }
 

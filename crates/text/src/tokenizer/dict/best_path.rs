@@ -1,11 +1,11 @@
 //! The most probable path through a run of characters: the dictionary words whose frequencies have the largest product.
 //!
-//! From the end of the run to its beginning, each place selects the word with the highest weight together with the best path after it;
-//! among equal weights, the longest word. Consecutive single characters are passed to the model of unknown words, unless they are a
-//! dictionary word themselves.
+//! From the end of the run to its beginning, the code selects for each position the word with the highest weight together with the best
+//! path after it; among equal weights, the longest word. Consecutive single characters are passed to the model of unknown words, unless
+//! they are a dictionary word themselves.
 //!
-//! There are about eight characters between two punctuation marks. So many runs are processed together, one kind of lookup after the
-//! other: the processor waits for memory once for many characters, and loops are long.
+//! There are about eight characters between two punctuation marks. Therefore, many runs are processed together, one kind of lookup after
+//! the other: the processor waits for memory once for many characters, and loops are long.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -33,9 +33,9 @@ pub struct Batch {
     threes: Vec<f64>,
     /// The number of the pair that begins at each character.
     pairs: Vec<u32>,
-    /// Characters before a second one that is not frequent, and the place of their pair.
+    /// Characters whose successor is not frequent, and the place of the pair.
     others: Vec<(u32, u32)>,
-    /// Characters at which a word of more than two may begin, and the number of the pair, then the place of the third letter.
+    /// Characters at which a word of more than two may begin, and first the number of the pair, then the place of the third letter.
     thirds: Vec<(u32, u32)>,
     /// Characters at which a word of more than three begins or may begin, and the node of the first four characters.
     longer: Vec<(u32, Node)>,
@@ -88,14 +88,14 @@ pub struct Cutter {
 }
 
 impl Cutter {
-    /// Returns a cutter for a dictionary and a model of unknown words; the model covers these characters and can be built for any
-    /// letters.
+    /// Returns a cutter for a dictionary and a model of unknown words: the characters that the model covers, and a function that builds it
+    /// for given letters.
     pub fn of(
         vocabulary: &Vocabulary,
         met: impl Iterator<Item = char>,
         model: impl FnOnce(&Letters) -> Unknown,
     ) -> Cutter {
-        // The most frequent first: they are close to each other, and in the processor's cache.
+        // The most frequent come first, so that they are close to each other and in the processor's cache.
         let mut sums: BTreeMap<u64, u64> = BTreeMap::new();
         let mut count = 0;
         for (_, frequency) in vocabulary.words() {
@@ -142,7 +142,7 @@ impl Cutter {
         }
     }
 
-    /// Returns the numbers of characters.
+    /// Returns the character numbers.
     pub fn letters(&self) -> &Letters {
         &self.letters
     }

@@ -38,7 +38,7 @@ fn is_covered(c: char) -> bool {
 }
 
 impl Letters {
-    /// Numbers at most 65,000 different characters, given with how often each is seen. Characters that do not join others are skipped.
+    /// Numbers at most 65,000 different characters, given with their counts. Characters that do not join others are skipped.
     pub fn new(seen: impl Iterator<Item = (char, u64)>) -> Letters {
         let mut counts: Vec<Option<u64>> = Vec::new();
         for (c, count) in seen.filter(|&(c, _)| joins(c)) {

@@ -122,7 +122,7 @@ impl<'d> Vocabulary<'d> {
     }
 }
 
-/// Returns the words of lines, each with its frequency.
+/// Returns the words in these lines, each with its frequency.
 fn entries(lines: &str) -> impl Iterator<Item = (&str, u64)> {
     lines.lines().filter_map(|line| {
         let (word, rest) = line.split_once(' ')?;
@@ -180,7 +180,7 @@ mod tests {
     fn a_word_is_suggested_as_often_as_it_must_be_to_be_one() {
         let mut vocabulary = Vocabulary::new(DICTIONARY);
         assert_eq!(vocabulary.cut("中国人c3〇国人"), ["中国", "人", "c3", "〇", "国人"]);
-        // 68 * 50/68 * 1/68 is less than 1; one more than what it is rounded to.
+        // 68 * 50/68 * 1/68 is less than 1; the result is one more than its rounded value.
         vocabulary.add("中国人", None);
         assert_eq!(vocabulary.frequency("中国人"), Some(1));
         // 69 * 50/69 * 50/69 is 36.2.
