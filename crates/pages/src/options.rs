@@ -42,8 +42,8 @@ impl PurifyOptions {
     pub const MOST_BYTES: usize = dupsift_text::MAX_TEXT_BYTES;
 }
 
-/// The default is `readability`, because its bodies are closer to the main text on both corpora of pages (`cargo bench --bench purify`);
-/// it takes about 1.5 times as long as `docview`. The maximum of `max_bytes` is [`PurifyOptions::MOST_BYTES`].
+/// The default is `readability`, because its bodies are closer to the main text in both page corpora (`cargo bench --bench purify`). It
+/// takes about 1.5 times as long as `docview`. The maximum of `max_bytes` is [`PurifyOptions::MOST_BYTES`].
 impl Default for PurifyOptions {
     fn default() -> PurifyOptions {
         PurifyOptions {

@@ -82,7 +82,7 @@ impl TreeSink for Sink {
     }
 
     fn add_attrs_if_missing(&self, target: &NodeId, attrs: Vec<Attribute>) {
-        // Each is compared with all existing ones: a page that repeats `body` a hundred thousand times would never end.
+        // Each is compared with all existing ones: a page that repeats `body` a hundred thousand times would take practically forever.
         let added = self.added.get() + attrs.len();
         self.added.set(added);
         if added > MOST_ADDED {

@@ -1,4 +1,4 @@
-//! Pages that would take a parser long, truncated pages, and input that is no page.
+//! Tests pages that take a parser a long time, truncated pages, and input that is not a page.
 
 use super::*;
 use proptest::prelude::*;

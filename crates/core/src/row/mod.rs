@@ -25,7 +25,7 @@ pub const COPY: &str = "copy";
 /// Why a document has no signature, as counted in run.json: a short phrase such as `"no words"`.
 pub type Reason = &'static str;
 
-/// The parts of an algorithm's rows, which are the same for every document of a run.
+/// Defines the parts of an algorithm's rows, which are the same for every document of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowShape {
     /// The number of positions (tables, bands, rules), 1 to 65,536: a row's position is below it.
