@@ -71,7 +71,7 @@ fn what_comes_after_the_depth_stands_where_it_should() {
     assert_eq!(tree.document.select("body > i").length(), 1);
 }
 
-/// As many open elements as allowed, and one more.
+/// More open elements than are allowed.
 fn deep() -> String {
     "<div>".repeat(300)
 }

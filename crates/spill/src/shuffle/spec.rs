@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    /// Contiguous, monotonic, within bounds, and nearly even, even if the numbers do not divide evenly.
+    /// Ranges are contiguous, monotonic, within bounds, and nearly even, even if the numbers do not divide evenly.
     #[test]
     fn ranges_are_contiguous_and_even() {
         for (below, partitions) in [(1, 1), (1, 8), (7, 8), (8, 8), (9, 8), (1000, 7), (1001, 1000), (4096, 64)] {

@@ -9,7 +9,7 @@ use super::{AtomicBits, AtomicCells, CellValue, FrozenHeap, Mapped, Ranks};
 use crate::shuffle::product::{self, Product, ProductWriter, PutDown, damaged};
 use dupsift_core::error::Result;
 
-/// Cells copied at a time.
+/// How many cells are copied at a time.
 const AT_ONCE: usize = 8 << 10;
 
 impl<T: bytemuck::Pod> Mapped<T> {
@@ -122,7 +122,7 @@ impl FrozenHeap {
     pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<FrozenHeap> {
         let map = Product::take_up(dir, put_down)?.into_map();
         if let Some(map) = &map {
-            // Refused advice is harmless.
+            // It is harmless if the system rejects the advice.
             let _ = map.advise(memmap2::Advice::Random);
         }
         Ok(FrozenHeap::of(map))
