@@ -7,7 +7,7 @@
 //! place in the normalized text --places--> place in the raw text
 //! ```
 //!
-//! Nothing here opens a file or starts a thread.
+//! Nothing in this crate opens a file or starts a thread.
 
 mod answer;
 mod items;

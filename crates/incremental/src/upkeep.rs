@@ -161,7 +161,7 @@ pub enum Forget {
 }
 
 /// Forgets documents: no later batch is matched against them, nor against documents that were removed in favor of them. Returns how many
-/// documents are now forgotten.
+/// documents were newly forgotten.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the batch or an id does not exist.
