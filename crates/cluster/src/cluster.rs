@@ -1,4 +1,4 @@
-//! The interface to the system that distributes work over machines: steps, and the blocks that it stores.
+//! Defines the interface to the system that distributes work over machines: steps, and the blocks that it stores.
 
 use std::path::Path;
 

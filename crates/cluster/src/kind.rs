@@ -1,4 +1,4 @@
-//! The kind of the rows in a block: a code and, for rows of one algorithm, its position in the recipe.
+//! Defines the kinds of rows in a block: a code and, for rows of one algorithm, the position of the algorithm in the recipe.
 
 /// Lists what rows can contain.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]

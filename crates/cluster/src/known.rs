@@ -1,5 +1,5 @@
-//! Data about the complete corpus that tasks need before they read: copies, statistics, models. The driver writes it to one file, which
-//! each process loads once.
+//! Stores the data about the complete corpus that tasks need before they read: copies, statistics, models. The driver writes it to one
+//! file, which each process loads once.
 //!
 //! ```text
 //! length of the head, head (JSON)      then rows: links of copies, terms of words, terms of features, models, places

@@ -1,4 +1,4 @@
-//! A run whose passes over documents are distributed over machines by another system, such as Apache Spark.
+//! Runs deduplication with passes over documents that another system, such as Apache Spark, distributes over machines.
 //!
 //! The unit is a block: rows with the same kind and bucket, as bytes. The system that distributes the work ([`Cluster`]) moves blocks
 //! without interpreting them. With the same code as the local driver, a task makes a pass ([`map()`]) or processes the rows of a partition

@@ -1,4 +1,4 @@
-//! The corpus as opened by one process of a cluster: the same files as on the driver, cut into the same tasks.
+//! Opens the corpus in one process of a cluster: the same files as on the driver, divided into the same tasks.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! The evaluation set in memory: items as token numbers, and their n-grams in one list sorted by hash.
+//! Holds the evaluation set in memory: items as token numbers, and their n-grams in one list sorted by hash.
 
 use dupsift_core::hash::mix64;
 use dupsift_text::Token;

@@ -1,4 +1,4 @@
-//! All errors as one type. Each message states what was expected, what was found, where, and how to fix it.
+//! Defines all errors as one type. Each message states what was expected, what was found, where, and how to fix it.
 //!
 //! The library returns [`Error`]; only the binary turns it into text and an exit code. A bad *row* is not an error: it is counted and
 //! skipped (see `batch::rejected`), unless `--strict` makes it one.
@@ -142,7 +142,7 @@ pub enum Error {
     Damaged {
         /// The temporary file.
         path: PathBuf,
-        /// What is wrong with it, as text.
+        /// What is wrong with the file, as text.
         why: String,
     },
 

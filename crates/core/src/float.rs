@@ -1,4 +1,4 @@
-//! Floating-point functions with the same result, to the last bit, on every machine.
+//! Provides floating-point functions with the same result, to the last bit, on every machine.
 //!
 //! Basic arithmetic and square roots are exact by IEEE 754. Logarithms, powers and similar functions are not: each C library rounds them
 //! differently, so weights and signatures would differ from machine to machine. These functions come from the crate `libm`, which is

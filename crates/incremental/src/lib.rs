@@ -1,4 +1,5 @@
-//! `run`, and `run --index`: an incremental run matches a batch against all indexed documents and adds it to the index.
+//! Implements `run --index` and `run --reference`: an incremental run matches a batch against all indexed documents and adds it to the
+//! index.
 //!
 //! ```text
 //! first pass      signatures of the batch; their keys are looked up

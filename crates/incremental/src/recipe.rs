@@ -1,4 +1,4 @@
-//! The recipe of an index, and whether a run matches it.
+//! Determines the recipe of an index, and whether a run matches it.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! The generations of an index: which files hold them, which one is current, and whether all of them can be read.
+//! Manages the generations of an index: which files hold them, which one is current, and whether all of them can be read.
 //!
 //! ```text
 //! manifest-00000031.json   a generation; the highest one counts, the last KEPT are kept

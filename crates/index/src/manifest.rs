@@ -1,4 +1,4 @@
-//! The manifest: the content of an index, one file per generation, with a checksum over all of it.
+//! Defines the manifest, which describes the content of an index: one file per generation, with a checksum over all of it.
 //!
 //! A generation is either complete or missing: one rename gives its file the final name, and everything that it names is durable before
 //! that (see [`Generations`](super::Generations)).
@@ -107,7 +107,7 @@ pub struct Part {
     pub sums: Named,
     /// The number of its first document; the others follow, one per row.
     pub first_doc: u64,
-    /// Its rows.
+    /// The number of rows.
     pub rows: u64,
 }
 

@@ -1,5 +1,5 @@
-//! A document file: one row per document number, in order, so that the number alone locates a document. The text is null if it is stored
-//! with an earlier document, or if the document has none.
+//! Writes and reads document files: one row per document number, in order, so that the number alone locates a document. The text is null if
+//! it is stored with an earlier document, or if the document has none.
 //!
 //! Texts are stored in small pages that can be read separately, so a lookup of a few documents reads little more than their texts.
 

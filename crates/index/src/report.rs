@@ -1,4 +1,4 @@
-//! The index report in the record of an incremental run.
+//! Defines the index report in the record of an incremental run.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,4 @@
-//! Checksums of the blocks of a file, in a separate file next to it: `part-000000.parquet` and `part-000000.sums`.
+//! Stores the checksums of a file's blocks in a separate file next to it: `part-000000.parquet` and `part-000000.sums`.
 //!
 //! The parquet crate (60.1) writes no page checksums, and these would not cover headers, footers and page indexes. So no byte of a document
 //! file reaches a decoder before its block is compared with its checksum. A reader that needs a few documents reads a few blocks, and the 4

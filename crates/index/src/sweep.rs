@@ -80,7 +80,7 @@ impl Index {
         Ok(())
     }
 
-    /// Warns of folders that no generation names. This program never leaves any, so they are not removed.
+    /// Warns about folders that no generation names. This program never leaves any, so they are not removed.
     fn warn_of_strangers(&self, known: &Generations) -> Result<()> {
         let named: BTreeSet<(&str, &str)> =
             known.manifests.iter().chain(&known.held).flat_map(Manifest::folders).collect();

@@ -1,4 +1,4 @@
-//! The abstract of a page (docs/methods/docview.md): its most informative clauses, up to 200 characters.
+//! Writes the abstract of a page (docs/methods/docview.md): its most informative clauses, up to 200 characters.
 //!
 //! The score of a clause is the sum of the weights of its keywords, each counted once, divided by the square root of its length in
 //! characters. The best clauses are selected first, ties by code points; a clause that does not fit into the remaining space is skipped,

@@ -1,4 +1,4 @@
-//! Keywords, abstract and related links of a page (docs/methods/docview.md).
+//! Extracts the keywords, the abstract and the related links of a page (docs/methods/docview.md).
 //!
 //! Related links are those inside topic blocks, and those in hub blocks whose words share a keyword. Each address is listed once, in the
 //! order of the page; links that lead to no other page (`#top`, `javascript:`, `mailto:`) are skipped.

@@ -1,4 +1,4 @@
-//! The keywords of a page (docs/methods/docview.md): the words with the highest weight, tf * ln(N / df).
+//! Finds the keywords of a page (docs/methods/docview.md): the words with the highest weight, tf * ln(N / df).
 //!
 //! tf counts an occurrence in the body once, in a heading (`h1` to `h3`) twice, in the title three times. A heading that is also a line
 //! of the body was already counted there, so here it adds one less: one instead of two. Without a corpus, the weight is tf alone. A word

@@ -1,4 +1,4 @@
-//! The rules that classify blocks and pages, and select the blocks of the body (docs/methods/docview.md).
+//! Classifies blocks and pages, and selects the blocks of the body (docs/methods/docview.md).
 
 use super::page::{Block, Kind};
 use dupsift_core::hash::hash64;

@@ -1,4 +1,4 @@
-//! From a page to its text: charset, blocks, page type, main text, and metadata.
+//! Extracts the text of a web page: charset, blocks, page type, main text, and metadata.
 //!
 //! ```text
 //! bytes --charset--> text --parser--> tree --walk--> blocks --rules--> types of blocks and of the page --> body
@@ -112,7 +112,7 @@ impl Purifier {
     }
 }
 
-/// Returns all visible text: that of all blocks in order.
+/// Returns all visible text: the text of all blocks, in order.
 fn visible(blocks: &[Block]) -> String {
     let texts: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).filter(|text| !text.is_empty()).collect();
     texts.join("\n")

@@ -1,6 +1,6 @@
-//! The checked options of a purifier.
+//! Defines the checked options of a purifier.
 
-/// How the main text of a page is found.
+/// The method that finds the main text of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// The blocks of docs/methods/docview.md.
@@ -23,7 +23,7 @@ pub enum Fallback {
 /// The options and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PurifyOptions {
-    /// How the main text is found.
+    /// The method that finds the main text.
     pub method: Method,
     /// How pages without a topic are handled.
     pub fallback: Fallback,

@@ -1,4 +1,4 @@
-//! A page before and after its text is extracted.
+//! Describes a page before and after its text is extracted.
 
 /// A page as it was saved.
 #[derive(Clone, Copy, Debug, Default)]

@@ -156,7 +156,7 @@ impl Gate {
         let mut room = Room { block, link, formatting: 0 };
         // If the depth alone forbids more, no names need to be looked up.
         if block > 0 {
-            // With few levels, formatting must leave some for its content.
+            // If few levels are allowed, formatting must leave some for its content.
             let most = MAX_FORMATTING.min(self.max_depth / 4);
             room.formatting = most.saturating_sub(open::formatting(&self.builder)).min(block);
         }
@@ -222,7 +222,7 @@ impl Gate {
         result
     }
 
-    /// Withholds a start tag. The tokenizer must still be informed if raw text follows.
+    /// Withholds a start tag. Still returns to the tokenizer whether raw text follows.
     fn hold(&self, tag: Tag) -> TokenSinkResult<NodeId> {
         let formatting = is_formatting(&tag.name);
         let hidden = is_hidden_by(&tag.name, &tag.attrs);

@@ -1,5 +1,5 @@
-//! The sink of the tree builder: dom_query's document, with a count of its elements and without a list of errors, of which there may be
-//! one per byte.
+//! Implements the sink of the tree builder: dom_query's document, with a count of its elements and without a list of errors, because there
+//! may be one error per byte.
 
 use dom_query::{Document, NodeId};
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};

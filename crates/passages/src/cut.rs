@@ -1,4 +1,4 @@
-//! The units to cut (`--cut`), and where cuts may begin and end (`--cut-at`).
+//! Defines the units to cut (`--cut`), and where cuts may begin and end (`--cut-at`).
 
 use std::fmt;
 

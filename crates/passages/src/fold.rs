@@ -15,8 +15,8 @@ struct Shift {
     original: usize,
 }
 
-/// Classes of bytes by what they may begin: 0 for nothing that is folded, 1 for ASCII white space except the space, 2 for the space, 3 for other
-/// white space.
+/// The classes of bytes by what they may begin: 0 for nothing that is folded, 1 for ASCII white space except the space, 2 for the space, 3
+/// for other white space.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 9;

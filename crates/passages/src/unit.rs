@@ -1,4 +1,4 @@
-//! Units of a text: lines, paragraphs, sentences. White space around a unit is not part of it.
+//! Finds the units of a text: lines, paragraphs, sentences. White space around a unit is not part of it.
 
 use dupsift_text::{normal::Letters, piece_end};
 use memchr::memchr2_iter;

@@ -1,4 +1,4 @@
-//! A counting Bloom filter: estimates how often each key was inserted, in a few bytes per key, and never underestimates.
+//! Implements a counting Bloom filter, which estimates how often each key was inserted, in a few bytes per key, and never underestimates.
 //!
 //! Source: Fan, Cao, Almeida, Broder 2000, Summary cache. The filter has m counters of 4 bits and k positions per key; the
 //! count of a key is the minimum of its counters. For n keys and a false-positive rate p

@@ -1,4 +1,4 @@
-//! One document as the algorithms see it: text, words, sentences and shingle tokens, each computed at its first use.
+//! Presents one document as the algorithms see it: text, words, sentences and shingle tokens, each computed at its first use.
 //!
 //! Words are spans into one arena with their hashes, 24 bytes each, and not separate strings. The arena is the normalized text, followed by
 //! the stems if stemming is on: so only [`Analysis::word`] can interpret a word's range.

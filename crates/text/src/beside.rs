@@ -1,4 +1,4 @@
-//! The data of a document besides its text: the columns for title, keywords and description, and the corpus-wide counts of its words.
+//! Holds the data of a document besides its text: the columns for title, keywords and description, and the corpus-wide counts of its words.
 
 /// A column besides the text that an algorithm may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,11 +1,11 @@
-//! The options for text processing.
+//! Defines the options for text processing.
 
 use super::normal::Letters;
 
-/// How Chinese and other scripts without spaces are split into words.
+/// The tokenizer that splits Chinese and other scripts without spaces into words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TokenizerKind {
-    /// By dictionary: jieba for Chinese, icu_segmenter for kana, Thai, Lao, Khmer and Burmese.
+    /// Words from dictionaries: jieba for Chinese, icu_segmenter for kana, Thai, Lao, Khmer and Burmese.
     #[default]
     Dict,
     /// Like [`TokenizerKind::Dict`], but jieba-rs itself splits Chinese.
@@ -50,7 +50,7 @@ impl TokenizerKind {
 /// The options for text; the defaults are those of the program.
 #[derive(Clone, Debug, Default)]
 pub struct TextOptions {
-    /// How scripts without spaces are split into words.
+    /// The tokenizer for scripts without spaces.
     pub tokenizer: TokenizerKind,
     /// Whether ё becomes е.
     pub yo_to_e: bool,

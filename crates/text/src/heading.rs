@@ -1,4 +1,4 @@
-//! The first line of a text, which may be the title of a page.
+//! Finds the first line of a text, which may be the title of a page.
 //!
 //! ```text
 //! "\nRates rise\nThe bank said ..."    -> "rates rise", and may be a title

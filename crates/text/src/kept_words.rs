@@ -1,4 +1,4 @@
-//! The words that an earlier pass kept instead of a document's text, for algorithms that need nothing else.
+//! Holds the words that an earlier pass kept instead of a document's text, for algorithms that need nothing else.
 
 use super::beside::Frequency;
 use super::pool;

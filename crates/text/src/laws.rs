@@ -1,4 +1,4 @@
-//! Properties of the whole path from raw text to words, on random texts of mixed scripts.
+//! Tests properties of the whole path from raw text to words, on random texts of mixed scripts.
 
 use std::sync::OnceLock;
 

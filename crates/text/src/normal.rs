@@ -1,4 +1,4 @@
-//! Normalization: turns different spellings of a text into the same bytes.
+//! Normalizes texts: turns different spellings of a text into the same bytes.
 //!
 //! Invisible characters are removed first, so that they affect neither sentence rules nor normal forms. The text is converted to NFC, and
 //! stress marks on Cyrillic letters are removed. Then it is split into sentences (full-width marks still exist at this point), and each

@@ -1,4 +1,4 @@
-//! Normalization of texts: worked examples, every character, and the shortcut compared with the definition.
+//! Tests normalization: worked examples, every character, and the shortcut compared with the definition.
 
 use proptest::prelude::*;
 

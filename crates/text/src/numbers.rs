@@ -1,4 +1,4 @@
-//! The numbers in a text: two pages from one template have the same words and different numbers.
+//! Finds the numbers in a text: two pages from one template have the same words and different numbers.
 
 use std::borrow::Cow;
 

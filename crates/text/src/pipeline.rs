@@ -1,4 +1,4 @@
-//! The options for text, prepared once for use by every thread.
+//! Prepares the options for text once, for use by every thread.
 
 use std::ops::Range;
 

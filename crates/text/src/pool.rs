@@ -1,4 +1,4 @@
-//! Lists that documents on the same thread reuse.
+//! Keeps lists for reuse by later documents on the same thread.
 //!
 //! A document needs half a dozen lists as long as its text. Allocating them each time costs more than the work itself: the allocator
 //! separates lists of many different sizes, and the system clears each of their pages.

@@ -8,7 +8,7 @@
 //! The text must be in NFC and still have its full-width marks: NFKC would turn them into ASCII, which has other rules. These rules also
 //! split `1. Title` and `etc. and`; it only matters that all documents are split the same way.
 
-/// Returns the end of the piece that continues at `from`, if no boundary begins before that place.
+/// Returns the end of the piece that continues at `from`, if no boundary begins before that position.
 pub fn piece_end(text: &str, from: usize) -> usize {
     (from..text.len()).find_map(|place| boundary_at(text, place)).unwrap_or(text.len())
 }

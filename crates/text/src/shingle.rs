@@ -1,4 +1,4 @@
-//! Shingles: overlapping windows of tokens or characters, each as one 64-bit hash.
+//! Computes shingles: overlapping windows of tokens or characters, each as one 64-bit hash.
 //!
 //! The hash of a window of tokens t1 .. tn is `mix64` of the polynomial t1 R^(n-1) + t2 R^(n-2) + .. + tn mod 2^64 over the token hashes;
 //! the hash of a window of characters is `hash64` of its UTF-8 bytes. Both must never change: sketches are stored.

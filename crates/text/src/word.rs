@@ -1,4 +1,4 @@
-//! Words in an analysis: ranges with hashes, optionally counted, and the tokens of shingles.
+//! Defines the words in an analysis: ranges with hashes, optionally counted, and the tokens of shingles.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Hash functions with a fixed definition: the same value on every machine, in every version.
+//! Provides hash functions with a fixed definition: the same value on every machine, in every version.
 //!
 //! 64-bit and 128-bit values are XXH3 with seed 0 (frozen by its specification); [`mix64`] is the finalizer of SplitMix64. CRC32 and MD5
 //! are the digests used in the 2007 study, and SHA-1 is the digest used by I-Match. Signatures are stored, so nothing here may ever change.

@@ -1,4 +1,4 @@
-//! Eight classic hash functions of strings, 32 bits each: RS, JS, PJW, ELF, BKDR, SDBM, DJB and AP.
+//! Implements eight classic hash functions for strings, 32 bits each: RS, JS, PJW, ELF, BKDR, SDBM, DJB and AP.
 //!
 //! Source: Arash Partow's collection of general-purpose hash functions; a Chinese survey of page deduplication compares them. Cost: one to
 //! three operations per byte. They are included for comparison, not for quality: none distributes its values as well as

@@ -1,4 +1,4 @@
-//! Document numbers in an array: four bytes each if all fit, otherwise eight.
+//! Stores document numbers in an array: four bytes each if all fit, otherwise eight.
 //!
 //! Corpora of more than 4 billion documents are rare. Arrays with one element per document are accessed at random, so half the bytes means
 //! half the memory pages.

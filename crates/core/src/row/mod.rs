@@ -1,4 +1,4 @@
-//! Plain data between an algorithm and a table: signature rows, the window of rows that share a key, and pairs.
+//! Defines the plain data between an algorithm and a table: signature rows, the window of rows that share a key, and pairs.
 //!
 //! In the shuffle, a row is a byte string of fixed width whose bytes compare like the tuple (position, scope, key, order, doc):
 //! big-endian numbers in that order, followed by the sketch. So the shuffle sorts bytes and does not depend on algorithms.
@@ -22,7 +22,7 @@ pub use sketches::Sketches;
 /// The value of the column `matched_by` for exact copies.
 pub const COPY: &str = "copy";
 
-/// Why a document has no signature, as counted in run.json: a short phrase such as `"no words"`.
+/// The reason why a document has no signature, as counted in run.json: a short phrase such as `"no words"`.
 pub type Reason = &'static str;
 
 /// Defines the parts of an algorithm's rows, which are the same for every document of a run.
@@ -46,7 +46,7 @@ impl RowShape {
 /// A decoded row, as an algorithm sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'r> {
-    /// Which of the algorithm's keys this is (table, band, rule).
+    /// The number of this key among the algorithm's keys (table, band, rule).
     pub position: u32,
     /// The key: documents that share position and key are compared.
     pub key: u128,

@@ -1,8 +1,8 @@
-//! Pairs: what grouping finds, their similarity, and their encoding for the shuffle.
+//! Defines the pairs that grouping finds, their similarity, and their encoding for the shuffle.
 
 use super::{Related, RelationKind, Row, Sketches, Window, doc_width, number};
 
-/// How similar two documents are according to one method.
+/// The similarity of two documents according to one method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
     /// The similarity from 0 to 1; 1 for equal signatures.
@@ -23,7 +23,7 @@ pub struct Pair {
     pub a: u64,
     /// The larger document number.
     pub b: u64,
-    /// Their similarity.
+    /// The similarity of the two documents.
     pub score: Score,
     /// One bit for each rule of the method that found the pair, see `SignatureScheme::rules`.
     pub matched: u16,

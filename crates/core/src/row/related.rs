@@ -1,4 +1,4 @@
-//! The relation of two similar documents: versions of one text, a text in a larger one, or pages of one template.
+//! Defines the relations of two similar documents: versions of one text, a text in a larger one, or pages of one template.
 
 /// The relation of two similar documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

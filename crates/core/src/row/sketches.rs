@@ -1,5 +1,5 @@
-//! Sketches of documents: a few eight-byte words that a method keeps once per document, separate from its rows, to filter pairs before
-//! they become candidates.
+//! Defines the sketches of documents: a few eight-byte words that a method keeps once per document, separate from its rows, to filter pairs
+//! before they become candidates.
 
 /// The sketches of all documents that have one.
 pub trait Sketches {

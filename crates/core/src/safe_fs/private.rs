@@ -1,4 +1,4 @@
-//! The files of a private folder: this user owns it, and nobody else may write to it.
+//! Accesses the files of a private folder: this user owns it, and nobody else may write to it.
 //!
 //! A folder is created with mode 0700. Each call opens it without following a link, checks owner and mode through the handle, and creates,
 //! opens, renames or removes the file through that handle. So a folder that another user prepared or swapped in is refused, and a link

@@ -1,4 +1,4 @@
-//! The spill file: blocks at fixed positions, each with its length and checksum.
+//! Implements the spill file: blocks at fixed positions, each with its length and checksum.
 //!
 //! A block on disk is a header of 8 bytes (length, CRC-32; little-endian) and its data. The checksum also covers the block's position, so
 //! that a block written to the wrong position is detected. One file serves all partitions of a shuffle. A thread that appends takes the

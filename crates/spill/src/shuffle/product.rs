@@ -1,4 +1,5 @@
-//! Checkpoint files, which outlive the process: named when they are complete, and loaded only if they are unchanged.
+//! Writes and loads checkpoint files, which outlive the process: they are named when they are complete, and loaded only if they are
+//! unchanged.
 //!
 //! ```text
 //! NAME.half --written, its checksums at the end--> NAME        saved: one rename, so a file with this name is complete

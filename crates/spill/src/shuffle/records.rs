@@ -1,4 +1,4 @@
-//! The sorted records of one partition, as one slice.
+//! Provides the sorted records of one partition as one slice.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! The reading side of a shuffle: one partition at a time, sorted.
+//! Implements the reading side of a shuffle: one partition at a time, sorted.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The rows of one shuffle: partitions with chunks in memory and blocks in the spill file.
+//! Stores the rows of one shuffle: partitions with chunks in memory and blocks in the spill file.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};

@@ -1,4 +1,4 @@
-//! The writing side of a shuffle: many threads push records.
+//! Implements the writing side of a shuffle: many threads push records.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;

@@ -1,4 +1,4 @@
-//! The two loops, 32 bytes at a time, for processors with AVX2; plain code processes the end of a text.
+//! Implements the two loops for processors with AVX2, 32 bytes at a time; plain code processes the end of a text.
 
 use std::arch::x86_64::*;
 

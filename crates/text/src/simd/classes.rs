@@ -1,4 +1,4 @@
-//! The classes of 64 bytes of a text, which are identical in all three implementations.
+//! Defines the classes of 64 bytes of a text, which are identical in all three implementations.
 
 /// The classes of 64 bytes of a normalized text, one bit per byte, the first byte lowest. A byte in none of them is an ASCII mark that may
 /// be inside a word (`'` `.` `:` `,` `;` `"`). Everything after the end of the text is a border.

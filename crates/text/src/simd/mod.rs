@@ -1,4 +1,4 @@
-//! Vectorized processing of text: the two loops over every byte of a corpus.
+//! Processes text with vector instructions, in the two loops over every byte of a corpus.
 //!
 //! * [`copy_plain`] copies a stretch of text in its normal form, up to the first byte that needs individual handling.
 //! * [`classify`] determines for each byte of a normalized text whether it belongs to a word, a border or a Han character, as bits of

@@ -1,4 +1,4 @@
-//! The interface of tokenizers, and how words that were found ahead are returned.
+//! Defines the interface of tokenizers, and returns words that were found ahead.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Words of Han characters, found for many runs before they are requested.
+//! Holds words of Han characters, which are found for many runs before they are requested.
 //!
 //! Runs between two punctuation marks are short, and a dictionary is faster for many runs together than for each alone. A tokenizer with
 //! a dictionary also splits the runs that follow, and their words are returned later, in order.

@@ -1,4 +1,4 @@
-//! From a normalized text to its words.
+//! Splits a normalized text into words.
 //!
 //! By definition, a text is split into stretches by script (`crates/text/src/script.rs`), and each stretch is passed to its tokenizer.
 //! The classes of bytes (`text/simd/`) avoid this scan where a stretch contains only common characters.
@@ -123,7 +123,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
     }
 }
 
-/// Returns whether the byte before a place is a mark: a combining character at that place belongs to it.
+/// Returns whether the byte before a position is a mark: a combining character at that position belongs to the mark.
 fn is_mark_before(classes: &[Classes], place: usize) -> bool {
     place.checked_sub(1).is_some_and(|before| {
         let one = &classes[before / 64];

@@ -16,7 +16,7 @@ pub struct StartsWriter<'o> {
 }
 
 impl<'o> StartsWriter<'o> {
-    /// Starts with a new byte.
+    /// Returns a writer that starts with a new byte.
     pub fn new(out: &'o mut Vec<u8>) -> StartsWriter<'o> {
         StartsWriter { out, used: 8 }
     }

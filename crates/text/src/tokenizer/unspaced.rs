@@ -11,11 +11,12 @@ use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed, 
 
 use super::Tokenizer;
 
-/// How runs of unspaced scripts are split into words. Both use tables that are compiled into the program, so creating one costs nothing.
+/// The segmenter that splits runs of unspaced scripts into words. Both kinds use tables that are compiled into the program, so creating one
+/// costs nothing.
 pub enum Unspaced {
-    /// By dictionary.
+    /// Splits by dictionary.
     Words(WordSegmenterBorrowed<'static>),
-    /// By character, each with its combining marks.
+    /// Splits into characters, each with its combining marks.
     Characters(GraphemeClusterSegmenterBorrowed<'static>),
 }
 

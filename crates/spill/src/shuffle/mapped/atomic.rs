@@ -1,4 +1,4 @@
-//! Bitmaps and cells that many threads read and write concurrently.
+//! Provides bitmaps and cells that many threads read and write concurrently.
 //!
 //! Accesses are relaxed: each value is consistent, but values of different cells are ordered only after the threads have
 //! synchronized (a join, the end of a parallel loop).

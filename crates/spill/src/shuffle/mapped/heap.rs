@@ -1,4 +1,4 @@
-//! Byte strings of any length, appended by many threads and read back by offset.
+//! Stores byte strings of any length, which many threads append and read back by offset.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

@@ -1,4 +1,4 @@
-//! Arrays, bitmaps and heaps as checkpoints: saved in named files, and loaded by another process on the same machine.
+//! Saves arrays, bitmaps and heaps as checkpoints: in named files, which another process on the same machine can load.
 //!
 //! Mutable data is copied into an unnamed temporary file when it is loaded, so the checkpoint stays unchanged; a heap, which is
 //! only read, is mapped directly. Numbers have the machine's byte order.

@@ -1,4 +1,4 @@
-//! The filter of a run. It rules out most groups that the run does not have, without reading rows.
+//! Implements the filter of a run, which rules out most groups that the run does not have, without reading rows.
 //!
 //! A split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Parquet has the same
 //! blocks): one block of eight 32-bit words for every 32 rows. A group belongs to one block and sets one bit in each of its words. The

@@ -1,4 +1,4 @@
-//! A run: sorted rows in a named file, which another process can load.
+//! Defines runs: sorted rows in a named file, which another process can load.
 //!
 //! Rows are in [`BUCKETS`] buckets by a hash of their group, and in byte order within each bucket. So all rows of a group are adjacent, a
 //! partition of a shuffle is a whole number of buckets for any number of partitions, and a reader may use different partitions from the

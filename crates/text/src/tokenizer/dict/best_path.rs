@@ -1,4 +1,4 @@
-//! The most probable path through a run of characters: the dictionary words whose frequencies have the largest product.
+//! Finds the most probable path through a run of characters: the dictionary words whose frequencies have the largest product.
 //!
 //! From the end of the run to its beginning, the code selects for each position the word with the highest weight together with the best
 //! path after it; among equal weights, the longest word. Consecutive single characters are passed to the model of unknown words, unless
@@ -39,9 +39,9 @@ pub struct Batch {
     thirds: Vec<(u32, u32)>,
     /// Characters at which a word of more than three begins or may begin, and the node of the first four characters.
     longer: Vec<(u32, Node)>,
-    /// By character: the weight of the best path from here to the end.
+    /// For each character, the weight of the best path from it to the end.
     best: Vec<f64>,
-    /// By character: the number of characters in the word that begins here.
+    /// For each character, the number of characters in the word that begins with it.
     lengths: Vec<u16>,
 }
 
@@ -79,9 +79,9 @@ pub struct Cutter {
     pub(super) letters: Letters,
     pub(super) words: Words,
     pub(super) unknown: Unknown,
-    /// By class: the logarithm of a word's share of all frequencies; negative infinity for class 0.
+    /// For each class, the logarithm of a word's share of all frequencies; negative infinity for class 0.
     pub(super) weights: Cow<'static, [f64]>,
-    /// By letter: the same for words of one character.
+    /// For each letter, the same for words of one character.
     pub(super) ones: Cow<'static, [f64]>,
     /// The weight of a character that is not in the dictionary: as if it had been seen once.
     pub(super) unseen: f64,

@@ -1,4 +1,4 @@
-//! Checks that the words are those of jieba-rs: on the dictionary, on synthetic runs, on real text and with user dictionaries.
+//! Checks that the words equal those of jieba-rs: on the dictionary, on synthetic runs, on real text and with user dictionaries.
 
 use std::sync::LazyLock;
 

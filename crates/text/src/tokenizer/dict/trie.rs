@@ -172,8 +172,8 @@ struct Places<T> {
     free: Vec<u64>,
     /// A bit for each free base.
     unused: Vec<u64>,
-    /// By n: the block of 64 bases at which the search for room for at least 2^n children, but fewer than twice as many, begins. It never
-    /// moves back, so some holes remain and the time is linear.
+    /// For each n, the block of 64 bases at which the search for room for at least 2^n children, but fewer than twice as many, begins. It
+    /// never moves back, so some holes remain and the time is linear.
     from: [usize; 17],
     /// The block of 64 places at which the search for a single child's place begins; any free place will do.
     from_only: usize,

@@ -1,4 +1,4 @@
-//! Words that are not in the dictionary: a hidden Markov model of the positions of characters in words.
+//! Finds words that are not in the dictionary, with a hidden Markov model of the positions of characters in words.
 //!
 //! Each character begins a word, continues it, ends it or is a word on its own; the most probable sequence (Viterbi 1967) over the
 //! characters that the dictionary left unjoined determines which of them form words. The model is jieba's: log probabilities of the first
@@ -24,9 +24,9 @@ pub(super) const NEVER: f64 = -3.14e100;
 /// The model.
 pub struct Unknown {
     pub(super) first: [f64; 4],
-    /// By previous position, then by next position.
+    /// The weight of each transition, by previous and next position.
     pub(super) follows: [[f64; 4]; 4],
-    /// By the number of the character.
+    /// The weights of each character in the four positions, by its number.
     pub(super) seen: Cow<'static, [[f64; 4]]>,
 }
 

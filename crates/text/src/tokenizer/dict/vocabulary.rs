@@ -1,4 +1,4 @@
-//! The words of the dictionary and of the user, with their frequencies.
+//! Holds the words of the dictionary and of the user, with their frequencies.
 
 use crate::float;
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ impl<'d> Vocabulary<'d> {
         let is_mark = |c: char| c.is_ascii_alphanumeric() || "+#&._%-".contains(c);
         let goes_on = |at: usize| places.get(at).is_some_and(|&(_, c)| joins(c) || is_mark(c));
         let total = float::ln(self.total as f64);
-        // By character: the weight of the best path from here to the end, and where its first word ends.
+        // For each character, the weight of the best path from it to the end, and where the first word of that path ends.
         let mut ways = vec![(0.0, 0); places.len() + 1];
         for at in (0..places.len()).rev() {
             let mut best = (f64::NEG_INFINITY, at + 1);

@@ -1,4 +1,4 @@
-//! The words of the dictionary as a tree of characters, for looking up words and their beginnings.
+//! Stores the words of the dictionary as a tree of characters, for looking up words and their beginnings.
 //!
 //! Each pair of neighboring characters in a text is looked up, and nearly half of these pairs begin no word. The cost is memory access,
 //! so the tables are compact where most lookups occur:
@@ -105,17 +105,17 @@ fn bit_of_pair(first: u16, second: u16) -> (usize, u32) {
 /// The tree, without single letters. Pairs are numbered by their first letter, those with a frequent second letter first; pair 0 does
 /// not exist.
 pub struct Words {
-    /// By first letter: the number of its first pair.
+    /// For each first letter, the number of its first pair.
     pub(super) pairs_of: Cow<'static, [u32]>,
-    /// By first letter: [`ROW`] entries each.
+    /// For each first letter, [`ROW`] entries.
     pub(super) rows: Cow<'static, [u64]>,
-    /// By first letter: the base of its pairs with other letters.
+    /// For each first letter, the base of its pairs with letters that are not frequent.
     pub(super) bases_of: Cow<'static, [u32]>,
     /// The places of these pairs: the second letter, and above its 16 bits the number of the pair among those of its first letter.
     pub(super) others: Cow<'static, [u32]>,
     /// The pairs by number.
     pub(super) pairs: Cow<'static, [u32]>,
-    /// By number of a pair: the base of its children.
+    /// For each pair, by its number, the base of its children.
     pub(super) bases: Cow<'static, [u32]>,
     /// The places of nodes of more letters.
     pub(super) places: Cow<'static, [u64]>,
