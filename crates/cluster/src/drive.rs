@@ -125,7 +125,7 @@ impl Driver<'_> {
         Ok(Signed { frame, tallies, members })
     }
 
-    /// Runs the counting pass, if it requires that copies are known.
+    /// Runs the counting pass, if it has to wait until the copies are known.
     fn second(&self, pass: Pass) -> Result<Signed> {
         let session = self.session;
         let running = session.engine.clock.stage("count on the cluster");

@@ -41,7 +41,7 @@ pub fn of_text(bytes: &[u8]) -> Result<&'static Encoding, &'static str> {
     if is_utf8 {
         return Ok(UTF_8);
     }
-    // A UTF-8 line says nothing about the encoding of the other lines, and its bytes may be invalid in it.
+    // A UTF-8 line says nothing about the encoding of the other lines, and its bytes may be invalid in that encoding.
     let others = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| simdutf8::basic::from_utf8(line).is_err());
     let others = others.collect::<Vec<_>>().concat();
     let encoding = guessed(&others, None);
@@ -98,8 +98,8 @@ pub fn escaped(bytes: &[u8]) -> Option<Result<&'static Encoding, &'static str>> 
 }
 
 /// Returns whether the bytes are Mac Cyrillic, which the detector does not support. Its lowercase letters except я equal those of
-/// Windows-1251. Its я is the capital Я in Windows-1251, which never follows a lowercase letter, and its capitals are punctuation in
-/// Windows-1251.
+/// Windows-1251. Its я is the byte of the capital Я in Windows-1251, where it never follows a lowercase letter, and its capitals are
+/// punctuation there.
 fn is_mac_cyrillic(bytes: &[u8]) -> bool {
     let is_small = |byte: u8| (0xE0..=0xFE).contains(&byte);
     let after_small = |wanted: u8| bytes.windows(2).filter(|pair| is_small(pair[0]) && pair[1] == wanted).count();
