@@ -1,7 +1,7 @@
-//! Makes the tables of the Chinese dictionary, so that no run of the program has to.
+//! Builds the tables of the Chinese dictionary at compile time, so that the program does not have to.
 //!
-//! The code is that of the program (`src/tokenizer/dict/`), which makes such tables itself where a user has words of his
-//! own; tests hold both equal.
+//! It uses the program's own code (`src/tokenizer/dict/`), which builds such tables at run time if there is a user dictionary; tests ensure
+//! that both agree.
 
 use std::path::{Path, PathBuf};
 use std::{env, error, fs};
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn error::Error>> {
     let dictionary = unpacked(&folder.join("data/dict.txt.zst"))?;
     let model = unpacked(&folder.join("data/hmm.model.zst"))?;
     let cutter = best_path::Cutter::new(&vocabulary::Vocabulary::new(&dictionary), &model);
-    // The folder is cargo's alone.
+    // Only cargo writes to this folder.
     #[allow(clippy::disallowed_methods)]
     fs::write(PathBuf::from(env::var("OUT_DIR")?).join("dict.tables"), cutter.write(&dictionary))?;
     Ok(())

@@ -1,4 +1,4 @@
-//! The interface to whatever distributes work over machines: steps, and blocks stored there.
+//! Defines the interface to the system that distributes work over machines: steps, and the blocks that it stores.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub struct Pass {
     pub notes: bool,
     /// Whether documents are counted.
     pub counts: bool,
-    /// Whether word frequencies are known.
+    /// Whether word frequencies are already known.
     pub after_count: bool,
     /// The positions in the recipe of the algorithms that sign.
     pub signs: Vec<usize>,
@@ -40,7 +40,7 @@ pub enum Step {
     Sum,
     /// Groups rows with the same key into classes or matching pairs.
     Group,
-    /// Does the same for second-round rows.
+    /// Groups second-round rows in the same way.
     Probes,
     /// Merges pairs that matched several times.
     Merge,
@@ -59,7 +59,7 @@ impl Step {
 
 /// Distributes work over machines.
 pub trait Cluster {
-    /// Returns its name for the record.
+    /// Returns the name of the cluster for the record.
     fn name(&self) -> &str;
 
     /// Returns the approximate bytes of text per task, and the number of buckets for rows.
@@ -68,7 +68,7 @@ pub trait Cluster {
     /// Returns an error from the cluster, like all steps.
     fn sizes(&self) -> Result<(u64, u32)>;
 
-    /// Distributes what all processes have to know, before the first step.
+    /// Distributes the data that all processes need, before the first step.
     ///
     /// # Errors
     /// Returns the errors of [`Cluster::sizes`].
@@ -80,8 +80,8 @@ pub trait Cluster {
     /// Returns the errors of [`Cluster::sizes`].
     fn map(&self, step: &Step, tasks: usize, known: Option<&Path>) -> Result<Frame>;
 
-    /// Runs a step on blocks of these kinds. All blocks of a bucket are in one task, unless the step does not need that; then blocks stay
-    /// where they are.
+    /// Runs a step on blocks of these kinds. All blocks of a bucket are in one task if the step needs that; otherwise, blocks stay where
+    /// they are.
     ///
     /// # Errors
     /// Returns the errors of [`Cluster::sizes`].
@@ -93,7 +93,7 @@ pub trait Cluster {
     /// Returns the errors of [`Cluster::sizes`], or an error from `each`.
     fn collect(&self, of: Frame, kinds: &[Kind], each: &mut dyn FnMut(Block) -> Result<()>) -> Result<()>;
 
-    /// Releases blocks that are not needed anymore.
+    /// Releases blocks that are no longer needed.
     ///
     /// # Errors
     /// Returns the errors of [`Cluster::sizes`].

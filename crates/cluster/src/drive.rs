@@ -1,4 +1,4 @@
-//! The order of steps: first on the cluster, then on the local driver.
+//! Runs the steps in order: first on the cluster, then on the local driver.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -47,7 +47,7 @@ pub fn run(
     })
 }
 
-/// Adapts a run whose passes are done by a cluster; the rest of the run resumes from their saved state.
+/// Adapts a run whose passes a cluster makes; the rest of the run resumes from their saved state.
 struct OnCluster<'c> {
     cluster: &'c (dyn Cluster + Sync),
     finish: &'c Finish<'c>,
@@ -125,7 +125,7 @@ impl Driver<'_> {
         Ok(Signed { frame, tallies, members })
     }
 
-    /// Runs the counting pass, if copies have to be known for it.
+    /// Runs the counting pass, if it has to wait until the copies are known.
     fn second(&self, pass: Pass) -> Result<Signed> {
         let session = self.session;
         let running = session.engine.clock.stage("count on the cluster");
@@ -146,7 +146,7 @@ impl Driver<'_> {
         Ok(Signed { frame, tallies, members })
     }
 
-    /// Runs the pass for algorithms that have to sign later, then processes all rows.
+    /// Runs the signing pass for algorithms that could not sign earlier, then processes all rows.
     fn sign_and_relate(&self, mut signed: Vec<Signed>, later: Vec<usize>, missing: &[usize]) -> Result<()> {
         let session = self.session;
         let counts = self.saved.restore::<Counts>(|keys| &keys.counts)?;

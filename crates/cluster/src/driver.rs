@@ -1,4 +1,4 @@
-//! The driver state that the steps of a run on a cluster share.
+//! Holds the driver state that the steps of a run on a cluster share.
 
 use super::cluster::Cluster;
 use super::opened::tasks;
@@ -32,7 +32,7 @@ impl Driver<'_> {
         self.saved.restore(|keys| &keys.copies)?.ok_or_else(gone)
     }
 
-    /// Creates a temporary file for what tasks need to know; it is removed on drop.
+    /// Creates a temporary file for the data that tasks need; it is removed on drop.
     pub fn file(&self) -> Result<tempfile::TempPath> {
         let file = tempfile::NamedTempFile::new_in(self.session.engine.dir);
         Ok(file.map_err(Error::io("create a temporary file", self.session.engine.dir))?.into_temp_path())

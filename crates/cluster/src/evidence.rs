@@ -1,4 +1,4 @@
-//! Another pass over selected documents only: evidence from documents in candidates, and contents of documents in pairs.
+//! Makes another pass over selected documents only: collects evidence from documents in candidates, and contents of documents in pairs.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -24,7 +24,7 @@ pub fn row(doc: u64, numbers: &[u64], to: &mut Vec<u8>) {
     put(bytemuck::cast_slice(numbers), to);
 }
 
-/// Collects the evidence in one task, for the buckets of its documents.
+/// Collects the evidence in one task and sends it to the buckets of the documents.
 ///
 /// # Errors
 /// Returns an error if files are damaged or the disk is full.

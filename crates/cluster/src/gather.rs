@@ -31,13 +31,13 @@ fn tallies(bytes: &[u8], to: &mut Tallies) -> Result<()> {
     Ok(())
 }
 
-/// Combines what the first pass recorded for all rows. The number of repeated ids is added later.
+/// Combines what the first pass recorded about all rows. The number of repeated ids is added later.
 ///
 /// # Errors
 /// Returns an error if no task, or more than one, has read a row.
 pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Result<(Taken, Tallies)> {
-    // The counts of tasks are collected separately. They contain times, so a repeated task returns other bytes, and blocks that were
-    // collected together with them would be distributed in another way.
+    // The counts of tasks are collected separately. They contain times, so a repeated task returns different bytes, and blocks that were
+    // collected together with them would be distributed differently.
     let (intake, all) = (Intake::new(session, false)?, counted(cluster, frame)?);
     let kinds = [What::Notes, What::Rejected].map(Kind::of);
     let noted = AtomicBits::new(session.engine.dir, "noted", session.documents() as usize)?;

@@ -1,6 +1,6 @@
-//! The kind of the rows in a block: a code and, for rows of one algorithm, its position in the recipe.
+//! Defines the kinds of rows in a block: a code and, for rows of one algorithm, the position of the algorithm in the recipe.
 
-/// States what rows contain.
+/// Lists what rows can contain.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum What {
     /// Notes on consecutive documents.
@@ -19,11 +19,11 @@ pub enum What {
     Features,
     /// Signatures of an algorithm.
     Rows,
-    /// Evidence that an algorithm takes while it signs.
+    /// Evidence that an algorithm uses to verify candidates.
     Evidence,
-    /// Evidence that an algorithm collects while it signs.
-    Sketches,
     /// Sketches of documents.
+    Sketches,
+    /// Links of classes: the first document of a class, and another document in it.
     Links,
     /// Words with their counts.
     WordTerms,
@@ -47,7 +47,7 @@ pub enum What {
     Contents,
 }
 
-/// States what rows contain, and which algorithm they belong to.
+/// Identifies what rows contain, and which algorithm they belong to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Kind {
     /// The contents of the rows.

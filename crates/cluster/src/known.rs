@@ -1,5 +1,5 @@
-//! Data about the complete corpus that tasks need before they read: copies, statistics, models. The driver writes it to one file, which
-//! each process loads once.
+//! Stores the data about the complete corpus that tasks need before they read: copies, statistics, models. The driver writes it to one
+//! file, which each process loads once.
 //!
 //! ```text
 //! length of the head, head (JSON)      then rows: links of copies, terms of words, terms of features, models, places
@@ -24,12 +24,12 @@ use dupsift_spill::shuffle::AtomicCells;
 
 /// Bytes of a term with its counts.
 pub const TERM: usize = 24;
-/// Bytes of a document with its place.
+/// Bytes of a document number with its bucket.
 const PLACE: usize = 12;
 /// Rows that are read at a time.
 const ROWS: usize = 4096;
 
-/// Holds what is known of the corpus.
+/// Holds what is known about the corpus.
 pub struct Known {
     /// The exact copies, if they are known.
     pub copies: Option<Classes>,
@@ -40,7 +40,7 @@ pub struct Known {
     places: Option<AtomicCells<u32>>,
 }
 
-/// Holds what is written of the corpus.
+/// Holds what is written about the corpus.
 #[derive(Clone, Copy)]
 pub struct Facts<'f> {
     /// The exact copies, if they are known.
@@ -80,7 +80,7 @@ pub fn term_of(row: &[u8]) -> (u64, u64, u64) {
     (number(&row[..8]), number(&row[8..16]), number(&row[16..TERM]))
 }
 
-/// Writes what tasks need to know.
+/// Writes the data that tasks need.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -121,7 +121,7 @@ pub fn write(path: &Path, session: &Session<'_>, facts: Facts<'_>) -> Result<()>
     file.flush().map_err(failed())
 }
 
-/// Returns the documents that have a place, with their places.
+/// Returns the documents that have a bucket, with their buckets.
 fn placed(places: Option<&AtomicCells<u32>>) -> impl Iterator<Item = (u64, u32)> + '_ {
     let all = places.into_iter().flat_map(|places| (0..places.len()).map(|doc| (doc as u64, places.load(doc))));
     all.filter(|(_, place)| *place > 0)
@@ -165,7 +165,7 @@ impl RowsOf<'_> {
 }
 
 impl Known {
-    /// Returns the state in which nothing is known.
+    /// Returns an instance in which nothing is known.
     pub fn none() -> Known {
         Known { copies: None, stats: CorpusStats::none(), models: Vec::new(), places: None }
     }

@@ -1,4 +1,4 @@
-//! Notes for learning algorithms: taken in tasks, and learned from on the driver.
+//! Takes notes for learning algorithms in tasks, and builds models from them on the driver.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! A pass over the documents in one task, with the code of the local driver; the rows are emitted as blocks.
+//! Makes a pass over the documents in one task, with the code of the local driver, and emits the rows as blocks.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -31,12 +31,12 @@ use dupsift_engine::reading::parts::put;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::Sorted;
 
-/// Holds the counts of a task; their sums over tasks are those of the corpus.
+/// Holds the counts of a task; summed over all tasks, they are the counts of the corpus.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Tally {
     /// The data recorded for rows.
     pub took: Took,
-    /// Rows without a text.
+    /// The number of rows without a text.
     pub rejected: u64,
     /// Hashes of the file contents that were read, by file position.
     pub contents: BTreeMap<usize, Sum>,
@@ -50,7 +50,7 @@ pub struct Tally {
     pub reports: Vec<(usize, AlgorithmReport)>,
 }
 
-/// Documents whose notes are emitted together.
+/// How many documents' notes are emitted together.
 const NOTED: u64 = 4096;
 
 /// Makes a pass over one task.
@@ -149,12 +149,12 @@ impl Out<'_> {
         taken.hashes.map_or(Ok(()), |hashes| self.rows(&hashes, Kind::of(What::Copies)))
     }
 
-    /// Emits rows by the buckets of their groups.
+    /// Emits rows to the buckets of their groups.
     fn rows(&mut self, sorted: &Sorted, kind: Kind) -> Result<()> {
         self.rows_and(sorted, kind, |_, _| ())
     }
 
-    /// Does the same and calls `look` with the rows of each group.
+    /// Like [`Out::rows`], and calls `look` with the rows of each group.
     fn rows_and(&mut self, sorted: &Sorted, kind: Kind, mut look: impl FnMut(u32, &[u8])) -> Result<()> {
         let (width, group_width) = sorted.widths();
         for partition in 0..sorted.partitions() {

@@ -1,4 +1,4 @@
-//! The corpus as opened by one process of a cluster: the same files as on the driver, cut into the same tasks.
+//! Opens the corpus in one process of a cluster: the same files as on the driver, divided into the same tasks.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -16,7 +16,7 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Split, absolute};
 use dupsift_text::Pipeline;
 
-/// Holds what the driver sends to all processes.
+/// Holds the data that the driver sends to all processes.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Layout {
     /// A hash of the files on the driver.
@@ -25,7 +25,7 @@ pub struct Layout {
     pub folder: PathBuf,
     /// Approximate bytes of text per task.
     pub task_bytes: u64,
-    /// Number of buckets for rows.
+    /// The number of buckets for rows.
     pub buckets: u32,
 }
 
@@ -105,7 +105,7 @@ pub fn tasks(source: &Source, documents: u64, bytes: u64) -> Vec<Vec<Split>> {
     tasks
 }
 
-/// Returns a hash of what has to be equal in all processes.
+/// Returns a hash of the data that must be equal in all processes.
 pub fn corpus(source: &Source) -> String {
     let lines = source.files.iter().map(|file| {
         let (label, path) = (&file.label, absolute(&file.path));

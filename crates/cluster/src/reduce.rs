@@ -1,4 +1,4 @@
-//! Steps over the rows of some buckets, with the code that the local driver uses for a partition.
+//! Runs steps over the rows of some buckets, with the code that the local driver uses for a partition.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -26,7 +26,7 @@ use dupsift_engine::reading::parts::Bytes;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
 
-/// Does a step on blocks.
+/// Runs a step on blocks.
 ///
 /// # Errors
 /// Returns an error from `blocks`, or an error if the disk is full.

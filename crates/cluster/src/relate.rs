@@ -1,4 +1,5 @@
-//! From the rows in the cluster to the pairs of each algorithm: grouped, merged and verified there, combined here.
+//! Turns the rows in the cluster into the pairs of each algorithm: they are grouped, merged and verified on the cluster, and combined on
+//! the driver.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -37,7 +38,7 @@ pub struct Signed {
     pub members: Vec<usize>,
 }
 
-/// Holds what is known of the corpus.
+/// Holds what is known about the corpus.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
     /// The exact copies.
@@ -105,7 +106,7 @@ impl Driver<'_> {
         self.contents(&alike.bits, facts)
     }
 
-    /// Records the contents of documents that are in pairs with others than their copies, if they will be needed.
+    /// Records the contents of documents that are in pairs with documents other than their copies, if they will be needed.
     fn contents(&self, alike: &AtomicBits, facts: Facts<'_>) -> Result<()> {
         if !asks_contents(self.session) || alike.count() == 0 {
             return Ok(());
@@ -185,8 +186,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Collects matching pairs, each once. Without verification, they are pairs; otherwise, returns the bucket of the component of each
-    /// document.
+    /// Collects matching pairs, each once. Without verification, they are final pairs; otherwise, returns the bucket of each document's
+    /// component.
     fn candidates(&self, frame: Frame, puts: &mut [Put<'_>], alike: &Alike<'_>) -> Result<Option<AtomicCells<u32>>> {
         let (documents, layout) = (self.session.documents(), PairLayout::new(self.session.documents()));
         let checked: BTreeMap<u16, bool> =
@@ -323,7 +324,7 @@ impl Driver<'_> {
     }
 }
 
-/// Collects the documents that are in pairs with others than their copies, one per class of copies.
+/// Collects the documents that are in pairs with documents other than their copies, one per class of copies.
 struct Alike<'a> {
     copies: &'a Classes,
     bits: AtomicBits,

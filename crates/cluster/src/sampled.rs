@@ -1,5 +1,5 @@
-//! Joins whose number of comparisons depends on the words in the corpus: the number is estimated from a sample that the driver signs and
-//! compares after terms are counted, before the cluster signs anything.
+//! Checks joins whose number of comparisons depends on the words in the corpus. The number is estimated from a sample that the driver signs
+//! and compares after terms have been counted and before the cluster signs anything.
 //!
 //! ```text
 //! comparisons in the corpus = those in the sample * N (N - 1) / (n (n - 1))       N, n: documents without extra copies
@@ -25,13 +25,13 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{RowFilter, Split, Want};
 use dupsift_files::tables::{Cell, Documents};
 
-/// Approximate number of documents in a sample.
+/// The approximate number of documents in a sample.
 const SAMPLE: u64 = 4096;
-/// Maximum number of equally spaced pieces of the files that they are read from.
+/// The maximum number of equally spaced pieces of the files from which the sample is read.
 const PIECES: usize = 64;
 /// Approximate bytes of text in a piece.
 const PIECE_BYTES: usize = 8 << 20;
-/// Seed of the sample.
+/// The seed of the sample.
 const SEED: u64 = 0x5a;
 
 /// Holds the documents in the sample.
@@ -62,7 +62,8 @@ impl Sample {
 }
 
 impl Driver<'_> {
-    /// Rejects an algorithm that would compare a document with more others, on average, than the limit for joins of all documents with all.
+    /// Rejects an algorithm that would compare a document with more others, on average, than the limit for joins of all documents with all
+    /// others.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] with the comparisons and a suggestion, or an error if files are damaged or the disk is full.

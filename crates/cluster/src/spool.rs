@@ -1,5 +1,5 @@
-//! The output of a task: rows are collected into blocks by kind and bucket, and kept in a temporary file until they are read, so that
-//! memory does not grow with them.
+//! Holds the output of a task: rows are collected into blocks by kind and bucket, and kept in a temporary file until they are read, so that
+//! memory does not grow with their number.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,7 +14,7 @@ use dupsift_engine::reading::parts::Bytes;
 const BLOCK_BYTES: usize = 1 << 20;
 /// Rows with the same key are split into parts of this size, so that no block is much too large.
 const PART_BYTES: usize = 64 << 10;
-/// All blocks are written when they reach this size together.
+/// All blocks are written when they reach this size in total.
 const HELD_BYTES: usize = 32 << 20;
 const WRITE: &str = "write the temporary file";
 const READ: &str = "read the temporary file";
@@ -24,7 +24,7 @@ const READ: &str = "read the temporary file";
 pub struct Block {
     /// The kind of the rows.
     pub kind: Kind,
-    /// The bucket, whose rows belong together.
+    /// The bucket. All rows of a bucket belong together.
     pub bucket: u32,
     /// Complete rows, one after the other.
     pub rows: Vec<u8>,
@@ -116,7 +116,7 @@ impl Spool {
         written.map_err(Error::io(WRITE, &self.dir))
     }
 
-    /// Finishes the spool after all rows.
+    /// Finishes the spool after all rows have been added.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

@@ -1,4 +1,4 @@
-//! Sums the rows in a bucket that the first pass emits: repeated ids, classes of copies, counts of terms.
+//! Sums the rows that the first pass emits to a bucket: repeated ids, classes of copies, counts of terms.
 
 use std::path::Path;
 
@@ -23,7 +23,7 @@ pub const SUMMED: [(What, usize, usize); 4] = [
     (What::Features, COUNT_WIDTH, COUNT_GROUP),
 ];
 
-/// Returns blocks until there are none.
+/// A function that returns blocks until there are none left.
 pub type Source<'s> = &'s mut dyn FnMut() -> Result<Option<Block>>;
 
 /// Sums the blocks of some buckets.

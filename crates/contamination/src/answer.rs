@@ -1,4 +1,4 @@
-//! Whether an answer of an item is in a span or near it.
+//! Checks whether an answer of an item is in a span or near it.
 
 use std::ops::Range;
 
@@ -6,12 +6,13 @@ use dupsift_text::Token;
 
 use crate::items::{Item, Items};
 
-/// Number of tokens before and after a span that are searched for an answer.
+/// The number of tokens before and after a span that are searched for an answer.
 pub const ANSWER_WITHIN: usize = 200;
 
 impl Items {
-    /// Returns whether an answer of an item is within [`ANSWER_WITHIN`] tokens before or after a span of the text, or inside the span, where
-    /// a gap is filled in. Inside the span, the answer must occur more often than in the item itself. `None` if the item has no answer.
+    /// Returns whether an answer of an item is within [`ANSWER_WITHIN`] tokens before or after a span of the text, or inside the span,
+    /// where it may fill a gap. Inside the span, the answer must occur more often than in the item itself. Returns `None` if the item has
+    /// no answer.
     pub fn has_answer(&self, item: Item, text: &[Token], span: Range<usize>) -> Option<bool> {
         let mut answers = self.answers(item).peekable();
         answers.peek()?;
@@ -68,7 +69,7 @@ mod tests {
         // An answer fills the gap of a cloze, or goes beyond the end of the span.
         assert_eq!(has_in(0, &[], &[1, 2, 7, 8, 4, 5], &[]), Some(true));
         assert_eq!(has_in(0, &[9, 7], &[8, 1, 2, 3], &[]), Some(true));
-        // An answer that the item itself has does not count, unless the text has it once more.
+        // An answer that the item itself contains does not count, unless the text contains it once more.
         assert_eq!(has_in(2, &[], &[1, 2, 3, 4, 5], &[]), Some(false));
         assert_eq!(has_in(2, &[], &[1, 2, 3, 4, 2, 3, 5], &[]), Some(true));
         assert_eq!(has_in(2, &[2, 3], &[1, 2, 3, 4, 5], &[]), Some(true));

@@ -1,9 +1,9 @@
-//! The evaluation set in memory: items as token numbers, and their n-grams in one list sorted by hash.
+//! Holds the evaluation set in memory: items as token numbers, and their n-grams in one list sorted by hash.
 
 use dupsift_core::hash::mix64;
 use dupsift_text::Token;
 
-/// Default number of tokens in an n-gram.
+/// The default number of tokens in an n-gram.
 pub const NGRAM: u32 = 5;
 
 /// An item with fewer tokens is too short: a phrase of four words says little about its origin.
@@ -24,7 +24,7 @@ pub type Item = u32;
 /// Describes an n-gram in an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Gram {
-    /// The hash, which n-grams are sorted by.
+    /// The hash, by which n-grams are sorted.
     pub hash: u64,
     /// The item.
     pub item: Item,
@@ -56,7 +56,7 @@ impl Builder {
         Builder { ngram, tokens: Vec::new(), ends: Vec::new(), answers, answer_ends, item_answers }
     }
 
-    /// Adds an item with its answers, each of which is right. An answer without tokens is left out.
+    /// Adds an item with its answers, any of which is correct. An answer without tokens is ignored.
     pub fn push(&mut self, tokens: &[u64], answers: &[Vec<u64>]) {
         self.tokens.extend(tokens);
         self.ends.push(self.tokens.len());
@@ -67,7 +67,7 @@ impl Builder {
         self.item_answers.push(self.answer_ends.len());
     }
 
-    /// Returns the maximum memory of these items, in bytes, while they are built and searched on this many threads.
+    /// Returns the maximum memory of these items, in bytes, while the search structure is built and used on this many threads.
     pub fn bytes(&self, threads: usize) -> u64 {
         let item = Builder::bytes_of(0, 0, threads) * self.ends.len() as u64;
         let answers = self.answers.len() + self.answer_ends.len();
@@ -116,11 +116,11 @@ pub struct Items {
     answers: Vec<u64>,
     answer_ends: Vec<usize>,
     item_answers: Vec<usize>,
-    /// The lengths of n-grams in tokens: `ngram`, and for each shorter item all of its tokens.
+    /// The lengths of n-grams in tokens: `ngram`, and for each shorter item its own length.
     lengths: Vec<Length>,
     /// All n-grams, sorted by hash.
     grams: Vec<Gram>,
-    /// The first n-gram whose hash begins with these bits; one more entry for the end.
+    /// By the upper bits of a hash: the first n-gram whose hash begins with them; one more entry for the end.
     buckets: Vec<u32>,
     shift: u32,
     /// Two bits for each hash.
@@ -130,7 +130,7 @@ pub struct Items {
 /// Describes a length of n-grams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Length {
-    /// Number of tokens.
+    /// The number of tokens.
     tokens: usize,
     /// `R` to this power.
     power: u64,
@@ -183,7 +183,7 @@ impl Items {
         self.ends.len()
     }
 
-    /// Returns whether there are none.
+    /// Returns whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -193,7 +193,7 @@ impl Items {
         self.ngram
     }
 
-    /// Returns how many distinct tokens the items have.
+    /// Returns the number of distinct tokens in the items.
     pub fn vocabulary(&self) -> usize {
         self.vocabulary.count as usize
     }
@@ -236,7 +236,7 @@ impl Items {
         })
     }
 
-    /// Returns the number of a token; [`NO_TOKEN`] if it is in no item.
+    /// Returns the number of a token, or [`NO_TOKEN`] if it is in no item.
     #[inline]
     pub(crate) fn number(&self, hash: u64) -> u32 {
         self.vocabulary.number(hash)
@@ -311,7 +311,7 @@ pub(crate) fn windows<'i>(
 /// Maps token hashes of all items to numbers, most frequent first. An open-addressing table that is at most half full.
 #[derive(Debug)]
 struct Vocabulary {
-    /// The upper half of the hash, and the number. One in four billion other tokens is mistaken for one in an item; n-grams never are.
+    /// The upper half of the hash, and the number. One in four billion other tokens is mistaken for a token of an item; n-grams never are.
     slots: Vec<(u32, u32)>,
     count: u32,
 }
@@ -336,7 +336,7 @@ impl Vocabulary {
         Vocabulary { slots, count: distinct.len() as u32 }
     }
 
-    /// Returns the number of a token; [`NO_TOKEN`] if it is in no item.
+    /// Returns the number of a token, or [`NO_TOKEN`] if it is in no item.
     #[inline]
     fn number(&self, hash: u64) -> u32 {
         let mask = self.slots.len() - 1;

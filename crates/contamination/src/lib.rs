@@ -4,10 +4,10 @@
 //! items --Builder--> Items, n-grams sorted by hash
 //! tokens of a text --Search--> spans, each with the tokens of the item that it covers; document frequencies
 //! document frequencies --Weights--> score of each span
-//! place in the normalized text --places--> place in the raw text
+//! position in the normalized text --places--> position in the raw text
 //! ```
 //!
-//! Nothing here opens a file or starts a thread.
+//! Nothing in this crate opens a file or starts a thread.
 
 mod answer;
 mod items;

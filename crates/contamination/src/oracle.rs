@@ -1,4 +1,4 @@
-//! The definition of spans, by comparing all windows.
+//! Defines spans by comparing all windows.
 
 use dupsift_core::hash::mix64;
 use dupsift_text::Token;

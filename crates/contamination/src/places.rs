@@ -1,17 +1,17 @@
-//! Maps places in the normalized text to the raw text.
+//! Maps positions in the normalized text to the raw text.
 //!
-//! Normalization never moves or joins anything across white space or plain characters (ASCII, Cyrillic, Han and common marks). So a place
-//! is identified by the number of bytes before it, without white space. A stretch of other characters is normalized separately; a place
-//! within it is moved outward to its border.
+//! Normalization never moves or joins anything across white space or plain characters (ASCII, Cyrillic, Han and common marks). So a
+//! position is identified by the number of bytes before it, without white space. A stretch of other characters is normalized separately; a
+//! position within it is moved outward to its border.
 
 use dupsift_text::normal::visible_length;
 
-/// Marks a place in the normalized text.
+/// Marks a position in the normalized text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// The first byte of a token.
     Start(usize),
-    /// The byte after the last one of a token.
+    /// The byte after the last byte of a token.
     End(usize),
 }
 
@@ -21,13 +21,13 @@ impl Bound {
         at
     }
 
-    /// Returns the sort key of a place: the end of a token precedes the start of the next.
+    /// Returns the sort key of a position: the end of a token precedes the start of the next.
     pub fn key(self) -> (usize, bool) {
         (self.at(), matches!(self, Bound::Start(_)))
     }
 }
 
-/// Returns the byte offsets of these places in the raw text, in order. Places must ascend by [`Bound::key`].
+/// Returns the byte offsets of these positions in the raw text, in order. Positions must ascend by [`Bound::key`].
 pub fn raw_places(raw: &str, normal: &str, bounds: &[Bound]) -> Vec<usize> {
     let mut places = Vec::with_capacity(bounds.len());
     let mut pieces = Pieces { raw, at: 0 };
@@ -59,7 +59,7 @@ pub fn raw_places(raw: &str, normal: &str, bounds: &[Bound]) -> Vec<usize> {
 struct Piece {
     start: usize,
     end: usize,
-    /// Its bytes in the normalized text, without spaces.
+    /// The number of its bytes in the normalized text, without spaces.
     visible: usize,
 }
 
@@ -89,7 +89,7 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// Returns the bytes of a character that is normalized to one character, whatever its neighbors are; `None` for any other.
+/// Returns the number of bytes of a character that is normalized to one character, whatever its neighbors are; `None` for any other.
 fn plain(c: char) -> Option<usize> {
     match c {
         '\0'..='\x7F' | '\u{FF01}'..='\u{FF5E}' => Some(1),

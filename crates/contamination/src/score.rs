@@ -1,10 +1,10 @@
-//! How much of an item a span covers, weighted by the rarity of its tokens.
+//! Computes how much of an item a span covers, weighted by the rarity of its tokens.
 
 use dupsift_core::float::ln;
 
 use crate::items::{Item, Items};
 
-/// Holds the weight of each token by its number: ln((N + 1) / (df + 1)) + 1, where df of N texts contain it.
+/// Holds the weight of each token by its number: ln((N + 1) / (df + 1)) + 1, where df of N texts contain the token.
 #[derive(Debug)]
 pub struct Weights(Vec<f64>);
 
@@ -45,7 +45,7 @@ mod tests {
         let mut builder = Builder::new(3);
         builder.push(&[1, 2, 3, 4, 5], &[]);
         let items = builder.build();
-        // Of 99 texts, all have the first three tokens, none has the others: weights 1 and ln(100) + 1.
+        // All of 99 texts have the first three tokens, and none has the others: weights 1 and ln(100) + 1.
         let weights = Weights::new(99, &[99, 99, 99, 0, 0]);
         let rare = ln(100.0) + 1.0;
         let score = |covered| items.score(0, &[covered], &weights);

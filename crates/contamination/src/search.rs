@@ -15,13 +15,13 @@ pub struct Span {
     pub start: u32,
     /// The token after the last.
     pub end: u32,
-    /// Number of the item's n-grams in it.
+    /// The number of the item's n-grams in the span.
     pub grams: u32,
     /// The tokens of the item that these n-grams cover: one bit each, lowest first.
     pub covered: Vec<u64>,
 }
 
-/// Marks a place in the text with an n-gram that items have.
+/// Marks a position in the text with an n-gram that items have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     /// The hash of the n-gram.
@@ -29,12 +29,12 @@ struct Place {
     start: u32,
 }
 
-/// Holds places of one n-gram that are so close that every item with this n-gram has them in one span.
+/// Holds positions of one n-gram that are so close that every item with this n-gram has them in one span.
 #[derive(Clone, Copy, Debug)]
 struct Run {
-    /// The first token of the first place.
+    /// The first token of the first occurrence.
     first: u32,
-    /// The first token of the last place.
+    /// The first token of the last occurrence.
     last: u32,
 }
 
@@ -42,13 +42,13 @@ struct Run {
 #[derive(Clone, Debug)]
 struct Part<'i> {
     item: Item,
-    /// Its places in the item.
+    /// Its occurrences in the item.
     grams: &'i [Gram],
     /// Its runs in the text.
     runs: Range<u32>,
 }
 
-/// A span must cover at least one in this many of an item's tokens; otherwise it means little, whatever their weights.
+/// A span must cover at least one in this many of an item's tokens; otherwise it means little, whatever the weights.
 pub const LEAST_SHARE: usize = 3;
 
 /// Searches texts for items, and counts how many texts contain each token. Each thread has its own.
@@ -64,8 +64,8 @@ pub struct Search<'i> {
     joins: Joins<'i>,
 }
 
-/// Joins the places in a text into spans. A common n-gram that a text repeats costs its items plus its places, not their product: it is
-/// listed once for each item, and its places are joined into runs before items are processed.
+/// Joins the positions in a text into spans. The cost of a common n-gram that a text repeats is the number of its items plus the number of
+/// its positions, not their product: it is listed once for each item, and its positions are joined into runs before items are processed.
 #[derive(Debug, Default)]
 struct Joins<'i> {
     runs: Vec<Run>,
@@ -91,7 +91,7 @@ impl<'i> Search<'i> {
         }
     }
 
-    /// Returns the spans in a text by item, in order.
+    /// Returns the spans in a text, ordered by item.
     pub fn spans(&mut self, tokens: &[Token]) -> Vec<Span> {
         let Search { items, seen, texts, numbers, sums, places, joins } = self;
         *texts += 1;
@@ -107,7 +107,7 @@ impl<'i> Search<'i> {
         }
         places.clear();
         let (least, mut from) = (items.least_gram(), 0);
-        // An n-gram of an item only has tokens of items.
+        // An n-gram of an item consists only of tokens of items.
         for run in numbers.split(|&number| number == NO_TOKEN) {
             if run.len() >= least {
                 windows(items, &tokens[from..from + run.len()], sums, |start, grams| {
@@ -131,7 +131,7 @@ impl<'i> Search<'i> {
 }
 
 impl<'i> Joins<'i> {
-    /// Lists the runs of each n-gram, and the n-grams of each item. Places must be sorted.
+    /// Lists the runs of each n-gram, and the n-grams of each item. `places` must be sorted.
     fn list(&mut self, items: &'i Items, places: &[Place]) {
         self.runs.clear();
         self.parts.clear();
@@ -198,14 +198,14 @@ fn reach(items: &Items, item: Item) -> u32 {
     (items.gram_tokens(item) + 2 * items.ngram()) as u32
 }
 
-/// Lists the places of these n-grams in an item, in order. Each part has different places.
+/// Lists the positions of these n-grams in an item, in order. Each part has different positions.
 fn list_begins<'p, 'i: 'p>(parts: impl IntoIterator<Item = &'p Part<'i>>, begins: &mut Vec<u32>) {
     begins.clear();
     begins.extend(parts.into_iter().flat_map(|part| part.grams.iter().map(|gram| gram.at)));
     begins.sort_unstable();
 }
 
-/// Returns how many tokens are covered by n-grams of this length at these places.
+/// Returns how many tokens are covered by n-grams of this length at these positions.
 fn covered_tokens(begins: &[u32], length: u32) -> u32 {
     begins.windows(2).map(|pair| length.min(pair[1] - pair[0])).sum::<u32>() + length
 }
@@ -289,7 +289,7 @@ mod tests {
         assert_eq!((texts, counts[number("a")], counts[number("b")], counts[number("c")]), (3, 2, 1, 0));
     }
 
-    /// Returns the spans, and the numbers of places, of listed n-grams and of processed runs.
+    /// Returns the spans, and the numbers of positions, listed n-grams and processed runs.
     fn work(items: &[String], text: &str) -> (Vec<Span>, [usize; 3]) {
         let mut builder = Builder::new(5);
         items.iter().for_each(|item| builder.push(&crate::items::hashes(&tokens(item)), &[]));

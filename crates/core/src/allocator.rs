@@ -1,10 +1,10 @@
 //! Configures how much freed memory the allocator keeps and how much it returns to the system.
 //!
 //! `--memory` limits the memory that the process holds, including freed memory that the allocator has not returned. The GNU allocator
-//! returns a separately mapped block as soon as it is freed. It maps blocks of 128 KiB or more separately and raises this bound as it
-//! runs. As a result, the kernel clears the memory of a one-megabyte page again for every page, which took a tenth of the CPU time.
-//! Blocks below a high bound come from the heaps, and free memory at the end of a heap is returned above a second bound. Bounds that are
-//! set explicitly do not change.
+//! returns a separately mapped block as soon as it is freed. It maps blocks of 128 KiB or more separately and raises this threshold as it
+//! runs. As a result, the kernel clears the memory of a one-megabyte page again for every page, which took a tenth of the CPU time. With a
+//! high threshold, nearly all blocks come from the heaps; a second threshold determines how much free memory at the end of a heap is kept.
+//! Thresholds that are set explicitly do not change.
 //!
 //! Each thread has a heap with its own lock. But a small block that a thread frees is reused by the next allocation on that thread,
 //! whichever heap it belongs to, and a block that grows stays in its heap. So a list that starts small and grows from document to
@@ -19,11 +19,11 @@ const MAPPED: libc::c_int = 32 << 20;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const GROWN: libc::c_int = 2 << 20;
 
-/// Approximate limit of the free bytes at the end of all heaps together that are not returned to the system.
+/// Approximate limit on the free bytes at the ends of all heaps that are not returned to the system.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const KEPT: usize = 64 << 20;
 
-/// Sets the bounds. Call this before any thread starts. Does nothing with other allocators.
+/// Sets the thresholds. Call this before any thread starts. Does nothing with other allocators.
 pub fn set_up() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     {
@@ -41,7 +41,7 @@ pub fn for_threads(threads: usize) {
     let _ = threads;
 }
 
-/// Returns free memory between used blocks of all heaps to the system. Free memory at the end of a heap is left to the bound.
+/// Returns free memory between used blocks of all heaps to the system. For free memory at the end of a heap, the threshold decides.
 pub fn release() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     trim();
@@ -59,7 +59,7 @@ fn trim() {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 fn set(parameter: libc::c_int, value: libc::c_int) {
-    // If the allocator refuses a bound, the old one remains: that costs memory or time but is otherwise harmless.
+    // If the allocator rejects a threshold, the previous one remains: that costs memory or time but is otherwise harmless.
     // SAFETY: mallopt takes two plain numbers and the lock of the allocator.
     unsafe {
         libc::mallopt(parameter, value);

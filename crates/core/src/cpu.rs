@@ -44,11 +44,11 @@ impl Level {
     }
 }
 
-/// Prefetches an element of a list that is read later, to avoid waiting for memory then.
+/// Prefetches a list element that will be read soon, so that the read does not wait for memory.
 #[inline]
 #[allow(unsafe_code)]
 pub fn ask_for<T>(list: &[T], at: usize) {
-    // SAFETY: a prefetch reads nothing, wherever the address points to.
+    // SAFETY: a prefetch reads nothing, wherever the address points.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

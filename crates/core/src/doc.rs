@@ -1,5 +1,5 @@
-//! The two kinds of document number. A run counts its documents from 0, with the indexed documents that take part first; this number is
-//! a plain `u64` named `doc`. An index counts the documents of all batches; this number is an [`IndexDoc`].
+//! Distinguishes the two kinds of document number. A run numbers its documents from 0, starting with the indexed documents that take part;
+//! this number is a plain `u64` named `doc`. An index numbers the documents of all batches; this number is an [`IndexDoc`].
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use std::fmt;
 pub struct IndexDoc(pub u64);
 
 impl IndexDoc {
-    /// Returns the place of the document in an array with an element for each document of the index.
+    /// Returns the position of the document in an array with one element for each document of the index.
     #[inline]
     pub fn as_usize(self) -> usize {
         self.0 as usize

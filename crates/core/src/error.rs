@@ -1,4 +1,4 @@
-//! All errors as one type. Each message states what was expected, what was found, where, and how to fix it.
+//! Defines all errors as one type. Each message states what was expected, what was found, where, and how to fix it.
 //!
 //! The library returns [`Error`]; only the binary turns it into text and an exit code. A bad *row* is not an error: it is counted and
 //! skipped (see `batch::rejected`), unless `--strict` makes it one.
@@ -11,18 +11,18 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The result of every fallible function of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Defines where the cause of an error lies.
+/// Classifies an error by where its cause lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// In the request: another option, parameter or name is needed.
     Usage,
     /// In the input.
     Input,
-    /// In the place where results and temporary files are written.
+    /// In the folder or disk to which results and temporary files are written.
     Output,
-    /// In the disk of the temporary files or of an index: it returned other bytes than were written.
+    /// In the disk that holds the temporary files or an index: it returned different bytes from those that were written.
     Damaged,
-    /// Nowhere: the run was asked to stop.
+    /// There is no fault: the run was asked to stop.
     Interrupted,
     /// In the program.
     Internal,
@@ -70,7 +70,7 @@ pub enum Error {
     /// A disk is full, or a limit on file sizes was reached.
     #[error("{source}; {said}")]
     Full {
-        /// The value that could not be written, as text.
+        /// The error of the failed write.
         source: Box<Error>,
         /// How much more space is needed, and what is kept.
         said: String,
@@ -105,7 +105,7 @@ pub enum Error {
         least: String,
     },
 
-    /// A page of a file needs more memory than may be read at a time.
+    /// A page of a Parquet file is larger than the memory limit allows to be read at a time.
     #[error(
         "{}: a page of column {column:?} takes {bytes} while it is read, and `memory={}` leaves {} for it; pass \
          `memory={least}` or more, or write the file with smaller pages (fewer rows a batch: write_batch_size of pyarrow)", path.display(), asked[0], asked[1])]
@@ -122,7 +122,7 @@ pub enum Error {
         least: String,
     },
 
-    /// A row of a file needs more memory than may be written at a time.
+    /// A row of a file is larger than the memory limit allows to be written at a time.
     #[error(
         "{}: a row has {bytes} in the columns beside its page, more than `memory={asked}` allows to write; the least that \
          would do is {least}, or leave the longest column out (`columns`)", path.display())]
@@ -142,7 +142,7 @@ pub enum Error {
     Damaged {
         /// The temporary file.
         path: PathBuf,
-        /// The differences, as text.
+        /// What is wrong with the file, as text.
         why: String,
     },
 
@@ -251,8 +251,8 @@ impl Error {
         move |source| Error::Columns { action, source: Box::new(source) }
     }
 
-    /// Returns the system's error code if the cause is a full disk, a quota or a limit on file sizes. Libraries wrap the system's error
-    /// in their own, which keep only its message.
+    /// Returns the system's error code if the cause is a full disk, a quota or a limit on file sizes. Libraries wrap the system's error in
+    /// their own errors, which keep only its message.
     pub fn full(&self) -> Option<i32> {
         let is_written = matches!(self, Error::Io { .. } | Error::Table { .. }) && self.kind() == Kind::Output;
         let said = if is_written { self.to_string() } else { String::new() };
@@ -260,14 +260,14 @@ impl Error {
     }
 }
 
-/// Returns the system's error if a file could not be read because too many files are open, in this process or in the whole system; such
-/// a file is not damaged. Libraries wrap the system's error in their own, which keep only its message.
+/// Returns the system's error if a file could not be read because too many files are open, in this process or in the whole system; such a
+/// file is not damaged. Libraries wrap the system's error in their own errors, which keep only its message.
 pub fn too_many_open(said: &str) -> Option<std::io::Error> {
     let code = [libc::EMFILE, libc::ENFILE].into_iter().find(|code| said.contains(&format!("(os error {code})")))?;
     Some(std::io::Error::from_raw_os_error(code))
 }
 
-/// Returns the system's message; if too many files are open, also which limit was reached and how to raise it.
+/// Returns the system's message; if too many files are open, the text also states which limit was reached and how to raise it.
 pub fn system_said(error: &std::io::Error) -> String {
     let said = error.to_string();
     match too_many_open(&said).and_then(|error| error.raw_os_error()) {

@@ -1,4 +1,4 @@
-//! Errors, hash functions, rows and pairs, and safe access to files.
+//! Provides errors, hash functions, rows and pairs, and safe access to files.
 //!
 //! This is a crate of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
 

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 
-/// How an address is used.
+/// The use for which a remote address was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
     /// Files are read from it.

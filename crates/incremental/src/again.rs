@@ -28,7 +28,7 @@ pub struct Again<'a> {
 }
 
 impl<'a> Again<'a> {
-    /// Opens the index at `dir` for the record of a batch. It is not locked, because the files that are read never change.
+    /// Opens the index at `dir` for the record of a batch. The index is not locked, because the files that are read never change.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the index does not exist, or is not the one that the batch was matched against.
@@ -122,7 +122,7 @@ impl<'a> Again<'a> {
         }
     }
 
-    /// Does work on the corpus of the batch, with these indexed documents before it, as in the run.
+    /// Calls `work` with a session over the corpus of the batch, preceded by these indexed documents, as in the run.
     ///
     /// # Errors
     /// Returns an error from `work`, or an error if the index is damaged or the disk is full.

@@ -1,4 +1,5 @@
-//! Adds a batch to the index: its new texts with ids and fates, and the keys by which later batches match them.
+//! Adds a batch to the index: its new texts with their ids, the documents that they were removed in favor of, and the keys by which later
+//! batches match them.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -32,14 +33,14 @@ use dupsift_index::{
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 use dupsift_text::Field;
 
-/// Bytes of texts that are encoded together.
+/// How many bytes of text are encoded together.
 const AT_ONCE: usize = 4 << 20;
 
-/// Holds what is known of a batch after its tables are written.
+/// Holds what is known about a batch after its tables have been written.
 pub struct Night<'n> {
-    /// The keys by which its documents match others, by label.
+    /// The keys by which the batch's documents match others, by label.
     pub keys: Vec<(String, Keys)>,
-    /// The hashes of its texts, as keys.
+    /// The hashes of the batch's texts, as keys.
     pub copy_keys: Option<Keys>,
     /// The pairs and first lines that were recorded.
     pub noted: Vec<Noted>,
@@ -49,12 +50,12 @@ pub struct Night<'n> {
     pub decided: Option<&'n Decided>,
     /// The types of the ids.
     pub ids: &'n IdsSeen,
-    /// A hash of the content of its files.
+    /// A hash of the content of the batch's files.
     pub contents: String,
 }
 
-/// Writes what a batch adds, in unfinished folders, and returns the generation that includes it. A batch that adds nothing leaves the index
-/// as it is.
+/// Writes what a batch adds to unfinished folders, and returns the generation that includes it. A batch that adds nothing leaves the index
+/// unchanged.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -121,8 +122,8 @@ pub fn append(
     Ok(next)
 }
 
-/// Forgets documents of a recomputed batch again: its rows have the same numbers. With other options, the index may store a text with
-/// another of its copies, so all copies of a forgotten document are forgotten.
+/// Forgets documents of a recomputed batch again, because its rows have the same numbers. With other options, the index may store a text
+/// with a different copy, so all copies of a forgotten document are forgotten.
 fn forget_again(
     job: &Job<'_>,
     next: &mut Manifest,
@@ -159,7 +160,7 @@ fn publication() -> String {
     format!("{:032x}", hash128(format!("{since:?} {process} {:p} {host}", &raw const *place).as_bytes()))
 }
 
-/// Writes the keys by which documents match others, and the sketch words that rule most of these out.
+/// Writes the keys by which documents match others, and the sketch words that rule out most of these matches.
 fn write_keys(
     engine: &Engine<'_>,
     dir: &Path,
@@ -187,7 +188,7 @@ pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
     place(index, stage.path(), next)
 }
 
-/// Does the same for a batch whose result a guard holds back in `folder`, so that it can be accepted.
+/// Like [`intend`], for a batch whose result a guard holds back in `folder`, so that it can be accepted.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -196,7 +197,7 @@ pub fn hold(index: &Index, folder: &Path, mut next: Manifest) -> Result<()> {
     index.hold(&next)
 }
 
-/// Gives the folders their final names. The statistics are copied from the first result.
+/// Gives the folders their final names. The statistics are copied from the result of the first batch.
 fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
     let is_first = !index.folder(STATISTICS, &next.statistics).exists();
     if is_first {
@@ -240,7 +241,7 @@ fn copy_below(from: &Path, to: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Writes the documents of the batch: a file for each piece of the corpus, a row for each document number.
+/// Writes the documents of the batch: a file for each piece of the corpus, with a row for each document number.
 fn write_parts(
     session: &Session<'_>,
     dir: &Path,
@@ -285,11 +286,11 @@ fn write_parts(
     written.into_iter().map(part).collect()
 }
 
-/// Holds the fates of the documents in a batch.
+/// Records which documents in a batch are removed, and which ones the index stores texts with.
 struct Fates<'f> {
     /// For each document in the batch: the index number of the kept one that it is removed in favor of, plus one; 0 if it is kept.
     kept: AtomicCells<u64>,
-    /// The documents that the index stores texts with.
+    /// The documents with which the index stores texts.
     known: KnownBy<'f>,
     /// The same documents as bits.
     chosen: Arc<AtomicBits>,

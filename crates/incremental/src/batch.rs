@@ -1,4 +1,4 @@
-//! Batch names. A name belongs to one set of files, so that a batch that is run again is recognized.
+//! Names batches. A name belongs to one set of files, so that a batch that is run again is recognized.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ impl Named {
     }
 }
 
-/// States what has to be done with a batch.
+/// Determines what has to be done with a batch.
 pub enum Begun {
     /// The batch is already published with the same options; holds its record.
     Published(Box<RunReport>),
@@ -56,13 +56,13 @@ pub enum Begun {
 
 /// Describes the earlier result of a batch that is recomputed.
 pub struct MadeAgain {
-    /// The rows that it had.
+    /// The number of rows that it had.
     pub rows: u64,
     /// The ranges of its forgotten documents, which stay forgotten.
     pub forgotten: Vec<[u64; 2]>,
 }
 
-/// Options that do not change a result: resources, guards, which only decide whether it is published, and options that the index compares
+/// Options that do not change a result: resources; guards, which only decide whether it is published; and options that the index compares
 /// itself.
 const FREE: [&str; 22] = [
     "accept",
@@ -204,7 +204,7 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
     Ok(before)
 }
 
-/// Publishes a result that a guard held back in `held`, and adds its batch to the index. `publish` renames the result.
+/// Publishes a result that a guard holds back in `held`, and adds its batch to the index. `publish` renames the result.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the index differs from the one that the batch was matched against, or an error from `publish`.

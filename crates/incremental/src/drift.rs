@@ -1,9 +1,9 @@
-//! Detects drift: with outdated statistics, more and more documents share keys without being similar. It shows in the number of candidate
-//! pairs per document, compared with that of earlier batches.
+//! Detects drift: with outdated statistics, more and more documents share keys without being similar. Drift shows in the number of
+//! candidate pairs per document, compared with earlier batches.
 //!
 //! A document in a later batch can match more other documents, and the number of candidates grows no faster than that. So the expected
-//! value is that of an earlier batch, multiplied by the growth in documents that can match; with several earlier batches, the median. A
-//! small first batch does not make all later ones suspicious, and a single unusual batch stands out.
+//! number is that of an earlier batch, multiplied by the growth in documents that can match; with several earlier batches, it is the
+//! median. A small first batch does not make all later ones suspicious, and a single unusual batch stands out.
 //!
 //! ```text
 //! batch 1: 1,000 documents can match 500 others each, 0.2 candidates per document      batch 2: 2,000 can match 1,000 + 1,000 others
@@ -19,15 +19,15 @@ use dupsift_index::{Batch, Manifest};
 const FACTOR: f64 = 4.0;
 /// Fewer candidates than this are not significant.
 const LEAST: u64 = 1_000;
-/// Suggest a new index when it has this many times the documents of the first batch.
+/// Suggest a new index when the index has this many times the documents of its first batch.
 const GROWN: u64 = 8;
 
-/// The number of earlier batches to compare with. Batches with less than an eighth of this batch's documents are left out.
+/// The number of earlier batches to compare with. Batches with fewer than an eighth of this batch's documents are ignored.
 const NIGHTS: usize = 7;
 const EIGHTH: u64 = 8;
 
 /// Records the candidates of the batch, and warns if there are many more than expected. Returns the guards that fired because there are
-/// more than `factor` times as many.
+/// more than `factor` times as many as expected.
 pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, factor: u64) -> Vec<Fired> {
     let mut fired = Vec::new();
     let Some(night) = manifest.batches.last_mut().filter(|_| appends) else { return fired };

@@ -1,5 +1,5 @@
-//! Results of earlier batches for a run against an index: the pairs of indexed documents, and the documents that have a given first line.
-//! Rules that consider all pairs of a document need both, and this batch's results are stored for the next one.
+//! Provides the results of earlier batches to a run against an index: the pairs of indexed documents, and the documents with a given first
+//! line. Rules that consider all pairs of a document need both. The results of this batch are stored for the next one.
 //!
 //! ```text
 //! +pairs-LABEL.run   document | partner | similarity     in both directions, before any rule excludes a pair
@@ -25,7 +25,7 @@ use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{Records, Sorted};
 use dupsift_text::Heading;
 
-/// Bytes of a document number in a row of a pair.
+/// Bytes of a document number in a pair row.
 const DOC: usize = 8;
 /// The name of the rows with first lines.
 const LINES: &str = "+lines";
@@ -72,7 +72,7 @@ impl<'e> Kept<'e> {
         self.index.manifest.as_ref().is_some_and(|manifest| manifest.is_forgotten(doc))
     }
 
-    /// Passes on the rows of runs that share a group with these records, which are one of `partitions` partitions.
+    /// Passes on the rows of runs that share a group with these records, which are one partition of `partitions`.
     fn meet(
         &self,
         runs: &[Run],

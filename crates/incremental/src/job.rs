@@ -1,4 +1,4 @@
-//! The job of an incremental run, and file names in an index.
+//! Describes the job of an incremental run, and file names in an index.
 
 use super::batch::{MadeAgain, Named};
 use dupsift_engine::job::run::Finish;

@@ -1,5 +1,5 @@
 //! Joins a batch with the index. One scan of the index's rows finds the documents that share a key with the batch. Their texts are copied
-//! out of the index and read as documents before the batch.
+//! from the index and read as documents before the batch.
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -37,7 +37,7 @@ pub struct Joining<'i> {
     /// The numbering of the documents.
     pub numbered: Numbered,
     met: OnceLock<Met>,
-    /// Indexed documents for which there was no room.
+    /// The number of indexed documents for which there was no room.
     pub beyond: AtomicU64,
     /// Bytes of index rows that were read.
     pub scanned: AtomicU64,
@@ -45,7 +45,7 @@ pub struct Joining<'i> {
     pub looked_up: AtomicU64,
 }
 
-/// Holds the indexed documents that take part while they are read.
+/// Holds the indexed documents that take part, while they are read.
 struct Met {
     source: Source,
     first: u64,
@@ -54,14 +54,14 @@ struct Met {
     hashes: [AtomicCells<u64>; 2],
 }
 
-/// Selects the rows of a part that are needed, with the positions of these documents among all that take part.
+/// Selects the rows that are needed from a part, with the positions of these documents among all that take part.
 struct Wanted<'p> {
     path: PathBuf,
     part: &'p Part,
     guests: std::ops::Range<usize>,
 }
 
-/// Marks all documents found.
+/// Marks every document found.
 struct All<'m>(&'m AtomicBits);
 
 impl Shared for All<'_> {
@@ -105,7 +105,7 @@ impl<'i> Joining<'i> {
         self.met.get_or_init(|| met)
     }
 
-    /// Passes on these documents, each with the kept one that it was removed in favor of.
+    /// Passes on these documents, each with the kept document that it was removed in favor of.
     fn each_kept(
         &self,
         engine: &Engine<'_>,
@@ -143,9 +143,9 @@ impl<'i> Joining<'i> {
 
     /// Returns the indexed documents that take part: those that share a key with the batch, and those that have one of its texts.
     ///
-    /// A document that was removed in favor of a forgotten one takes no part: no kept document has its text, so a new document like it has
-    /// to be kept. The kept document of a removed one takes part as well: copies of the removed one are removed in favor of it, and with
-    /// `--chain remove` so is every document that the removed one connects.
+    /// A document that was removed in favor of a forgotten one does not take part: no kept document has its text, so a new document like it
+    /// has to be kept. If a removed document takes part, so does the kept one: copies of the removed document are removed in favor of the
+    /// kept one, and with `--chain remove` so is every document that the removed document connects.
     fn taking_part(
         &self,
         engine: &Engine<'_>,
@@ -192,7 +192,7 @@ impl<'i> Joining<'i> {
         wanted
     }
 
-    /// Copies the texts of these documents out of the index, into files like the input files of a batch.
+    /// Copies the texts of these documents from the index to files that are like the input files of a batch.
     fn copy_out(&self, engine: &Engine<'_>, manifest: &Manifest, numbers: Arc<Mapped<u64>>) -> Result<Met> {
         let running = engine.clock.stage("look up indexed documents");
         let fates = AtomicCells::new(engine.dir, "guest-fates", numbers.len())?;
@@ -374,7 +374,7 @@ fn kept_docs(batch: &RecordBatch) -> impl Iterator<Item = Option<i64>> {
         .map(move |row| column.as_ref().filter(|column| column.is_valid(row)).map(|column| column.value(row)))
 }
 
-/// Stores the fates and copy hashes of indexed documents, starting at position `guest`.
+/// Stores the copy hashes of indexed documents and the documents that they were removed in favor of, starting at position `guest`.
 fn note(batch: &RecordBatch, guest: usize, fates: &AtomicCells<u64>, hashes: &[AtomicCells<u64>; 2]) {
     for (row, kept) in kept_docs(batch).enumerate() {
         fates.store(guest + row, kept.map_or(0, |kept| kept as u64 + 1));

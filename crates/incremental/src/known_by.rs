@@ -1,5 +1,5 @@
-//! Chooses the document that the index stores each text of a batch with. Among equal texts it is the kept one, so that documents that are
-//! removed later in favor of the text name a kept document. If all of them are removed, it is the first.
+//! Chooses the document with which the index stores each text of a batch. Among documents with equal texts, it is the kept one, so that
+//! documents that are removed later in favor of the text name a kept document. If all of them are removed, it is the first.
 
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
@@ -25,8 +25,8 @@ pub struct Noted {
 pub struct KnownBy<'k> {
     copies: &'k Classes,
     base: u64,
-    /// For each document in the batch that is the first with its text: another one that the index uses instead, plus one; else 0. `None` if
-    /// there is no such document.
+    /// For each document in the batch that is the first with its text: the document that the index uses instead, plus one; otherwise 0.
+    /// `None` if the index uses no other document.
     others: Option<AtomicCells<u64>>,
 }
 
@@ -53,7 +53,7 @@ impl<'k> KnownBy<'k> {
         Ok(known)
     }
 
-    /// Returns the document that the index stores the text of `doc` with. `None` if `doc` is not the first with its text.
+    /// Returns the document with which the index stores the text of `doc`; `None` if `doc` is not the first with its text.
     pub fn of(&self, doc: u64) -> Option<u64> {
         if self.copies.is_alone(doc) {
             return Some(doc);
@@ -70,7 +70,7 @@ impl<'k> KnownBy<'k> {
         doc >= self.base && self.of(self.copies.representative(doc)) == Some(doc)
     }
 
-    /// Replaces the documents in recorded rows with those that the index stores their texts with.
+    /// Replaces the documents in recorded rows with the documents that the index stores their texts with.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

@@ -1,12 +1,13 @@
-//! `run`, and `run --index`: an incremental run matches a batch against all indexed documents and adds it to the index.
+//! Implements `run --index` and `run --reference`: an incremental run matches a batch against all indexed documents and adds it to the
+//! index.
 //!
 //! ```text
 //! first pass      signatures of the batch; their keys are looked up
 //! match           a scan of the index's rows: a document that shares a key with the batch takes part, unless the sketch words
-//!                 in the index show that the two are no pair
+//!                 in the index show that the two are not a pair
 //! read            texts of these indexed documents are copied out of the index and read as documents before the batch
-//! everything else as in any run, except that two indexed documents are no pair, and the fate of an indexed document is fixed
-//! append          texts, keys and fates of the batch, each text once, with the kept document
+//! everything else as in any run, except that two indexed documents are not a pair, and an indexed document stays kept or removed
+//! append          texts, keys and removals of the batch, each text once, with the kept document
 //! publish         folders, intent, output, manifest, in this order
 //! ```
 //!

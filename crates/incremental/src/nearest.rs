@@ -1,8 +1,8 @@
-//! Indexed documents that share a key with many documents take part only if they are near a document in the batch.
+//! Selects among indexed documents that share a key with many others: they take part only if they are near a document in the batch.
 //!
 //! A run limits the comparisons for a large key in proportion to its rows ([`Pairs::compare_nearest`](dupsift_core::row::Pairs)): each row
-//! is compared with its nearest rows, and with the first documents overall. So if the index has ten thousand pages from a template, a batch
-//! with one more page from it needs only a few of them.
+//! is compared with its nearest rows and with the first documents of the key. So if the index has ten thousand pages from a template, a
+//! batch with one more such page needs only a few of them.
 //!
 //! ```text
 //! rows of one key, in order; i: indexed, b: batch, with 2 nearest and 1 first

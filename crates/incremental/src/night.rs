@@ -1,4 +1,4 @@
-//! One incremental run: reads a batch, matches it with the index, judges it as any corpus, and adds it to the index.
+//! Makes one incremental run: reads a batch, matches it with the index, deduplicates it like any corpus, and adds it to the index.
 
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
@@ -36,7 +36,8 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Stage, absolute};
 use dupsift_index::{Batch, Index, Manifest, NightMet, STATISTICS, check_rights, stop_at};
 
-/// Numbers reserved for indexed documents at first: the first factor times the rows of the batch, and at least the second number.
+/// How many document numbers are reserved for indexed documents at first: the first number times the rows of the batch, but at least the
+/// second number.
 const RESERVED: (u64, u64) = (4, 1 << 16);
 
 /// Runs against the index in a folder, and appends to it if that is the purpose.
@@ -119,7 +120,7 @@ pub fn matched(
     Ok(report)
 }
 
-/// Why a run is matched against an index.
+/// States why a run is matched against an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// To add the batch to it.
@@ -130,8 +131,8 @@ pub enum Purpose {
     Files,
 }
 
-/// Returns a hash that identifies the content of an index, for the saved state of a run. Of a temporary index, it covers what follows from
-/// the reference files and the options.
+/// Returns a hash that identifies the content of an index, for the saved state of a run. For a temporary index, it covers only what follows
+/// from the reference files and the options.
 fn matched_line(manifest: Option<&Manifest>, purpose: Purpose) -> Result<String> {
     let mut manifest = manifest.cloned().unwrap_or_default();
     if purpose == Purpose::Files {
@@ -250,7 +251,7 @@ impl Variant for Matching<'_> {
         Some(&self.earlier)
     }
 
-    /// Statistics are already in the index and in the output of the run that created it.
+    /// After the first run, statistics are already in the index and in the output of the run that created it.
     fn writes_statistics(&self) -> bool {
         self.job.index.manifest.is_none()
     }
@@ -328,8 +329,8 @@ fn of_night(
     }
 }
 
-/// Returns the earlier batches that indexed documents came from. `None` for a reference that is not an index, whose batches mean nothing to
-/// the user.
+/// Returns the earlier batches that the indexed documents came from; `None` for a reference that is not an index, because its batches mean
+/// nothing to the user.
 fn nights_met(manifest: Option<&Manifest>, session: &Session<'_>) -> Option<Vec<NightMet>> {
     let guests = session.guests.as_ref()?;
     let met = manifest?.batches.iter().map(|batch| {

@@ -45,7 +45,7 @@ fn is_there(path: &Path) -> Result<bool> {
 /// Returns whether a folder is the output of that publication of a batch.
 ///
 /// # Errors
-/// Returns an error if a record cannot be accessed or read: then the answer is unknown.
+/// Returns an error if a record cannot be accessed or read, because the answer is then unknown.
 pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
     let path = out.join("run.json");
     if !is_there(&path)? || !is_there(&out.join(SUCCESS))? {

@@ -1,4 +1,4 @@
-//! The recipe of an index, and whether a run matches it.
+//! Determines the recipe of an index, and whether a run matches it.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use dupsift_engine::reading::inputs::Inputs;
 use dupsift_index::{Line, Manifest};
 use dupsift_text::Pipeline;
 
-/// The default number of documents that a new index is planned for: at least the first number, and at least the second number times the
-/// documents in the first batch.
+/// The default number of documents that a new index is planned for: the first number, or the second number times the documents in the first
+/// batch if that is larger.
 pub const PLANNED: (u64, u64) = (100_000_000, 100);
 
 /// Checks that a run with these options can be matched against an index.

@@ -1,5 +1,5 @@
-//! `--reference`: documents that a corpus is matched against and that are never removed. They are in an index, an earlier output, or plain
-//! files, such as those of a benchmark. For anything but an index, a temporary one is built for the run.
+//! Implements `--reference`: documents that a corpus is matched against and that are never removed. They are in an index, an earlier
+//! output, or plain files, such as those of a benchmark. For anything but an index, a temporary one is built for the run.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -22,7 +22,7 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{MadeFolders, Stage, Unfinished, WORK};
 use dupsift_index::Index;
 
-/// Provides a reference as an index.
+/// Provides a reference in the form of an index.
 pub struct Reference {
     dir: PathBuf,
     /// The temporary index, which is removed after the run.
@@ -92,7 +92,8 @@ impl Reference {
         Ok(Reference { dir, made: Some(made), read: Some(read), _above: Some(above) })
     }
 
-    /// Returns what was read from the reference, with what could not be read. `None` if it is an index, which was read when it was built.
+    /// Returns what was read from the reference and what could not be read; `None` if the reference is an index, which was read when it was
+    /// built.
     pub fn read(&self) -> Option<OtherInput> {
         self.read.clone()
     }
@@ -102,7 +103,7 @@ impl Reference {
         options.stats.clone().filter(|_| self.made.is_none())
     }
 
-    /// Returns why a run is matched against it.
+    /// Returns why a run is matched against the reference.
     pub fn purpose(&self) -> Purpose {
         if self.made.is_some() { Purpose::Files } else { Purpose::Reference }
     }

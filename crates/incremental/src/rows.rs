@@ -1,4 +1,5 @@
-//! The data that an index stores for documents besides their texts: the rows by which they match others, and a few sketch words each.
+//! Writes the data that an index stores for documents besides their texts: the rows by which they match others, and a few sketch words
+//! each.
 
 use std::path::Path;
 
@@ -12,10 +13,10 @@ use dupsift_engine::matching::meeting::Numbered;
 use dupsift_spill::shuffle::run::RunWriter;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// Bytes of the document number before its words.
+/// Bytes of the document number before the words.
 pub const DOC: usize = 8;
 
-/// Documents whose words a thread processes at a time.
+/// How many documents' words a thread processes at a time.
 const STRETCH: u64 = 10_000;
 
 /// Returns the name of the file with the sketch words of an algorithm.
@@ -23,8 +24,8 @@ pub fn sketches_of(label: &str) -> String {
     format!("+sketches-{label}")
 }
 
-/// Writes the rows of stored documents as a run and returns their number. The rows have the first document of each text, and are written
-/// with the document that the index uses.
+/// Writes the rows of stored documents as a run and returns their number. The rows name the first document with each text; they are written
+/// with the document that the index uses instead.
 ///
 /// # Errors
 /// Returns an error if the disk is full.

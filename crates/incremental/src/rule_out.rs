@@ -121,7 +121,8 @@ impl RulingOut<'_> {
 pub struct Windows<'w> {
     sharing: &'w AtomicBits,
     windows: Writer<'w>,
-    /// For each group in the partition, up to the last one found in the index: whether the index has it. Each folder of rows may name it.
+    /// For each group in the partition, up to the last one found in the index: whether the index has the group. Several folders of rows may
+    /// have it.
     shared: Vec<bool>,
 }
 

@@ -1,4 +1,4 @@
-//! One scan over the rows of an index that share a key with the batch, partition by partition.
+//! Scans the rows of an index that share a key with the batch once, partition by partition.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -19,7 +19,7 @@ pub trait Shared: Send {
     /// Returns an error if the disk is full.
     fn row(&mut self, group: usize, doc: IndexDoc, row: &[u8]) -> Result<()>;
 
-    /// Ends a partition after all its groups; `_night` holds the batch's rows in it.
+    /// Ends a partition after all its groups; `_night` holds the batch's rows in that partition.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -49,7 +49,7 @@ pub struct Scan<'s> {
 }
 
 impl Scan<'_> {
-    /// Scans the rows with that label that have a group among these keys.
+    /// Scans the rows with that label whose group is one of these keys.
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.

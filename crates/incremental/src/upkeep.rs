@@ -1,4 +1,4 @@
-//! Index maintenance between runs: information, verification, merging of row files, and forgetting documents.
+//! Maintains an index between runs: returns information, verifies files, merges row files, and forgets documents.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -161,7 +161,7 @@ pub enum Forget {
 }
 
 /// Forgets documents: no later batch is matched against them, nor against documents that were removed in favor of them. Returns how many
-/// documents are forgotten.
+/// documents were newly forgotten.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the batch or an id does not exist.
@@ -203,7 +203,7 @@ pub fn restore(dir: &Path, generation: u64) -> Result<Restored> {
     dupsift_index::restore(dir, generation, state)
 }
 
-/// Passes each document that the index stores a text with to `each`, with its id.
+/// Passes each document with which the index stores a text to `each`, together with its id.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, or an error from `each`.

@@ -1,4 +1,4 @@
-//! Folders and files of an index, made durable before anything names them.
+//! Writes the folders and files of an index, and makes them durable before anything names them.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
@@ -22,15 +22,15 @@ pub const FOLDERS: [&str; 3] = [BATCHES, ROWS, STATISTICS];
 /// Identifies a file by its name, size and checksum.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Named {
-    /// File name within its folder.
+    /// The file name within its folder.
     pub name: String,
-    /// Size in bytes.
+    /// The size in bytes.
     pub bytes: u64,
     /// XXH3-128 of the bytes, in hexadecimal.
     pub xxh3: String,
 }
 
-/// Returns whether a folder of that kind may have that name: a letter and a number, as in `b-00000031`.
+/// Returns whether that name is valid for a folder of that kind: a letter and a number, as in `b-00000031`.
 pub fn is_folder(kind: &str, name: &str) -> bool {
     let letter = match kind {
         BATCHES => "b",
@@ -107,7 +107,7 @@ pub fn seal_below(dir: &Path) -> Result<Vec<Named>> {
 /// Compares a file with its recorded size and checksum.
 ///
 /// # Errors
-/// Returns [`Error::Damaged`] with what differs.
+/// Returns [`Error::Damaged`] with the difference.
 pub fn check(dir: &Path, known: &Named) -> Result<()> {
     let path = dir.join(&known.name);
     let damaged = |why: String| Error::Damaged { path: path.clone(), why };

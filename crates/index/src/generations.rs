@@ -1,4 +1,4 @@
-//! The generations of an index: which files hold them, which one counts, and whether all of them can be read.
+//! Manages the generations of an index: which files hold them, which one is current, and whether all of them can be read.
 //!
 //! ```text
 //! manifest-00000031.json   a generation; the highest one counts, the last KEPT are kept
@@ -21,7 +21,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::hash128;
 use dupsift_core::safe_fs::{self, MOST_JSON, sync_folder};
 
-/// Number of generations that are kept.
+/// The number of generations that are kept.
 pub const KEPT: usize = 8;
 /// Upper bound for generation numbers; a file name with a larger number is not a generation.
 const MOST: u64 = 1 << 48;
@@ -32,7 +32,7 @@ const HELD: &str = "held.json";
 const RECORDED: &str = "generation.json";
 const ENDING: &str = ".json";
 
-/// How often a folder is listed again because another process renames its files.
+/// The maximum number of times that a folder is listed again because another process renames its files.
 const ATTEMPTS: usize = 20;
 
 #[derive(Serialize, Deserialize)]
@@ -185,7 +185,8 @@ pub(super) fn write(dir: &Path, manifest: &Manifest) -> Result<()> {
     write_durably(dir, &manifest_name(manifest.generation), &encode(manifest)?)
 }
 
-/// Makes the intended generation the newest one. It is the newest one as soon as its file has its name; a later failure is only a warning.
+/// Makes the intended generation the newest one. It is the newest one as soon as its file has its final name; a later failure only causes a
+/// warning.
 pub(super) fn come_true(dir: &Path, next: &Manifest) -> Result<()> {
     let from = dir.join(intent_name(next.generation));
     fs::rename(&from, dir.join(manifest_name(next.generation))).map_err(Error::io("rename", &from))?;
@@ -210,8 +211,8 @@ pub(super) fn record(dir: &Path, generation: u64) -> Result<()> {
     write_durably(dir, RECORDED, &serde_json::to_vec(&recorded).map_err(Error::table("write the generation"))?)
 }
 
-/// Removes these manifests, these intents and, if `held`, the held generation, in this order and with the oldest manifest first. So the
-/// remaining ones form a sequence without gaps whenever the process ends.
+/// Removes these manifests, these intents and, if `held`, the held generation, in this order and with the oldest manifest first. The
+/// remaining ones then form a sequence without gaps, whenever the process ends.
 pub(super) fn remove(dir: &Path, manifests: &[u64], intents: &[u64], held: bool) -> Result<()> {
     let files = manifests.iter().map(|&number| manifest_name(number));
     let files = files.chain(intents.iter().map(|&number| intent_name(number))).chain(held.then(|| HELD.to_owned()));
@@ -233,7 +234,7 @@ pub(super) fn remove_unfinished(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Reads the intent with that number, whatever the others are.
+/// Reads the intent with that number, regardless of the other files.
 pub(super) fn read_intent(dir: &Path, number: u64) -> Result<Manifest> {
     one(dir, &Listed::default(), &intent_name(number), Some(number))
 }
@@ -276,12 +277,12 @@ fn recorded(dir: &Path) -> Result<Option<u64>> {
         Err(_) if !path.is_file() => return Ok(None),
         Err(error) => return Err(Error::reading("read", &path)(error)),
     };
-    // The number only serves to notice a missing file, so a damaged one is ignored.
+    // The number only serves to detect a missing file, so a damaged number is ignored.
     let recorded = serde_json::from_slice::<Recorded>(&bytes).ok();
     Ok(recorded.filter(|it| it.xxh3 == checksum_of(it.generation)).map(|it| it.generation))
 }
 
-/// Repeats the work while a file that was listed has disappeared, because writers rename files.
+/// Repeats the work as long as a file that was listed has disappeared, because writers rename files.
 fn settled<T>(work: impl Fn() -> Result<T>) -> Result<T> {
     let mut attempt = 0;
     loop {
@@ -425,7 +426,7 @@ mod tests {
         fs::copy(folder.path().join("manifest-00000004.json"), &path).unwrap();
         assert!(said(folder.path()).contains("it holds generation 4"));
         fs::write(&path, &whole).unwrap();
-        // An older generation, which a reader does not need.
+        // A reader does not need an older generation.
         fs::write(folder.path().join("manifest-00000002.json"), "{").unwrap();
         assert!(said(folder.path()).contains("manifest-00000002.json cannot be read"));
         assert!(Generations::newest(folder.path()).is_ok());
@@ -456,7 +457,7 @@ mod tests {
         come_true(folder.path(), &later).unwrap();
         let says = format!("has format {}, and this version reads {FORMAT}", FORMAT + 1);
         assert!(said(folder.path()).contains(&says));
-        // Fields that are unknown to this version.
+        // A manifest with another format, whose fields this version cannot read.
         let path = folder.path().join("manifest-00000001.json");
         fs::write(&path, r#"{"manifest": {"format": 3, "dupsift": "0.0.9"}, "xxh3": ""}"#).unwrap();
         assert!(said(folder.path()).contains("has format 3"));

@@ -1,4 +1,4 @@
-//! An index of all documents seen so far: their texts, their rows, and a manifest that lists them.
+//! Stores an index of all documents seen so far: their texts, their rows, and a manifest that lists them.
 //!
 //! ```text
 //! INDEX/

@@ -1,4 +1,4 @@
-//! Index locks: one writer at a time, and no file is removed while another process reads.
+//! Locks an index: there is one writer at a time, and no file is removed while another process reads.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -19,14 +19,14 @@ pub(super) struct Lock {
     pub made: Option<MadeFolders>,
 }
 
-/// Keeps writers from removing files while the value lives. Returns `None` if the file system does not support locks; then only the kept
-/// generations protect a reader. The folder is opened for this, and nothing is written.
+/// Keeps writers from removing files while the value lives. Returns `None` if the file system does not support locks; then a reader is
+/// protected only because old generations are kept. The folder is opened for this, and nothing is written.
 pub(super) fn hold_files(dir: &Path) -> Option<File> {
     let folder = File::open(dir).ok()?;
     folder.lock_shared().is_ok().then_some(folder)
 }
 
-/// Keeps readers from starting while the value lives; `None` if there is a reader.
+/// Keeps readers from starting while the value lives. Returns `None` if there is a reader.
 pub(super) fn no_reader(dir: &Path) -> Option<Option<File>> {
     let Ok(folder) = File::open(dir) else { return Some(None) };
     match folder.try_lock() {
@@ -46,7 +46,7 @@ impl Lock {
             let is_new = path.symlink_metadata().is_err();
             let file = safe_fs::open_or_create(&path).map_err(Error::io("open", &path))?;
             let asked = locking(file.try_lock()).map_err(Error::io("lock", &path))?;
-            // On a file system without locks, every run counts as the only one.
+            // On a file system without locks, every run assumes that it is the only one.
             if asked == Locking::Held {
                 tracing::warn!("another run is using the index {}; waiting for it", dir.display());
                 file.lock().map_err(Error::io("lock", &path))?;

@@ -1,7 +1,7 @@
-//! The manifest: the content of an index, one file per generation, with a checksum over all of it.
+//! Defines the manifest, which describes the content of an index: one file per generation, with a checksum over all of it.
 //!
 //! A generation is either complete or missing: one rename gives its file the final name, and everything that it names is durable before
-//! (see [`Generations`](super::Generations)).
+//! that (see [`Generations`](super::Generations)).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,8 +13,8 @@ use dupsift_core::doc::IndexDoc;
 use dupsift_core::hash::hash128;
 use dupsift_files::io::is_plain;
 
-/// Version of the index files. 2: words of documents with the rows; 3: fences in runs; 4: batches name their publication, and the blocks of
-/// document files have checksums.
+/// The version of the index files. 2: words of documents with the rows; 3: fences in runs; 4: batches name their publication, and the
+/// blocks of document files have checksums.
 pub const FORMAT: u32 = 4;
 
 /// Upper bound for generation numbers and for the bytes of an index.
@@ -27,9 +27,9 @@ pub struct Manifest {
     pub format: u32,
     /// Increases by one with every change.
     pub generation: u64,
-    /// Version of the program that wrote it.
+    /// The version of the program that wrote it.
     pub dupsift: String,
-    /// The settings that signatures depend on, one per line. A batch can be matched only if its lines are the same.
+    /// The settings that signatures depend on, one per line. A batch can be matched only if it has the same lines.
     pub recipe: Vec<Line>,
     /// The number of documents that LSH table schemes are chosen for.
     pub documents_planned: u64,
@@ -40,7 +40,7 @@ pub struct Manifest {
     pub statistics_files: Vec<Named>,
     /// The number of the next document.
     pub next_doc: u64,
-    /// Distinct texts.
+    /// The number of distinct texts.
     pub texts: u64,
     /// The batches, in order.
     pub batches: Vec<Batch>,
@@ -68,9 +68,9 @@ pub struct Batch {
     pub folder: String,
     /// The number of its first document.
     pub first_doc: u64,
-    /// Its rows, including rejected ones and copies: this many numbers belong to it.
+    /// The number of its rows, including rejected ones and copies, and therefore of its document numbers.
     pub rows: u64,
-    /// Texts that it added.
+    /// The number of texts that it added.
     pub texts: u64,
     /// A hash of its input files: their names, sizes, ends and rows.
     pub inputs: String,
@@ -88,9 +88,9 @@ pub struct Batch {
     pub generation: u64,
     /// Identifies this publication of the batch: its output has the same value in its record, and no other output does.
     pub publication: String,
-    /// Exact copies of indexed documents in it.
+    /// The number of its exact copies of indexed documents.
     pub seen: u64,
-    /// Its documents that have a text.
+    /// The number of its documents that have a text.
     pub used: u64,
     /// Candidate pairs per algorithm.
     pub candidates: BTreeMap<String, u64>,
@@ -107,7 +107,7 @@ pub struct Part {
     pub sums: Named,
     /// The number of its first document; the others follow, one per row.
     pub first_doc: u64,
-    /// Its rows.
+    /// The number of rows.
     pub rows: u64,
 }
 
@@ -191,8 +191,8 @@ impl Manifest {
         self.forgotten = apart;
     }
 
-    /// Returns a hash of everything that an index holds before a document, which is unique to the index: its statistics, whose record has
-    /// the time when they were made, and its batches.
+    /// Returns a hash of everything that an index holds before a document. It is unique to the index, because it covers the batches and the
+    /// statistics, whose record contains the time when they were computed.
     pub fn identity(&self, before: u64) -> String {
         let files = self.statistics_files.iter().map(|file| format!("{} {}\n", file.name, file.xxh3));
         let nights = self.batches.iter().filter(|batch| batch.first_doc < before);
@@ -201,7 +201,7 @@ impl Manifest {
         format!("{:032x}", hash128(files.chain(nights).collect::<String>().as_bytes()))
     }
 
-    /// Returns the folders with its files: the kind of each folder and its name.
+    /// Returns the folders that contain its files: the kind and the name of each folder.
     pub fn folders(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let statistics = Some(&*self.statistics).filter(|name| !name.is_empty()).map(|name| (STATISTICS, name));
         let batches = self.batches.iter().map(|batch| (BATCHES, &*batch.folder));

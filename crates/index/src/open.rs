@@ -1,4 +1,4 @@
-//! An open index. A writer locks it and first cleans up after a writer that died. A reader changes nothing.
+//! Opens an index. A writer locks it and first cleans up after a writer that died. A reader changes nothing.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use super::sweep::came_true;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, private, sync_folder};
 
-/// Prefix of the names of unfinished folders.
+/// The prefix of the names of unfinished folders.
 pub(super) const PARTIAL: &str = ".partial-";
 
 /// Holds an index that is open for writing, locked until the value is dropped, or for reading.
@@ -27,7 +27,7 @@ pub struct Index {
     _reading: Option<File>,
 }
 
-/// States whether the output of a batch is complete.
+/// Indicates whether the output of a batch is complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     /// The output is complete.
@@ -120,7 +120,7 @@ impl Index {
     }
 
     /// Renames an unfinished folder to its final name. All its files must be durable, and the intent of a generation that names it must be
-    /// saved: so every folder with a final name is named by some generation.
+    /// saved, so that every folder with a final name is named by some generation.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -147,7 +147,7 @@ impl Index {
         generations::come_true(&self.dir, &next)?;
         stop_at("manifest");
         self.manifest = Some(next);
-        // The generation counts from here on; the next writer also does whatever remains to be done.
+        // From here on, the generation is current; the next writer does whatever remains to be done.
         if let Err(error) = self.sweep() {
             tracing::warn!(
                 "the index {} is complete, but files that it no longer needs could not be removed: {error}; the next run tries again",
@@ -167,7 +167,7 @@ impl Index {
         self.sweep()
     }
 
-    /// Returns the batch that is held back, if the index is still the generation that it was matched against.
+    /// Returns the batch that is held back, if the index is still at the generation that the batch was matched against.
     ///
     /// # Errors
     /// Returns the errors of [`Generations::read`].
@@ -202,7 +202,7 @@ impl Index {
     /// Checks that the files that a generation names exist and have the recorded sizes.
     ///
     /// # Errors
-    /// Returns [`Error::DamagedIndex`] with the first file that does not.
+    /// Returns [`Error::DamagedIndex`] with the first file that is missing or has another size.
     pub fn check_there(&self, manifest: &Manifest) -> Result<()> {
         let is_missing = |(kind, folder, file): &(&str, &str, &Named)| {
             let path = self.folder(kind, folder).join(&file.name);
@@ -251,7 +251,7 @@ impl Drop for Index {
     }
 }
 
-/// Aborts the process at a step of publication, as a kill would, if an environment variable asks for it. Used by tests.
+/// Aborts the process at a step of publication, as a kill would, if an environment variable requests it. Used by tests.
 pub fn stop_at(step: &str) {
     if std::env::var_os("DUPSIFT_STOP_AT").is_some_and(|asked| asked == step) {
         std::process::abort();

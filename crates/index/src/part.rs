@@ -1,7 +1,7 @@
-//! A document file: one row per document number, in order, so that the number alone locates a document. The text is null if it is stored
-//! with an earlier document, or if the document has none.
+//! Writes and reads document files: one row per document number, in order, so that the number alone locates a document. The text is null if
+//! it is stored with an earlier document, or if the document has none.
 //!
-//! Texts are stored in small pages that can be read separately, so a lookup of a few documents reads little more than these.
+//! Texts are stored in small pages that can be read separately, so a lookup of a few documents reads little more than their texts.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ use dupsift_core::safe_fs::{self, private};
 
 /// The column with texts.
 pub const TEXT: &str = "text";
-/// The column with 128-bit hashes of everything that the algorithms read.
+/// The column with 128-bit hashes of everything that the algorithms read of a document.
 pub const COPY_HASH: &str = "copy_hash";
 /// The column with the documents that others were removed in favor of.
 pub const KEPT_DOC: &str = "kept_doc";

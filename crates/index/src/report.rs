@@ -1,4 +1,4 @@
-//! The index report in the record of an incremental run.
+//! Defines the index report in the record of an incremental run.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 pub struct IndexReport {
     /// The index folder.
     pub folder: String,
-    /// A hash of the index content before the run, by which a reader knows that it is the same index. Empty in earlier records.
+    /// A hash of the index content before the run, by which a reader recognizes the index. Empty in earlier records.
     #[serde(default)]
     pub identity: String,
     /// The name of the batch.
@@ -21,14 +21,14 @@ pub struct IndexReport {
     pub read_generation: u64,
     /// The number of the batch's first row: `doc` is numbered continuously over all batches in all tables.
     pub first_doc: u64,
-    /// Indexed documents that take part.
+    /// The number of indexed documents that take part.
     pub guests: u64,
     /// The batches that contain these documents, in order.
     #[serde(default)]
     pub nights: Vec<NightMet>,
-    /// New texts in the batch.
+    /// The number of new texts in the batch.
     pub texts: u64,
-    /// Exact copies of indexed documents, which are removed.
+    /// The number of exact copies of indexed documents, which are removed.
     pub seen: u64,
     /// Bytes of index rows that were read.
     pub bytes_scanned: u64,
@@ -37,13 +37,13 @@ pub struct IndexReport {
     pub bytes_looked_up: u64,
 }
 
-/// Describes an earlier batch that the batch matches.
+/// Describes an earlier batch that this batch matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct NightMet {
     /// The batch name that the user chose.
     pub name: String,
     /// The number of its first row.
     pub first_doc: u64,
-    /// Its documents that take part.
+    /// The number of its documents that take part.
     pub documents: u64,
 }

@@ -9,19 +9,19 @@ use super::open::{Index, State, stop_at};
 use super::sweep::warn_of_lost;
 use dupsift_core::error::{Error, Result};
 
-/// Reports the result of restoring.
+/// Holds the result of a restore.
 #[derive(Debug)]
 pub struct Restored {
     /// The newest generation after restoring.
     pub manifest: Manifest,
-    /// The batches that other readable generations had and this one lacks.
+    /// The batches that other readable generations have and this one lacks.
     pub left_out: Vec<String>,
     /// Whether a later generation could not be read, so that its content is unknown.
     pub unknown: bool,
 }
 
 /// Makes a generation the newest one. Removes all later generations, generations that do not lead up to it without a gap, intents and the
-/// held batch, with the files that only these name. Documents that a readable later generation forgot stay forgotten.
+/// held batch, and the files that only these name. Documents that a readable later generation forgot stay forgotten.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if that generation cannot be read, if one of its files is missing, or if another process reads the index.

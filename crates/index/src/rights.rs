@@ -1,4 +1,4 @@
-//! Checks before a folder is written as an index: it contains nothing else, and not every user may write to it.
+//! Checks a folder before it is written as an index: it must contain nothing else, and must not be writable by everyone.
 
 use std::path::Path;
 

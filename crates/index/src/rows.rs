@@ -5,7 +5,7 @@ use std::ops::Range;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::run::{Run, bucket_of};
 
-/// If there are at least this many rows for each group in the search, the filter is used first; it takes one byte per row.
+/// If there are at least this many rows for each group that is looked up, the filter is used first; it takes one byte per row.
 const ROWS_A_GROUP: u64 = 32;
 
 /// Holds the groups of some buckets, in the order of a [`Run`].
@@ -30,9 +30,9 @@ impl<'g> Groups<'g> {
     }
 }
 
-/// Passes the rows of a run whose group is among these, in these buckets, to `each`, with the number of the group. Returns the bytes read.
-/// Pieces that cannot contain a group are not read. If there are few groups for many rows, most rows of a piece are skipped (galloping:
-/// Bentley and Yao 1976).
+/// Passes the rows of these buckets whose group is one of these to `each`, with the number of the group. Returns the bytes read. Pieces
+/// that cannot contain a group are not read. If there are few groups for many rows, most rows of a piece are skipped (galloping: Bentley
+/// and Yao 1976).
 ///
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Damaged`] if a piece of the run was changed after it was written, or an error from `each`.

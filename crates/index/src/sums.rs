@@ -1,8 +1,8 @@
-//! Checksums of the blocks of a file, in a separate file next to it: `part-000000.parquet` and `part-000000.sums`.
+//! Stores the checksums of a file's blocks in a separate file next to it: `part-000000.parquet` and `part-000000.sums`.
 //!
 //! The parquet crate (60.1) writes no page checksums, and these would not cover headers, footers and page indexes. So no byte of a document
-//! file reaches a decoder before its block is compared with its checksum. A reader that needs a few documents reads a few blocks, and 4
-//! bytes for each.
+//! file reaches a decoder before its block is compared with its checksum. A reader that needs a few documents reads a few blocks, and the 4
+//! bytes of checksum for each.
 //!
 //! ```text
 //! offset
@@ -155,7 +155,7 @@ struct Inner {
     sums_path: PathBuf,
     bytes: u64,
     read: AtomicU64,
-    /// The first block of the checksums that were read last, and these checksums.
+    /// The checksums that were read last, and the number of their first block.
     held: Mutex<(u64, Arc<[u32]>)>,
 }
 

@@ -1,4 +1,4 @@
-//! Recovery after a process died, and removal of old generations.
+//! Recovers an index after a process died, and removes old generations.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -12,8 +12,8 @@ use super::open::{Index, PARTIAL, State};
 use dupsift_core::error::{Error, Result};
 
 impl Index {
-    /// Completes a publication that a process had begun before it died, if its output is complete, and removes everything else that it
-    /// left. Returns the newest generation.
+    /// Completes a publication that a process had begun before it died, if its output is complete, and removes everything else that the
+    /// process left. Returns the newest generation.
     pub(super) fn recover(&self, published: impl Fn(&Batch) -> Result<State>) -> Result<Option<Manifest>> {
         let mut known = Generations::read(self.dir())?;
         let number = known.number();
@@ -80,7 +80,7 @@ impl Index {
         Ok(())
     }
 
-    /// Warns of folders that no generation names. This program never leaves any, so they are not removed.
+    /// Warns about folders that no generation names. This program never leaves any, so they are not removed.
     fn warn_of_strangers(&self, known: &Generations) -> Result<()> {
         let named: BTreeSet<(&str, &str)> =
             known.manifests.iter().chain(&known.held).flat_map(Manifest::folders).collect();
@@ -107,7 +107,7 @@ impl Index {
         Ok(())
     }
 
-    /// Removes every folder that none of these generations names, after the other generations were given up.
+    /// Removes every folder that none of these generations names, after the other generations were discarded.
     pub(super) fn keep_only(&self, kept: &[Manifest]) -> Result<()> {
         let needed: BTreeSet<(&str, &str)> = kept.iter().flat_map(Manifest::folders).collect();
         for kind in FOLDERS {
@@ -122,7 +122,7 @@ impl Index {
     }
 }
 
-/// Returns the intended generation if it follows the newest one, adds a batch, and the output of that batch is complete.
+/// Returns the intended generation if it follows the newest one and adds a batch whose output is complete.
 pub(super) fn came_true(
     intended: Option<Manifest>,
     newest: u64,
@@ -140,7 +140,7 @@ pub(super) fn added(intended: &Manifest, newest: u64) -> Option<&Batch> {
     intended.batches.last().filter(|batch| follows && batch.generation == intended.generation)
 }
 
-/// Warns that a batch is given up that a process was about to publish.
+/// Warns that a batch that a process was about to publish is discarded.
 pub(super) fn warn_of_lost(batch: &Batch) {
     tracing::warn!(
         "a run that added the batch {} ended before its result {} was published, so its changes to the index are undone; run it again",

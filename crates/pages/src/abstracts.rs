@@ -1,9 +1,9 @@
-//! The abstract of a page (docs/methods/docview.md): its most informative clauses, up to 200 characters.
+//! Writes the abstract of a page (docs/methods/docview.md): its most informative clauses, up to 200 characters.
 //!
 //! The score of a clause is the sum of the weights of its keywords, each counted once, divided by the square root of its length in
-//! characters. The best clauses are selected first, ties by code points; a clause that does not fit the remaining space is skipped, and
-//! of clauses with the same letters one is used. If none fits at all, the best is truncated. The selected clauses keep the order and
-//! spelling of the page and their own punctuation, with white space folded; a comma or semicolon at the very end is removed.
+//! characters. The best clauses are selected first, ties by code points; a clause that does not fit into the remaining space is skipped,
+//! and only one of several clauses with the same letters is used. If none fits at all, the best is truncated. The selected clauses keep the
+//! order and spelling of the page and their own punctuation, with white space folded; a comma or semicolon at the very end is removed.
 //!
 //! ```text
 //! keywords cat 2, dog 1; "The cat sleeps, all is quiet. The cat and the dog play."
@@ -32,7 +32,7 @@ struct Scored {
 pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) -> String {
     let score = |(number, clause): (usize, &ClauseWords)| {
         let has = |hash: &u64| words.words[clause.words.clone()].contains(hash);
-        // In the order of the keywords, so that equal clauses have equal sums.
+        // Adds in the order of the keywords, so that equal clauses have equal sums.
         let sum: f64 = keywords.iter().filter(|(hash, _)| has(hash)).map(|(_, weight)| weight).sum();
         if sum <= 0.0 {
             return None;
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use dupsift_text::{Pipeline, TextOptions, clauses};
 
-    /// One for all tests, because the Chinese dictionary is slow to load.
+    /// Shared by all tests, because the Chinese dictionary is slow to load.
     static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).unwrap());
 
     fn of(body: &str) -> String {

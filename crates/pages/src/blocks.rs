@@ -66,7 +66,7 @@ fn text_of(document: &Document, id: NodeId) -> String {
     document.tree.get(&id).map(|node| folded(&node.text())).unwrap_or_default()
 }
 
-/// An element that the walk is inside of, and what must be undone when it leaves it.
+/// An element that the walk has entered, and what must be undone when it leaves the element.
 #[derive(Default)]
 struct Open {
     next: Option<NodeId>,
@@ -77,7 +77,7 @@ struct Open {
     pre: bool,
 }
 
-/// A link that the walk is inside of.
+/// A link that the walk has entered.
 struct OpenLink {
     url: Option<String>,
     text: Folded,
@@ -141,7 +141,7 @@ impl<'a> Walk<'a> {
         self.found
     }
 
-    /// Enters an element; returns `None` if its content is not to be read. `text` returns all text inside.
+    /// Enters an element; returns `None` if its content must be skipped. `text` returns all text inside.
     fn enter(&mut self, element: &Element, text: impl FnOnce() -> String) -> Option<Open> {
         let role = role(element);
         if role != Role::Head && is_hidden(element) {
@@ -290,8 +290,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Resolves a link. An address that is too long is skipped, like links above the limit: joined to each link of a page, a long base
-    /// would fill the memory.
+    /// Resolves a link. An address that is too long is skipped, like links above the limit. Otherwise, a long base that is joined to each
+    /// link of a page would fill the memory.
     fn address(&mut self, link: &str) -> Option<String> {
         if link.len() > MAX_ADDRESS {
             self.found.links_cut = true;

@@ -1,4 +1,4 @@
-//! The results of the walk on small pages.
+//! Tests the walk on small pages.
 
 use super::*;
 
@@ -6,7 +6,7 @@ fn found(html: &str) -> Found {
     read(&Document::from(html), Some("http://site.example/folder/page?x"), 100)
 }
 
-/// Returns the texts of the blocks, and the counts: plain, linked, links, images.
+/// Returns the texts of the blocks with their counts: plain, linked, links, images.
 fn blocks(html: &str) -> Vec<(String, [usize; 4])> {
     let blocks = found(html).blocks.into_iter();
     blocks.map(|(block, counts)| (block.text, [block.plain, block.linked, counts.links, block.images])).collect()

@@ -1,9 +1,9 @@
-//! The category of a text by multinomial naive Bayes (Manning, Raghavan, Schütze 2008, section 13.2).
+//! Determines the category of a text by multinomial naive Bayes (Manning, Raghavan, Schütze 2008, section 13.2).
 //!
-//! P(c) = documents of c / documents, P(w|c) = (occurrences of w in c + 1) / (words of c + V), where V is the number of words in the
-//! model. A text gets the class with the highest ln P(c) + sum of ln P(w|c) over its words, each as often as it occurs; words that are
-//! not in the model are ignored, ties are decided by the name of the class, and a text without any known word has no class. The
-//! posterior is that of the class among all classes.
+//! P(c) = documents of c / documents, P(w|c) = (occurrences of w in c + 1) / (words of c + V), where V is the number of words in the model.
+//! A text gets the class with the highest ln P(c) + sum of ln P(w|c) over its words, each as often as it occurs; words that are not in the
+//! model are ignored, ties are decided by the name of the class, and a text without any known word has no class. The posterior is the
+//! probability of that class, given the text.
 //!
 //! The words are those of title and body together, see [`category_text`]; the user's stop words are skipped. A model is only valid for
 //! the text options that it was trained with (`Pipeline::identity`).
@@ -59,7 +59,7 @@ pub struct Model {
     words: Vec<String>,
     /// The end of the counts of each word.
     ends: Vec<usize>,
-    /// For each word its classes, ascending, with its occurrences there.
+    /// For each word, its classes, ascending, each with the number of occurrences of the word.
     counts: Vec<(u32, u64)>,
     /// The numbers of the words by hash.
     numbers: HashTable<u32>,

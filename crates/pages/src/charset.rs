@@ -10,9 +10,9 @@ use dupsift_core::encoding::detect::{SEQUENCES_AN_ERROR, Utf8Shape, beyond_ascii
 use encoding_rs::{DecoderResult, Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
 use std::borrow::Cow;
 
-/// Bytes within which a page may declare its charset: HTML requires 1024, browsers read a little more.
+/// A page may declare its charset within this many bytes: HTML requires 1024, and browsers read a little more.
 const DECLARED_WITHIN: usize = 4096;
-/// More than any decoder needs for one character.
+/// Extra space in a buffer, in bytes: more than any decoder needs for one character.
 const MORE_ROOM: usize = 16;
 /// Bytes declared as UTF-8 count as such if they contain at least this many UTF-8 sequences for each error.
 const SEQUENCES_AN_ERROR_DECLARED: usize = 3;
@@ -114,8 +114,8 @@ fn is_wide(encoding: &&'static Encoding) -> bool {
     *encoding == UTF_16LE || *encoding == UTF_16BE
 }
 
-/// Returns whether most bytes beyond ASCII are adjacent, like letters in Cyrillic and Chinese charsets; those in western languages are
-/// accented letters, usually isolated within their word.
+/// Returns whether most bytes beyond ASCII are adjacent, like letters in Cyrillic and Chinese charsets; in western languages, such bytes
+/// are accented letters, which are usually isolated within their word.
 fn stand_together(bytes: &[u8]) -> bool {
     let (mut all, mut together) = (0_usize, 0_usize);
     for pair in bytes.windows(2).filter(|pair| !pair[1].is_ascii()) {
@@ -189,7 +189,7 @@ fn charset_in(text: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// Returns the charset that the page itself declares, in a `meta` or an XML declaration: the first one.
+/// Returns the first charset that the page itself declares, in a `meta` or an XML declaration.
 fn of_page(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = &bytes[..bytes.len().min(DECLARED_WITHIN)];
     let lower = head.to_ascii_lowercase();

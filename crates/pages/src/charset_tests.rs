@@ -1,4 +1,4 @@
-//! Charsets by byte order mark, by declaration, by their bytes.
+//! Tests how charsets are determined: by byte order mark, by declaration, and by their bytes.
 
 use super::*;
 use encoding_rs::{BIG5, EUC_JP, GB18030, GBK, KOI8_R, KOI8_U, SHIFT_JIS, WINDOWS_1251};

@@ -1,4 +1,4 @@
-//! Keywords, abstract and related links of a page (docs/methods/docview.md).
+//! Extracts the keywords, the abstract and the related links of a page (docs/methods/docview.md).
 //!
 //! Related links are those inside topic blocks, and those in hub blocks whose words share a keyword. Each address is listed once, in the
 //! order of the page; links that lead to no other page (`#top`, `javascript:`, `mailto:`) are skipped.
@@ -13,16 +13,16 @@ use dupsift_text::{Pipeline, clauses};
 /// The elements of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Elements {
-    /// At most 20, in descending order of weight, ties by code points.
+    /// At most 20 keywords, in descending order of weight, ties by code points.
     pub keywords: Vec<Keyword>,
-    /// At most 200 characters in the spelling of the page; empty if the body has no keyword.
+    /// The abstract: at most 200 characters, spelled as on the page; empty if the body has no keyword.
     pub abstract_text: String,
     /// The related links.
     pub links: Vec<Link>,
 }
 
-/// Extracts the elements of a page, weighted with a corpus if one is given, otherwise by tf alone. The words are split once, so the cost
-/// is about that of analyzing title, headings and body.
+/// Extracts the elements of a page, weighted with a corpus if one is given, otherwise by tf alone. The words are split once, so the cost is
+/// about the same as analyzing title, headings and body.
 pub fn elements(page: &Page, pipeline: &Pipeline, corpus: Option<&CorpusWords<'_>>) -> Elements {
     let body = page.body.as_deref().unwrap_or_default();
     let words = Gathered::of(page, &clauses(body), pipeline);
@@ -55,7 +55,7 @@ fn related_links(page: &Page, pipeline: &Pipeline, keywords: &[(u64, f64)]) -> V
     links
 }
 
-/// Returns whether an address may be that of a page.
+/// Returns whether an address may lead to a page.
 fn leads_to_a_page(url: &str) -> bool {
     let url = url.trim_start();
     let scheme = url.split(['/', '?', '#']).next().and_then(|start| start.split_once(':')).map(|(scheme, _)| scheme);
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(elements(&Page::default(), &pipeline, None), Elements::default());
     }
 
-    /// Words as they are, and stems. One for all cases, because the Chinese dictionary is slow to load.
+    /// Pipelines without and with stemming, shared by all cases because the Chinese dictionary is slow to load.
     static PIPELINES: LazyLock<[Pipeline; 2]> = LazyLock::new(|| {
         [false, true].map(|stem| Pipeline::new(&TextOptions { stem, ..TextOptions::default() }).unwrap())
     });

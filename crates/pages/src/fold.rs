@@ -1,4 +1,4 @@
-//! Text as a reader sees it: with folded white space and the line breaks of the page.
+//! Builds text as a reader sees it: with folded white space and the line breaks of the page.
 
 /// Text that is built incrementally. Any run of white space is one space, and no line begins or ends with one; consecutive line breaks
 /// are one.

@@ -1,6 +1,6 @@
-//! Chinese, Russian and English function words, which occur in every text and name nothing: the, и, 的.
+//! Lists Chinese, Russian and English function words, which occur in every text and name nothing: the, и, 的.
 //!
-//! By frequency alone, they would be the keywords of every page. The lists are those of the collection stopwords-iso in the crate
+//! By frequency alone, they would be the keywords of every page. The lists come from the collection stopwords-iso in the crate
 //! `stop-words`. They also include some common nouns (system, Россия), which are then no keywords; a list from the user replaces them.
 
 use std::collections::HashSet;

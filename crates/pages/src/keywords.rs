@@ -1,4 +1,4 @@
-//! The keywords of a page (docs/methods/docview.md): the words with the highest weight, tf * ln(N / df).
+//! Finds the keywords of a page (docs/methods/docview.md): the words with the highest weight, tf * ln(N / df).
 //!
 //! tf counts an occurrence in the body once, in a heading (`h1` to `h3`) twice, in the title three times. A heading that is also a line
 //! of the body was already counted there, so here it adds one less: one instead of two. Without a corpus, the weight is tf alone. A word
@@ -51,7 +51,7 @@ pub struct CorpusWords<'c> {
 /// A part of the body and its words.
 #[derive(Clone, Debug)]
 pub struct ClauseWords {
-    /// Its range in the body.
+    /// The range of the part in the body.
     pub place: Range<usize>,
     /// The range of its words in [`Gathered::words`].
     pub words: Range<usize>,
@@ -125,7 +125,7 @@ impl<'p> Gathered<'p> {
         long_enough && letters.contains(char::is_alphabetic)
     }
 
-    /// Returns the words with the highest weights, in descending order, ties by code points; each with the hash of its word or stem.
+    /// Returns the words with the highest weights, in descending order, ties by code points; each with the hash of the word or its stem.
     pub fn keywords(&self, corpus: Option<&CorpusWords<'_>>) -> Vec<(u64, Keyword)> {
         let mut frequencies = Vec::new();
         if let Some(corpus) = corpus {
@@ -231,7 +231,7 @@ mod tests {
         assert_eq!(found, owned(&[("tea", 3.0 * 10_f64.ln()), ("oolong", 100_f64.ln())]));
     }
 
-    /// With a stop-word list that excludes nothing. One for all cases, because the Chinese dictionary is slow to load.
+    /// A pipeline with a stop-word list that excludes nothing, shared by all cases because the Chinese dictionary is slow to load.
     static OWN_LIST: LazyLock<Pipeline> = LazyLock::new(|| {
         Pipeline::new(&TextOptions { stop_words: vec!["zz".into()], ..TextOptions::default() }).unwrap()
     });

@@ -1,4 +1,4 @@
-//! The rules that classify blocks and pages, and select the blocks of the body (docs/methods/docview.md).
+//! Classifies blocks and pages, and selects the blocks of the body (docs/methods/docview.md).
 
 use super::page::{Block, Kind};
 use dupsift_core::hash::hash64;
@@ -8,7 +8,7 @@ use std::collections::HashMap;
 /// A block whose words differ too much from those of the others is excluded from the body, unless it is this long.
 const LEAST_COSINE: f64 = 0.05;
 const LONG_BLOCK: usize = 200;
-/// The number of the most common words of a page that are its keywords.
+/// The number of keywords of a page: its most common words.
 const KEYWORDS: usize = 20;
 /// Shorter words in scripts with spaces hardly indicate a topic.
 const LEAST_LETTERS: usize = 4;
@@ -31,7 +31,7 @@ impl Counts {
         let mut characters = 0;
         let mut stop = false;
         for c in text.chars() {
-            // A period ends a sentence if no letter or digit follows: there is none in 3.14 and a.b.
+            // A period ends a sentence if no letter or digit follows, unlike in 3.14 and a.b.
             self.marks += usize::from(stop && !c.is_alphanumeric());
             stop = !linked && c == '.';
             self.marks += usize::from(!linked && matches!(c, '!' | '?' | '…' | '。' | '！' | '？' | '；' | '｡'));
@@ -125,8 +125,8 @@ fn commonest_first(words: &mut [(u64, u64)]) {
     words.sort_unstable_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
 }
 
-/// Returns the keywords of a page without one of its blocks, from the words of the page, most common first, and those of the block by
-/// hash. The words beyond the slice cannot be among the keywords: enough words that the block lacks precede them.
+/// Returns the keywords of a page without one of its blocks. `page` has the words of the page, most common first, and `block` those of the
+/// block by hash. The words beyond the slice cannot be keywords, because enough words that the block lacks precede them.
 fn keywords_without(page: &[(u64, u64)], block: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let looked_at = &page[..page.len().min(KEYWORDS + block.len())];
     let left = looked_at.iter().map(|(word, count)| (*word, count - count_of(block, *word)));
@@ -141,7 +141,7 @@ fn count_of(words: &[(u64, u64)], word: u64) -> u64 {
     words.binary_search_by_key(&word, |(known, _)| *known).map_or(0, |at| words[at].1)
 }
 
-/// Returns the cosine of the counts of words sorted by hash with those of other words; 0 if one side has none.
+/// Returns the cosine of two lists of word counts, both sorted by hash; 0 if one of them is empty.
 fn cosine(words: &[(u64, u64)], others: &[(u64, u64)]) -> f64 {
     let squares = |words: &[(u64, u64)]| words.iter().map(|(_, count)| u128::from(*count).pow(2)).sum::<u128>() as f64;
     let norm = (squares(words) * squares(others)).sqrt();

@@ -1,4 +1,4 @@
-//! The types of blocks and pages at their limits, and the blocks that are excluded from the body.
+//! Tests the types of blocks and pages at their limits, and which blocks are excluded from the body.
 
 use super::*;
 
@@ -30,7 +30,7 @@ fn blocks_have_the_types_of_the_rules() {
     assert_eq!(kind(&"a".repeat(80), &"b".repeat(80), 1, 0), Kind::Other);
     assert_eq!(kind(&("字".repeat(14) + "。"), "", 0, 0), Kind::Topic);
     assert_eq!(kind(&("字".repeat(13) + "。"), "", 0, 0), Kind::Other);
-    // As many Han characters as other letters are no majority.
+    // Han characters are not a majority if there are as many other letters.
     assert_eq!(kind(&("字a".repeat(12) + "。"), "", 0, 0), Kind::Other);
 }
 
@@ -96,7 +96,7 @@ fn a_short_block_is_no_keyword_of_its_own() {
     let body_of = |blocks: &[&Block]| body(&blocks.iter().map(|block| (*block).clone()).collect::<Vec<_>>());
     assert_eq!(body_of(&[&news, &licence]), news.text);
     assert_eq!(body_of(&[&licence, &news, &more]), format!("{}\n{}", news.text, more.text));
-    // The longest block is kept if all are short, and so is one with words of the others.
+    // The longest block is kept if all are short, and so is a block that shares words with the others.
     assert_eq!(body_of(&[&licence]), licence.text);
     assert_eq!(body_of(&[&licence, &more]), licence.text);
     assert_eq!(body_of(&[&licence, &news, &licence]), format!("{0}\n{1}\n{0}", licence.text, news.text));

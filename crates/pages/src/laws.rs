@@ -1,4 +1,4 @@
-//! Properties of every page: no bytes cause a panic, limits are respected, and the same bytes give the same page.
+//! Tests properties of every page: no bytes cause a panic, limits are respected, and the same bytes give the same page.
 
 use super::*;
 use proptest::prelude::*;

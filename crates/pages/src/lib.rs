@@ -1,4 +1,4 @@
-//! From a page to its text: charset, blocks, page type, main text, and metadata.
+//! Extracts the text of a web page: charset, blocks, page type, main text, and metadata.
 //!
 //! ```text
 //! bytes --charset--> text --parser--> tree --walk--> blocks --rules--> types of blocks and of the page --> body
@@ -90,8 +90,8 @@ impl Purifier {
         page
     }
 
-    /// Returns the main text. A page has one if it is a topic page; with `readability`, which selects the best part of a page, also if
-    /// its topic blocks contain enough text, whatever their share.
+    /// Returns the main text. A topic page has one. With `readability`, which selects the best part of a page, any other page has one too
+    /// if its topic blocks contain enough text, whatever their share.
     fn body(&self, page: &mut Page, has_text: bool, tree: tree::Tree, html: &str) -> Option<String> {
         let scored = self.options.method == Method::Readability && has_text;
         if page.kind != Kind::Topic && !scored {
@@ -112,13 +112,13 @@ impl Purifier {
     }
 }
 
-/// Returns all visible text: that of all blocks in order.
+/// Returns all visible text: the text of all blocks, in order.
 fn visible(blocks: &[Block]) -> String {
     let texts: Vec<&str> = blocks.iter().map(|block| block.text.as_str()).filter(|text| !text.is_empty()).collect();
     texts.join("\n")
 }
 
-/// Returns a page without tags: its paragraphs, separated by empty lines, or its lines if none is empty, are topic blocks.
+/// Returns the page for a text without tags. Its paragraphs, separated by empty lines, or its lines if none is empty, are topic blocks.
 fn plain(text: &str) -> Page {
     let text = text.replace("\r\n", "\n");
     let mut paragraphs = vec![String::new()];

@@ -10,14 +10,14 @@ use std::cell::{Cell, RefCell};
 
 type Builder = TreeBuilder<NodeId, Sink>;
 
-/// Returns the number of these elements. Open formatting elements count twice.
+/// Returns the number of open elements and of formatting elements that will be reopened. Open formatting elements count twice.
 pub(super) fn count(builder: &Builder) -> usize {
     let all = All(Cell::new(0));
     builder.trace_handles(&all);
     all.0.get()
 }
 
-/// Returns the number of formatting elements, without links. Each counts once.
+/// Returns the number of formatting elements that are open or will be reopened, without links. Each counts once.
 pub(super) fn formatting(builder: &Builder) -> usize {
     let found = Formatting { sink: &builder.sink, nodes: RefCell::default() };
     builder.trace_handles(&found);
@@ -27,7 +27,7 @@ pub(super) fn formatting(builder: &Builder) -> usize {
     nodes.len()
 }
 
-/// Returns whether an element with this name is among them.
+/// Returns whether an element with this name is open or will be reopened.
 pub(super) fn is_open(builder: &Builder, name: &LocalName) -> bool {
     let search = Search { sink: &builder.sink, name, found: Cell::new(false) };
     builder.trace_handles(&search);

@@ -1,6 +1,6 @@
-//! The checked options of a purifier.
+//! Defines the checked options of a purifier.
 
-/// How the main text of a page is found.
+/// The method that finds the main text of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
     /// The blocks of docs/methods/docview.md.
@@ -23,7 +23,7 @@ pub enum Fallback {
 /// The options and limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PurifyOptions {
-    /// How the main text is found.
+    /// The method that finds the main text.
     pub method: Method,
     /// How pages without a topic are handled.
     pub fallback: Fallback,
@@ -42,8 +42,8 @@ impl PurifyOptions {
     pub const MOST_BYTES: usize = dupsift_text::MAX_TEXT_BYTES;
 }
 
-/// The default is `readability`, because its bodies are closer to the main text on both corpora of pages (`cargo bench --bench purify`);
-/// it takes about 1.5 times as long as `docview`. The maximum of `max_bytes` is [`PurifyOptions::MOST_BYTES`].
+/// The default is `readability`, because its bodies are closer to the main text in both page corpora (`cargo bench --bench purify`). It
+/// takes about 1.5 times as long as `docview`. The maximum of `max_bytes` is [`PurifyOptions::MOST_BYTES`].
 impl Default for PurifyOptions {
     fn default() -> PurifyOptions {
         PurifyOptions {

@@ -1,4 +1,4 @@
-//! A page before and after its text is extracted.
+//! Describes a page before and after its text is extracted.
 
 /// A page as it was saved.
 #[derive(Clone, Copy, Debug, Default)]
@@ -7,7 +7,7 @@ pub struct RawPage<'a> {
     pub bytes: &'a [u8],
     /// The type that a server or a column declares: `text/html; charset=gbk`, or only the name of a charset.
     pub content_type: Option<&'a str>,
-    /// Its address: the top-level domain is a hint for the charset, and relative links are resolved against it.
+    /// The address of the page: its top-level domain is a hint for the charset, and relative links are resolved against it.
     pub url: Option<&'a str>,
 }
 
@@ -29,7 +29,7 @@ impl Kind {
     /// Every kind.
     pub const ALL: [Kind; 4] = [Kind::Topic, Kind::Hub, Kind::Pic, Kind::Other];
 
-    /// Returns its name in tables.
+    /// Returns the name used in tables.
     pub const fn name(self) -> &'static str {
         match self {
             Kind::Topic => "topic",
@@ -54,7 +54,7 @@ pub struct Link {
 pub struct Block {
     /// The type of the block.
     pub kind: Kind,
-    /// Its visible text including that of its links; white space is folded, and lines break as on the page.
+    /// The visible text, including link text; white space is folded, and lines break as on the page.
     pub text: String,
     /// Its links, in order.
     pub links: Vec<Link>,
@@ -71,15 +71,15 @@ pub struct Block {
 pub struct Cut {
     /// The page was longer than allowed; the rest was not read.
     pub bytes: bool,
-    /// It had more elements than allowed; the rest was not read.
+    /// The page had more elements than allowed; the rest was not read.
     pub elements: bool,
     /// Elements were nested deeper than allowed; only their text was kept.
     pub depth: bool,
-    /// It had more links than allowed; the rest was skipped.
+    /// The page had more links than allowed; the rest was skipped.
     pub links: bool,
     /// A tag had too many attributes; the rest of them was skipped.
     pub attributes: bool,
-    /// It was too large for `readability`, or the library failed on it; the rules of `docview` were used instead.
+    /// The page was too large for `readability`, or the library failed on it; the rules of `docview` were used instead.
     pub method: bool,
 }
 
@@ -107,15 +107,15 @@ pub struct Page {
     pub title: Option<String>,
     /// The keywords that the page declares (`meta name=keywords`).
     pub keywords: Option<String>,
-    /// The description that the page declares (`meta name=description`, else `og:description`).
+    /// The description that the page declares (`meta name=description`, or else `og:description`).
     pub description: Option<String>,
     /// The texts of its `h1` to `h3`, one per line.
     pub headings: String,
     /// Its blocks, in document order.
     pub blocks: Vec<Block>,
-    /// Its main text, one paragraph per line; for a page without a topic, all visible text or nothing, depending on the options.
+    /// The main text, one paragraph per line; for a page without a topic, all visible text or nothing, depending on the options.
     pub body: Option<String>,
-    /// The charset with which it was decoded, by its name in the Encoding Standard.
+    /// The charset with which the page was decoded, by its name in the Encoding Standard.
     pub charset: &'static str,
     /// Whether some bytes were invalid in that charset (replaced with U+FFFD).
     pub malformed: bool,

@@ -1,7 +1,7 @@
-//! The main text by the scores of Mozilla's Readability, as implemented in dom_smoothie.
+//! Finds the main text by the scores of Mozilla's Readability, as implemented in dom_smoothie.
 //!
-//! Paragraphs add points to the elements that contain them, class names and ids add or subtract some, and many links subtract most; the
-//! best element and similar siblings are cleaned and kept. The method reads and changes the tree up to four times.
+//! Paragraphs add points to the elements that contain them, class names and ids add or subtract some, and many links subtract most of them;
+//! the best element and similar siblings are cleaned and kept. The method reads and changes the tree up to four times.
 
 use super::fold::Folded;
 use super::roles::{breaks_line, keeps_lines};
@@ -108,7 +108,7 @@ fn text_of(root: &NodeRef<'_>) -> String {
     }
 }
 
-/// An element that the walk is inside of.
+/// An element that the walk has entered.
 struct Open {
     next: Option<NodeId>,
     ends: Ends,

@@ -1,4 +1,4 @@
-//! The roles of elements in the walk: which elements contain blocks, break lines, or are never shown (docs/methods/docview.md).
+//! Defines the roles of elements in the walk: which elements contain blocks, break lines, or are never shown (docs/methods/docview.md).
 
 use dom_query::Element;
 use html5ever::{Attribute, LocalName, local_name, ns};

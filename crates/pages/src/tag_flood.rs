@@ -1,12 +1,12 @@
 //! Limits the attributes of a single tag, because the tokenizer compares each with all others.
 //!
-//! The tokenizer passes a tag on only when it is complete, so it cannot be stopped inside one. So the text is scanned beforehand: if a
-//! tag has more than [`MOST_ATTRIBUTES`] attributes, the rest of them is removed. Comments and the content of elements without markup
+//! The tokenizer passes a tag on only when it is complete, so it cannot be stopped inside one. Therefore, the text is scanned beforehand:
+//! if a tag has more than [`MOST_ATTRIBUTES`] attributes, the rest of them is removed. Comments and the content of elements without markup
 //! (scripts, titles) are skipped; a text without such a tag does not change.
 
 use std::borrow::Cow;
 
-/// More attributes than any hand-written page has.
+/// More attributes than any hand-written tag has.
 const MOST_ATTRIBUTES: usize = 1000;
 
 /// Elements whose content is not markup, up to their end tag.
@@ -63,7 +63,7 @@ fn name_of(bytes: &[u8]) -> &[u8] {
 }
 
 struct Tag {
-    /// The place of its `>`, or the end of the text.
+    /// The position of the `>`, or the end of the text.
     end: usize,
     /// The beginning of the first excess attribute.
     too_many: Option<usize>,
@@ -106,7 +106,7 @@ fn read_tag(bytes: &[u8], mut at: usize) -> Tag {
     }
 }
 
-/// Returns the place after the `-->`, `--!>`, or immediate `>` that ends a comment.
+/// Returns the position after the `-->`, `--!>`, or immediate `>` that ends a comment.
 fn end_of_comment(bytes: &[u8], at: usize) -> usize {
     let rest = &bytes[at.min(bytes.len())..];
     if rest.starts_with(b">") || rest.starts_with(b"->") {
@@ -117,7 +117,7 @@ fn end_of_comment(bytes: &[u8], at: usize) -> usize {
     dashes.into_iter().find(ends).map_or(bytes.len(), |end| at + end + 2)
 }
 
-/// Returns the place of the `</` in the end tag of an element without markup.
+/// Returns the position of the `</` in the end tag of an element without markup.
 fn end_of_raw(bytes: &[u8], from: usize, name: &[u8]) -> usize {
     let mut at = from;
     while let Some(found) = bytes[at..].iter().position(|byte| *byte == b'<') {

@@ -1,9 +1,9 @@
 //! Trains category models with integer counts, so that neither order nor threads affect a model.
 //!
-//! Memory is limited twice. While documents are added, at most [`TrainingOptions::max_held`] counts are held; when there are more, half
-//! of the words, selected by a fixed hash, are dropped, then half of the rest: the remaining words were counted from the first document,
-//! and which words remain depends only on the documents. At the end, the model keeps the words in at least `min_df` documents, and of
-//! these the `max_words` in the most documents, ties by code points. [`LeftOut`] reports what was dropped.
+//! Memory is limited twice. While documents are added, at most [`TrainingOptions::max_held`] counts are held. When there are more, half of
+//! the words, selected by a fixed hash, are dropped, then half of the rest, and so on. The remaining words were counted from the first
+//! document on, and which words remain depends only on the documents. At the end, the model keeps the words in at least `min_df` documents,
+//! and of these the `max_words` in the most documents, ties by code points. [`LeftOut`] reports what was dropped.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -32,15 +32,14 @@ impl Default for TrainingOptions {
     }
 }
 
-/// Lists the parts that a model does not include.
+/// Counts what a model does not include.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// Words in fewer documents than `min_df`.
     pub rare: u64,
     /// Words above `max_words`.
     pub beyond: u64,
-    /// The fraction of words that was counted is 1 in 2 to this power; 0 if all were. The other numbers exclude words that were not
-    /// counted.
+    /// One word in 2 to the power of this number was counted; 0 if all words were. The other numbers exclude words that were not counted.
     pub halvings: u32,
     /// Occurrences of words in the documents, without stop words.
     pub occurrences: u64,

@@ -1,9 +1,9 @@
 //! Parses the text of a page into a tree, with html5ever within limits.
 //!
 //! The parser follows the HTML standard, which limits nothing: each tag may walk all open elements, and each paragraph reopens all
-//! formatting elements that were left open. A [`Gate`] between the tokenizer and the tree builder withholds each start tag that would
-//! open more elements than allowed, together with its end tag. Its text is kept, with line feeds where it was separated, except in
-//! elements that are never shown. When the maximum number of elements was created, the rest is not read.
+//! formatting elements that were left open. A [`Gate`] between the tokenizer and the tree builder withholds each start tag that would open
+//! more elements than allowed, together with its end tag. Its text is kept, with line feeds where it was separated, except in elements that
+//! are never shown. Once the maximum number of elements has been created, the rest is not read.
 
 use super::open;
 use super::options::PurifyOptions;
@@ -28,7 +28,7 @@ const MAX_FORMATTING: usize = 32;
 /// attributes that are read are kept.
 const MAX_ATTRIBUTES_AGAIN: usize = 16;
 
-/// How much deeper than other elements links may be nested: at most one is open, except around table cells.
+/// Links may be nested this much deeper than other elements: at most one is open, except around table cells.
 const LINK_DEPTH: usize = 8;
 
 /// Bytes passed to the tokenizer at a time, so that it can be stopped.
@@ -39,7 +39,7 @@ pub(super) struct Tree {
     pub document: Document,
     /// The number of elements created.
     pub elements: usize,
-    /// Whether start tags were withheld because too many elements were open. Those of formatting elements do not count, because they
+    /// Whether start tags were withheld because too many elements were open. Start tags of formatting elements do not count, because they
     /// carry no content.
     pub too_deep: bool,
     /// Whether the end was not read because of too many elements.
@@ -52,7 +52,7 @@ pub(super) struct Tree {
 pub(super) fn parse(text: &str, options: &PurifyOptions) -> Tree {
     let text = without_floods(text);
     let sink = Sink::default();
-    // As in browsers: the content of `noscript` is not markup, and an unclosed one includes nothing else.
+    // As in browsers, the content of `noscript` is not markup, so an unclosed element in it does not include what follows.
     let builder = TreeBuilder::new(sink, TreeBuilderOpts { scripting_enabled: true, ..TreeBuilderOpts::default() });
     let tokenizer =
         Tokenizer::new(Gate::new(builder, options), TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() });
@@ -91,7 +91,7 @@ struct Gate {
     /// The elements that may still be opened, and how many had been created when they were counted.
     room: Cell<Room>,
     counted_at: Cell<usize>,
-    /// Whether a tag passed since the count.
+    /// Whether a tag has passed since the count.
     changed: Cell<bool>,
     /// Withheld start tags, so that their end tags are withheld too.
     held: RefCell<Withheld>,
@@ -156,7 +156,7 @@ impl Gate {
         let mut room = Room { block, link, formatting: 0 };
         // If the depth alone forbids more, no names need to be looked up.
         if block > 0 {
-            // With few levels, formatting must leave some for its content.
+            // If few levels are allowed, formatting must leave some for its content.
             let most = MAX_FORMATTING.min(self.max_depth / 4);
             room.formatting = most.saturating_sub(open::formatting(&self.builder)).min(block);
         }
@@ -189,7 +189,7 @@ impl Gate {
             }
             return passes;
         }
-        // It closes more than it opens: the drawing, and what was withheld inside it.
+        // The tag closes more than it opens: the drawing, and what was withheld inside it.
         if foreign && is_breakout(tag) {
             self.held.borrow_mut().clear();
             return true;
@@ -222,7 +222,7 @@ impl Gate {
         result
     }
 
-    /// Withholds a start tag. The tokenizer must still be informed if raw text follows.
+    /// Withholds a start tag. Still returns to the tokenizer whether raw text follows.
     fn hold(&self, tag: Tag) -> TokenSinkResult<NodeId> {
         let formatting = is_formatting(&tag.name);
         let hidden = is_hidden_by(&tag.name, &tag.attrs);
@@ -230,8 +230,8 @@ impl Gate {
             self.too_deep.set(true);
         }
         if formatting && is_breakout(&tag) && self.adjusted_current_node_present_but_not_in_html_namespace() {
-            // It still ends the drawing. An element that is not formatting does that instead, and closes at once, because the end tag of
-            // the withheld one is withheld too.
+            // The tag still ends the drawing. A `span`, which is not formatting, does that instead. It is closed immediately, because the
+            // end tag of the withheld element is withheld too.
             self.held.borrow_mut().clear();
             let span = Tag { name: local_name!("span"), attrs: Vec::new(), self_closing: false, ..tag.clone() };
             let _ = self.pass(Token::TagToken(span.clone()));
@@ -257,7 +257,7 @@ impl Gate {
         raw.map_or(TokenSinkResult::Continue, TokenSinkResult::RawData)
     }
 
-    /// Handles a token inside a dropped element; returns `None` if it is not inside, or ends that element.
+    /// Handles a token inside a dropped element. Returns `None` if no element is being dropped, or if the token ends that element.
     fn swallow(&self, token: &Token) -> Option<TokenSinkResult<NodeId>> {
         let mut swallowed = self.swallowed.borrow_mut();
         if swallowed.is_empty() {
@@ -305,7 +305,7 @@ impl TokenSink for Gate {
 
     fn process_token(&self, token: Token, _line_number: u64) -> TokenSinkResult<NodeId> {
         match token {
-            // Errors in a page are not needed, and there may be one per byte.
+            // Parse errors are not needed, and there may be one per byte.
             Token::ParseError(_) => return TokenSinkResult::Continue,
             Token::EOFToken => return self.pass(Token::EOFToken),
             _ => {}

@@ -1,5 +1,5 @@
-//! The sink of the tree builder: dom_query's document, with a count of its elements and without a list of errors, of which there may be
-//! one per byte.
+//! Implements the sink of the tree builder: dom_query's document, with a count of its elements and without a list of errors, because there
+//! may be one error per byte.
 
 use dom_query::{Document, NodeId};
 use html5ever::interface::{ElementFlags, NodeOrText, QuirksMode, TreeSink};
@@ -82,7 +82,7 @@ impl TreeSink for Sink {
     }
 
     fn add_attrs_if_missing(&self, target: &NodeId, attrs: Vec<Attribute>) {
-        // Each is compared with all existing ones: a page that repeats `body` a hundred thousand times would never end.
+        // Each is compared with all existing ones: a page that repeats `body` a hundred thousand times would take practically forever.
         let added = self.added.get() + attrs.len();
         self.added.set(added);
         if added > MOST_ADDED {

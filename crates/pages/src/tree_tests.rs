@@ -1,4 +1,4 @@
-//! Pages that would take a parser long, truncated pages, and input that is no page.
+//! Tests pages that take a parser a long time, truncated pages, and input that is not a page.
 
 use super::*;
 use proptest::prelude::*;
@@ -71,7 +71,7 @@ fn what_comes_after_the_depth_stands_where_it_should() {
     assert_eq!(tree.document.select("body > i").length(), 1);
 }
 
-/// As many open elements as allowed, and one more.
+/// More open elements than are allowed.
 fn deep() -> String {
     "<div>".repeat(300)
 }

@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn links_are_joined_as_the_standard_has_it() {
-        // Section 5.4 of the RFC, except links within the page and the scheme g.
+        // The examples in section 5.4 of the RFC, except links within the page and the scheme g.
         for (link, joined) in [
             ("g", "http://a/b/c/g"),
             ("./g", "http://a/b/c/g"),

@@ -13,11 +13,12 @@ const MOST_LOOKED_AT: usize = 32;
 #[derive(Default)]
 pub(super) struct Withheld {
     open: Vec<LocalName>,
-    /// The places of the elements with each name.
+    /// The positions of the elements with each name.
     places: HashMap<LocalName, Vec<usize>>,
-    /// The places of block elements.
+    /// The positions of block elements.
     blocks: Vec<usize>,
-    /// The places of elements that stop end tags: all except those of tables, those of tables, all.
+    /// The positions of elements that stop end tags: `scopes` stop all except those of tables, `tables` those of tables, and `templates`
+    /// all.
     scopes: Vec<usize>,
     tables: Vec<usize>,
     templates: Vec<usize>,
@@ -40,7 +41,7 @@ impl Withheld {
         self.places.get(name)?.last().copied()
     }
 
-    /// Returns whether what follows is part of a drawing or a formula, in which `<style/>` is complete and contains no raw text.
+    /// Returns whether the next element is part of a drawing or a formula, in which `<style/>` is complete and contains no raw text.
     pub fn is_foreign(&self) -> bool {
         (self.holds(&local_name!("svg")) || self.holds(&local_name!("math")))
             && !self.holds(&local_name!("foreignobject"))
@@ -80,8 +81,8 @@ impl Withheld {
         }
     }
 
-    /// Closes the innermost element with this name, and everything inside it, unless its end tag is stopped before. Returns false if the
-    /// tag passes all of these elements and matches none.
+    /// Closes the innermost element with this name, and everything inside it, unless another element stops the end tag first. Returns
+    /// `false` if the tag passes all of these elements and matches none.
     pub fn end(&mut self, name: &LocalName) -> bool {
         let barrier = self.barrier(name);
         if let Some(place) = self.innermost(name).filter(|place| barrier.is_none_or(|barrier| barrier <= *place)) {
@@ -93,9 +94,9 @@ impl Withheld {
         barrier.is_some()
     }
 
-    /// Returns the innermost element that stops an end tag with this name: a block, if the standard has no special rules for the name,
-    /// or if it is a paragraph, which the block has ended; for a part of a table, another table; for all others, a cell or an `object`;
-    /// and a `template`.
+    /// Returns the innermost element that stops an end tag with this name. A block stops elements without special rules in the standard,
+    /// and paragraphs, which the block has ended. A table stops the parts of a table, a cell or an `object` stops all other elements, and a
+    /// `template` stops every element.
     fn barrier(&self, name: &LocalName) -> Option<usize> {
         let through_blocks = *name != local_name!("p") && (!is_ordinary(name) || is_formatting(name));
         let block = self.blocks.last().filter(|_| !through_blocks);

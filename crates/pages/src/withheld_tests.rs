@@ -31,7 +31,7 @@ fn an_end_tag_closes_what_it_reaches() {
         ("div", "p", "div", true),
         ("div p", "p", "div", true),
         ("span", "p", "span", false),
-        // Formatting may end anywhere except outside these two, which stop nearly everything.
+        // Formatting may end anywhere, but `object` and `template` stop nearly every end tag.
         ("b div", "b", "", true),
         ("b object", "b", "b object", true),
         ("div object", "div", "div object", true),
@@ -48,7 +48,7 @@ fn an_end_tag_closes_what_it_reaches() {
         ("tr td table tr", "table", "tr td", true),
         ("tr td", "tr", "", true),
         ("tr td", "table", "tr td", false),
-        // Elements in a drawing only share the names of these.
+        // Elements in a drawing only share the names of HTML elements.
         ("div svg svg:object svg:g", "svg", "div", true),
         ("div svg svg:template", "div", "", true),
         ("svg:object", "svg", "object", false),

@@ -1,12 +1,12 @@
-//! Anchors of a folded text, by winnowing.
+//! Finds the anchors of a folded text by winnowing.
 //!
-//! Source: Schleimer, Wilkerson, Aiken 2003, Winnowing. Each window of w successive hashes of k bytes chooses the least one, the rightmost
-//! of equal ones. A window sees w + k - 1 bytes, at most as many as a run has characters, so each run holds a window, and the windows
-//! inside a run depend on the run alone: equal runs choose the same anchors.
+//! Source: Schleimer, Wilkerson, Aiken 2003, Winnowing. Each window of w successive hashes of k bytes chooses the smallest hash, or the
+//! rightmost of equal ones. A window covers w + k - 1 bytes, at most as many as a run has characters, so each run contains a window. The
+//! windows inside a run depend only on the run, so equal runs choose the same anchors.
 
 use std::ops::Range;
 
-/// Maximum number of bytes that are hashed for an anchor.
+/// The maximum number of bytes that are hashed for an anchor.
 const MOST_BYTES: usize = 24;
 /// The factor of the rolling hash.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
@@ -14,9 +14,9 @@ const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 /// Holds an anchor, and the windows that choose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {
-    /// The hash of its bytes.
+    /// The hash of the anchor's bytes.
     pub hash: u64,
-    /// Its first byte.
+    /// The anchor's first byte.
     place: u32,
     /// The start of the first window that chooses it.
     first: u32,
@@ -25,7 +25,7 @@ pub struct Anchor {
 }
 
 impl Anchor {
-    /// Bytes of a saved anchor.
+    /// The number of bytes in a saved anchor.
     pub const SAVED: usize = 16;
 
     /// Encodes an anchor for [`Anchor::read`].
@@ -37,7 +37,7 @@ impl Anchor {
         saved
     }
 
-    /// Reads a saved anchor. Its place is not saved, because it only matters while anchors are chosen.
+    /// Reads a saved anchor. Its position is not saved, because it only matters while anchors are chosen.
     pub fn read(saved: &[u8; Anchor::SAVED]) -> Anchor {
         let [hash @ .., _, _, _, _, _, _, _, _] = *saved;
         let [_, _, _, _, _, _, _, _, a, b, c, d, e, f, g, h] = *saved;
@@ -59,7 +59,7 @@ pub struct Winnow {
 
 impl Winnow {
     /// Chooses anchors for runs of `length` characters, with about `window` hashes in a window. A smaller window gives more anchors and
-    /// fewer candidates that turn out to be unique. The repeats that are found do not depend on it.
+    /// fewer candidates that turn out to be unique. The repeats that are found do not depend on the window.
     pub fn new(length: u32, window: usize) -> Winnow {
         let length = length as usize;
         let bytes = MOST_BYTES.min(length.div_ceil(2));
@@ -131,7 +131,8 @@ impl Winnow {
         }
     }
 
-    /// Returns whether a folded text of this many bytes may contain recurring runs: whether [`Winnow::stretches`] may find a stretch.
+    /// Returns whether a folded text of this many bytes may contain recurring runs, that is, whether [`Winnow::stretches`] may find a
+    /// stretch.
     pub fn may_recur(&self, bytes: usize, anchors: impl Iterator<Item = Anchor>, recurs: impl Fn(u64) -> bool) -> bool {
         let mut from = 0;
         for anchor in anchors.filter(|anchor| !recurs(anchor.hash)) {

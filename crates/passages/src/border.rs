@@ -5,10 +5,10 @@ use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
 const CLUSTERS: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegmenter::new();
 
-/// Number of characters before a place that are inspected: more than in a letter with its marks, or in a joined emoji.
+/// The number of characters before a position that are inspected: more than a letter with its marks, or a joined emoji, consists of.
 const LOOKED_AT: usize = 24;
 
-/// Returns whether a place in a text is between two words.
+/// Returns whether a position in a text is between two words.
 pub fn is_border(text: &str, at: usize) -> bool {
     let (Some(before), Some(after)) = (text[..at].chars().next_back(), text[at..].chars().next()) else { return true };
     if before == ' ' || after == ' ' {
@@ -25,7 +25,7 @@ pub fn is_border(text: &str, at: usize) -> bool {
         if from + cluster < at {
             start = cluster;
         } else if from + cluster == at {
-            // The letter that the marks before the place belong to.
+            // The letter that the marks before the position belong to.
             let letter = near[start..].chars().next().unwrap_or(before);
             return !joins(letter, after, near[..start].chars().next_back(), text[to..].chars().next());
         }

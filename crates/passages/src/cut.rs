@@ -1,4 +1,4 @@
-//! The units to cut (`--cut`), and the places where cuts may begin and end (`--cut-at`).
+//! Defines the units to cut (`--cut`), and where cuts may begin and end (`--cut-at`).
 
 use std::fmt;
 
@@ -6,10 +6,10 @@ use dupsift_core::error::{Error, Result};
 
 /// The shortest run of `runs:L`. Shorter ones are words and stock phrases.
 pub const LEAST_RUN: u32 = 20;
-/// Upper bound for the length in `runs:L` and the sentences in `sentences:N`.
+/// The upper bound for the length in `runs:L` and the number of sentences in `sentences:N`.
 const MOST: u32 = 1_000_000;
 
-/// States what counts as a passage.
+/// Defines what counts as a passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// A line.
@@ -26,7 +26,7 @@ impl Cut {
     /// Parses `lines`, `paragraphs`, `sentences:N` or `runs:L`; `none` gives `None`.
     ///
     /// # Errors
-    /// [`Error::Usage`] for anything else.
+    /// Returns [`Error::Usage`] for anything else.
     pub fn parse(typed: &str) -> Result<Option<Cut>> {
         let number = |digits: &str, low: u32| digits.parse().ok().filter(|number| (low..=MOST).contains(number));
         let cut = match typed.split_once(':') {
@@ -84,7 +84,7 @@ impl fmt::Display for Cut {
     }
 }
 
-/// States where a run that is cut may begin and end.
+/// Defines where a run that is cut may begin and end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum CutAt {
     /// Between words.
@@ -99,12 +99,12 @@ impl CutAt {
     pub const ALL: &'static [(&'static str, &'static str)] =
         &[("word", "Cuts begin and end between words"), ("sentence", "Cuts begin and end between sentences")];
 
-    /// Returns the value with that name; words for any other name.
+    /// Returns the value with that name, or [`CutAt::Word`] for any other name.
     pub fn of(name: &str) -> CutAt {
         if name == CutAt::Sentence.name() { CutAt::Sentence } else { CutAt::Word }
     }
 
-    /// Returns its name.
+    /// Returns the name of the value.
     pub fn name(self) -> &'static str {
         match self {
             CutAt::Word => "word",

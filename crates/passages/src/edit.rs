@@ -1,4 +1,4 @@
-//! A text without the places that are cut.
+//! Removes the passages that are cut from a text.
 
 /// Returns the text without these byte ranges, which must be in order. A cut inside the text leaves a line feed if there is none before it.
 pub fn cut_out(text: &str, cuts: impl IntoIterator<Item = (usize, usize)>) -> String {

@@ -1,11 +1,11 @@
-//! A text in which each run of white space becomes one space, with a mapping of its bytes to those in the original text.
+//! Folds each run of white space in a text to one space, and maps bytes of the folded text to the original text.
 
 /// Holds a folded text. All lengths and positions of runs refer to this text.
 #[derive(Debug, Default)]
 pub struct Folded {
     /// The folded text.
     pub text: String,
-    /// The shifts, ascending: from byte `folded` on, places differ from those in the original text by a constant.
+    /// The shifts, ascending: from byte `folded` on, positions differ from positions in the original text by a constant.
     shifts: Vec<Shift>,
 }
 
@@ -15,8 +15,8 @@ struct Shift {
     original: usize,
 }
 
-/// Classes of bytes by what they may begin: 0 for nothing that is folded, 1 for ASCII white space except the space, 2 for the space, 3 for other
-/// white space.
+/// The classes of bytes by what they may begin: 0 for nothing that is folded, 1 for ASCII white space except the space, 2 for the space, 3
+/// for other white space.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 9;
@@ -75,8 +75,8 @@ impl Folded {
         self.text.push_str(&text[copied..]);
     }
 
-    /// Returns the byte in the original text that a byte in the folded text comes from. For the byte after a space, this is the end of the
-    /// run of white space.
+    /// Returns the byte in the original text that a byte in the folded text comes from. For the byte after a space, this is the byte after
+    /// the run of white space.
     pub fn original(&self, folded: usize) -> usize {
         match self.shifts.partition_point(|shift| shift.folded <= folded).checked_sub(1) {
             None => folded,
@@ -95,18 +95,18 @@ impl Folded {
         }
     }
 
-    /// Limits a place to the next shift: a place beyond it is within white space.
+    /// Limits a position to the next shift: a position beyond it is within white space.
     fn before(&self, folded: usize, next: usize) -> usize {
         self.shifts.get(next).map_or(folded, |shift| folded.min(shift.folded))
     }
 }
 
-/// Returns the number of white-space bytes at a place.
+/// Returns the number of white-space bytes at a position.
 pub(crate) fn white_at(text: &str, at: usize) -> usize {
     text[at..].chars().take_while(|c| c.is_whitespace()).map(char::len_utf8).sum()
 }
 
-/// Returns the start of the white space that ends at a place.
+/// Returns the start of the white space that ends at a position.
 pub(crate) fn white_before(text: &str, at: usize) -> usize {
     at - text[..at].chars().rev().take_while(|c| c.is_whitespace()).map(char::len_utf8).sum::<usize>()
 }
@@ -144,7 +144,7 @@ mod tests {
             assert_eq!((folded.original(at), folded.folded(original)), (original, at), "{part}");
         }
         assert_eq!(folded.original(folded.text.len()), text.len());
-        // Within white space: the byte after its space.
+        // Within white space, this is the byte after its space.
         assert_eq!(folded.folded(text.find("b").expect("a part") - 1), folded.text.find('b').expect("a part"));
     }
 

@@ -1,7 +1,7 @@
-//! The normal form of a unit, which units are compared by: lower case, NFKC, single spaces, without invisible characters.
+//! Computes the normal form of a unit, by which units are compared: lower case, NFKC, single spaces, without invisible characters.
 //!
-//! It equals `dupsift_text::normal::normal_word`. Most units contain only ASCII, basic Cyrillic, Han and common marks; for these, the
-//! normal form is a copy with small changes. A test compares both methods.
+//! It equals the result of `dupsift_text::normal::normal_word`. Most units contain only ASCII, basic Cyrillic, Han and common marks; for
+//! these, the normal form is a copy with small changes. A test compares both methods.
 
 use dupsift_core::hash::hash128;
 use dupsift_text::normal::{Letters, normal_word};

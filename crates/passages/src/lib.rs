@@ -3,10 +3,10 @@
 //! ```text
 //! text --units--> lines, paragraphs, N sentences --form--> hash
 //!      --Folded--> single spaces --Winnow--> anchors --runs--> hash of each run of L characters
-//! hashes of all texts, sorted --Rule--> repeats --passages--> places to cut --cut_out--> text
+//! hashes of all texts, sorted --Rule--> repeats --passages--> passages to cut --cut_out--> text
 //! ```
 //!
-//! Nothing here opens a file or starts a thread. The engine calls these functions on threads and sorts the hashes out of core.
+//! Nothing in this crate opens a file or starts a thread. The engine calls these functions on threads and sorts the hashes out of core.
 
 mod anchors;
 mod border;

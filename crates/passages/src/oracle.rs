@@ -1,4 +1,4 @@
-//! Passages by definition, compared with the result of the fast method over all steps.
+//! Computes passages by definition, and compares them with the result of the fast method over all steps.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -81,8 +81,8 @@ fn cut(texts: &[String], found: &[Vec<Passage>]) -> Vec<String> {
     texts.iter().zip(found).map(|(text, found)| cut_out(text, places(found))).collect()
 }
 
-/// For each character in a folded text: whether it is in a repeat, and the first document, first place and copies of a repeat that begins
-/// there.
+/// For each character in a folded text: whether it is in a repeat, and the first document, first position and copies of a repeat that
+/// begins there.
 type Repeated = (Vec<bool>, Vec<Option<(usize, usize, usize)>>);
 
 /// Returns the characters of the folded texts that are in a repeat, and the copies of the runs that begin there. Compares all substrings.
@@ -106,7 +106,7 @@ fn repeated(folded: &[Vec<char>], length: usize, rule: Rule) -> Vec<Repeated> {
     out
 }
 
-/// Start and end in the folded text, copies, first document and the character in its folded text, for each passage.
+/// For each passage: start and end in the folded text, copies, first document, and the character in the folded text of that document.
 type Known = (usize, usize, u32, u64, usize);
 
 fn slow(texts: &[String], length: usize, rule: Rule) -> Vec<Vec<Known>> {
@@ -147,7 +147,7 @@ fn slow(texts: &[String], length: usize, rule: Rule) -> Vec<Vec<Known>> {
     all.iter().zip(folded.iter().zip(&characters)).map(of).collect()
 }
 
-/// Converts the result of the fast method, and checks that its places are correct in the texts.
+/// Converts the result of the fast method, and checks that its positions in the texts are correct.
 fn known(texts: &[String], found: &[Vec<Passage>]) -> Vec<Vec<Known>> {
     let folded: Vec<Folded> = texts.iter().map(|text| Folded::new(text)).collect();
     let of = |(doc, found): (usize, &Vec<Passage>)| {
@@ -245,7 +245,7 @@ proptest! {
         let cut_as = if paragraphs { Cut::Paragraphs } else { Cut::Lines };
         let rule = Rule { cut: cut_as, copies, cuts_first: false };
         let once = cut(&texts, &fast(&texts, rule, CutAt::Word, 1));
-        // In any order of the texts, because cuts may change which of them is preferred.
+        // The texts may be in any order, because cuts may change which of them is preferred.
         let mut turned = once.clone();
         turned.reverse();
         for texts in [once, turned] {
@@ -253,7 +253,7 @@ proptest! {
         }
     }
 
-    /// A unit is kept if it is not a repeat: the remaining units are the others, in order.
+    /// A unit is kept if it is not a repeat: exactly the other units remain, in order.
     #[test]
     fn the_other_units_stay(texts in texts(), paragraphs in any::<bool>()) {
         let cut_as = if paragraphs { Cut::Paragraphs } else { Cut::Lines };
@@ -295,7 +295,7 @@ fn passages_are_cut_at_all_borders() {
         assert!(found[0].is_empty());
         assert_eq!(cut(&texts, &found)[1], left);
     }
-    // Twice in the only text: the second one is cut.
+    // The boilerplate is twice in the only text: the second occurrence is cut.
     let twice = [format!("a {boiler} b {boiler} c")];
     assert_eq!(cut(&twice, &fast(&twice, rule, CutAt::Word, 8)), [format!("a {boiler} b\nc")]);
 }

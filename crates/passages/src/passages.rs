@@ -1,4 +1,4 @@
-//! Converts repeats to the places in a text that are cut.
+//! Converts repeats to the passages that are cut from a text.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use crate::fold::{Folded, chars, white_at, white_before};
 use crate::repeat::Repeat;
 use crate::unit::{Unit, units};
 
-/// Describes a place that is cut.
+/// Describes a passage that is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
     /// The first character in the text.
@@ -34,7 +34,7 @@ struct Found {
     first: (u64, u32),
 }
 
-/// Returns the places in a text that are cut, in order, for the repeats in it, which must be in order. Calls `first` with each document
+/// Returns the passages that are cut from a text, in order, for the repeats in it, which must be in order. Calls `first` with each document
 /// that has a first copy of something that is cut.
 pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut first: impl FnMut(u64)) -> Vec<Passage> {
     if repeats.is_empty() {
@@ -50,16 +50,16 @@ pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut fir
 /// Describes a part of a text that also occurs elsewhere as a unit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
-    /// Its bytes in the text.
+    /// The bytes of the part in the text.
     pub bytes: Range<usize>,
-    /// How often it occurs.
+    /// How often the part occurs.
     pub copies: u32,
     /// The document with the first copy.
     pub first_doc: u64,
 }
 
 /// Returns the parts of a text that occur elsewhere as a unit, for the repeats in it, which must be in order. Among overlapping parts, only
-/// those with the most copies are returned. A place that is cut may consist of several parts.
+/// those with the most copies are returned. A passage that is cut may consist of several parts.
 pub fn templates(text: &str, cut: Cut, repeats: &[Repeat]) -> Vec<Template> {
     let length = u64::from(cut.length());
     let overlaps = |one: &Repeat, next: &Repeat| u64::from(next.position) <= covered(one, length).1;
@@ -226,7 +226,7 @@ fn of_runs(text: &str, length: u32, cut_at: CutAt, repeats: &[Repeat], first: &m
     found
 }
 
-/// Returns the position in the text for the end of a place in the folded text that does not end in white space.
+/// Returns the position in the text for the end of a stretch of the folded text that does not end in white space.
 fn ended(folded: &Folded, text: &str, end: usize) -> usize {
     let last = folded.text[..end].chars().next_back().map_or(0, char::len_utf8);
     let place = folded.original(end - last) + last;
@@ -250,8 +250,8 @@ fn to_sentences(sentences: &[(usize, usize)], place: Range<usize>) -> Option<Ran
     (start < end).then_some(start..end)
 }
 
-/// Adds white space to the places that are cut: what follows up to the next line or word, and what precedes them in their line; at either
-/// end of the text, all of it.
+/// Adds white space to the passages that are cut: white space after them up to the next line or word, and white space before them in their
+/// line; at either end of the text, all white space.
 fn with_white_space(text: &str, found: &[Found]) -> Vec<Passage> {
     let line_end = |at: usize| matches!(text.as_bytes()[at], b'\n' | b'\r');
     let mut places: Vec<Unit> = Vec::with_capacity(found.len());
@@ -263,7 +263,7 @@ fn with_white_space(text: &str, found: &[Found]) -> Vec<Passage> {
         };
         places.push(Unit { start: place.start, end });
     }
-    // Backward from the last one: is everything after it cut?
+    // Goes backward from the last one, and tracks whether everything after it is cut.
     let (mut next, mut at_end) = (text.len(), true);
     for number in (0..places.len()).rev() {
         let before = number.checked_sub(1).map_or(0, |before| places[before].end);

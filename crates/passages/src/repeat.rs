@@ -54,7 +54,7 @@ pub struct Repeat {
     pub first_doc: u64,
     /// The first character of the first copy of the first run in that document.
     pub first_start: u32,
-    /// The number of occurrences of each of them.
+    /// The number of occurrences of each run.
     pub copies: u32,
 }
 

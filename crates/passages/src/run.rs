@@ -1,4 +1,4 @@
-//! Runs of L characters, hashed in sequence by rolling hashes.
+//! Hashes runs of L characters in sequence, with rolling hashes.
 //!
 //! A hash is a pair of polynomials over the characters, modulo the prime 2^61 - 1, with two fixed bases: two different runs of the same
 //! length have the same pair with a probability of about (L / 2^61)^2.
@@ -13,11 +13,11 @@ const BASES: [u64; 2] = [0x1A2B_9F3C_6D5E_8071, 0x0C61_7E95_38D4_AB2F];
 /// Describes a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Run {
-    /// Its first byte in the folded text.
+    /// The run's first byte in the folded text.
     pub start: usize,
-    /// The number of its first character, counted from the start of the stretch.
+    /// The number of the run's first character, counted from the start of the stretch.
     pub number: u32,
-    /// The hash of its characters.
+    /// The hash of the run's characters.
     pub hash: u128,
 }
 
@@ -53,7 +53,7 @@ pub fn runs<E>(
         }
     }
     for (number, (at, gone)) in part.char_indices().enumerate() {
-        // The polynomials hardly mix the first bits of both halves.
+        // The polynomials hardly mix the first bits of the two halves.
         let [one, other] = hashes;
         let hash = u128::from(mix64(one)) << 64 | u128::from(mix64(other ^ BASES[0]));
         each(Run { start: stretch.start + at, number: number as u32, hash })?;

@@ -1,4 +1,4 @@
-//! Units of a text: lines, paragraphs, sentences. White space around a unit is not part of it.
+//! Finds the units of a text: lines, paragraphs, sentences. White space around a unit is not part of it.
 
 use dupsift_text::{normal::Letters, piece_end};
 use memchr::memchr2_iter;
@@ -7,7 +7,7 @@ use crate::cut::Cut;
 use crate::fold::{white_at, white_before};
 use crate::form;
 
-/// Describes a place in a text, in bytes: its first and last characters are not white space.
+/// Describes the position of a unit in a text, in bytes: its first and last characters are not white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
     /// The first byte.
@@ -16,7 +16,7 @@ pub struct Unit {
     pub end: usize,
 }
 
-/// Calls `each` with the lines, paragraphs or sentences of a text, in order, except blank ones. For runs, there are no units.
+/// Calls `each` with the lines, paragraphs or sentences of a text, in order, except blank ones. There are no units for runs.
 pub fn units(text: &str, cut: Cut, each: &mut dyn FnMut(Unit)) {
     let mut take = |from: usize, to: usize| {
         let start = from + white_at(&text[..to], from);

@@ -1,4 +1,4 @@
-//! A counting Bloom filter: estimates how often each key was inserted, in a few bytes per key, and never underestimates.
+//! Implements a counting Bloom filter, which estimates how often each key was inserted, in a few bytes per key, and never underestimates.
 //!
 //! Source: Fan, Cao, Almeida, Broder 2000, Summary cache. The filter has m counters of 4 bits and k positions per key; the
 //! count of a key is the minimum of its counters. For n keys and a false-positive rate p
@@ -108,7 +108,7 @@ impl CountingBloom {
         1 + self.words.len() as u64
     }
 
-    /// Returns the bytes of its counters.
+    /// Returns the size of the counters in bytes.
     pub fn bytes(&self) -> u64 {
         self.counters / 2
     }
@@ -143,7 +143,7 @@ impl CountingBloom {
         true
     }
 
-    /// Returns an upper bound on how often the key was inserted and not removed, saturating at 15; 0 is certain.
+    /// Returns an upper bound on how often the key was inserted and not removed, saturating at 15; if it is 0, the key is not present.
     pub fn count(&self, key: u64) -> u8 {
         let counter = |at: u64| self.word(at).load(Relaxed) >> (at % IN_A_WORD * 4) & FULL;
         self.positions(key).map(counter).min().unwrap_or(0) as u8
@@ -190,7 +190,7 @@ mod tests {
         let filter = CountingBloom::new(20_000, 1e-3, usize::MAX);
         let key = |n: u64| splitmix64(1, n);
         std::thread::scope(|scope| {
-            // Four threads insert key n n % 4 times.
+            // The four threads together insert key n exactly `n % 4` times.
             for thread in 0..4 {
                 let filter = &filter;
                 scope.spawn(move || (0..20_000).filter(|n| n % 4 > thread).for_each(|n| filter.insert(key(n))));

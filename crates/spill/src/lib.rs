@@ -1,6 +1,6 @@
 //! Sorts rows within the memory limit and stores them so that they can outlive the process.
 //!
-//! Part of dupsift; the repository's ARCHITECTURE.md explains how the parts fit together.
+//! This is a crate of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
 
 // Tests write files into their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

@@ -1,7 +1,7 @@
-//! One document as the algorithms see it: text, words, sentences and shingle tokens, each computed at its first use.
+//! Presents one document as the algorithms see it: text, words, sentences and shingle tokens, each computed at its first use.
 //!
-//! Words are spans into one arena with their hashes, 24 bytes each, and not separate strings. The arena is the normalized text, followed
-//! by the stems if stemming is on: so a word's place is only meaningful to [`Analysis::word`].
+//! Words are spans into one arena with their hashes, 24 bytes each, and not separate strings. The arena is the normalized text, followed by
+//! the stems if stemming is on: so only [`Analysis::word`] can interpret a word's range.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -20,7 +20,7 @@ use dupsift_core::hash::{combine, hash128};
 pub struct Analysis<'a> {
     pipeline: &'a Pipeline,
     raw: &'a str,
-    /// The beginnings of words of Han characters, from an earlier pass.
+    /// The starts of words of Han characters, from an earlier pass.
     known: Option<&'a [u8]>,
     hash: OnceCell<u128>,
     normal: OnceCell<Normal>,
@@ -31,11 +31,11 @@ pub struct Analysis<'a> {
     fields: [OnceCell<Box<Analysis<'a>>>; Field::ALL.len()],
     known_words: Option<&'a dyn Frequencies>,
     times: u64,
-    /// The scope of documents that it is compared with, see [`Analysis::stands`].
+    /// The scope; see [`Analysis::stands`].
     scope: Option<u64>,
     frequencies: OnceCell<Vec<Frequency>>,
     first_line: OnceCell<Option<Box<Analysis<'a>>>>,
-    /// The number of words and their letters, if only word counts and no text are available.
+    /// The number of words and their letters, if there are only word counts and no text.
     kept_words: Option<(usize, &'a str)>,
 }
 
@@ -47,15 +47,15 @@ impl Pipeline {
         Analysis::new(self, raw, None)
     }
 
-    /// Like [`Pipeline::analyse`] for a text that was analyzed before, with the output of [`Analysis::write_han_starts`]: the words are
-    /// the same, without dictionary lookups.
+    /// Like [`Pipeline::analyse`], for a text that was analyzed before: with the output of [`Analysis::write_han_starts`], it gives the
+    /// same words without dictionary lookups.
     pub fn analyse_again<'a>(&'a self, raw: &'a str, han_starts: &'a [u8]) -> Analysis<'a> {
         Analysis::new(self, raw, self.has_dictionary().then_some(han_starts))
     }
 
-    /// Returns a document from the word counts that an earlier pass kept: [`Analysis::counted`], [`Analysis::frequencies`],
-    /// [`Analysis::word`], [`Analysis::word_count`] and the same of [`Analysis::first_line`] equal those of the text. There is no text,
-    /// so nothing else is available.
+    /// Restores a document from the word counts that an earlier pass kept. [`Analysis::counted`], [`Analysis::frequencies`],
+    /// [`Analysis::word`] and [`Analysis::word_count`] return the same values as for the text, for [`Analysis::first_line`] too. There is
+    /// no text, so nothing else is available.
     pub fn read_back<'a>(&'a self, kept_words: KeptWords<'a>) -> Analysis<'a> {
         Analysis::kept_words(self, kept_words)
     }
@@ -94,8 +94,8 @@ impl<'a> Analysis<'a> {
         document
     }
 
-    /// Sets the fields besides the text, and the scope of documents that it is compared with. This works in place because copying an
-    /// analysis is expensive.
+    /// Sets the fields besides the text, the corpus counts and the scope: a document is compared only with documents in the same scope.
+    /// This works in place because copying an analysis is expensive.
     pub fn stands(
         &mut self,
         values: FieldValues<'a>,
@@ -112,24 +112,25 @@ impl<'a> Analysis<'a> {
         self
     }
 
-    /// Returns the document as part of a corpus whose words were counted.
+    /// Returns the document with a source of word frequencies.
     pub fn counted_over(mut self, corpus: &'a dyn Frequencies) -> Analysis<'a> {
         self.known_words = Some(corpus);
         self
     }
 
-    /// Returns the document with the number of copies of its text in the corpus counts.
+    /// Returns the document with the number of times that the corpus counts include its text.
     pub fn counted_times(mut self, times: u64) -> Analysis<'a> {
         self.times = times;
         self
     }
 
-    /// Returns the scope of documents that it is compared with; `None` means all.
+    /// Returns the document's scope: it is compared only with documents in the same scope, or with all if `None`.
     pub fn scope(&self) -> Option<u64> {
         self.scope
     }
 
-    /// Returns how often the corpus counts include this text, at least 1: a word with no larger document frequency is in no other text.
+    /// Returns how often the corpus counts include this text, at least 1. A word whose document frequency is not larger is in no other
+    /// text.
     pub fn times(&self) -> u64 {
         self.times
     }
@@ -144,8 +145,8 @@ impl<'a> Analysis<'a> {
         *self.hash.get_or_init(|| hash128(self.raw.as_bytes()))
     }
 
-    /// Returns a hash of the text, of the fields that were read with it, and of its scope: equal for documents that no algorithm of the
-    /// run can distinguish.
+    /// Returns a hash of the text, the fields that were read with it, and the scope. It is equal for documents that no algorithm of the run
+    /// can distinguish.
     pub fn copy_hash(&self) -> u128 {
         let both = |hash: u128, at: u64, value: u128| {
             let half = |low: u32| combine((hash >> low) as u64, combine(at, (value >> low) as u64));
@@ -201,8 +202,8 @@ impl<'a> Analysis<'a> {
         self.first_line.get_or_init(|| self.first_line_by(self.known).map(Box::new)).as_deref()
     }
 
-    /// Like [`Analysis::first_line`], with words of Han characters that begin where `known` marks them, as
-    /// [`Analysis::write_han_starts`] wrote it.
+    /// Like [`Analysis::first_line`], with words of Han characters that begin where `known`, the output of [`Analysis::write_han_starts`],
+    /// marks them.
     pub fn first_line_by<'l>(&self, known: Option<&'l [u8]>) -> Option<Analysis<'l>>
     where
         'a: 'l,
@@ -240,8 +241,7 @@ impl<'a> Analysis<'a> {
         })
     }
 
-    /// Returns whether [`Analysis::frequencies`] were looked up already: a caller that needs only a few may look up these if no other
-    /// algorithm needed all.
+    /// Returns whether [`Analysis::frequencies`] were looked up already. If not, a caller that needs only a few can look up just those.
     pub fn has_frequencies(&self) -> bool {
         self.frequencies.get().is_some()
     }
@@ -277,8 +277,8 @@ impl<'a> Analysis<'a> {
         self.counted.get_or_init(|| count(self.words()))
     }
 
-    /// Appends the beginnings of words of Han characters, one bit per character, lowest bit first, so that [`Pipeline::analyse_again`]
-    /// does not need the dictionary. Appends nothing if the text has no Han characters or the tokenizer has no dictionary.
+    /// Appends the starts of words of Han characters, one bit per character, lowest bit first, so that [`Pipeline::analyse_again`] does not
+    /// need the dictionary. Appends nothing if the text has no Han characters or the tokenizer has no dictionary.
     pub fn write_han_starts(&self, out: &mut Vec<u8>) {
         if !self.pipeline.has_dictionary() {
             return;
@@ -332,7 +332,7 @@ impl<'a> Analysis<'a> {
         &self.cut().sentences
     }
 
-    /// Returns the tokens of shingles, in order: each word that is not of Han characters, and each Han character, with any tokenizer.
+    /// Returns the tokens of shingles, in order: each word that is not of Han characters, and each Han character, whatever the tokenizer.
     /// Never loads the Chinese dictionary.
     pub fn tokens(&self) -> &[Token] {
         self.tokens.get_or_init(|| self.pipeline.cut_tokens(self.normal(), self.cut.get()))

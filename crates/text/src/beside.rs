@@ -1,4 +1,4 @@
-//! The data of a document besides its text: the columns for title, keywords and description, and the corpus-wide counts of its words.
+//! Holds the data of a document besides its text: the columns for title, keywords and description, and the corpus-wide counts of its words.
 
 /// A column besides the text that an algorithm may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +15,7 @@ impl Field {
     /// Every field, in the order of the option names.
     pub const ALL: [Field; 3] = [Field::Title, Field::Keywords, Field::Description];
 
-    /// Returns its name: the default name of the column, and the word in the option `--title-column`.
+    /// Returns the name of the field, which is the default name of the column and part of its option (`--title-column`).
     pub const fn name(self) -> &'static str {
         match self {
             Field::Title => "title",
@@ -45,9 +45,9 @@ pub type FieldValues<'t> = [FieldValue<'t>; Field::ALL.len()];
 pub struct Frequency {
     /// Documents of the corpus that contain the word, at least 1.
     pub df: u64,
-    /// Its occurrences in the corpus, at least 1.
+    /// Occurrences of the word in the corpus, at least 1.
     pub cf: u64,
-    /// Its place among all words of the corpus, rare words first; `u64::MAX` for a word that was not counted.
+    /// The rank of the word among all words of the corpus, rare words first; `u64::MAX` for a word that was not counted.
     pub rank: u64,
 }
 
@@ -58,7 +58,7 @@ impl Frequency {
     /// The maximum number of documents and occurrences in a table of words: 40 and 48 bits.
     pub const MOST: (u64, u64) = ((1 << 40) - 1, (1 << 48) - 1);
 
-    /// Packs it into 16 bytes; a rank has 40 bits.
+    /// Packs the frequency into 16 bytes; a rank has 40 bits.
     #[inline]
     pub fn packed(self) -> [u64; 2] {
         [self.df | self.rank << 40, self.cf | self.rank >> 24 << 48]
@@ -75,7 +75,7 @@ impl Frequency {
 
 /// A source of word frequencies.
 pub trait Frequencies: Sync {
-    /// Appends the frequency of each word, given by its hash, in their order; [`Frequency::UNKNOWN`] for unknown ones.
+    /// Appends the frequency of each word, given by its hash, in the same order; [`Frequency::UNKNOWN`] for unknown words.
     fn look_up(&self, words: &[u64], out: &mut Vec<Frequency>);
 }
 

@@ -1,11 +1,11 @@
-//! The options for text processing.
+//! Defines the options for text processing.
 
 use super::normal::Letters;
 
-/// How Chinese and other scripts without spaces are split into words.
+/// The tokenizer that splits Chinese and other scripts without spaces into words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TokenizerKind {
-    /// By dictionary: jieba for Chinese, icu_segmenter for kana, Thai, Lao, Khmer and Burmese.
+    /// Words from dictionaries: jieba for Chinese, icu_segmenter for kana, Thai, Lao, Khmer and Burmese.
     #[default]
     Dict,
     /// Like [`TokenizerKind::Dict`], but jieba-rs itself splits Chinese.
@@ -31,7 +31,7 @@ impl TokenizerKind {
         })
     }
 
-    /// Returns its name.
+    /// Returns the name of the tokenizer.
     pub const fn name(&self) -> &'static str {
         match self {
             TokenizerKind::Dict => "dict",
@@ -41,16 +41,16 @@ impl TokenizerKind {
         }
     }
 
-    /// Returns whether it looks words up in the Chinese dictionary.
+    /// Returns whether the tokenizer looks words up in the Chinese dictionary.
     pub const fn has_dictionary(&self) -> bool {
         matches!(self, TokenizerKind::Dict | TokenizerKind::Jieba)
     }
 }
 
-/// The options for text; the default is that of the program.
+/// The options for text; the defaults are those of the program.
 #[derive(Clone, Debug, Default)]
 pub struct TextOptions {
-    /// How scripts without spaces are split into words.
+    /// The tokenizer for scripts without spaces.
     pub tokenizer: TokenizerKind,
     /// Whether ё becomes е.
     pub yo_to_e: bool,

@@ -1,8 +1,8 @@
 //! Splits a raw text into clauses: the text between two commas, semicolons, sentence ends or line breaks.
 //!
-//! Sentences end as everywhere (see `sentence`), which ignores the periods in numbers and addresses; a comma or semicolon between two
-//! digits is ignored too. U+3001, the comma in Chinese lists, is not a boundary. A clause includes the mark that ends it and closing
-//! quotes and brackets right after that.
+//! Sentences end as defined in `sentence`, which ignores the periods in numbers and addresses; a comma or semicolon between two digits is
+//! ignored too. U+3001, the comma in Chinese lists, is not a boundary. A clause includes the mark that ends it and any closing quotes and
+//! brackets right after that mark.
 //!
 //! ```text
 //! "Yes," he said; it costs 1,000.5 now. -> "Yes,"|he said;|it costs 1,000.5 now.

@@ -10,12 +10,12 @@ use super::word::{Counted, Word};
 /// Whether a word is new is unpredictable, so there is no branch on it: every word is written after the distinct ones, and remains there
 /// if it is new.
 pub fn count(words: &[Word]) -> Vec<Counted> {
-    /// Words for which memory is reserved at a time.
+    /// Memory is reserved for this many words at a time.
     const AT_ONCE: usize = 64;
-    /// The number of words from which a document is long.
+    /// A document with more words than this is long.
     const LONG: usize = 1 << 17;
     let Some(&any) = words.first() else { return Vec::new() };
-    // The memory for a long document is reserved at once: unused memory is never touched, and nothing is copied.
+    // The memory for a long document is reserved in one allocation: unused memory is never touched, and nothing is copied.
     let room = if words.len() > LONG { words.len() + 1 } else { words.len() / 2 };
     let mut counted = pool::take(|pool| &mut pool.counted, room);
     let mut slots = pool::take(|pool| &mut pool.slots, 0);
@@ -28,7 +28,7 @@ pub fn count(words: &[Word]) -> Vec<Counted> {
             counted[distinct] = Counted { word, tf: 0 };
             let mut at = word.hash as usize & (size - 1);
             let number = loop {
-                // A free slot points to the word itself, after the distinct ones.
+                // A free slot stands for the word itself, after the distinct ones.
                 let number = select_unpredictable(slots[at] == 0, distinct, (slots[at] as usize).wrapping_sub(1));
                 if counted[number].word.hash == word.hash {
                     break number;

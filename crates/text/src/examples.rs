@@ -1,4 +1,4 @@
-//! Worked examples of complete analyses.
+//! Tests worked examples of complete analyses.
 
 use super::analysis::Analysis;
 use super::choices::{TextOptions, TokenizerKind};

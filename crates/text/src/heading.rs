@@ -1,8 +1,8 @@
-//! The first line of a text, which may be the title of a page.
+//! Finds the first line of a text, which may be the title of a page.
 //!
 //! ```text
 //! "\nRates rise\nThe bank said ..."    -> "rates rise", and may be a title
-//! "> Rates rise:\nno, they fall"       -> "> rates rise:", and is none: a quotation, a half sentence
+//! "> Rates rise:\nno, they fall"       -> "> rates rise:", and is no title: a quotation, half a sentence
 //! ```
 
 use super::analysis::Analysis;
@@ -25,14 +25,14 @@ pub struct Heading {
 }
 
 impl Heading {
-    /// Returns the heading of a text; `None` if the first line has more than 200 characters, or there is no line.
+    /// Returns the heading of a text; `None` if the first line has more than 200 characters or there is none.
     pub fn of(document: &Analysis<'_>) -> Option<Heading> {
         let (first, may_be_title) = first_line(document.raw())?;
         let hash = hash64(document.beside(first).text().as_bytes());
         Some(Heading { packed: (hash & !1).max(2) | u64::from(may_be_title) })
     }
 
-    /// Returns it as a number that is not 0.
+    /// Packs the heading into a number that is not 0.
     pub fn pack(self) -> u64 {
         self.packed
     }

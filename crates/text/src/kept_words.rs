@@ -1,4 +1,4 @@
-//! The words that an earlier pass kept in place of a document's text, for algorithms that need nothing else.
+//! Holds the words that an earlier pass kept instead of a document's text, for algorithms that need nothing else.
 
 use super::beside::Frequency;
 use super::pool;
@@ -38,7 +38,7 @@ impl<'a> KeptWords<'a> {
         self.frequencies.push(frequency);
     }
 
-    /// Marks the word at a place as a stop word.
+    /// Marks the word at an index as a stop word.
     pub fn stop(&mut self, place: usize) {
         if let Some(counted) = self.counted.get_mut(place) {
             counted.word.stop = true;

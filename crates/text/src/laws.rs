@@ -1,4 +1,4 @@
-//! Properties of the whole path from raw text to words, on random texts of mixed scripts.
+//! Tests properties of the whole path from raw text to words, on random texts of mixed scripts.
 
 use std::sync::OnceLock;
 
@@ -189,7 +189,7 @@ proptest! {
         }
     }
 
-    /// NFD and invisible characters make no difference.
+    /// NFD and invisible characters do not change the words.
     #[test]
     fn spelling_makes_no_difference(raw in texts()) {
         let pipeline = shared(&TokenizerKind::Dict);

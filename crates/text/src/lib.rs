@@ -1,4 +1,4 @@
-//! From bytes to words: how every algorithm sees a document.
+//! Turns bytes into words, as every algorithm sees a document.
 //!
 //! ```text
 //! raw text --normal--> NFC --sentence--> pieces --normal--> lower case, NFKC, single spaces     Analysis::text

@@ -1,9 +1,9 @@
-//! Normalization: turns different spellings of a text into the same bytes.
+//! Normalizes texts: turns different spellings of a text into the same bytes.
 //!
-//! Invisible characters are removed first, so that they affect neither sentence rules nor normal forms; then the text is converted to
-//! NFC and stress marks on Cyrillic letters are removed. Then it is split into sentences (full-width marks still exist at this point),
-//! and each piece is lowercased, converted to NFKC, lowercased again (№ and ℃ contain capitals), and its white space is folded. Nothing
-//! here changes a letter into another one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
+//! Invisible characters are removed first, so that they affect neither sentence rules nor normal forms. The text is converted to NFC, and
+//! stress marks on Cyrillic letters are removed. Then it is split into sentences (full-width marks still exist at this point), and each
+//! piece is lowercased, converted to NFKC, lowercased again (№ and ℃ contain capitals), and its white space is folded. Nothing here changes
+//! a letter into another one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
 //!
 //! Most pieces contain only ASCII, basic Cyrillic, Han and their punctuation, for which this is a lowercase copy (`text/simd/`) and, at
 //! punctuation and white space, a small table (`plain`); a piece with any other character is processed by the libraries. A property test
@@ -25,8 +25,8 @@ use dupsift_core::cpu::Level;
 
 /// The maximum size of a raw text that is analyzed, in bytes (128 MiB); readers reject rows above it.
 ///
-/// Places in the normalized text are 32-bit numbers. NFKC makes a text at most [`EXPANSION`] times as long, and stems may double that,
-/// so this limit keeps every place below 2^32 for any text.
+/// Offsets in the normalized text are 32-bit numbers. NFKC makes a text at most [`EXPANSION`] times as long, and stems may double that, so
+/// this limit keeps every offset below 2^32.
 pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
 /// The maximum factor by which a character grows in bytes (U+FDFA: from 3 bytes to 33); a test tries all characters.
@@ -40,9 +40,9 @@ const IGNORABLE: CodePointSetDataBorrowed<'static> = CodePointSetData::new::<Def
 /// Optional replacements of letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Letters {
-    /// ё as е.
+    /// Whether ё becomes е.
     pub yo_to_e: bool,
-    /// Traditional Chinese characters as simplified ones.
+    /// Whether traditional Chinese characters become simplified ones.
     pub traditional: bool,
 }
 
@@ -84,11 +84,12 @@ impl Normal {
             None => Normal::of_composed(&composed(raw), true, level)?,
         };
         letters.read(&mut normal.text);
-        // The limit on the raw text guarantees this; it is checked anyway, because places would overflow.
+        // The limit on the raw text guarantees this; it is checked anyway, because offsets would overflow.
         (normal.text.len() <= (u32::MAX / 2) as usize).then_some(normal)
     }
 
-    /// Normalizes a text in NFC without invisible characters; unless that is `certain`, returns `None` for a text that may not be.
+    /// Normalizes a text that is in NFC and has no invisible characters. Unless that is `certain`, returns `None` for a text that may not
+    /// be.
     fn of_composed(text: &str, certain: bool, level: Level) -> Option<Normal> {
         let bytes = text.as_bytes();
         let mut out = Pieces {
@@ -100,10 +101,10 @@ impl Normal {
         let mut place = 0;
         while place < bytes.len() {
             if out.is_at_start() {
-                // White space before a piece leaves nothing behind, nor do blank lines there.
+                // White space and blank lines before a piece are dropped.
                 place += bytes[place..].iter().take_while(|&&byte| sentence::is_white(byte)).count();
             }
-            // Nor does white space after white space.
+            // White space after white space is dropped too.
             if !(out.is_behind_space() && bytes.get(place).is_some_and(|&byte| sentence::is_white(byte))) {
                 place = copy_plain(level, text, place, &mut out);
             }
@@ -132,7 +133,7 @@ impl Normal {
             };
             place = end.unwrap_or(place + c.len_utf8());
             if !simple {
-                // A character is not in the table: the whole piece is processed by the libraries.
+                // If a character is not in the table, the libraries process the whole piece.
                 place = end.unwrap_or_else(|| sentence::piece_end(text, place));
                 let piece = &text[out.begin..place];
                 if !certain && !piece.chars().all(is_surely_composed) {
@@ -147,7 +148,7 @@ impl Normal {
         }
         out.end(place);
         if !out.ends.is_empty() {
-            // The separator after the last piece.
+            // Removes the separator after the last piece.
             out.text.pop();
         }
         let text = checked(out.text)?;
@@ -191,7 +192,7 @@ pub fn normal_word(word: &str, letters: Letters) -> String {
     text
 }
 
-/// Returns the number of bytes, without spaces, that a stretch has after [`normal_word`], without allocating.
+/// Returns how many bytes other than spaces a stretch has after [`normal_word`], without allocating.
 pub fn visible_length(stretch: &str) -> usize {
     let mut visible = Visible(0);
     let written = NFKC.normalize_to(&composed(stretch).to_lowercase(), &mut visible);
@@ -257,8 +258,8 @@ fn is_cyrillic(c: char) -> bool {
     matches!(c, '\u{400}'..='\u{52F}' | '\u{1C80}'..='\u{1C8F}' | '\u{A640}'..='\u{A69D}')
 }
 
-/// Returns whether a text of only such characters is certainly in NFC and without invisible characters: ASCII, basic Cyrillic, Han,
-/// common punctuation and symbols. `false` proves nothing.
+/// Returns whether a text that consists only of such characters (ASCII, basic Cyrillic, Han, common punctuation and symbols) is certainly
+/// in NFC and has no invisible characters. `false` proves nothing.
 #[inline]
 fn is_surely_composed(c: char) -> bool {
     matches!(c,
@@ -271,7 +272,7 @@ fn is_surely_composed(c: char) -> bool {
 /// Appends a piece in its final form, with at most one space at its end. This is the definition; all other paths are shortcuts.
 fn push_any(piece: &str, out: &mut Vec<u8>) {
     let mut folded = Folded { out, after_space: true };
-    // Written incrementally: a piece may become eleven times as long, and would be held twice.
+    // Written incrementally: a piece may become eleven times as long, and would otherwise be in memory twice.
     let written = NFKC.normalize_to(&piece.to_lowercase(), &mut folded);
     debug_assert!(written.is_ok(), "a list takes all");
 }

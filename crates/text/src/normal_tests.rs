@@ -1,4 +1,4 @@
-//! Normalization of texts: worked examples, every character, and the shortcut compared with the definition.
+//! Tests normalization: worked examples, every character, and the shortcut compared with the definition.
 
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ fn pieces_are_separated_by_one_space_and_none_is_empty() {
     assert_eq!(pieces, ["а.", "б!", "c"]);
 }
 
-/// If any part of it were read twice per character, this would take hours.
+/// If the rest of the white space were read again for each character, this would take hours.
 #[test]
 fn white_space_of_any_length_is_stepped_over_at_once() {
     for white in [" ", "\t", "\u{a0}", " \u{3000}"] {
@@ -64,7 +64,7 @@ fn a_text_above_the_bound_is_refused_and_one_at_the_bound_is_not() {
     assert!(MAX_TEXT_BYTES * EXPANSION * 2 <= u32::MAX as usize);
 }
 
-/// Every character alone: its length after normalization, that nothing invisible and no odd white space is left, and that the table
+/// Checks each character alone: its length after normalization, that nothing invisible and no odd white space is left, and that the table
 /// agrees with the libraries.
 #[test]
 fn every_character() {
@@ -113,7 +113,7 @@ fn by_definition(raw: &str) -> String {
     pieces.join(" ")
 }
 
-/// With the kernels of each level: the text equals the definition, pieces end where one begins, none is empty.
+/// Checks the kernels of each level: the text equals the definition, and the pieces are not empty and follow one another.
 fn agrees(text: &str, yo: bool) -> Result<(), TestCaseError> {
     let mut expected = by_definition(text);
     if yo {
@@ -224,7 +224,7 @@ proptest! {
         agrees(&text, yo)?;
     }
 
-    /// Each part follows each other one, at every place of the 64 bytes that are processed together.
+    /// Every part follows every other, at every position in the 64 bytes that are processed together.
     #[test]
     fn parts_in_any_order(
         parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60), before in 0..64_usize

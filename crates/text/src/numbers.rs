@@ -1,10 +1,10 @@
-//! The numbers in a text: two pages from one template have the same words and different numbers.
+//! Finds the numbers in a text: two pages from one template have the same words and different numbers.
 
 use std::borrow::Cow;
 
 /// Thousands separators besides commas.
 const GROUP_MARKS: [&str; 3] = [" ", "'", "\u{2019}"];
-/// A longer row of groups is a list of numbers.
+/// More groups than this are a list of numbers.
 const MAX_GROUPS: usize = 3;
 
 /// Returns the numbers of a normalized text in order, as written: digits, with single `.`, `,` or `:` between digits, and groups of

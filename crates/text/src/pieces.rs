@@ -1,4 +1,4 @@
-//! The pieces of a text in normal form while they are written, one character after the other.
+//! Builds the pieces of a text in normal form, one character after the other.
 
 /// The pieces written so far, and the current one.
 pub struct Pieces {
@@ -13,7 +13,7 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// Returns whether nothing was written of the current piece.
+    /// Returns whether the current piece is still empty.
     #[inline]
     pub fn is_at_start(&self) -> bool {
         self.text.len() == self.start
@@ -25,7 +25,7 @@ impl Pieces {
         self.is_at_start() || self.text.last() == Some(&b' ')
     }
 
-    /// Appends one character in its final form; returns `false` if it is not a plain one.
+    /// Appends one character in its final form; returns `false` if it is not a plain character.
     #[inline]
     pub fn push(&mut self, c: char) -> bool {
         match plain(c) {

@@ -1,4 +1,4 @@
-//! The options for text, prepared once for use by every thread.
+//! Prepares the options for text once, for use by every thread.
 
 use std::ops::Range;
 
@@ -36,7 +36,7 @@ impl Pipeline {
     /// Checks the options. The Chinese dictionary is loaded later, at the first Chinese word.
     ///
     /// # Errors
-    /// Returns `Error::Usage` with the invalid line of the user dictionary, whichever the tokenizer.
+    /// Returns `Error::Usage` with the invalid line of the user dictionary, whatever the tokenizer.
     pub fn new(options: &TextOptions) -> Result<Pipeline> {
         let letters = options.letters();
         let user_words = UserWords::parse(options.dictionary.as_deref(), letters)?;
@@ -60,8 +60,8 @@ impl Pipeline {
         })
     }
 
-    /// Returns everything that words, and therefore signatures, depend on, as one line of `name=value` for the manifest: equal texts and
-    /// equal identities give equal words.
+    /// Returns everything that words, and therefore signatures, depend on, as one line of `name=value` pairs for the manifest. Equal texts
+    /// and equal identities give equal words.
     pub fn identity(&self) -> String {
         self.identity.clone()
     }
@@ -111,7 +111,7 @@ impl Pipeline {
         let mut segmented = 0;
         let (mut first, mut end) = (0, pieces.next().map_or(0, |piece| piece.end));
         for_each_word(&normal.text, tokenizer, &self.unspaced, &mut |place, han| {
-            // A space separates two pieces, so no word extends beyond an end.
+            // A space separates two pieces, so no word extends beyond the end of a piece.
             while place.start >= end {
                 let count = words.len() as u32;
                 if first < count {
@@ -136,7 +136,7 @@ impl Pipeline {
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
         let text = &normal.text;
         let mut tokens = pool::take(|pool| &mut pool.tokens, room_for_words(text));
-        // The end of the previous token if that is a Han character: other words may be stems, which are stored elsewhere.
+        // The end of the previous token if it is a Han character: other words may be stems, which are stored elsewhere.
         let mut end = usize::MAX;
         match cut {
             Some(cut) if self.han_words_are_text => {
@@ -202,7 +202,7 @@ impl Pipeline {
     }
 }
 
-/// Returns a run of Han characters as one word: the caller splits it into characters without a call for each.
+/// A tokenizer that returns a run of Han characters as one word, which the caller splits into characters without a call for each.
 struct Whole;
 
 impl Tokenizer for Whole {
@@ -216,7 +216,7 @@ impl Tokenizer for Whole {
 fn push_characters(han: &[u8], joined: bool, tokens: &mut Vec<Token>) {
     let first = tokens.len();
     let (threes, rest) = han.as_chunks::<3>();
-    // Nearly always, all characters have three bytes, which the first byte shows.
+    // Nearly always, all characters have three bytes, as their first bytes show.
     if rest.is_empty() && threes.iter().all(|one| one[0] & 0xF0 == 0xE0) {
         tokens.extend(threes.iter().map(|one| Token { hash: hash64_of_3(*one), han: true, joined: true }));
     } else {
@@ -229,7 +229,7 @@ fn push_characters(han: &[u8], joined: bool, tokens: &mut Vec<Token>) {
     }
 }
 
-/// Returns the stop words as they appear in a normalized text, sorted, each once.
+/// Returns the stop words as they appear in a normalized text, sorted and without duplicates.
 fn normal_stop_words(options: &TextOptions) -> Vec<String> {
     let mut words: Vec<String> = options
         .stop_words
@@ -242,7 +242,7 @@ fn normal_stop_words(options: &TextOptions) -> Vec<String> {
     words
 }
 
-/// The version of the rules in this folder; to be increased whenever a change affects the words of a text.
+/// The version of the rules in this folder. Increase it whenever a change affects the words of a text.
 const RULES: u32 = 2;
 
 fn identity_of(options: &TextOptions, stop_words: &[String]) -> String {

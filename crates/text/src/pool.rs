@@ -1,4 +1,4 @@
-//! Lists that documents on the same thread reuse.
+//! Keeps lists for reuse by later documents on the same thread.
 //!
 //! A document needs half a dozen lists as long as its text. Allocating them each time costs more than the work itself: the allocator
 //! separates lists of many different sizes, and the system clears each of their pages.
@@ -11,7 +11,7 @@ use super::simd::Classes;
 use super::tokenizer::dict::best_path::Batch;
 use super::word::{Counted, Token, Word};
 
-/// Lists of more bytes than this are freed at once: a thread must not keep the memory of its longest document.
+/// Larger lists are freed immediately: a thread must not keep the memory of its longest document.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// The empty lists of one document.
@@ -36,11 +36,11 @@ pub struct Pool {
     pub frequencies: Vec<Frequency>,
     /// The hashes for looking up frequencies.
     pub hashes: Vec<u64>,
-    /// The beginnings of runs of Chinese.
+    /// The starts of runs of Chinese.
     pub han_starts: Vec<u32>,
     /// The ends of Chinese words.
     pub han_ends: Vec<u32>,
-    /// Runs of Chinese that are processed together. There are never many.
+    /// Runs of Chinese that are processed together; there are never many, so they have no limit.
     batch: Batch,
 }
 
@@ -73,7 +73,7 @@ pub fn take<T>(of: fn(&mut Pool) -> &mut Vec<T>, room: usize) -> Vec<T> {
     if list.capacity() < room { Vec::with_capacity(room.max(2 * list.capacity())) } else { list }
 }
 
-/// Leaves a list for the next document.
+/// Returns a list to the pool, for the next document.
 pub fn leave<T>(of: fn(&mut Pool) -> &mut Vec<T>, mut list: Vec<T>) {
     if list.capacity() * size_of::<T>() <= KEPT_BYTES {
         list.clear();
@@ -86,12 +86,13 @@ pub fn take_batch() -> Batch {
     POOL.with_borrow_mut(|pool| std::mem::take(&mut pool.batch))
 }
 
-/// Leaves the memory of a batch for the next one.
+/// Returns the memory of a batch to the pool, for the next one.
 pub fn leave_batch(batch: Batch) {
     POOL.with_borrow_mut(|pool| pool.batch = batch);
 }
 
-/// Frees what the last document on this thread left, when no other follows, so that the memory is available for other work.
+/// Frees the lists that the last document on this thread left. Call this if no other document follows, so that the memory is available for
+/// other work.
 pub fn free() {
     POOL.set(Pool::NONE);
 }

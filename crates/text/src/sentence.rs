@@ -8,7 +8,7 @@
 //! The text must be in NFC and still have its full-width marks: NFKC would turn them into ASCII, which has other rules. These rules also
 //! split `1. Title` and `etc. and`; it only matters that all documents are split the same way.
 
-/// Returns the end of the piece that continues at `from`, if no boundary begins before that place.
+/// Returns the end of the piece that continues at `from`, if no boundary begins before that position.
 pub fn piece_end(text: &str, from: usize) -> usize {
     (from..text.len()).find_map(|place| boundary_at(text, place)).unwrap_or(text.len())
 }
@@ -25,7 +25,7 @@ const MAY_BEGIN_BOUNDARY: [bool; 256] = {
     table
 };
 
-/// Returns the end of the piece whose last mark is at `place`, if one is.
+/// Returns the end of the piece if the mark at `place` ends one.
 #[inline]
 pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
     // Only these bytes can begin a boundary, and none of them occurs inside a character.
@@ -41,7 +41,7 @@ pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
         (0xE3, Some(0x80), Some(0x82)) if bytes.get(place + 3).is_some_and(|&next| is_letter_or_white(next)) => {
             Some(place + 3)
         }
-        // A line break before a visible ASCII character makes no blank line.
+        // A line break before a visible ASCII character does not make a blank line.
         (b'\n', Some(b'!'..=b'~'), _) => None,
         _ => mark_at(text, place),
     }
@@ -61,13 +61,13 @@ fn is_letter_or_white(byte: u8) -> bool {
 
 /// White space between two characters.
 pub struct WhiteSpace {
-    /// Its length.
+    /// The length in bytes.
     pub bytes: usize,
     /// Whether it contains a blank line or a block boundary, so that a piece ends there.
     pub divides: bool,
 }
 
-/// Returns all white space that begins at `place`: skipping it reads no part of it again.
+/// Returns all white space that begins at `place`, so that the caller can skip it and read none of it again.
 pub fn white_space_at(text: &str, place: usize) -> WhiteSpace {
     let mut white = WhiteSpace { bytes: 0, divides: false };
     let mut line_ends = 0;

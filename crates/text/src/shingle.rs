@@ -1,9 +1,9 @@
-//! Shingles: overlapping windows of tokens or characters, each as one 64-bit hash.
+//! Computes shingles: overlapping windows of tokens or characters, each as one 64-bit hash.
 //!
-//! The hash of a window of tokens t1 .. tn is `mix64` of the polynomial t1 R^(n-1) + t2 R^(n-2) + .. + tn mod 2^64 over the token
-//! hashes; that of a window of characters is `hash64` of its UTF-8 bytes. Both must never change: sketches are stored.
+//! The hash of a window of tokens t1 .. tn is `mix64` of the polynomial t1 R^(n-1) + t2 R^(n-2) + .. + tn mod 2^64 over the token hashes;
+//! the hash of a window of characters is `hash64` of its UTF-8 bytes. Both must never change: sketches are stored.
 //!
-//! Cost: windows times size; sizes are small (5 words, 5 characters).
+//! Cost: the number of windows times the size; sizes are small (5 words, 5 characters).
 
 use super::word::Token;
 use dupsift_core::hash::{hash64, mix64};
@@ -63,7 +63,7 @@ pub fn char_shingles(text: &str, size: usize, out: &mut Vec<u64>) {
 pub fn char_windows(text: &str, size: usize) -> impl Iterator<Item = &str> {
     let text = if size == 0 { "" } else { text };
     let starts = text.char_indices().map(|(start, _)| start);
-    // The window that begins at the n-th character ends where the (n + size)-th begins, the last one at the end.
+    // The window that begins at the n-th character ends where the (n + size)-th character begins; the last window ends with the text.
     let mut ends = text.char_indices().map(|(start, _)| start).chain([text.len()]).skip(size).peekable();
     let whole = (!text.is_empty() && ends.peek().is_none()).then_some(text);
     starts.zip(ends).map(|(start, end)| &text[start..end]).chain(whole)

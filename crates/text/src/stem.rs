@@ -1,4 +1,4 @@
-//! Optional stemming with the Snowball stemmers for Russian and English, selected by the letters of the word.
+//! Stems words, if requested, with the Snowball stemmers for Russian and English, selected by the letters of the word.
 //!
 //! A word of only Cyrillic letters а to я and ё is stemmed as Russian, one of only ASCII letters and apostrophes as English; every other
 //! word is its own stem. ё does not change: the option `yo_to_e` is for that.

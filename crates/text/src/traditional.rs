@@ -15,7 +15,7 @@ const PAIRS: &str = include_str!("traditional.txt");
 /// The range of characters that the table may contain.
 const HAN: std::ops::Range<usize> = 0x3400..0xA000;
 
-/// By character: the simplified one, or 0.
+/// For each character, the simplified character, or 0.
 static SIMPLIFIED: LazyLock<Vec<u16>> = LazyLock::new(|| {
     let mut table = vec![0; HAN.len()];
     for pair in PAIRS.split_whitespace() {

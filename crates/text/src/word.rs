@@ -1,4 +1,4 @@
-//! Words in an analysis: ranges with hashes, optionally counted, and the tokens of shingles.
+//! Defines the words in an analysis: ranges with hashes, optionally counted, and the tokens of shingles.
 
 use std::ops::Range;
 
@@ -11,29 +11,29 @@ pub struct Word {
     pub end: u32,
     /// `hash64` of the word's bytes.
     pub hash: u64,
-    /// Whether it is in the list of stop words.
+    /// Whether the word is in the list of stop words.
     pub stop: bool,
-    /// Whether it is of Han characters.
+    /// Whether the word consists of Han characters.
     pub han: bool,
 }
 
 /// A distinct word of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// Its first occurrence.
+    /// The first occurrence.
     pub word: Word,
-    /// How often it occurs in the document.
+    /// How often the word occurs in the document.
     pub tf: u32,
 }
 
-/// A token of shingles: a word, or a single Han character.
+/// A token of a shingle: a word, or a single Han character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
     /// `hash64` of its UTF-8 bytes, as in [`Word`].
     pub hash: u64,
-    /// Whether it is a Han character.
+    /// Whether the token is a Han character.
     pub han: bool,
-    /// Whether it is a Han character that directly follows another one.
+    /// Whether the token is a Han character that directly follows another one.
     pub joined: bool,
 }
 

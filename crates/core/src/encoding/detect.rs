@@ -7,12 +7,13 @@ use encoding_rs::{
     Encoding, IBM866, ISO_2022_JP, KOI8_R, KOI8_U, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, X_MAC_CYRILLIC,
 };
 
-/// Bytes within which UTF-16 without a byte order mark must show.
+/// How many bytes are examined to recognize UTF-16 without a byte order mark, or UTF-32.
 const WIDE_WITHIN: usize = 256;
 /// How many bytes are read to compare encodings, and how many bytes the detector gets.
 const LOOKED_AT: usize = 1 << 20;
 const FED: usize = 64 << 10;
-/// The detector needs pairs of neighboring bytes, but no ASCII far from other bytes: it gets only blocks with bytes beyond ASCII.
+/// The size of a block. The detector needs pairs of neighboring bytes, but no ASCII far from other bytes, so it gets only blocks that
+/// contain non-ASCII bytes.
 const BLOCK: usize = 256;
 /// Bytes count as UTF-8 if they contain at least this many UTF-8 sequences for each error.
 pub const SEQUENCES_AN_ERROR: usize = 10;
@@ -40,7 +41,7 @@ pub fn of_text(bytes: &[u8]) -> Result<&'static Encoding, &'static str> {
     if is_utf8 {
         return Ok(UTF_8);
     }
-    // A line in UTF-8 tells nothing about the others, and contains bytes that are invalid in their encoding.
+    // A UTF-8 line says nothing about the encoding of the other lines, and its bytes may be invalid in that encoding.
     let others = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| simdutf8::basic::from_utf8(line).is_err());
     let others = others.collect::<Vec<_>>().concat();
     let encoding = guessed(&others, None);
@@ -96,8 +97,9 @@ pub fn escaped(bytes: &[u8]) -> Option<Result<&'static Encoding, &'static str>> 
     })
 }
 
-/// Returns whether the bytes are Mac Cyrillic, which the detector does not know. Its small letters except я equal those of Windows-1251;
-/// the byte for я is the capital Я there, which never follows a small letter; its capitals are punctuation there.
+/// Returns whether the bytes are Mac Cyrillic, which the detector does not support. Its lowercase letters except я equal those of
+/// Windows-1251. Its я is the byte of the capital Я in Windows-1251, where it never follows a lowercase letter, and its capitals are
+/// punctuation there.
 fn is_mac_cyrillic(bytes: &[u8]) -> bool {
     let is_small = |byte: u8| (0xE0..=0xFE).contains(&byte);
     let after_small = |wanted: u8| bytes.windows(2).filter(|pair| is_small(pair[0]) && pair[1] == wanted).count();
@@ -141,7 +143,7 @@ pub fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Returns the part of a page that determines its charset: everything from its first byte beyond ASCII.
+/// Returns the part of a page that determines its charset: it begins with the block that contains the first non-ASCII byte.
 pub fn beyond_ascii(bytes: &[u8]) -> &[u8] {
     let start = bytes.chunks(BLOCK).take_while(|block| block.is_ascii()).map(<[u8]>::len).sum::<usize>();
     let rest = &bytes[start.min(bytes.len())..];
@@ -177,8 +179,8 @@ impl Utf8Shape {
     }
 }
 
-/// Returns chardetng's guess from the parts of the bytes that are not ASCII. `domain` is the last label of the host name in lowercase,
-/// if known. UTF-8 must be ruled out before.
+/// Returns chardetng's guess from the parts of the bytes that are not ASCII. `domain` is the last label of the host name in lowercase, if
+/// known. The caller must have ruled out UTF-8.
 pub fn guessed(bytes: &[u8], domain: Option<&[u8]>) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     let mut fed = 0;

@@ -1,7 +1,7 @@
-//! Hash functions with a fixed definition: the same value on every machine, in every version.
+//! Provides hash functions with a fixed definition: the same value on every machine, in every version.
 //!
 //! 64-bit and 128-bit values are XXH3 with seed 0 (frozen by its specification); [`mix64`] is the finalizer of SplitMix64. CRC32 and MD5
-//! are the digests of the 2007 study, SHA-1 that of I-Match. Signatures are stored, so nothing here may ever change.
+//! are the digests used in the 2007 study, and SHA-1 is the digest used by I-Match. Signatures are stored, so nothing here may ever change.
 
 mod strings;
 
@@ -35,7 +35,7 @@ impl Hash64 {
 /// Returns [`hash64`] of three bytes, the length of most Chinese characters, without a branch on the length.
 #[inline]
 pub const fn hash64_of_3(bytes: [u8; 3]) -> u64 {
-    // The first eight bytes of the default secret of XXH3: one half xor the other.
+    // The first eight bytes of the default secret of XXH3, one half XORed with the other.
     const FLIP: u64 = 0x8727_5A9B;
     let [first, second, third] = bytes;
     let combined = (first as u32) << 16 | (second as u32) << 24 | third as u32 | 3 << 8;

@@ -1,11 +1,11 @@
-//! Eight classic hash functions of strings, 32 bits each: RS, JS, PJW, ELF, BKDR, SDBM, DJB and AP.
+//! Implements eight classic hash functions for strings, 32 bits each: RS, JS, PJW, ELF, BKDR, SDBM, DJB and AP.
 //!
-//! Source: the collection of general-purpose hash functions of Arash Partow; a Chinese survey of page deduplication compares them. Cost:
-//! one to three operations per byte. They are included for comparison, not for quality: none distributes its values as well as
+//! Source: Arash Partow's collection of general-purpose hash functions; a Chinese survey of page deduplication compares them. Cost: one to
+//! three operations per byte. They are included for comparison, not for quality: none distributes its values as well as
 //! [`hash64`](super::hash64) does, and PJW and ELF leave the four highest bits at 0 and are the same function.
 //!
 //! Implementations under these names differ: AP has had another initial value and other parentheses since 2010, many ports clear the
-//! highest bit at the end, and where `char` is signed in C, bytes from 80 on are negative numbers.
+//! highest bit at the end, and if `char` is signed in C, bytes from 0x80 on are negative numbers.
 
 /// A string hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct StringHasher {
     pub hash: StringHash,
     /// Whether the highest bit is cleared at the end.
     pub mask31: bool,
-    /// Whether bytes from 80 on are negative numbers.
+    /// Whether bytes from 0x80 on are negative numbers.
     pub signed_char: bool,
 }
 

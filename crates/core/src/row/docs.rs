@@ -1,6 +1,6 @@
-//! Document numbers in an array: four bytes each if all fit, otherwise eight.
+//! Stores document numbers in an array: four bytes each if all fit, otherwise eight.
 //!
-//! Corpora of more than 4 billion documents are rare. Arrays with an element per document are read at random, so half the bytes means
+//! Corpora of more than 4 billion documents are rare. Arrays with one element per document are accessed at random, so half the bytes means
 //! half the memory pages.
 
 /// A read-only list of document numbers.
@@ -48,7 +48,7 @@ impl<'d> Docs<'d> {
     }
 }
 
-/// A mutable array of numbers, usually all 0 at the start.
+/// A mutable array of numbers, usually all 0 initially.
 #[derive(Debug)]
 pub enum Slots<'s> {
     /// Four bytes each.

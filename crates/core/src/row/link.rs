@@ -1,4 +1,4 @@
-//! A row of two document numbers: the second document belongs to the class or cluster of the first one.
+//! Encodes links as rows of two document numbers: the second document belongs to the class or cluster of the first one.
 
 use super::{doc_width, number};
 

@@ -1,4 +1,4 @@
-//! Plain data between an algorithm and a table: signature rows, the window of rows that share a key, and pairs.
+//! Defines the plain data between an algorithm and a table: signature rows, the window of rows that share a key, and pairs.
 //!
 //! In the shuffle, a row is a byte string of fixed width whose bytes compare like the tuple (position, scope, key, order, doc):
 //! big-endian numbers in that order, followed by the sketch. So the shuffle sorts bytes and does not depend on algorithms.
@@ -22,7 +22,7 @@ pub use sketches::Sketches;
 /// The value of the column `matched_by` for exact copies.
 pub const COPY: &str = "copy";
 
-/// Why a document has no signature, as counted in run.json: a short phrase such as `"no words"`.
+/// The reason why a document has no signature, as counted in run.json: a short phrase such as `"no words"`.
 pub type Reason = &'static str;
 
 /// Defines the parts of an algorithm's rows, which are the same for every document of a run.
@@ -46,11 +46,12 @@ impl RowShape {
 /// A decoded row, as an algorithm sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'r> {
-    /// Which of the algorithm's keys this is (table, band, rule).
+    /// The number of this key among the algorithm's keys (table, band, rule).
     pub position: u32,
     /// The key: documents that share position and key are compared.
     pub key: u128,
-    /// The sort value of rows with the same key, before the document: such as a length or other keys ([`order_by`]); otherwise 0.
+    /// The value by which rows with the same key are sorted before the document number, such as a length or other keys ([`order_by`]);
+    /// otherwise 0.
     pub order: u32,
     /// The document's global row number.
     pub doc: u64,
@@ -146,8 +147,8 @@ impl RowLayout {
     }
 }
 
-/// Returns a value for [`Row::order`] that sorts documents next to each other if they share this key and others: one byte of each of the
-/// next four keys, the nearest first.
+/// Returns a value for [`Row::order`] that places documents next to each other if they share more keys than this one: one byte from each of
+/// the next four keys, the nearest key first.
 pub fn order_by(next: impl Iterator<Item = u64>) -> u32 {
     let bytes = next.map(|key| (key >> 56) as u32).chain(std::iter::repeat(0));
     bytes.take(4).fold(0, |order, byte| order << 8 | byte)
@@ -189,7 +190,7 @@ impl Signatures {
         std::mem::take(&mut self.numbers)
     }
 
-    /// Takes the list back.
+    /// Takes the list back, to reuse its memory.
     pub fn leave_numbers(&mut self, mut numbers: Vec<u64>) {
         /// A list of more bytes than this is dropped: a thread must not keep the memory of its longest document.
         const KEPT_BYTES: usize = 1 << 20;
@@ -199,7 +200,7 @@ impl Signatures {
         }
     }
 
-    /// Clears everything for the next document; the memory is kept.
+    /// Clears everything for the next document, and keeps the memory.
     pub fn clear(&mut self) {
         self.rows.clear();
         self.sketches.clear();
@@ -229,12 +230,12 @@ impl Signatures {
         self.none = Some(reason);
     }
 
-    /// Flags something about this document that is counted ("one sentence").
+    /// Adds a flag to this document, such as `"one sentence"`; flags are counted.
     pub fn flag(&mut self, what: Reason) {
         self.flags.push(what);
     }
 
-    /// Returns why there is no signature; if nothing was emitted and no reason was given, a general one.
+    /// Returns why there is no signature; a general reason if no row was added and no reason was given.
     pub fn reason(&self) -> Option<Reason> {
         self.none.or(if self.rows.is_empty() { Some("nothing to sign") } else { None })
     }

@@ -1,8 +1,8 @@
-//! Pairs: what grouping finds, their similarity, and their encoding for the shuffle.
+//! Defines the pairs that grouping finds, their similarity, and their encoding for the shuffle.
 
 use super::{Related, RelationKind, Row, Sketches, Window, doc_width, number};
 
-/// How similar two documents are according to one method.
+/// The similarity of two documents according to one method.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
     /// The similarity from 0 to 1; 1 for equal signatures.
@@ -23,7 +23,7 @@ pub struct Pair {
     pub a: u64,
     /// The larger document number.
     pub b: u64,
-    /// Their similarity.
+    /// The similarity of the two documents.
     pub score: Score,
     /// One bit for each rule of the method that found the pair, see `SignatureScheme::rules`.
     pub matched: u16,
@@ -48,12 +48,13 @@ impl Pair {
         self.told.is_some_and(|told| told.relation == RelationKind::Template)
     }
 
-    /// Returns whether a title names something that the other text is not about, so that neither is removed in favor of the other.
+    /// Returns whether one title names something that the other text is not about, so that neither document is removed in favor of the
+    /// other.
     pub fn has_other_title(&self) -> bool {
         self.told.is_some_and(|told| told.other_title)
     }
 
-    /// Merges two occurrences of a pair: the better score, all the rules.
+    /// Merges two occurrences of a pair: keeps the better score and all rules.
     pub fn merge(self, other: Pair) -> Pair {
         let better = if other.score.similarity > self.score.similarity { other.score } else { self.score };
         Pair { score: better, matched: self.matched | other.matched, ..self }
@@ -123,7 +124,7 @@ impl PairLayout {
     }
 }
 
-/// Passes pairs to a sink; comparisons that the limit excludes are counted here, never dropped silently.
+/// Passes pairs to a sink, and counts the comparisons that the limit excludes.
 pub struct Pairs<'p> {
     sink: &'p mut dyn FnMut(Pair),
     /// The maximum number of comparisons in one group.
@@ -132,15 +133,15 @@ pub struct Pairs<'p> {
     pub compared: u64,
     /// Comparisons skipped because of the limit.
     pub left_out: u64,
-    /// Comparisons of rows that are not near each other in a large window.
+    /// Comparisons skipped in large windows because the rows are too far apart.
     pub far: u64,
-    /// For the current window: a word for each row, and the places that a row is compared with.
+    /// Buffers for the current window: a word for each row, and the positions that a row is compared with.
     words: Vec<u64>,
     places: Vec<u32>,
     sketches: Option<&'p dyn Sketches>,
 }
 
-/// Documents whose sketches are loaded together while they are compared.
+/// How many documents' sketches are loaded together for comparison.
 const BLOCK: usize = 1 << 13;
 
 /// The maximum number of rows in a window whose words are held in memory.
@@ -150,8 +151,8 @@ const MOST_WORDS: usize = 1 << 20;
 pub const WHOLE: u64 = 256;
 /// The minimum number of following rows that each row of a large window is compared with.
 const NEAREST: u64 = 8;
-/// How many documents of a large window, those with the smallest numbers, are compared with all others. This way, a document that is
-/// similar to many is found to be similar to one that is kept.
+/// In a large window, this many documents, those with the smallest numbers, are compared with all others. This way, a document that is
+/// similar to many others is found to be similar to one that is kept.
 pub const FIRST: usize = 4;
 
 /// Returns how many following rows [`Pairs::compare_nearest`] compares each row with in a window of this many rows. A large window costs
@@ -160,7 +161,7 @@ pub fn reach(rows: u64) -> u64 {
     if rows <= WHOLE { rows } else { (WHOLE * WHOLE / 2 / rows).max(NEAREST) }
 }
 
-/// Returns the places of the documents with the smallest numbers in a window, at most [`FIRST`], ordered by number.
+/// Returns the positions of the documents with the smallest numbers in a window, at most [`FIRST`], ordered by number.
 pub fn firsts(window: &Window<'_>) -> Vec<usize> {
     let mut firsts: Vec<(u64, usize)> = Vec::with_capacity(FIRST + 1);
     for at in 0..window.len() {
@@ -259,7 +260,7 @@ impl<'p> Pairs<'p> {
     }
 
     /// Like [`Pairs::compare_all`], for methods that can rule out pairs by one eight-byte word per row: `some` appends, in order, the
-    /// places of the words that may form a pair with the first one, and only these are passed to `judge`. The counts and the pairs are
+    /// positions of the words that may form a pair with the first one, and only these are passed to `judge`. The counts and the pairs are
     /// the same, provided `some` omits no pair that `judge` would accept.
     pub fn compare_some(
         &mut self,
@@ -290,9 +291,9 @@ impl<'p> Pairs<'p> {
         (self.words, self.places) = (words, places);
     }
 
-    /// Like [`Pairs::compare_all`], for documents that are compared by the first `N` words of their sketches, each with those after it
-    /// up to the place `last`: those that are `near` are passed to `judge`. Sketches are read in blocks, so memory does not grow with
-    /// the list.
+    /// Like [`Pairs::compare_all`], for documents that are compared by the first `N` words of their sketches. Each document is compared
+    /// with those after it up to the position that `last` returns, and those that are `near` are passed to `judge`. Sketches are read in
+    /// blocks, so memory does not grow with the list.
     pub fn compare_sketches<const N: usize>(
         &mut self,
         docs: &[u64],
@@ -320,7 +321,7 @@ impl<'p> Pairs<'p> {
             let furthest = rows.clone().map(&end).max().unwrap_or(0);
             for second in (first..furthest).step_by(BLOCK) {
                 let followers = second..furthest.min(second + BLOCK);
-                // Within one block, the first followers are in the block itself.
+                // The first followers are in the same block.
                 let right = if second == first {
                     left
                 } else {
@@ -345,7 +346,8 @@ impl<'p> Pairs<'p> {
         self.left_out += all - compared;
     }
 
-    /// Returns the maximum number of following rows that each row in a window of this size is compared with, and counts what that skips.
+    /// Returns the maximum number of following rows that each row in a window of this size is compared with, and counts the skipped
+    /// comparisons.
     fn reach(&mut self, rows: usize) -> usize {
         let rows = rows as u64;
         let all = rows * rows.saturating_sub(1) / 2;
@@ -450,7 +452,7 @@ mod tests {
         let count = 2 * BLOCK + 500;
         let docs: Vec<u64> = (0..count as u64).collect();
         let near = |a: &[u64; 1], b: &[u64; 1]| [1, 7].contains(&(b[0] - a[0]));
-        // All following documents of a short list; ten each; and individual limits, some of which exclude the document itself.
+        // No limit in a short list; ten followers each; and individual limits, some of which precede the document itself.
         let lasts: [&dyn Fn(usize) -> usize; 3] = [&|_| count, &|i| i + 11, &|i| if i % 2 == 0 { i + 3 } else { 0 }];
         for (last, most, docs) in [
             (lasts[0], u64::MAX, &docs[..40]),
@@ -478,7 +480,7 @@ mod tests {
         }
     }
 
-    /// The word rules out some pairs.
+    /// The words rule out some pairs.
     #[test]
     fn what_is_ruled_out_by_words_is_compared_and_counted_all_the_same() {
         let layout = RowLayout::new(RowShape::KEY64, 1000);

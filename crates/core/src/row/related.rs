@@ -1,11 +1,11 @@
-//! The relation of two similar documents: versions of one text, a text in a larger one, or pages of one template.
+//! Defines the relations of two similar documents: versions of one text, a text in a larger one, or pages of one template.
 
 /// The relation of two similar documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RelationKind {
-    /// The same text twice: reworded, corrected, in another page layout.
+    /// The same text twice: reworded, corrected or in another page layout.
     Version,
-    /// One text contains nearly all of the other and adds its own text.
+    /// One text contains nearly all of the other and adds text of its own.
     Contained,
     /// One template with different facts, or two unrelated texts: not duplicates.
     Template,
@@ -35,7 +35,7 @@ pub enum Why {
 }
 
 impl RelationKind {
-    /// All of them, in the order of their numbers.
+    /// All values, in the order of their codes in temporary files.
     pub const ALL: [RelationKind; 3] = [RelationKind::Version, RelationKind::Contained, RelationKind::Template];
 
     /// Returns the name in tables.
@@ -49,9 +49,11 @@ impl RelationKind {
 }
 
 impl Why {
-    /// All of them, in the order of their numbers.
+    /// All values, in the order of their codes in temporary files.
     pub const ALL: [Why; 9] =
         [Why::Same, Why::Numbers, Why::Word, Why::Contained, Why::Alone, Why::Title, Why::Near, Why::Far, Why::Crowd];
+    /// Many other documents are about as similar to the better contained text, and too little of it is contained.
+    Crowd,
 
     /// Returns the name in tables.
     pub fn name(self) -> &'static str {
@@ -78,7 +80,7 @@ pub struct Related {
     pub why: Why,
     /// The similarity of the next best partner of either document, excluding documents that are near both.
     pub next_best: f32,
-    /// Whether a title names something that the other text is not about; then neither is removed in favor of the other.
+    /// Whether one title names something that the other text is not about; then neither document is removed in favor of the other.
     pub other_title: bool,
 }
 
@@ -91,7 +93,7 @@ impl Related {
         (self.why != Why::Same).then_some(self.next_best)
     }
 
-    /// Bytes in temporary files.
+    /// The number of bytes in temporary files.
     pub const WIDTH: usize = 6;
 
     /// Appends the bytes; zeros for a pair without a relation.

@@ -1,9 +1,9 @@
-//! Sketches of documents: a few eight-byte words that a method keeps once per document, separate from its rows, to filter pairs before
-//! they become candidates.
+//! Defines the sketches of documents: a few eight-byte words that a method keeps once per document, separate from its rows, to filter pairs
+//! before they become candidates.
 
 /// The sketches of all documents that have one.
 pub trait Sketches {
-    /// Copies the first words of a document's sketch to `to`; zeros for a document without a sketch.
+    /// Copies the first words of a document's sketch to `to`, or zeros if the document has no sketch.
     fn copy(&self, doc: u64, to: &mut [u64]);
 }
 

@@ -1,10 +1,10 @@
 //! Creates and opens files so that a name prepared by another user cannot redirect them.
 //!
-//! In a folder that others may write, a name can be a link to somebody's file. So functions that write never follow a link at the end of
-//! a path: a new file is created exclusively (`O_EXCL`) and replaces whatever had its name, and a file that is opened must be a regular
-//! one. Functions that read results and indexes follow links ([`open_behind_link`]).
-//! Temporary folders belong to this user alone: [`private`] has every call for their files. Clippy rejects the calls of the standard
-//! library that open whatever they find (`clippy.toml`).
+//! In a folder that others may write to, a name can be a link to somebody's file. Therefore, functions that write never follow a link at
+//! the end of a path: a new file is created exclusively (`O_EXCL`) and replaces whatever had its name, and a file that is opened must be a
+//! regular one. Functions that read results and indexes follow links ([`open_behind_link`]). Temporary folders belong to this user alone:
+//! [`private`] has every call for their files. Clippy rejects the calls of the standard library that open whatever they find
+//! (`clippy.toml`).
 
 pub mod private;
 
@@ -17,7 +17,7 @@ use rustix::fs::OFlags;
 
 use crate::error::{self, Error};
 
-/// The maximum size of a record, a manifest or a ledger: such files are read into memory at once.
+/// The maximum size of a record, a manifest or a ledger: such files are read into memory completely.
 pub const MOST_JSON: u64 = 1 << 30;
 
 /// Creates a new file for reading and writing, replacing a file or link with the same name.
@@ -253,7 +253,7 @@ mod tests {
         assert!(open(&at("file")).is_ok() && open(&at("link")).is_err() && open(&at("pipe")).is_err());
         assert!(open(folder.path()).is_err());
         assert!(open_behind_link(&at("link")).is_ok() && open_behind_link(folder.path()).is_err());
-        // Nothing waits for a pipe, even behind a link.
+        // No call waits for a pipe, even behind a link.
         symlink(at("pipe"), at("to-pipe")).expect("a link");
         for name in ["pipe", "to-pipe"] {
             assert!(open_behind_link(&at(name)).is_err() && read(&at(name), 4).is_err(), "{name}");

@@ -1,8 +1,8 @@
-//! The files of a private folder: this user owns it, and nobody else may write to it.
+//! Accesses the files of a private folder: this user owns it, and nobody else may write to it.
 //!
-//! A folder is created with mode 0700. Each call opens it without following a link, checks owner and mode through the handle, and
-//! creates, opens, renames or removes the file through that handle. So a folder that another user prepared or swapped in is refused, and
-//! a link inside our folder is not followed. The parent folder may be writable for others, like `/tmp`.
+//! A folder is created with mode 0700. Each call opens it without following a link, checks owner and mode through the handle, and creates,
+//! opens, renames or removes the file through that handle. So a folder that another user prepared or swapped in is refused, and a link
+//! inside our folder is not followed. The parent folder may be writable by others, like `/tmp`.
 //!
 //! Some file systems have no owners and modes, or assign every file to one user (exFAT, NFS with `all_squash`). There, a folder is
 //! accepted if it has the owner and mode that a newly created folder gets.
@@ -94,7 +94,7 @@ pub fn create(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Creates a new file and removes its name at once: however the process ends, nothing of it is left.
+/// Creates a new file and removes its name immediately, so that nothing is left of it, however the process ends.
 ///
 /// # Errors
 /// Returns the same errors as [`create`].
@@ -155,7 +155,7 @@ pub(super) fn regular(file: File) -> io::Result<File> {
 const OWNER: Mode = Mode::RUSR.union(Mode::WUSR);
 const NEW: OFlags =
     OFlags::RDWR.union(OFlags::CREATE).union(OFlags::EXCL).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
-/// Does not follow a link, and does not wait for the writer of a pipe.
+/// Flags for opening a file without following a link or waiting for the writer of a pipe.
 const AS_IT_IS: OFlags = OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::CLOEXEC);
 
 fn open_folder(folder: &Path) -> rustix::io::Result<OwnedFd> {
@@ -196,7 +196,7 @@ fn unfit(there: &Stat) -> Option<String> {
     }
 }
 
-/// Returns whether a folder has the owner that new folders get here, and is not writable for others unless new folders are too.
+/// Returns whether a folder has the owner that new folders get here, and is not writable by others unless new folders are too.
 fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     made_in(folder).is_some_and(|made| {
         let says_nothing = others_write(&made);
@@ -204,7 +204,7 @@ fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     })
 }
 
-/// Returns the owner and mode that a new folder gets here, by creating one for a moment; a file may get others.
+/// Returns the owner and mode that a new folder gets here, by creating one for a moment; a new file may get different ones.
 fn made_in(folder: impl AsFd) -> Option<Stat> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = format!("{}.{}.work", std::process::id(), NEXT.fetch_add(1, Relaxed));

@@ -1,9 +1,9 @@
-//! The spill file: blocks at fixed positions, each with its length and checksum.
+//! Implements the spill file: blocks at fixed positions, each with its length and checksum.
 //!
-//! A block on disk is a header of 8 bytes (length, CRC-32; little-endian) and its data. The checksum also covers the block's
-//! position, so that a block written to the wrong place is detected. One file serves all partitions of a shuffle. A thread that
-//! appends takes the next position by an atomic addition and writes there, so threads do not wait for each other and each
-//! shuffle has only one open file. The owners of blocks keep their positions in memory.
+//! A block on disk is a header of 8 bytes (length, CRC-32; little-endian) and its data. The checksum also covers the block's position, so
+//! that a block written to the wrong position is detected. One file serves all partitions of a shuffle. A thread that appends takes the
+//! next position by an atomic addition and writes there, so threads do not wait for each other and each shuffle has only one open file. The
+//! owners of blocks keep their positions in memory.
 
 use std::fs::File;
 use std::io::ErrorKind;
@@ -99,7 +99,7 @@ impl SpillFile {
         }
     }
 
-    /// Truncates the file to zero bytes, once no block is needed.
+    /// Truncates the file to zero bytes once no block is needed anymore.
     pub(super) fn clear(&self) {
         if let Some((file, _)) = self.open.get() {
             // A failure is ignored: the space is freed when the file is closed.
@@ -257,7 +257,7 @@ mod tests {
         assert_eq!(file.written(), 3 * HEADER + 9);
     }
 
-    /// Every flipped byte, every truncation, and two swapped blocks.
+    /// Tests every flipped byte, every truncation, and two swapped blocks.
     #[test]
     fn every_damage_is_found() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,11 +1,11 @@
-//! The memory budget shared by all shuffles of a run, and which of them must spill.
+//! Manages the memory budget shared by all shuffles of a run, and decides which of them must spill.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use dupsift_core::error::Result;
 
-/// Something that uses memory of a budget and can give it back.
+/// Something that uses memory from a budget and can give it back.
 pub(super) trait Holder: std::fmt::Debug + Send + Sync {
     /// Returns the most bytes that a single partition could spill, and which partition.
     fn fullest(&self) -> (usize, usize);

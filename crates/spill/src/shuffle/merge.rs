@@ -1,8 +1,8 @@
 //! Sorts more records than fit into memory: writes sorted runs to disk and merges them.
 //!
-//! A run fills the memory allowance. The merge reads all runs at once, each through a buffer, with a loser tree. If the buffers
-//! would be shorter than [`LEAST_BUFFER`], just enough runs are merged into longer ones first. A hot key needs no special
-//! treatment, because its records are equal like any others.
+//! A run fills the memory allowance. The merge reads all runs at the same time, each through a buffer, and uses a loser tree. If the
+//! buffers would be shorter than [`LEAST_BUFFER`], just enough runs are merged into longer ones first. A hot key needs no special
+//! treatment: its records are merged like any others.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -107,7 +107,7 @@ impl Runs {
 
 fn map_sequential(file: &File, path: &Path) -> Result<Mmap> {
     let map = space::map_to_read(file, path)?;
-    // Refused advice is harmless.
+    // It is harmless if the system rejects the advice.
     let _ = map.advise(memmap2::Advice::Sequential);
     Ok(map)
 }

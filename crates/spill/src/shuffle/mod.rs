@@ -1,4 +1,4 @@
-//! Out-of-core partitioning and sorting of fixed-width records, within a memory budget.
+//! Partitions and sorts fixed-width records out of core, within a memory budget.
 //!
 //! Many threads push records through [`Writer`]s. A record's group (its leading bytes) determines its partition, so a group is
 //! never split between partitions. Rows stay in memory until the budget shared by all shuffles of a run ([`Memory`]) is used

@@ -1,4 +1,5 @@
-//! Checkpoint files, which outlive the process: named when they are complete, and loaded only if they are unchanged.
+//! Writes and loads checkpoint files, which outlive the process: they are named when they are complete, and loaded only if they are
+//! unchanged.
 //!
 //! ```text
 //! NAME.half --written, its checksums at the end--> NAME        saved: one rename, so a file with this name is complete
@@ -9,7 +10,7 @@
 //! length (8 bytes) and `dupsprd1`; numbers are little-endian. [`PutDown`] must be stored elsewhere to recognize the file: it
 //! distinguishes two files with the same name.
 //!
-//! Nothing is synced: a file torn by a power failure has other checksums and is recomputed.
+//! Nothing is synced: a file torn by a power failure does not match its checksums and is recomputed.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write};
@@ -49,11 +50,11 @@ struct Tail {
 /// A saved file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PutDown {
-    /// Its name in the temporary folder.
+    /// The file name in the temporary folder.
     pub name: String,
-    /// Its size in bytes, including checksums.
+    /// The file size in bytes, including checksums.
     pub bytes: u64,
-    /// A CRC-32 over its checksums and lengths, which identifies its content.
+    /// A CRC-32 over the checksums and lengths, which identifies the content.
     pub crc: u32,
 }
 
@@ -322,12 +323,12 @@ mod tests {
             assert!(*Product::take_up(dir.path(), &put).expect("whole") == *bytes, "{length}");
             assert_eq!(names(dir.path()), ["a.product", "b.product"]);
         }
-        // An unfinished file leaves nothing.
+        // An unfinished file leaves nothing behind.
         drop(ProductWriter::create(dir.path(), "c.product").expect("begun"));
         assert_eq!(names(dir.path()), ["a.product", "b.product"]);
     }
 
-    /// Every flipped byte and every truncation, a file from another run, and a missing file.
+    /// Tests every flipped byte and every truncation, a file from another run, and a missing file.
     #[test]
     fn a_torn_file_is_named_and_refused() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! The sorted records of one partition, as one slice.
+//! Provides the sorted records of one partition as one slice.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -29,8 +29,8 @@ impl Drop for Storage {
     }
 }
 
-/// Buffers of finished partitions, for reuse: new memory costs more than sorting its contents. As many buffers are kept as were
-/// in use at once, until the last partition is removed.
+/// Buffers of finished partitions, for reuse: new memory costs more than sorting its contents. As many buffers are kept as were in use at
+/// the same time, until the last partition is removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BufferPool {
     /// `None` once no more buffers are needed.
@@ -54,7 +54,7 @@ impl BufferPool {
         buffer
     }
 
-    /// Keeps a buffer.
+    /// Returns a buffer to the pool.
     pub(super) fn give(&self, buffer: Vec<u8>) {
         if let Some(buffers) = self.lock().as_mut() {
             buffers.push(buffer);
@@ -95,7 +95,7 @@ impl Records {
         self.width
     }
 
-    /// Returns one record, counted from 0.
+    /// Returns the record at an index, counted from 0.
     ///
     /// # Panics
     /// Panics if there is no such record.

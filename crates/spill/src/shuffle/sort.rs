@@ -1,11 +1,11 @@
 //! Sorts fixed-width records in memory, in byte order.
 //!
-//! Eight bytes of each record, as a big-endian number, select one of up to 4096 buckets: the range of the numbers is divided
-//! evenly, which suits hashes and document numbers alike. So a record is moved once into a bucket of a few dozen records. There
-//! it is moved to its final position after a sort of 8-byte words, which contain the rest of the number and the record's
-//! position. Records with the same number, such as those of a hot key, are sorted by the next eight bytes in the same way.
-//! Numbers that crowd in few buckets are split again. After some rounds they are left to the standard library's quicksort,
-//! which bounds the cost for any input. Equal records have the same bytes, so stability does not matter.
+//! Eight bytes of each record, as a big-endian number, select one of up to 4096 buckets: the range of the numbers is divided evenly, which
+//! suits hashes and document numbers alike. So a record is moved once into a bucket of a few dozen records. There it is moved to its final
+//! position after a sort of 8-byte words, which contain the rest of the number and the record's position. Records with the same number,
+//! such as those of a hot key, are sorted by the next eight bytes in the same way. Numbers that crowd into few buckets are split again.
+//! After some rounds they are left to the standard library's quicksort, which bounds the cost for any input. Equal records have the same
+//! bytes, so stability does not matter.
 
 use std::cmp::Ordering;
 
@@ -14,7 +14,7 @@ pub(super) fn bytes_per_record(width: usize) -> usize {
     2 * width
 }
 
-/// Up to this many records are left to the standard library.
+/// Up to this many records are sorted by the standard library.
 const FEW: usize = 48;
 /// Approximate records per bucket.
 const BUCKET: usize = 32;
@@ -22,7 +22,7 @@ const BUCKET: usize = 32;
 const MOST_BUCKETS: usize = 4096;
 /// A bucket with more records than this is split again.
 const LARGE: usize = 2048;
-/// How often a bucket is split again at most.
+/// The maximum number of times that a bucket is split again.
 const MOST_ROUNDS: u32 = 12;
 
 /// Returns the first eight bytes of a record as a number in the same order; a shorter record is padded with zeros.
@@ -269,7 +269,7 @@ mod tests {
     }
 
     proptest! {
-        /// Bytes with few distinct values, so that prefixes and complete records repeat; scratch that is not zero.
+        /// Uses bytes with few distinct values, so that prefixes and complete records repeat, and scratch space that is not zero.
         #[test]
         fn sorts_as_the_standard_library_does(
             width in 4..180_usize,
@@ -281,9 +281,9 @@ mod tests {
         }
     }
 
-    /// Evenly spread numbers, numbers that crowd at one end repeatedly, one hot number among others, a single number, and a
-    /// full bucket of a wide range whose numbers differ in their lowest bits. There are enough of them for buckets to be split
-    /// again, in both specialized and other widths.
+    /// Tests evenly spread numbers, numbers that crowd at one end repeatedly, one hot number among others, a single number, and a full
+    /// bucket of a wide range whose numbers differ in their lowest bits. There are enough of them for buckets to be split again, in both
+    /// specialized and other widths.
     #[test]
     fn sorts_numbers_however_they_are_spread() {
         let mixed = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -1,4 +1,4 @@
-//! The reading side of a shuffle: one partition at a time, sorted.
+//! Implements the reading side of a shuffle: one partition at a time, sorted.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -89,10 +89,9 @@ impl Sorted {
 
     /// Returns the records of one partition in byte order; for a run, groups are in bucket order.
     ///
-    /// Sorting takes as much additional memory as the records do. If both fit into `memory_bytes` (at least 8 KiB), the records
-    /// are sorted and returned in memory. Otherwise they are sorted in runs of half that size, and the runs are merged into a
-    /// temporary file, which is returned memory-mapped. May be called repeatedly, with the same result, and from several
-    /// threads, each with its own allowance.
+    /// Sorting takes as much additional memory as the records do. If both fit into `memory_bytes` (at least 8 KiB), the records are sorted
+    /// and returned in memory. Otherwise they are sorted in runs of half that size, and the runs are merged into a temporary file, which is
+    /// returned memory-mapped. You can call this repeatedly, with the same result, and from several threads, each with its own allowance.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if a block on disk does not match its checksum, [`Error::Io`] if the disk cannot be read or

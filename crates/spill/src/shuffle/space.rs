@@ -25,7 +25,7 @@ const MAP: &str = "map the work file into memory";
 /// # Errors
 /// Returns [`Error::Io`] if no file can be created in the folder.
 pub(super) fn work_file(dir: &Path, name: &str) -> Result<(File, PathBuf)> {
-    // Two files with the same name may exist at once, and another process may use the folder; the number keeps them apart.
+    // Two files with the same name may exist at the same time, and another process may use the folder; the number distinguishes them.
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).take(100).collect();

@@ -1,4 +1,4 @@
-//! The parameters of a shuffle, and which partition a record belongs to.
+//! Defines the parameters of a shuffle, and which partition a record belongs to.
 
 use std::ops::RangeInclusive;
 
@@ -14,12 +14,12 @@ pub const MAX_PARTITIONS: usize = 1024;
 pub const BUCKETS: usize = 1 << BUCKET_BITS;
 const BUCKET_BITS: u32 = 12;
 
-/// How records are distributed over partitions.
+/// The way in which records are distributed over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// By the bucket of a mixed hash of the group's bytes: even for any distribution of keys, and in no order.
+    /// A mixed hash of the group's bytes selects the partition: the distribution is even for any keys, and partitions are in no order.
     Hash,
-    /// By the big-endian number in the leading `range_width` bytes. A partition covers a contiguous range of numbers, so
+    /// The big-endian number in the leading `range_width` bytes selects the partition. A partition covers a contiguous range of numbers, so
     /// consecutive partitions are sorted as a whole.
     Range {
         /// Every number is smaller than this.
@@ -36,7 +36,7 @@ pub struct Spec {
     pub width: usize,
     /// How many leading bytes form the group of a record: 1 to `width`.
     pub group_width: usize,
-    /// How records are distributed over partitions.
+    /// The way in which records are distributed over partitions.
     pub order: Order,
     /// For [`Order::Range`]: the bytes of the leading number, 4 or 8, within the group. Ignored for [`Order::Hash`].
     pub range_width: usize,
@@ -189,7 +189,7 @@ mod tests {
         }
     }
 
-    /// Contiguous, monotonic, within bounds, and nearly even, even if the numbers do not divide evenly.
+    /// Ranges are contiguous, monotonic, within bounds, and nearly even, even if the numbers do not divide evenly.
     #[test]
     fn ranges_are_contiguous_and_even() {
         for (below, partitions) in [(1, 1), (1, 8), (7, 8), (8, 8), (9, 8), (1000, 7), (1001, 1000), (4096, 64)] {

@@ -1,4 +1,4 @@
-//! The rows of one shuffle: partitions with chunks in memory and blocks in the spill file.
+//! Stores the rows of one shuffle: partitions with chunks in memory and blocks in the spill file.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering::Relaxed};
@@ -13,7 +13,7 @@ use dupsift_core::error::Result;
 /// and a large one about half of the largest chunk.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=32 << 10;
 
-/// The longest block, in bytes, that is written at once. Writers to the same partition wait for it.
+/// The longest block, in bytes, that is written in one call. Writers to the same partition wait for it.
 const BLOCK_BYTES: usize = 4 << 20;
 
 /// How often a writer requests memory before it writes its few rows directly to disk.
@@ -117,8 +117,8 @@ impl Store {
         result
     }
 
-    /// Passes on the rows of a partition that it has not passed on before, in complete records; no writer may be active. The
-    /// rows stay in place.
+    /// Passes the rows of a partition that were not passed on before to `each`, in complete records; no writer may be active. The rows stay
+    /// in place.
     pub(super) fn fresh(&self, partition: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut state = self.parts[partition].lock();
         let mut given = state.given;

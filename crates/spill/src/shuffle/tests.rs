@@ -114,7 +114,7 @@ proptest! {
     }
 }
 
-/// 19,200 different records in runs of 341 (8 KiB), merged two at a time: 57 runs, many rounds.
+/// Sorts 19,200 different records in runs of 341 (8 KiB), merged two at a time: 57 runs, many rounds.
 #[test]
 fn many_rounds_of_merging_lose_nothing() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -149,7 +149,8 @@ fn a_hot_key_needs_nothing_special() {
     assert_eq!(hot.max(), Some(45_000));
 }
 
-/// Shuffles with the same name in the same folder, written at once with one budget; the finished one spills to make room for the other.
+/// Writes shuffles with the same name in the same folder at the same time, with one budget; the finished one spills to make room for the
+/// other.
 #[test]
 fn shuffles_share_one_budget() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -266,8 +267,8 @@ fn a_folder_that_takes_no_files_is_an_error() {
     assert!(matches!(sorted.load(0, 0), Err(Error::Io { .. })));
 }
 
-/// Rows of several rounds, with memory for all, some, or none of them, so that blocks are spilled between rounds and during
-/// one: each row is passed on once, in its round, and all are kept.
+/// Adds rows in several rounds, with memory for all, some, or none of them, so that blocks are spilled between rounds and during one. Each
+/// row is passed on once, in its round, and all are kept.
 #[test]
 fn fresh_rows_are_those_since_the_last_time() {
     let dir = tempfile::tempdir().unwrap();
@@ -293,7 +294,7 @@ fn fresh_rows_are_those_since_the_last_time() {
                 };
                 shuffle.fresh(&mut take).unwrap();
                 assert!(sorted_by_std(&fresh, width) == sorted_by_std(&rows, width), "{memory_bytes} {round}");
-                // Rows of another shuffle spill rows of this one.
+                // Rows of another shuffle cause rows of this one to be spilled.
                 beside.flush().unwrap();
                 all.extend(rows);
             }

@@ -1,4 +1,4 @@
-//! A loser tree: finds which of many sorted sequences has the smallest head, with one comparison per level for each step.
+//! Implements a loser tree, which finds which of many sorted sequences has the smallest head, with one comparison per level for each step.
 
 /// The state of a tournament among players 0, 1, ...; the caller provides the comparison for each step.
 #[derive(Debug)]

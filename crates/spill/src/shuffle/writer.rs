@@ -1,4 +1,4 @@
-//! The writing side of a shuffle: many threads push records.
+//! Implements the writing side of a shuffle: many threads push records.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,14 +10,14 @@ use super::spec::{Order, Spec};
 use super::store::Store;
 use dupsift_core::error::{Error, Result};
 
-/// Bytes that a writer usually stages over all partitions: enough that the lock of a partition is taken once for dozens of
+/// How many bytes a writer usually stages for all partitions together: enough to take the lock of a partition only once for dozens of
 /// records, and few enough to stay in the processor's cache.
 const STAGING_BYTES: usize = 128 << 10;
 
 /// The limits of the staging for one partition, in bytes; at least two records are staged, however wide they are.
 const SLOT_BYTES: std::ops::RangeInclusive<usize> = 256..=4096;
 
-/// A shuffle that accepts records from many threads at once; each thread needs its own [`Writer`].
+/// A shuffle that accepts records from many threads at the same time; each thread needs its own [`Writer`].
 #[derive(Debug)]
 pub struct Shuffle {
     store: Arc<Store>,
@@ -52,8 +52,8 @@ impl Shuffle {
         Writer { store: &self.store, slot_bytes, width, staging: Vec::new(), filled: Vec::new() }
     }
 
-    /// Passes on the rows added since the last call, in complete records and in no particular order; no writer may be active.
-    /// The rows are kept.
+    /// Passes the rows added since the last call to `each`, in complete records and in no particular order; no writer may be active. The
+    /// rows are kept.
     ///
     /// # Errors
     /// Returns the error from `each`, or [`Error::Damaged`] or [`Error::Io`] if rows cannot be read from disk. After an error,

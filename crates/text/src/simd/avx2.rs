@@ -1,4 +1,4 @@
-//! The two loops 32 bytes at a time, for processors with AVX2; plain code processes the end of a text.
+//! Implements the two loops for processors with AVX2, 32 bytes at a time; plain code processes the end of a text.
 
 use std::arch::x86_64::*;
 
@@ -16,7 +16,7 @@ fn is(bytes: __m256i, byte: u8) -> __m256i {
     _mm256_cmpeq_epi8(bytes, all(byte))
 }
 
-/// Returns which bytes are `first` or one of the next, `count` in total.
+/// Returns which bytes are among the `count` values from `first` on.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn within(bytes: __m256i, first: u8, count: u8) -> __m256i {

@@ -1,4 +1,4 @@
-//! Classes of 64 bytes at a time, for processors with AVX-512 (BW and DQ).
+//! Classifies 64 bytes at a time, for processors with AVX-512 (BW and DQ).
 //!
 //! Loads are masked, so that nothing outside the text is accessed; bytes beyond its end are read as zeros.
 

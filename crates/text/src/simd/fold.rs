@@ -1,9 +1,9 @@
 //! Copies text in its normal form 64 bytes at a time, for processors with AVX-512 (BW and VBMI2).
 //!
-//! For each 64 bytes, the code determines how far they can be copied, lowercases them, removes what is folded away, and ends a sentence
-//! if a `.`, `!` or `?` precedes white space. Left to the caller are: control characters, blank lines, marks before possible closing
-//! quotes, and all characters except those of [`super::copy_plain`], full-width forms of ASCII (`！` and `？` end sentences and are also
-//! left) and the most common marks that do not change: `«»–—‘’“”„•、〃々〇` and U+3008 to U+3011.
+//! For each 64 bytes, the code determines how far they can be copied, lowercases them, removes what is folded away, and ends a sentence if
+//! a `.`, `!` or `?` precedes white space. The following are left to the caller: control characters, blank lines, marks before possible
+//! closing quotes, and all characters except those of [`super::copy_plain`], full-width forms of ASCII (`！` and `？` end sentences and are
+//! also left) and the most common marks that do not change: `«»–—‘’“”„•、〃々〇` and U+3008 to U+3011.
 
 use std::arch::x86_64::*;
 

@@ -1,4 +1,4 @@
-//! All levels agree, and the plain one satisfies its definition.
+//! Tests that all levels agree, and that the plain one satisfies its definition.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Vectorized processing of text: the two loops over every byte of a corpus.
+//! Processes text with vector instructions, in the two loops over every byte of a corpus.
 //!
 //! * [`copy_plain`] copies a stretch of text in its normal form, up to the first byte that needs individual handling.
 //! * [`classify`] determines for each byte of a normalized text whether it belongs to a word, a border or a Han character, as bits of
@@ -24,11 +24,11 @@ pub use classes::Classes;
 use super::pieces::Pieces;
 use dupsift_core::cpu::Level;
 
-/// Appends the text from `from` in its normal form, up to the first character that is not simple; returns its place, or the length of
+/// Appends the text from `from` in its normal form, up to the first character that is not simple; returns its position, or the length of
 /// the text. `from` and the result are character boundaries; a piece that is at its start must not begin with white space.
 ///
-/// Simple are at least: ASCII except control characters, `.`, `!`, `?` and a space before another, before a control character or at the
-/// end; U+0400 to U+045F; U+4000 to U+9FFF.
+/// At least these characters are simple: ASCII except control characters, `.`, `!`, `?` and a space before another, before a control
+/// character or at the end; U+0400 to U+045F; U+4000 to U+9FFF.
 #[inline]
 #[allow(unsafe_code)]
 pub fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces) -> usize {
@@ -49,8 +49,7 @@ pub fn classify(text: &str, out: &mut Vec<Classes>) {
     out.extend([Classes { border: u64::MAX, ..Classes::default() }; 2]);
 }
 
-/// Appends the bytes of `text` from `from` in lowercase, up to the first that does not begin a character that is simple in the narrow
-/// sense of [`copy_plain`].
+/// Appends the bytes of `text` from `from` in lowercase, up to the first character that is not one of those listed at [`copy_plain`].
 #[inline]
 #[allow(unsafe_code)]
 fn copy_lower_by(level: Level, text: &str, from: usize, out: &mut Vec<u8>) -> usize {

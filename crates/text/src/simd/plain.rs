@@ -1,4 +1,4 @@
-//! The two loops in plain code: the definition that the vector code must match.
+//! Implements the two loops in plain code: the definition that the vector code must match.
 
 use super::Classes;
 

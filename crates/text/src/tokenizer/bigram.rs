@@ -1,4 +1,4 @@
-//! Chinese without a dictionary: every two neighboring characters are a word.
+//! Splits Chinese without a dictionary: every two neighboring characters are a word.
 
 use std::ops::Range;
 

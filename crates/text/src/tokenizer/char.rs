@@ -1,4 +1,4 @@
-//! Chinese one character at a time: for `tokenizer=char`, and for shingles with any tokenizer.
+//! Splits Chinese into single characters: for `tokenizer=char`, and for shingles with any tokenizer.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! The interface of tokenizers, and how words that were found ahead are returned.
+//! Defines the interface of tokenizers, and returns words that were found ahead.
 
 use std::ops::Range;
 
@@ -10,8 +10,8 @@ pub trait Tokenizer {
     /// Calls `out` with the byte range of each word of the run, in order.
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>));
 
-    /// Splits the run of Han characters that begins at a place in a text, or the first part of a long one, and as many following runs as
-    /// are efficient together; the classes of bytes show them. Returns `false` if this has no benefit: then the run is passed to
+    /// Splits the run of Han characters that begins at `from`, or the first part of a long one, and as many following runs as are efficient
+    /// together; the byte classes show where these are. Returns `false` if this has no benefit: then the run is passed to
     /// [`Tokenizer::cut`].
     fn cut_several(&self, _text: &str, _classes: &[Classes], _from: usize, _han_words: &mut HanWords) -> bool {
         false
@@ -19,7 +19,7 @@ pub trait Tokenizer {
 }
 
 impl HanWords {
-    /// Calls `out` with the byte range of each word in a run: the first one after the last requested run, or a later one.
+    /// Calls `out` with the byte range of each word in a run. Runs must be requested in the order of the text, but some may be skipped.
     #[inline]
     pub fn words<T: Tokenizer + ?Sized>(
         &mut self,

@@ -1,4 +1,4 @@
-//! Words of Han characters, found for many runs before they are requested.
+//! Holds words of Han characters, which are found for many runs before they are requested.
 //!
 //! Runs between two punctuation marks are short, and a dictionary is faster for many runs together than for each alone. A tokenizer with
 //! a dictionary also splits the runs that follow, and their words are returned later, in order.
@@ -14,7 +14,7 @@ pub struct HanWords {
     pub starts: Vec<u32>,
     /// The end of each word, ascending. Each begins where the previous one ends or where its run begins.
     pub ends: Vec<u32>,
-    /// Everything before this place is split, from the requested run: it is the end of a run or of a part of one.
+    /// The end of the text that is split, which begins at the requested run. It is the end of a run or of a part of one.
     pub until: usize,
     /// The number of the next word.
     pub(super) next: usize,
@@ -34,18 +34,18 @@ impl HanWords {
         (self.until, self.next) = (0, 0);
     }
 
-    /// Leaves the memory for the next text.
+    /// Returns the memory to the pool, for the next text.
     pub fn leave(self) {
         pool::leave(|pool| &mut pool.han_starts, self.starts);
         pool::leave(|pool| &mut pool.han_ends, self.ends);
     }
 }
 
-/// Returns the runs of Han characters in the classes of a text, from a place at which one begins.
+/// Returns the runs of Han characters in the classes of a text, from a position at which one begins.
 pub fn runs_of_han(classes: &[Classes], from: usize) -> impl Iterator<Item = Range<usize>> {
     let mut block = from / 64;
     let first = classes.get(block).map_or(0, |one| one.han & u64::MAX << (from % 64));
-    // The bits of the places where a run begins or ends.
+    // A bit for each position where a run begins or ends.
     let (mut edges, mut before) = (first ^ first << 1, first >> 63);
     let mut edge = move || {
         while edges == 0 {

@@ -1,4 +1,4 @@
-//! From a normalized text to its words.
+//! Splits a normalized text into words.
 //!
 //! By definition, a text is split into stretches by script (`crates/text/src/script.rs`), and each stretch is passed to its tokenizer.
 //! The classes of bytes (`text/simd/`) avoid this scan where a stretch contains only common characters.
@@ -14,8 +14,8 @@
 //! Splitting at these borders gives the same words as UAX #29, with two exceptions: an underscore does not join Katakana, and a mark
 //! after a Han character belongs to no word. Spaces and most punctuation are borders too.
 //!
-//! Invariant: every letter and digit of the text is in exactly one word (with bigrams: in at least one). Another tokenizer for Chinese
-//! is another file with a [`Tokenizer`], and a name in `choices::TokenizerKind`.
+//! Invariant: every letter and digit of the text is in exactly one word (with bigrams: in at least one). To add a tokenizer for Chinese,
+//! add a file with a [`Tokenizer`] and a name in `choices::TokenizerKind`.
 
 use std::ops::Range;
 
@@ -39,8 +39,8 @@ use han_words::HanWords;
 
 /// Calls `out` with the byte range of each word in a normalized text, in order, and whether it is of Han characters.
 ///
-/// The classes of bytes find runs of ASCII and Cyrillic letters and digits, and runs of Han characters. Anything connected to another
-/// character is passed to `cut_characters`, from border to border.
+/// The classes of bytes find runs of ASCII and Cyrillic letters and digits, and runs of Han characters. Text with any other character is
+/// passed to `cut_characters`, from border to border.
 pub fn for_each_word<T: Tokenizer + ?Sized>(
     text: &str,
     han: &T,
@@ -106,7 +106,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
             from = base + 64;
             continue;
         }
-        // From the start of the run that ends here, if one does, to the next border.
+        // From the start of the run, if one ends here, to the next border.
         let at = trouble.trailing_zeros();
         let place = base + at as usize;
         let start =
@@ -123,7 +123,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
     }
 }
 
-/// Returns whether the byte before a place is a mark: a combining character at that place belongs to it.
+/// Returns whether the byte before a position is a mark: a combining character at that position belongs to the mark.
 fn is_mark_before(classes: &[Classes], place: usize) -> bool {
     place.checked_sub(1).is_some_and(|before| {
         let one = &classes[before / 64];
@@ -131,7 +131,7 @@ fn is_mark_before(classes: &[Classes], place: usize) -> bool {
     })
 }
 
-/// Returns the first border from a place; one follows the text.
+/// Returns the first border at or after a position; one follows the text.
 fn next_border(classes: &[Classes], from: usize) -> usize {
     let mut at = from / 64;
     let mut found = classes[at].border & u64::MAX << (from % 64);

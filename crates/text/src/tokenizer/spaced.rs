@@ -1,4 +1,4 @@
-//! Words of scripts with spaces: the segments of UAX #29 that contain a letter or digit.
+//! Finds the words of scripts with spaces: the segments of UAX #29 that contain a letter or digit.
 //!
 //! icu_segmenter defines the segments ([`by_library`]). Stretches of ASCII, Cyrillic letters and the most common punctuation, which is
 //! nearly all of Russian and English text, are split by [`by_table`], which applies the same rules to those characters several times as
@@ -98,7 +98,7 @@ mod tests {
         }
     }
 
-    /// Compares every plain character, in every place where it could join, with the library.
+    /// Compares every plain character, in every position where it could join, with the library.
     #[test]
     fn every_plain_character() {
         for c in ('\0'..='\u{FFFF}').filter(|&c| !matches!(class(c), Class::Other | Class::Han | Class::Unspaced)) {

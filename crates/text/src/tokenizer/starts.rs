@@ -1,4 +1,4 @@
-//! Chinese that was split before: the places where words begin, one bit per character.
+//! Records where the words of Chinese text begin, one bit per character.
 //!
 //! A dictionary takes ten times as long as all other work on a text. A job that reads texts more than once records the words found in
 //! the first pass (a bit per Han character, 1/24 of the text) and replays them later.
@@ -16,7 +16,7 @@ pub struct StartsWriter<'o> {
 }
 
 impl<'o> StartsWriter<'o> {
-    /// Starts with a new byte.
+    /// Returns a writer that starts with a new byte.
     pub fn new(out: &'o mut Vec<u8>) -> StartsWriter<'o> {
         StartsWriter { out, used: 8 }
     }

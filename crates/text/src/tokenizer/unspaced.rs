@@ -1,4 +1,4 @@
-//! Scripts other than Chinese without spaces: kana, Thai, Lao, Khmer, Burmese.
+//! Splits scripts without spaces other than Chinese: kana, Thai, Lao, Khmer, Burmese.
 //!
 //! With `tokenizer=dict` and `jieba`, the dictionaries of icu_segmenter split them (longest match, no floating-point model, so the
 //! result is the same on every machine; a run of Katakana is one word by UAX #29); otherwise each character with its marks (a grapheme
@@ -11,11 +11,12 @@ use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed, 
 
 use super::Tokenizer;
 
-/// How runs of unspaced scripts are split into words. Both use tables in the program itself: creating one costs nothing.
+/// The segmenter that splits runs of unspaced scripts into words. Both kinds use tables that are compiled into the program, so creating one
+/// costs nothing.
 pub enum Unspaced {
-    /// By dictionary.
+    /// Splits by dictionary.
     Words(WordSegmenterBorrowed<'static>),
-    /// By character, marks with their base.
+    /// Splits into characters, each with its combining marks.
     Characters(GraphemeClusterSegmenterBorrowed<'static>),
 }
 
@@ -40,7 +41,7 @@ impl Tokenizer for Unspaced {
     }
 }
 
-/// Passes on the segments between boundaries that contain a letter or digit.
+/// Calls `out` with the segments between boundaries that contain a letter or digit.
 pub fn segments_with_letters(
     run: &str,
     boundaries: impl Iterator<Item = usize>,

@@ -1,4 +1,4 @@
-//! Bitmaps and cells that many threads read and write concurrently.
+//! Provides bitmaps and cells that many threads read and write concurrently.
 //!
 //! Accesses are relaxed: each value is consistent, but values of different cells are ordered only after the threads have
 //! synchronized (a join, the end of a parallel loop).
@@ -27,7 +27,7 @@ pub trait CellValue: bytemuck::Pod + sealed::Sealed {
     fn store(cell: &Self::Atomic, value: Self);
     /// Sets the value if it is `current`; otherwise returns the actual value as an error.
     fn swap_if(cell: &Self::Atomic, current: Self, new: Self) -> std::result::Result<Self, Self>;
-    /// Adds with wrapping and returns the previous value.
+    /// Adds with wraparound and returns the previous value.
     fn add(cell: &Self::Atomic, value: Self) -> Self;
     /// Sets the value if it is larger than the current one.
     fn raise(cell: &Self::Atomic, value: Self);
@@ -123,7 +123,7 @@ impl<T: CellValue> AtomicCells<T> {
         T::swap_if(&self.cells()[at], current, new)
     }
 
-    /// Adds to cell `at` with wrapping and returns the previous value.
+    /// Adds to cell `at` with wraparound and returns the previous value.
     #[inline]
     pub fn fetch_add(&self, at: usize, value: T) -> T {
         T::add(&self.cells()[at], value)

@@ -1,4 +1,4 @@
-//! Byte strings of any length, appended by many threads and read back by offset.
+//! Stores byte strings of any length, which many threads append and read back by offset.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -10,7 +10,7 @@ use memmap2::Mmap;
 use crate::shuffle::space::{self, READ, WRITE};
 use dupsift_core::error::{Error, Result};
 
-/// Bytes collected before a write, so that there are few calls to the disk.
+/// How many bytes are collected before a write, so that there are few writes.
 const GATHERED_BYTES: usize = 256 << 10;
 
 /// A temporary file that only grows, shared by many threads. The order of the data depends on thread timing.
@@ -26,7 +26,7 @@ pub struct Heap {
 struct Tail {
     offset: u64,
     gathered: Vec<u8>,
-    /// The offset up to which [`Heap::fresh`] has passed on the bytes.
+    /// The offset up to which [`Heap::fresh`] has already passed the bytes to its caller.
     given: u64,
 }
 
@@ -72,7 +72,7 @@ impl Heap {
         Ok(offset)
     }
 
-    /// Passes on the bytes appended since the last call, in order; no thread may append in the meantime.
+    /// Passes the bytes appended since the last call to `each`, in order; no thread may append in the meantime.
     ///
     /// # Errors
     /// Returns the error from `each`, or [`Error::Io`] if the disk cannot be read.
@@ -117,7 +117,7 @@ impl Heap {
             return Ok(FrozenHeap { map: None });
         }
         let map = space::map_to_read(&self.file, &self.path)?;
-        // Refused advice is harmless.
+        // It is harmless if the system rejects the advice.
         let _ = map.advise(advice);
         Ok(FrozenHeap { map: Some(map) })
     }
@@ -171,7 +171,7 @@ impl FrozenHeap {
 mod tests {
     use super::*;
 
-    /// Short pieces, pieces longer than the buffer, and empty ones, from many threads at once.
+    /// Tests short pieces, pieces longer than the buffer, and empty ones, from many threads at the same time.
     #[test]
     fn what_was_appended_is_found_at_its_place() {
         let dir = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! Arrays, bitmaps and heaps as checkpoints: saved in named files, and loaded by another process on the same machine.
+//! Saves arrays, bitmaps and heaps as checkpoints: in named files, which another process on the same machine can load.
 //!
 //! Mutable data is copied into an unnamed temporary file when it is loaded, so the checkpoint stays unchanged; a heap, which is
 //! only read, is mapped directly. Numbers have the machine's byte order.
@@ -9,7 +9,7 @@ use super::{AtomicBits, AtomicCells, CellValue, FrozenHeap, Mapped, Ranks};
 use crate::shuffle::product::{self, Product, ProductWriter, PutDown, damaged};
 use dupsift_core::error::Result;
 
-/// Cells copied at a time.
+/// How many cells are copied at a time.
 const AT_ONCE: usize = 8 << 10;
 
 impl<T: bytemuck::Pod> Mapped<T> {
@@ -122,7 +122,7 @@ impl FrozenHeap {
     pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<FrozenHeap> {
         let map = Product::take_up(dir, put_down)?.into_map();
         if let Some(map) = &map {
-            // Refused advice is harmless.
+            // It is harmless if the system rejects the advice.
             let _ = map.advise(memmap2::Advice::Random);
         }
         Ok(FrozenHeap::of(map))

@@ -1,8 +1,8 @@
-//! Arrays, bitmaps and heaps in memory-mapped temporary files, for data that grows with the corpus and is read in random order.
+//! Provides arrays, bitmaps and heaps in memory-mapped temporary files, for data that grows with the corpus and is read in random order.
 //!
-//! The pages belong to a file, so the system may write them out when memory is short, and they do not count as anonymous memory
-//! of the process. Disk space is reserved at once: a full disk is an error when the array is created, not a signal later. The
-//! files are unlinked as soon as they are open.
+//! The pages belong to a file, so the system may write them out when memory is short, and they do not count as anonymous memory of the
+//! process. Disk space is reserved immediately, so a full disk is an error when the array is created, not a signal later. The files are
+//! unlinked as soon as they are open.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};

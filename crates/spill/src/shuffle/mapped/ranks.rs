@@ -16,7 +16,7 @@ const COUNT_BITS: usize = 9;
 /// A copy of a bitmap, with the ranks of its set bits.
 #[derive(Debug)]
 pub struct Ranks {
-    /// How many bits are set before the line; how many before each of its words, packed together; then the bits.
+    /// The number of bits set before the line, then before each of its words, packed together; then the bits.
     lines: Mapped<[u64; 2 + WORDS]>,
     len: usize,
     count: u64,

@@ -1,4 +1,4 @@
-//! Fences: what a run stores about each piece of its rows.
+//! Defines fences: the data that a run stores about each piece of its rows.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -10,7 +10,7 @@ use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Una
 pub const FENCE: usize = size_of::<Fence>();
 /// Bytes of a group stored in a fence.
 const PREFIX: usize = 8;
-/// Fences read at a time.
+/// How many fences are read at a time.
 const AT_ONCE: u64 = 1024;
 
 /// The first bytes of the first row's group in a piece, and the checksum of the piece.

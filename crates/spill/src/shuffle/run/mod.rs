@@ -1,8 +1,8 @@
-//! A run: sorted rows in a named file, which another process can load.
+//! Defines runs: sorted rows in a named file, which another process can load.
 //!
-//! Rows are in [`BUCKETS`] buckets by a hash of their group, and in byte order within each bucket. So all rows of a group are
-//! adjacent, a partition of a shuffle is a whole number of buckets for any number of partitions, and a reader may use other
-//! partitions than the writer.
+//! Rows are in [`BUCKETS`] buckets by a hash of their group, and in byte order within each bucket. So all rows of a group are adjacent, a
+//! partition of a shuffle is a whole number of buckets for any number of partitions, and a reader may use different partitions from the
+//! writer.
 //!
 //! ```text
 //! offset
@@ -48,7 +48,7 @@ use filter::BLOCK_ROWS;
 pub use read::{Run, RunReader};
 pub use write::RunWriter;
 
-/// The suffix of such a file's name.
+/// The suffix of a run's file name.
 pub const RUN: &str = ".run";
 
 const MAGIC: [u8; 8] = *b"dupsrun2";

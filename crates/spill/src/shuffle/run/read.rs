@@ -43,7 +43,7 @@ impl Run {
         Ok(run)
     }
 
-    /// Opens a run at any path, also through a link.
+    /// Opens a run at any path, which may be a link.
     ///
     /// # Errors
     /// Returns the same errors as [`Run::take_up`].
@@ -110,7 +110,7 @@ impl Run {
         rows.end - rows.start
     }
 
-    /// Returns whether it has a filter.
+    /// Returns whether the run has a filter.
     pub fn is_filtered(&self) -> bool {
         self.header.filtered
     }
@@ -166,7 +166,7 @@ pub struct RunReader<'r> {
     /// The number of the next row.
     at: u64,
     end: u64,
-    /// Pieces to read at a time: increases while adjacent pieces are read; 0 after pieces have been skipped.
+    /// The number of pieces to read at a time. It increases while adjacent pieces are read, and is 0 after pieces have been skipped.
     together: u64,
     fences: Fences,
     /// The filter of one bucket.
@@ -201,7 +201,7 @@ impl RunReader<'_> {
         Ok(Some(&self.block[from..to]))
     }
 
-    /// Checks the checksums of pieces that were read.
+    /// Verifies the checksums of pieces that were read.
     fn check(&mut self, pieces: Range<u64>) -> Result<()> {
         let bytes = self.run.header.piece_rows() as usize * self.run.header.width;
         for (at, piece) in pieces.enumerate() {

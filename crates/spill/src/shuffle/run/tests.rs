@@ -117,7 +117,7 @@ fn a_run_without_rows_is_whole() {
     }
 }
 
-/// Flipped bytes and truncations at many positions, and a file from another run.
+/// Tests flipped bytes and truncations at many positions, and a file from another run.
 #[test]
 fn every_damage_is_named() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -142,7 +142,7 @@ fn every_damage_is_named() {
         assert!(refused(&whole[..at]).contains("bytes and not"));
     }
     refused(&[&whole[..], b"x"].concat());
-    // Two swapped pieces.
+    // Two pieces are swapped.
     let mut swapped = whole.clone();
     swapped[HEADER..HEADER + 2 * PIECE].rotate_left(PIECE);
     assert!(refused(&swapped).contains("piece 0 of its rows has checksum"));

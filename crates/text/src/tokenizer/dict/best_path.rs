@@ -1,11 +1,11 @@
-//! The most probable path through a run of characters: the dictionary words whose frequencies have the largest product.
+//! Finds the most probable path through a run of characters: the dictionary words whose frequencies have the largest product.
 //!
-//! From the end of the run to its beginning, each place selects the word with the highest weight together with the best path after it;
-//! among equal weights, the longest word. Consecutive single characters are passed to the model of unknown words, unless they are a
-//! dictionary word themselves.
+//! From the end of the run to its beginning, the code selects for each position the word with the highest weight together with the best
+//! path after it; among equal weights, the longest word. Consecutive single characters are passed to the model of unknown words, unless
+//! they are a dictionary word themselves.
 //!
-//! There are about eight characters between two punctuation marks. So many runs are processed together, one kind of lookup after the
-//! other: the processor waits for memory once for many characters, and loops are long.
+//! There are about eight characters between two punctuation marks. Therefore, many runs are processed together, one kind of lookup after
+//! the other: the processor waits for memory once for many characters, and loops are long.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -33,15 +33,15 @@ pub struct Batch {
     threes: Vec<f64>,
     /// The number of the pair that begins at each character.
     pairs: Vec<u32>,
-    /// Characters before a second one that is not frequent, and the place of their pair.
+    /// Characters whose successor is not frequent, and the place of the pair.
     others: Vec<(u32, u32)>,
-    /// Characters at which a word of more than two may begin, and the number of the pair, then the place of the third letter.
+    /// Characters at which a word of more than two may begin, and first the number of the pair, then the place of the third letter.
     thirds: Vec<(u32, u32)>,
     /// Characters at which a word of more than three begins or may begin, and the node of the first four characters.
     longer: Vec<(u32, Node)>,
-    /// By character: the weight of the best path from here to the end.
+    /// For each character, the weight of the best path from it to the end.
     best: Vec<f64>,
-    /// By character: the number of characters in the word that begins here.
+    /// For each character, the number of characters in the word that begins with it.
     lengths: Vec<u16>,
 }
 
@@ -79,23 +79,23 @@ pub struct Cutter {
     pub(super) letters: Letters,
     pub(super) words: Words,
     pub(super) unknown: Unknown,
-    /// By class: the logarithm of a word's share of all frequencies; negative infinity for class 0.
+    /// For each class, the logarithm of a word's share of all frequencies; negative infinity for class 0.
     pub(super) weights: Cow<'static, [f64]>,
-    /// By letter: the same for words of one character.
+    /// For each letter, the same for words of one character.
     pub(super) ones: Cow<'static, [f64]>,
     /// The weight of a character that is not in the dictionary: as if it had been seen once.
     pub(super) unseen: f64,
 }
 
 impl Cutter {
-    /// Returns a cutter for a dictionary and a model of unknown words; the model covers these characters and can be built for any
-    /// letters.
+    /// Returns a cutter for a dictionary and a model of unknown words: the characters that the model covers, and a function that builds it
+    /// for given letters.
     pub fn of(
         vocabulary: &Vocabulary,
         met: impl Iterator<Item = char>,
         model: impl FnOnce(&Letters) -> Unknown,
     ) -> Cutter {
-        // The most frequent first: they are close to each other, and in the processor's cache.
+        // The most frequent come first, so that they are close to each other and in the processor's cache.
         let mut sums: BTreeMap<u64, u64> = BTreeMap::new();
         let mut count = 0;
         for (_, frequency) in vocabulary.words() {
@@ -142,7 +142,7 @@ impl Cutter {
         }
     }
 
-    /// Returns the numbers of characters.
+    /// Returns the character numbers.
     pub fn letters(&self) -> &Letters {
         &self.letters
     }

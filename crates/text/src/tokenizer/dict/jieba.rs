@@ -1,4 +1,4 @@
-//! Chinese words as jieba-rs splits them, with the built-in dictionary and its hidden Markov model.
+//! Splits Chinese with jieba-rs itself, with the built-in dictionary and its hidden Markov model.
 //!
 //! The dictionary is listed from the tables in the program, so the binary contains it once. jieba-rs gets each run of Han characters;
 //! letters, digits and all other scripts are split as with every tokenizer.
@@ -11,7 +11,7 @@ use super::vocabulary::Vocabulary;
 use super::{Cutter, TABLES, UserWords};
 use crate::tokenizer::Tokenizer;
 
-/// The longest run, in characters, that is passed to jieba-rs at once, so that its working memory stays at a few megabytes per thread.
+/// The longest run, in characters, that is passed to jieba-rs in one call, so that its working memory stays at a few megabytes per thread.
 pub const RUN_LIMIT: usize = 1 << 16;
 
 /// The tokenizer `jieba`; its dictionary is built when the first run of Han characters is split.

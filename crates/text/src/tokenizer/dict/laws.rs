@@ -1,4 +1,4 @@
-//! Checks that the words are those of jieba-rs: on the dictionary, on synthetic runs, on real text and with user dictionaries.
+//! Checks that the words equal those of jieba-rs: on the dictionary, on synthetic runs, on real text and with user dictionaries.
 
 use std::sync::LazyLock;
 
@@ -42,7 +42,7 @@ fn han_words<'t>(dict: &Dict, text: &'t str) -> Vec<&'t str> {
     words
 }
 
-/// The digest of src/data/dict.txt in jieba-rs 0.11.0.
+/// Compares the dictionary with the digest of src/data/dict.txt in jieba-rs 0.11.0.
 #[test]
 fn the_dictionary_is_that_of_jieba() {
     assert_eq!(JIEBA, "0.11.0");
@@ -113,7 +113,7 @@ fn samples(language: &str) -> Vec<String> {
     samples
 }
 
-/// With `tokenizer=jieba`, each run of Han characters has the words of the library, and all other words are those of `dict`.
+/// With `tokenizer=jieba`, the words of each run of Han characters are those of the library, and all other words are those of `dict`.
 #[test]
 fn the_tokenizer_jieba_has_the_words_of_the_library() {
     let pipeline = |tokenizer| Pipeline::new(&TextOptions { tokenizer, ..TextOptions::default() }).expect("options");
@@ -135,7 +135,7 @@ fn the_tokenizer_jieba_has_the_words_of_the_library() {
     }
 }
 
-/// A run longer than the limit for jieba-rs loses nothing, and the user's words are found.
+/// In a run longer than the limit for jieba-rs, nothing is lost and the user's words are found.
 #[test]
 fn the_tokenizer_jieba_cuts_long_runs_and_words_of_the_user() {
     let words = |run: &str, user: Option<&str>| {

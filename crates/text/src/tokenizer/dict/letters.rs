@@ -1,4 +1,4 @@
-//! Numbers for characters, the most common first, so that frequent data is close together in memory.
+//! Numbers the characters, the most common first, so that frequent data is close together in memory.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::tables::Reader;
 /// are words on their own. The last number of each of the first two kinds represents all characters of that kind that are neither in the
 /// dictionary nor in the model.
 pub struct Letters {
-    /// By code point; [`UNKNOWN`] for characters in neither, except those in [`COMMON`], which all have a number.
+    /// The number of each code point; [`UNKNOWN`] for characters in neither, except those in [`COMMON`], which all have a number.
     pub(super) numbers: Cow<'static, [u16]>,
     pub(super) covered: u16,
     pub(super) other: u16,
@@ -38,7 +38,7 @@ fn is_covered(c: char) -> bool {
 }
 
 impl Letters {
-    /// Numbers at most 65,000 different characters, given with how often each is seen. Characters that do not join others are skipped.
+    /// Numbers at most 65,000 different characters, given with their counts. Characters that do not join others are skipped.
     pub fn new(seen: impl Iterator<Item = (char, u64)>) -> Letters {
         let mut counts: Vec<Option<u64>> = Vec::new();
         for (c, count) in seen.filter(|&(c, _)| joins(c)) {

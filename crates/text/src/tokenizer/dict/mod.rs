@@ -1,4 +1,4 @@
-//! Chinese by dictionary: jieba's words, the user's, and jieba's hidden Markov model for unknown words.
+//! Splits Chinese by dictionary: jieba's words, the user's words, and jieba's hidden Markov model for unknown words.
 //!
 //! [`Dict`] is our own implementation. Tests compare its words with those of jieba-rs, which takes about three times as long. [`Jieba`]
 //! calls jieba-rs itself (`tokenizer=jieba`).
@@ -58,7 +58,7 @@ use letters::joins;
 use tables::Reader;
 use vocabulary::Vocabulary;
 
-/// Aligns bytes for tables.
+/// Aligns the bytes of tables.
 #[repr(C, align(64))]
 struct Aligned<B: ?Sized>(B);
 
@@ -72,7 +72,7 @@ pub const JIEBA: &str = "0.11.0";
 /// The longest run, in characters, that is segmented as a whole.
 pub const RUN_LIMIT: usize = 4_096;
 
-/// The minimum number of characters that are processed together, if there are as many.
+/// The minimum number of characters that are processed together, if there are that many.
 const BATCH: usize = 256;
 
 /// The largest frequency of a word in a user dictionary: the sum over all words must not overflow. The smallest is 1: the logarithm of 0

@@ -13,7 +13,7 @@ impl Cutter {
 }
 
 impl Unknown {
-    /// Reads the model: lines of numbers for `first` and `follows`, then a line for each place with `character:weight`.
+    /// Reads the model: lines of numbers for `first` and `follows`, then a line for each position in a word, with `character:weight`.
     fn new(model: &str, letters: &Letters) -> Unknown {
         let mut lines = lines(model);
         let mut four = || {

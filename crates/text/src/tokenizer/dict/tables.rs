@@ -1,4 +1,4 @@
-//! Tables as bytes: the program uses what the build script embedded in place.
+//! Reads tables from bytes, which the build script embeds in the program and the program uses in place.
 //!
 //! A table is its number of bytes (64 bits), then the bytes from the next multiple of [`ALIGNMENT`], in the byte order of the target
 //! machine. Tables have no names: they are read in the order in which `write.rs` writes them.
@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use bytemuck::AnyBitPattern;
 
-/// The alignment of tables: that of cache lines.
+/// The alignment of tables, which is the size of a cache line.
 pub const ALIGNMENT: usize = 64;
 
 /// Reads tables, each as the type with which it was written.

@@ -118,7 +118,7 @@ struct List {
 
 impl List {
     fn new<'w>(sorted: impl Iterator<Item = (&'w str, u64, u32)>, count: usize, letters: &Letters) -> List {
-        // Lists that grow hold their old and new memory at the same time.
+        // The capacity is reserved because a list that grows holds its old and new memory at the same time.
         let mut list = List {
             spelled: Vec::with_capacity(3 * count),
             starts: Vec::with_capacity(count + 1),
@@ -172,10 +172,10 @@ struct Places<T> {
     free: Vec<u64>,
     /// A bit for each free base.
     unused: Vec<u64>,
-    /// The 64 bases at which the search for room for 2^n children, but fewer than twice as many, begins. It never moves back: some holes
-    /// remain, and time is linear.
+    /// For each n, the block of 64 bases at which the search for room for at least 2^n children, but fewer than twice as many, begins. It
+    /// never moves back, so some holes remain and the time is linear.
     from: [usize; 17],
-    /// The 64 places at which the search for a single child's place begins; any free place will do.
+    /// The block of 64 places at which the search for a single child's place begins; any free place will do.
     from_only: usize,
     largest: usize,
 }
@@ -255,7 +255,7 @@ impl<T: Copy + Default> Places<T> {
         self.for_all(&[Child { letter: letter as u16, class: 0, from: 0, to: 0 }])
     }
 
-    /// Returns the bits of 64 places from any place.
+    /// Returns the bits of the 64 places from `place` on.
     fn free_from(&self, place: usize) -> u64 {
         let (block, shift) = (place / 64, place % 64);
         // Two shifts, because a shift by 64 is not allowed.

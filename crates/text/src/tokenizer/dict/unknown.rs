@@ -1,8 +1,8 @@
-//! Words that are not in the dictionary: a hidden Markov model of the positions of characters in words.
+//! Finds words that are not in the dictionary, with a hidden Markov model of the positions of characters in words.
 //!
-//! Each character begins a word, continues it, ends it or is one; the most probable sequence (Viterbi 1967) over the characters that the
-//! dictionary left single determines which of them form words. The model is jieba's: log probabilities of the first position, of each
-//! transition, and of each character in each of the four positions.
+//! Each character begins a word, continues it, ends it or is a word on its own; the most probable sequence (Viterbi 1967) over the
+//! characters that the dictionary left unjoined determines which of them form words. The model is jieba's: log probabilities of the first
+//! position, of each transition, and of each character in each of the four positions.
 //!
 //! The sums are computed in jieba's order, to the last bit: characters that the model has not seen in a position have the weight
 //! -3.14e100, which rounds everything else away, so ties are frequent there and decided by a rule.
@@ -24,9 +24,9 @@ pub(super) const NEVER: f64 = -3.14e100;
 /// The model.
 pub struct Unknown {
     pub(super) first: [f64; 4],
-    /// By previous position, then by next position.
+    /// The weight of each transition, by previous and next position.
     pub(super) follows: [[f64; 4]; 4],
-    /// By the number of the character.
+    /// The weights of each character in the four positions, by its number.
     pub(super) seen: Cow<'static, [[f64; 4]]>,
 }
 
@@ -70,7 +70,7 @@ impl Unknown {
         let mut best = [0, 1, 2, 3].map(|place| self.first[place] + here[place]);
         for (&letter, length) in letters.iter().zip(&mut *lengths).skip(1) {
             let here = weights(letter);
-            // Of the two possible previous positions, the second wins a tie. The winner is stored as a bit.
+            // There are two possible previous positions, and the second wins a tie. The winner is stored as a bit.
             let mut choices = 0;
             let mut better = |place: usize, one: usize, other: usize| {
                 let one = best[one] + self.follows[one][place] + here[place];

@@ -1,4 +1,4 @@
-//! The words of the dictionary and of the user, with their frequencies.
+//! Holds the words of the dictionary and of the user, with their frequencies.
 
 use crate::float;
 use std::collections::BTreeMap;
@@ -87,7 +87,7 @@ impl<'d> Vocabulary<'d> {
         let is_mark = |c: char| c.is_ascii_alphanumeric() || "+#&._%-".contains(c);
         let goes_on = |at: usize| places.get(at).is_some_and(|&(_, c)| joins(c) || is_mark(c));
         let total = float::ln(self.total as f64);
-        // By character: the weight of the best path from here to the end, and where its first word ends.
+        // For each character, the weight of the best path from it to the end, and where the first word of that path ends.
         let mut ways = vec![(0.0, 0); places.len() + 1];
         for at in (0..places.len()).rev() {
             let mut best = (f64::NEG_INFINITY, at + 1);
@@ -122,7 +122,7 @@ impl<'d> Vocabulary<'d> {
     }
 }
 
-/// Returns the words of lines, each with its frequency.
+/// Returns the words in these lines, each with its frequency.
 fn entries(lines: &str) -> impl Iterator<Item = (&str, u64)> {
     lines.lines().filter_map(|line| {
         let (word, rest) = line.split_once(' ')?;
@@ -180,7 +180,7 @@ mod tests {
     fn a_word_is_suggested_as_often_as_it_must_be_to_be_one() {
         let mut vocabulary = Vocabulary::new(DICTIONARY);
         assert_eq!(vocabulary.cut("中国人c3〇国人"), ["中国", "人", "c3", "〇", "国人"]);
-        // 68 * 50/68 * 1/68 is less than 1; one more than what it is rounded to.
+        // 68 * 50/68 * 1/68 is less than 1; the result is one more than its rounded value.
         vocabulary.add("中国人", None);
         assert_eq!(vocabulary.frequency("中国人"), Some(1));
         // 69 * 50/69 * 50/69 is 36.2.

@@ -1,4 +1,4 @@
-//! The words of the dictionary as a tree of characters, for looking up words and their beginnings.
+//! Stores the words of the dictionary as a tree of characters, for looking up words and their beginnings.
 //!
 //! Each pair of neighboring characters in a text is looked up, and nearly half of these pairs begin no word. The cost is memory access,
 //! so the tables are compact where most lookups occur:
@@ -20,7 +20,7 @@ use crate::cpu::ask_for;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Node(pub u64);
 
-/// The letter has the 16 bits below these, the class of the frequency the 20 above.
+/// The letter takes the 16 bits below the base, and the frequency class the 20 bits above it.
 const BASE_BITS: u32 = 28;
 
 impl Node {
@@ -32,12 +32,12 @@ impl Node {
         Node(u64::from(class) << (16 + BASE_BITS) | u64::from(letter))
     }
 
-    /// Returns the node with the base of its children; it must have none before.
+    /// Returns the node with the base of its children; it must not have one yet.
     pub fn with_base(self, base: usize) -> Node {
         Node(self.0 | (base as u64) << 16)
     }
 
-    /// Returns the base of its children, 0 if it has none.
+    /// Returns the base of the node's children, or 0 if it has none.
     #[inline]
     pub fn base(self) -> u32 {
         (self.0 >> 16) as u32 & ((1 << BASE_BITS) - 1)
@@ -49,7 +49,7 @@ impl Node {
         self.base() != 0
     }
 
-    /// Returns the frequency class of the word that ends here, 0 if none does.
+    /// Returns the frequency class of the word that ends here, or 0 if there is none.
     #[inline]
     pub fn class(self) -> usize {
         (self.0 >> (16 + BASE_BITS)) as usize
@@ -80,7 +80,7 @@ impl Pair {
         self.0 >> (letter % THIRDS) & 1 == 1
     }
 
-    /// Returns the frequency class of its word, 0 if it is none.
+    /// Returns the frequency class of the pair as a word, or 0 if it is not a word.
     #[inline]
     pub fn class(self) -> usize {
         (self.0 >> THIRDS) as usize
@@ -105,17 +105,17 @@ fn bit_of_pair(first: u16, second: u16) -> (usize, u32) {
 /// The tree, without single letters. Pairs are numbered by their first letter, those with a frequent second letter first; pair 0 does
 /// not exist.
 pub struct Words {
-    /// By first letter: the number of its first pair.
+    /// For each first letter, the number of its first pair.
     pub(super) pairs_of: Cow<'static, [u32]>,
-    /// By first letter: [`ROW`] entries each.
+    /// For each first letter, [`ROW`] entries.
     pub(super) rows: Cow<'static, [u64]>,
-    /// By first letter: the base of its pairs with other letters.
+    /// For each first letter, the base of its pairs with letters that are not frequent.
     pub(super) bases_of: Cow<'static, [u32]>,
     /// The places of these pairs: the second letter, and above its 16 bits the number of the pair among those of its first letter.
     pub(super) others: Cow<'static, [u32]>,
     /// The pairs by number.
     pub(super) pairs: Cow<'static, [u32]>,
-    /// By number of a pair: the base of its children.
+    /// For each pair, by its number, the base of its children.
     pub(super) bases: Cow<'static, [u32]>,
     /// The places of nodes of more letters.
     pub(super) places: Cow<'static, [u64]>,
@@ -141,10 +141,10 @@ impl Words {
         ask_for(&self.rows, bit_of_pair(first, second).0);
     }
 
-    /// Returns the number of a pair with a frequent second letter, 0 if no word begins with it.
+    /// Returns the number of a pair with a frequent second letter, or 0 if no word begins with it.
     ///
-    /// Whether there is one is unpredictable, so only the place of the next access depends on it: after a wrong guess, the processor
-    /// would wait. This applies to all lookups here.
+    /// Whether there is one is unpredictable, so only the address of the next access depends on it: after a mispredicted branch, the
+    /// processor would wait. This applies to all lookups in this file.
     #[inline]
     pub fn frequent_pair(&self, first: u16, second: u16) -> u32 {
         let (entry, bit) = bit_of_pair(first, second);
@@ -161,7 +161,7 @@ impl Words {
         self.bases_of.get(first as usize).copied().unwrap_or_default() + u32::from(second)
     }
 
-    /// Returns the number of such a pair.
+    /// Returns the number of a pair from its possible place, or 0 if no word begins with it.
     #[inline]
     pub fn other_pair(&self, place: u32, first: u16, second: u16) -> u32 {
         let place = self.others.get(place as usize).copied().unwrap_or_default();
@@ -188,7 +188,7 @@ impl Words {
         Node(select_unpredictable(node as u16 == letter, node, 0))
     }
 
-    /// Returns the child of a node, [`Node::NONE`] if there is none.
+    /// Returns the child of a node, or [`Node::NONE`] if there is none.
     #[inline]
     pub fn child(&self, node: Node, letter: u16) -> Node {
         self.at_place(node.base() + u32::from(letter), letter)
@@ -200,7 +200,7 @@ impl Words {
         ask_for(&self.places, (node.base() + u32::from(letter)) as usize);
     }
 
-    /// Returns the frequency class of the word of two or more letters, 0 if they are none.
+    /// Returns the frequency class of a word of two or more letters, or 0 if it is not in the dictionary.
     pub fn class(&self, letters: &[u16]) -> usize {
         let &[first, second, ref rest @ ..] = letters else { return 0 };
         let number = if second < FREQUENT {
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn words_and_what_they_begin_with_are_found_and_nothing_else() {
-        // So many different letters that some are not frequent.
+        // There are so many different letters that some are not frequent.
         let many: Vec<char> = ('\u{4E00}'..).take(2 * FREQUENT as usize).collect();
         let one = |at: usize| many[at % many.len()];
         let mut words: Vec<String> = vec![format!("{}", one(7)), format!("{}〇", one(8))];
