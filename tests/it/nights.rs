@@ -332,7 +332,7 @@ fn nights_with_an_index_are_added_once_they_are_published() {
         names_in(&nights.at("out")),
         [".nightly.lock", ".nightly.published", "2026-11-23", "2026-11-24", "latest"]
     );
-    // Another corpus with the name of a finished batch is not that batch.
+    // A different corpus with the name of a finished batch is not that batch.
     write_docs(&nights.at("corpus/b.parquet"), &numbered(vec!["a text of another day"]), 500);
     night("2026-11-24", &[]).ends_with(2).says(&[
         "with other files",

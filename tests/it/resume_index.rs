@@ -183,7 +183,8 @@ fn a_kill_while_a_batch_is_published_neither_loses_nor_repeats_it() {
     }
 }
 
-/// More indexed documents take part than expected, so the run starts over with more room for them; a resumed run has this room at once.
+/// More indexed documents take part than expected, so the run starts over with more room for them; a resumed run has this room from the
+/// beginning.
 #[test]
 fn a_run_that_started_over_resumes() {
     let begin = || {

@@ -71,7 +71,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_read_by_the_run_that_goes_on() {
     }
 }
 
-/// The message tells how to read a file again that an earlier run skipped.
+/// The message explains how to read a file again that an earlier run skipped.
 #[test]
 fn a_file_that_was_set_aside_can_be_read_again() {
     let folder = tempfile::tempdir().unwrap();

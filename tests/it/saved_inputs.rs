@@ -1,5 +1,5 @@
-//! A file is the same if its content is the same: size and time do not suffice, because copies keep them, and permissions, a temporary name
-//! or another place on disk do not matter.
+//! A file is unchanged if its content is: equal size and time do not suffice, because copies keep them, and different permissions, a
+//! temporary name or a different place on disk do not matter.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};

@@ -18,7 +18,7 @@ use parquet::schema::types::SchemaDescriptor;
 
 use crate::kit::{Ran, Table, files_below, program, record, run, write_columns};
 
-/// Six words and more.
+/// A text of more than six words.
 const TEXT: &str = "The quick brown fox jumps over the lazy dog near the old stone bridge";
 
 fn bytes(values: &[&[u8]]) -> ArrayRef {
@@ -230,7 +230,7 @@ fn times_of_a_named_zone_and_days_out_of_range_cost_no_run() {
         |more: &[&str]| run(&[&path], &out, &[&["--algorithms", "exact", "--overwrite"], more].concat()).ends_with(0);
     let lost = serde_json::json!({"day": {"out of range": 1}});
     for column in ["time", "day"] {
-        // By value, so that nothing is lost.
+        // `--keep` compares the stored numbers, so no value is lost.
         ran(&["--keep", &format!("{column} desc")]);
         assert_eq!(Table::read(&out.join("removed")).texts("kept_id")[0], "a.parquet#1", "{column}");
         assert!(record(&out)["lost_values"].as_object().is_none_or(serde_json::Map::is_empty), "{column}");
@@ -395,7 +395,7 @@ fn tables_with_a_row_for_every_row_name_the_rows_whose_id_cannot_be_read() {
     run(&[&path], &out, &["--algorithms", "exact", "--overwrite"]).ends_with(3);
     assert_eq!(Table::read(&out.join("removed")).numbers("id"), [2]);
     assert_eq!(record(&out)["ids"]["missing"], 0);
-    // The same if a saved state of the first pass is reused with attributes/.
+    // The same is true if the saved state of the first pass is reused with attributes/.
     run(&[&path], &out, &annotate).ends_with(3);
     assert_eq!(
         (Table::read(&out.join("removed")).texts("id"), record(&out)["ids"]["missing"].as_u64()),

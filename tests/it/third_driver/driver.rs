@@ -1,5 +1,5 @@
-//! One thread, lists instead of the shuffle, buckets in random order, every scan fed in random pieces. All decisions about algorithms, rows
-//! and pairs are made by `stage`; nothing here decides anything.
+//! A driver with one thread, lists instead of the shuffle, buckets in random order, and scans in random pieces. `stage` makes all decisions
+//! about algorithms, rows and pairs; the driver makes none.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -364,7 +364,7 @@ impl<'d> Driver<'d> {
         windows.finish()
     }
 
-    /// Groups rows into classes, if the algorithm forms any, and occurrences of pairs.
+    /// Groups rows into occurrences of pairs and, if the algorithm forms any, into classes.
     fn group(
         &mut self,
         bound: &Bound<'_>,
