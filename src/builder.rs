@@ -1,4 +1,4 @@
-//! The builder of a run for Rust programs.
+//! Starts runs from Rust programs, with options set by a builder.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

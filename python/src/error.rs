@@ -12,7 +12,7 @@ use dupsift::error::{Error, Kind};
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-/// The package's own exception classes, in `dupsift._errors`.
+/// Names the package's own exception classes, in `dupsift._errors`.
 #[derive(Clone, Copy)]
 pub enum Package {
     /// The base class.

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::frame::Asked;
 
-/// The value of a keyword argument.
+/// Holds the value of a keyword argument.
 #[derive(FromPyObject)]
 pub enum Given {
     /// True or False.

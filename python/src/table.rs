@@ -105,7 +105,7 @@ impl Table {
     }
 }
 
-/// The reason why a table cannot be opened.
+/// States why a table cannot be opened.
 pub enum NotOpened {
     /// A system error.
     System(Error),

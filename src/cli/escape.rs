@@ -1,4 +1,4 @@
-//! Escapes what a terminal would interpret: control characters and direction marks.
+//! Escapes characters that a terminal would interpret: control characters and direction marks.
 
 use std::borrow::Cow;
 

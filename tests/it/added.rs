@@ -1,4 +1,4 @@
-//! `--add`: columns of the cluster in the rows of `deduped/`, in every format that rows are copied in.
+//! `--add`: additional columns about clusters in the rows of `deduped/`, in every format.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::kit::{Doc, Ran, json_lines, made_docs, program, python, record, removed_ids};
 
-/// A folder with a corpus of two files, word lists, labels, a second corpus, and outputs.
+/// Holds a folder with a corpus of two files, word lists, labels, a second corpus, and outputs.
 struct Place {
     folder: tempfile::TempDir,
 }
@@ -21,7 +21,7 @@ impl Place {
         }
         let write = |name: &str, bytes: &[u8]| std::fs::write(home.join(name), bytes).unwrap();
         let docs = made_docs(60);
-        // A version of each fourth document, so that pages have two texts to show.
+        // A version of every fourth document, so that pages have two texts to show.
         let version =
             |doc: &Doc| Doc { id: format!("{}v", doc.id), text: format!("{} And more of it.", doc.text), title: None };
         let versions: Vec<Doc> = docs.iter().step_by(4).map(version).collect();

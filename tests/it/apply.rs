@@ -1,4 +1,4 @@
-//! `dupsift apply`: the corpus of a finished run equals what a run with `--corpus` writes.
+//! `dupsift apply`: writes the same corpus for a finished run as a run with `--corpus`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -212,7 +212,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     write("a.jsonl", &docs(40));
     run(&[&input], &at("cut"), &["--algorithms", "exact", "--cut", "lines", "--max-cut-share", "1"]).ends_with(0);
     refused(&at("cut"), &["--remove-if", "pair", "-o", text(&at("new"))], &["cuts depend on which documents are kept"]);
-    // Thresholds need algorithms that decide, one each, and chains allow no other rule.
+    // Each threshold needs a different algorithm that decides, and chains allow no other rule.
     let new = at("new");
     let twice = ["--threshold", "minhash=0.9", "--threshold", "minhash=0.95", "-o", text(&new)];
     run(&[&input], &at("by"), &["--algorithms", "exact,minhash", "--decide", "exact"]).ends_with(0);

@@ -13,7 +13,7 @@ use crate::kit::{Doc, doc_pairs, done, sample_docs, samples, stars};
 
 type Pairs = BTreeSet<(usize, usize)>;
 
-/// The samples: their words as numbers, counted per document, and the document frequency of each word.
+/// Holds the samples: their words as numbers, counted per document, and the document frequency of each word.
 struct Words {
     docs: Vec<Doc>,
     names: Vec<String>,

@@ -261,7 +261,7 @@ fn is_name(printed: &Printed) -> bool {
     printed.kind == Kind::Inline && words.len() == if is_script { 1 } else { 2 } && !printed.typed.contains('=')
 }
 
-/// A folder with everything that pages mention.
+/// Holds a folder with everything that pages mention.
 struct Desk {
     folder: tempfile::TempDir,
     outputs: usize,

@@ -8,7 +8,7 @@ use crate::kit::{
     ALL, Done, Ran, SEVEN, Table, done, numbered, program, python, record, removed_ids, run, samples, write_docs,
 };
 
-/// Spells a number in letters: a text without digits has no numbers.
+/// Spells a number in letters, because a text without digits contains no numbers.
 fn letters(number: usize) -> String {
     number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
 }
@@ -100,7 +100,7 @@ fn another_days_form_stays_for_its_numbers() {
     assert!(pairs.floats("contained_a").iter().all(Option::is_none));
 }
 
-/// Sixty pages with the same frame, which are equal to an algorithm of frequent words, but all have different content.
+/// Sixty pages with the same template are equal to an algorithm based on frequent words, but all have different content.
 #[test]
 fn what_a_document_was_not_held_against_is_counted() {
     let folder = tempfile::tempdir().unwrap();

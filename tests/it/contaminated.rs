@@ -11,7 +11,7 @@ use crate::kit::{
     write_docs,
 };
 
-/// An evaluation set, a corpus and their outputs.
+/// Holds an evaluation set, a corpus and their outputs.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -118,7 +118,7 @@ fn planted_items_are_found_in_three_languages_and_in_long_documents() {
             let item = made(language, words, &mut numbers);
             for kind in KINDS {
                 let host = &hosts[numbers.below(hosts.len())].text;
-                // One of them in a document of 1 MB.
+                // One item is planted in a document of 1 MB.
                 let times = if number == 7 { 1_000_000 / host.len() + 1 } else { 1 };
                 let planted = planted(kind, language, &item, &mut numbers);
                 let text = format!("{}\n{planted}\n{host}", format!("{host}\n").repeat(times));

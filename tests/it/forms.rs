@@ -374,8 +374,8 @@ fn results_of_other_versions_are_refused_in_plain_words() {
         .says(&["schema version is 2", "run again with `overwrite`"]);
 }
 
-/// Twelve rules from the same template that differ in a name, twelve whose name is a year in Chinese numerals, twelve stubs, a page with a
-/// new title, and an essay that was saved twice.
+/// Returns twelve rules from the same template that differ in a name, twelve whose name is a year in Chinese numerals, twelve stubs, a page
+/// with a new title, and an essay that was saved twice.
 fn titled() -> Vec<String> {
     let lines = |prefix: &str, count: usize| {
         words(prefix, count).chunks(10).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")

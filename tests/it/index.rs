@@ -1,4 +1,4 @@
-//! `run --index`: a batch that is matched with all indexed documents gets the same result as in one run over all batches.
+//! `run --index`: matching a batch with all indexed documents gives the same result as one run over all batches.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;

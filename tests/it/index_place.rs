@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::kit::{Doc, Numbers, PairLine, Ran, Table, labels, pairs, run, write_docs};
 
-/// A folder with an index, the files of its batches and their outputs.
+/// Holds a folder with an index, the files of its batches and their outputs.
 pub struct Nights {
     folder: tempfile::TempDir,
     algorithms: String,

@@ -25,7 +25,7 @@ fn typed(verb: &str, out: &Path, more: &[&str]) -> Ran {
     Ran::of(program().arg(verb).arg(out).args(more).output().unwrap())
 }
 
-/// Two batches of real texts with their pages, in a temporary folder.
+/// Holds two batches of real texts with their pages, in a temporary folder.
 struct Two(tempfile::TempDir);
 
 impl Two {

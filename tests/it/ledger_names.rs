@@ -13,7 +13,7 @@ use crate::resume::{Place, whole};
 
 const OPTIONS: [&str; 4] = ["--algorithms", "exact,minhash", "--limit", "300"];
 
-/// A work folder with saved parts, as a killed run left it, which is restored repeatedly.
+/// Holds a folder of temporary files as a killed run left it, with saved parts, which is restored repeatedly.
 struct Left {
     place: Place,
     saved: tempfile::TempDir,

@@ -32,7 +32,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     all
 }
 
-/// A corpus, a result, a held result, a batch with its index, and the remains of killed runs next to them.
+/// Holds a corpus, a result, a held result, a batch with its index, and the remains of killed runs next to them.
 struct Place(tempfile::TempDir);
 
 impl Place {

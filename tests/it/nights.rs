@@ -1,4 +1,5 @@
-//! `scripts/nightly.sh`: three batches from the samples, a crash in the second, a guard in the third; the same with an index.
+//! `scripts/nightly.sh`: runs three batches from the samples, with a crash in the second and a guard in the third; then the same with an
+//! index.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

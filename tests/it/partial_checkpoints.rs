@@ -17,8 +17,8 @@ const FIRST: &str = "the first pass";
 const SECOND: &str = "the second pass";
 const KEPT: &str = "the kept words";
 
-/// The input: files with a few documents each, so that there are many pieces. Some lines are invalid; each document has a host and a rank,
-/// which is text in some files.
+/// Holds the input: files with a few documents each, so that there are many pieces. Some lines are invalid; each document has a host and a
+/// rank, which is text in some files.
 struct Place {
     folder: tempfile::TempDir,
     options: Vec<&'static str>,

@@ -20,7 +20,7 @@ use crate::kit::{
 const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi:dimensions=16,passes=1,as=lsi,repeats,shingles,near_page,\
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
-/// A folder in which runs write to `out`, and another with their corpus: every third document in the samples, because these tests run
+/// Holds a folder in which runs write to `out`, and another with their corpus: every third document in the samples, because these tests run
 /// often.
 pub struct Place {
     pub folder: tempfile::TempDir,
@@ -316,7 +316,7 @@ fn a_run_may_begin_anew_and_another_program_takes_nothing_up() {
     assert!(place.taken_up().is_empty());
 }
 
-/// How a file is damaged.
+/// States how a file is damaged.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     Flipped,

@@ -114,7 +114,7 @@ fn portions_of_another_file_are_not_taken_up() {
     assert_eq!(record(&out)["documents"], record(&fresh)["documents"]);
 }
 
-/// A change to a file, with its name.
+/// The name of a change to a file, and the function that makes it.
 type Act = (&'static str, fn(&Path));
 
 /// Permissions, a temporary name, a restored copy, another time: the content is the same, so the saved work is used.

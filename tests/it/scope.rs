@@ -1,4 +1,4 @@
-//! `--scope within:COLUMN` and `across:COLUMN`: documents are only compared with those with the same value, or with another one.
+//! `--scope within:COLUMN` and `across:COLUMN`: documents are compared only with documents that have the same value, or a different one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Folders that other users may write: what they prepare there is refused, and none of this user's files is overwritten or removed.
+//! Folders that other users may write: files that they prepare there are refused, and none of this user's files is overwritten or removed.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -17,7 +17,7 @@ const OTHER_USER: u32 = 65534;
 const NAMES: [&str; 6] =
     ["ledger.json", "ledger.json.half", "standard-input", "00000000.guests.parquet", "words.terms", "a.0.work"];
 
-/// A folder that only this user may write, with a corpus and a file that must be kept, and in it one that everybody may write.
+/// Holds a folder that only this user may write, with a corpus, a file that must be kept, and a subfolder that everybody may write.
 struct Place(tempfile::TempDir);
 
 impl Place {

@@ -1,4 +1,4 @@
-//! Equal texts are a pair of every algorithm: even texts too short to be signed, but never texts of white space.
+//! Equal texts are a pair for every algorithm, even if they are too short to be signed, but never if they are white space.
 
 use std::collections::BTreeMap;
 use std::path::Path;

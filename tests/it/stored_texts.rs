@@ -7,7 +7,7 @@ use crate::kit::{Doc, Ran, Table, files_below, made_docs, program, record, remov
 struct Place(tempfile::TempDir);
 
 impl Place {
-    /// Two files, so that document numbers of the second one depend on the first one.
+    /// Writes two files, so that the document numbers of the second depend on the first.
     fn new() -> Place {
         let place = Place(tempfile::tempdir().unwrap());
         let docs: Vec<Doc> = sample_docs().into_iter().step_by(10).chain(made_docs(60)).collect();

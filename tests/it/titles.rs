@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, StringArray};
 
 use crate::kit::{PairLine, Ran, done, pairs, program, record, write_columns};
 
-/// Two of three sentences have the same words except for punctuation in all of them; the third differs in all but the first two.
+/// The first four texts have the same words in two of three sentences; the third sentence is the same only in the first two texts.
 const TEXTS: [&str; 5] = [
     "Кот спит дома, пёс лает. Снег идёт давно, дождь прошёл. Конец истории, все спят.",
     "Кот спит дома, пёс лает. Снег идёт давно, дождь прошёл. Конец  истории, все спят.",

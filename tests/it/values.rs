@@ -68,7 +68,7 @@ fn plain() -> WriterProperties {
     WriterProperties::builder().set_max_row_group_row_count(Some(100)).build()
 }
 
-/// Returns 240 texts, three of which are not UTF-8: one because of a byte of its own, two because a character is split between them.
+/// Returns 240 texts, three of which are not UTF-8: one because of a single byte, two because a character is split between them.
 fn broken_texts() -> Vec<Vec<u8>> {
     let mut texts: Vec<Vec<u8>> = (0..240).map(|row| format!("{TEXT}, text {row}").into_bytes()).collect();
     texts[150] = b"caf\xE9 au lait".to_vec();
@@ -561,7 +561,7 @@ fn values_of_many_types_compare_over_all_files() {
     write("e.parquet", &["t", "u"], Arc::new(BooleanArray::from(vec![true, false])));
     assert_eq!((kept("q desc").0, kept("q asc").0), ("d".to_owned(), "least".to_owned()));
     write("f.parquet", &["n"], new_null_array(&DataType::Int64, 1));
-    // Another order of files and other threads: the same result.
+    // A different order of files and different numbers of threads give the same result.
     std::fs::rename(docs.join("a.jsonl"), docs.join("z.jsonl")).unwrap();
     for threads in ["1", "4"] {
         assert_eq!(kept_by(folder.path(), "q asc", &docs, &["--threads", threads]), ("least".to_owned(), lost.clone()));

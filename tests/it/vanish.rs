@@ -132,7 +132,7 @@ fn what_shows_its_damage_after_the_tables_is_set_aside_all_the_same() {
     assert_eq!((bad_inputs(&record), record["inputs"].as_array().unwrap().len()), (vec!["c.parquet".into()], 3));
 }
 
-/// Each command, while a file is removed at some moment: either all four files take part, or three do and the fourth is named.
+/// Runs each command while a file is removed at some moment: either all four files take part, or three do and the fourth is named.
 #[test]
 fn no_moment_of_removal_is_silent_in_any_verb() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The stages can be used independently: a driver of a few hundred lines that decides nothing itself ([`driver`]) produces the rows of
+//! The stages can be used independently: a driver of a few hundred lines that makes no decisions itself ([`driver`]) produces the rows of
 //! `run`.
 
 mod driver;
