@@ -1,8 +1,8 @@
-//! What the parts cost, one thread, CPU time: `cargo bench --bench kernels -- [CORPUS] [RUNS]`.
+//! Measures the speed of each part in CPU time on one thread: `cargo bench --bench kernels -- [CORPUS] [RUNS]`.
 //!
-//! Text kernels and signers run over a sample of the corpus, and each is given what comes before it: words are timed on
-//! texts whose normal form is there, signers on documents that are cut already. Speeds are megabytes of raw UTF-8 a second,
-//! by script; the median of the runs is shown. Below them: sorting, merging and joining of made-up rows, in millions a second.
+//! Text kernels and signers run over a sample of the corpus. The steps that precede a kernel are not timed: words are timed on texts that
+//! are already normalized, signers on documents that are already segmented. Speeds are in megabytes of raw UTF-8 per second, by script;
+//! the median of the runs is shown. Below them are the speeds of sorting, merging and joining generated rows, in millions per second.
 
 mod kit;
 
@@ -23,11 +23,11 @@ use dupsift::stage::recipe::Recipe;
 use dupsift::text::{Analysis, Pipeline, TextOptions, TokenizerKind};
 use kit::{median, thread_cpu_seconds};
 
-/// Megabytes of text that the kernels run over, at most.
+/// The maximum size of the sample in megabytes.
 const SAMPLE: usize = 24;
-/// Documents that are made ready at a time, so that the clock is asked seldom and little memory is held.
+/// Number of documents that are prepared together, so that the clock is read rarely and little memory is used.
 const AT_A_TIME: usize = 64;
-/// Rows of the sorts, and nodes of the union-find.
+/// Number of rows to sort, and number of nodes in the union-find.
 const ROWS: u64 = 4_000_000;
 const SCRIPTS: [&str; 3] = ["Han", "Cyrillic", "Latin"];
 
@@ -44,7 +44,7 @@ fn main() -> Result<()> {
     row_kernels(runs)
 }
 
-/// The number of the script that most letters at the beginning belong to.
+/// Returns the index of the script of most letters at the beginning of a text.
 fn script_of(text: &str) -> usize {
     let mut letters = [0; SCRIPTS.len()];
     for letter in text.chars().take(2000) {
@@ -67,7 +67,7 @@ fn timed(work: impl FnOnce()) -> f64 {
 fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize) -> Result<()> {
     let pipeline = Pipeline::new(&TextOptions::default())?;
     let jieba = Pipeline::new(&TextOptions { tokenizer: TokenizerKind::Jieba, ..TextOptions::default() })?;
-    // The Chinese dictionary is loaded at its first use; that is no cost of a kernel.
+    // The Chinese dictionary is loaded at its first use, which is not part of a kernel's cost.
     let _ = (pipeline.analyse("中文分词").words(), jieba.analyse("中文分词").words());
     let nothing = |_: &Analysis<'_>| 0;
     let text = |analysis: &Analysis<'_>| analysis.text().len();
@@ -124,7 +124,7 @@ fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize)
     Ok(())
 }
 
-/// The CPU seconds of a kernel over all texts, each made ready before.
+/// Returns the CPU seconds of a kernel over all texts. `ready` prepares each text and is not timed.
 fn over(
     texts: &[String],
     pipeline: &Pipeline,
@@ -150,7 +150,7 @@ fn signer<'b>(bound: &'b Bound<'_>) -> impl Fn(&Analysis<'_>) -> usize + 'b {
     }
 }
 
-/// The counts that the algorithms of the recipe need.
+/// Returns the statistics that the algorithms in the recipe need.
 fn statistics<'t>(
     recipe: &Recipe,
     pipeline: &Pipeline,
@@ -207,7 +207,7 @@ fn median_of(runs: usize, kernel: impl Fn() -> Result<f64>) -> Result<f64> {
     Ok(median((0..runs).map(|_| kernel()).collect::<Result<Vec<f64>>>()?))
 }
 
-/// Random keys of which about one in four is repeated, and the number of the row behind them.
+/// Returns rows with a random key, of which about one in four is repeated, followed by the row number.
 fn made<const WIDTH: usize>() -> Vec<[u8; WIDTH]> {
     let row = |at: u64| {
         let number = if at.is_multiple_of(4) { at / 8 } else { at };
@@ -219,7 +219,7 @@ fn made<const WIDTH: usize>() -> Vec<[u8; WIDTH]> {
     (0..ROWS).map(row).collect()
 }
 
-/// Sorting and grouping in memory: a plain unstable sort, and our shuffle with few and with many partitions.
+/// Measures sorting and grouping in memory: a plain unstable sort, and our shuffle with few and with many partitions.
 fn sorts<const WIDTH: usize>(
     folder: &Path,
     runs: usize,
@@ -243,7 +243,7 @@ fn sorts<const WIDTH: usize>(
     Ok(())
 }
 
-/// Pushes all rows into a shuffle and loads every partition back; CPU seconds.
+/// Pushes all rows into a shuffle and loads every partition back; returns the CPU seconds.
 fn in_shuffle<const WIDTH: usize>(
     rows: &[[u8; WIDTH]],
     folder: &Path,

@@ -1,10 +1,10 @@
-//! How good and how fast the main text of pages is: `cargo bench --bench purify -- CORPUS [ROUNDS] [PAGES]`.
+//! Measures quality and speed of main text extraction: `cargo bench --bench purify -- CORPUS [ROUNDS] [pages]`.
 //!
-//! CORPUS is Parquet with the columns `html` (bytes of pages) and `text` (their main text; pages where it is null or empty
-//! are timed and not judged). For each method, the words of the body stand against the words of the text as multisets:
-//! precision, recall and F1, as the mean over pages (macro) and of the sums (micro). Then the speed, one thread, CPU time, in
-//! megabytes of HTML a second, beside html5ever into the same tree and nothing else: rounds in which all take turns,
-//! medians. The word `pages` in the third place lists F1 by page.
+//! CORPUS is Parquet with the columns `html` (the bytes of a page) and `text` (its main text; pages where it is null or empty are timed but
+//! not judged). For each method, the words of the extracted body are compared with the words of the text as multisets: precision, recall
+//! and F1, averaged over pages (macro) and computed from the sums (micro). Then the speed is measured in CPU time on one thread, in
+//! megabytes of HTML per second, and compared with html5ever, which only builds the same tree: all take turns in each round, and medians
+//! are shown. With `pages` as the third argument, F1 is also listed by page.
 
 mod kit;
 
@@ -24,7 +24,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 const METHODS: [(&str, Method); 3] =
     [("docview", Method::Docview), ("readability", Method::Readability), ("visible", Method::Visible)];
 
-/// A page and its main text.
+/// Holds a page and its main text.
 struct Gold {
     html: Vec<u8>,
     text: String,
@@ -73,7 +73,7 @@ fn body(purifier: &Purifier, page: &Gold) -> String {
     purifier.page(&RawPage { bytes: &page.html, ..RawPage::default() }).body.unwrap_or_default()
 }
 
-/// Words found and wanted: how many of both, of the found, of the wanted.
+/// Counts the words in the extracted text, in the expected text, and in both.
 #[derive(Clone, Copy, Default)]
 struct Overlap {
     common: usize,
@@ -131,7 +131,7 @@ fn quality(pages: &[Gold], list: bool) -> Result<()> {
     Ok(())
 }
 
-/// How many words two sorted multisets share.
+/// Returns how many words two sorted multisets have in common.
 fn common(one: &[u64], other: &[u64]) -> usize {
     let (mut at, mut count) = (0, 0);
     for word in one {

@@ -1,8 +1,8 @@
-//! `simhash` against brute force: `cargo bench --bench simhash_oracle -- CORPUS OUT [PARAMETERS]`.
+//! Checks `simhash` against brute force: `cargo bench --bench simhash_oracle -- CORPUS OUT [PARAMETERS]`.
 //!
-//! The fingerprints of all documents are compared with each other, exclusive or and a count of bits, and the pairs within
-//! the distance are held against `OUT/pairs/algorithm=simhash/` of a run over the same corpus. Ends with 1 where they differ.
-//! PARAMETERS are those of the run, such as `simhash:distance=5`.
+//! Computes the Hamming distance of all pairs of fingerprints and compares the pairs within the distance with
+//! `OUT/pairs/algorithm=simhash/`, from a run over the same corpus. Exits with 1 if they differ. PARAMETERS are the parameters of that
+//! run, for example `simhash:distance=5`.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -23,7 +23,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 type Pairs = BTreeSet<(u64, u64)>;
 
 fn main() -> Result<()> {
-    // cargo adds --bench to what was typed.
+    // cargo adds --bench to the arguments.
     let arguments: Vec<String> = std::env::args().skip(1).filter(|argument| argument != "--bench").collect();
     let [corpus, out, rest @ ..] = &arguments[..] else {
         bail!("expected two folders: the corpus, and the output of a run with simhash");
@@ -47,7 +47,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Document numbers and fingerprints, of the documents that have one.
+/// Returns the numbers and fingerprints of all documents that have a fingerprint.
 fn fingerprints(corpus: &str, typed: &str) -> Result<Vec<(u64, u128)>> {
     let pipeline = Pipeline::new(&TextOptions::default())?;
     let recipe = Recipe {
@@ -68,7 +68,7 @@ fn fingerprints(corpus: &str, typed: &str) -> Result<Vec<(u64, u128)>> {
         let text = ProjectionMask::columns(builder.parquet_schema(), ["text"]);
         for batch in builder.with_projection(text).build()? {
             let batch = batch?;
-            // Any kind of string that the file holds.
+            // The file may have any string type.
             let texts = arrow::compute::cast(batch.column(0), &DataType::LargeUtf8)?;
             for text in texts.as_string::<i64>() {
                 out.clear();

@@ -1,9 +1,9 @@
-//! Collisions of the eight string hashes on real texts: `cargo bench --bench string_hashes -- [CORPUS]`.
+//! Counts collisions of the eight string hashes on real texts: `cargo bench --bench string_hashes -- [CORPUS]`.
 //!
-//! Every document is signed by `idf_hash` with each hash. Two documents collide if their hashes are equal and their strings
-//! are not; `idf_hash` never calls them duplicates, so this is what comparing the strings saves it from. The survey that
-//! names the method tells such counts of 1,000 files, by the hundred; those are to be compared with the last column, strings
-//! that find their place taken in a table of as many places, for 32 bits by themselves hardly ever collide.
+//! Every document is signed by `idf_hash` with each hash. Two documents collide if their hashes are equal and their strings are not.
+//! `idf_hash` also compares the strings, so it does not report these pairs. The survey that describes the method reports hundreds of
+//! collisions for 1,000 files. Compare its counts with the last column, the number of strings whose slot is already taken in a table with
+//! as many slots as strings, because 32-bit hashes hardly ever collide.
 
 mod kit;
 
@@ -17,7 +17,7 @@ use dupsift::row::Signatures;
 use dupsift::stage::recipe::Recipe;
 use dupsift::text::{Pipeline, TextOptions};
 
-/// What is typed for each line of the table.
+/// The parameters for each row of the table.
 const LINES: [&str; 12] = [
     "hash=rs",
     "hash=js",
@@ -35,7 +35,7 @@ const LINES: [&str; 12] = [
 
 fn main() -> Result<()> {
     let corpus = PathBuf::from(kit::arguments().first().map_or("data-samples/docs", String::as_str));
-    // More than there is: every text.
+    // More than the size of any corpus, so that every text is read.
     let texts = kit::sample(&corpus, 1_000_000)?;
     let pipeline = Pipeline::new(&TextOptions::default())?;
     let folder = tempfile::tempdir()?;
@@ -79,14 +79,14 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Pairs of equal values, and values in such pairs.
+/// Returns the number of pairs of equal values, and the number of values in such pairs.
 fn collisions(values: impl Iterator<Item = u64>) -> (u64, u64) {
     let mut counts: HashMap<u64, u64> = HashMap::new();
     values.for_each(|value| *counts.entry(value).or_default() += 1);
     counts.values().filter(|count| **count > 1).fold((0, 0), |sum, n| (sum.0 + n * (n - 1) / 2, sum.1 + n))
 }
 
-/// The document frequencies of all words.
+/// Returns the document frequencies of all words.
 fn count(texts: &[String], pipeline: &Pipeline, path: &std::path::Path) -> Result<CorpusStats> {
     let mut counts: HashMap<u64, (u64, u64)> = HashMap::new();
     let (mut documents, mut tokens) = (0, 0);

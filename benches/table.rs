@@ -1,10 +1,10 @@
-//! What each algorithm costs, goal and measured side by side: `cargo bench --bench table -- [CORPUS] [RUNS]`.
+//! Measures the cost of each algorithm and compares it with its goal: `cargo bench --bench table -- [CORPUS] [RUNS]`.
 //!
-//! Two units are measured in the same run. U is the CPU time (user and system) of a process that reads the `text` column of
-//! the corpus with the parquet crate on two threads and does nothing else; T is that of a process that also makes the
-//! normal form and the words of every document, once. Every line of the table is a process of its own, measured by
-//! the system when it ends, start-up included; the processes take turns, so that a busy machine slows all of them alike; the
-//! median of the runs is shown. Ratios hold from machine to machine better than seconds do.
+//! Two units are measured in the same run. U is the CPU time (user and system) of a process that only reads the `text` column of the
+//! corpus with the parquet crate on two threads. T is the CPU time of a process that also computes the normalized text and the words of
+//! every document, once. Every row of the table is a separate process, whose cost, including start-up, the system reports when it ends.
+//! The processes take turns, so that a busy machine slows all of them alike; the median of the runs is shown. Ratios vary less between
+//! machines than seconds do.
 
 mod kit;
 
@@ -17,12 +17,12 @@ use dupsift::report::table_of_numbers;
 use dupsift::text::{Pipeline, TextOptions};
 use kit::{Cost, THREADS, median};
 
-/// The argument that makes this program the process whose cost is U.
+/// The argument for the process whose cost is U.
 const READ: &str = "--read-only";
-/// The argument that makes this program the process whose cost is T.
+/// The argument for the process whose cost is T.
 const CUT: &str = "--text-and-words";
 
-/// What a line of the table runs.
+/// Selects the process that a row of the table measures.
 #[derive(Clone, Copy)]
 enum Process {
     /// This program, with READ or CUT.
@@ -33,15 +33,15 @@ enum Process {
     Algorithms,
 }
 
-/// What a line aims at.
+/// Describes the goal in a row of the table.
 #[derive(Clone, Copy)]
 enum Goal {
     None,
-    /// At most so many times reading alone.
+    /// At most this many times U.
     Reading(f64),
-    /// At most so many times reading, normalising and segmenting.
+    /// At most this many times T.
     Cutting(f64),
-    /// At most so many milliseconds of wall-clock time.
+    /// At most this many milliseconds of wall-clock time.
     Milliseconds(f64),
 }
 
@@ -76,7 +76,7 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// The normal form and the words of every document, each made once and thrown away; returns the number of words.
+/// Computes the normalized text and the words of every document once and discards them; returns the number of words.
 fn cut(corpus: &Path) -> Result<usize> {
     let pipeline = Pipeline::new(&TextOptions::default())?;
     let words = AtomicUsize::new(0);
@@ -95,7 +95,7 @@ fn print_table(corpus: &Path, runs: usize) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let megabytes = kit::text_bytes(corpus)? as f64 / 1e6;
     let mut costs: [Vec<Cost>; LINES.len()] = Default::default();
-    // One round that does not count fills the caches of the system.
+    // The first round fills the system's caches and is not counted.
     for round in 0..=runs {
         for ((_, process, _), costs) in LINES.iter().zip(&mut costs) {
             let (cost, _) = kit::run(&mut command(*process, corpus, &folder.path().join("out"))?)?;
@@ -139,7 +139,7 @@ fn print_table(corpus: &Path, runs: usize) -> Result<()> {
     Ok(())
 }
 
-/// `met`, or by how much it was missed.
+/// Returns `met`, or by how much the goal was missed.
 fn verdict(came: f64, most: f64) -> String {
     if came <= most { "met".into() } else { format!("{:.2} times the goal", came / most) }
 }

@@ -74,7 +74,7 @@ def daft_minhash(files):
 
 
 def components(count, a, b):
-    """Clusters of two or more, and the documents beyond the first of each."""
+    """Returns the number of clusters with two or more documents, and of documents beyond the first of each."""
     import numpy as np
 
     labels = np.arange(count)
@@ -137,7 +137,7 @@ def datasketch_minhash(files):
 
 
 def one_by_one(files, signed, insert, query):
-    """Inserts document after document; one meets those before it whose estimated Jaccard is at least 0.8."""
+    """Inserts the documents one by one; each is paired with earlier ones whose estimated Jaccard similarity is at least 0.8."""
     all_signed, left, right = [], [], []
     for number, text in enumerate(texts(files)):
         minhash = signed(text)
@@ -172,7 +172,7 @@ def two_cores():
 
 
 def measure(command):
-    """CPU seconds, wall seconds and peak resident bytes of a process; its stdout, or None and why it failed."""
+    """Returns CPU seconds, wall seconds and peak resident bytes of a process; and its stdout, or None and the reason why it failed."""
     environment = os.environ | {"POLARS_MAX_THREADS": "2", "DAFT_ANALYTICS_ENABLED": "0", "DO_NOT_TRACK": "1"}
     started = time.monotonic()
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
@@ -182,7 +182,7 @@ def measure(command):
         child.returncode = code = os.waitstatus_to_exitcode(status)
         out.seek(0), err.seek(0)
         cost = usage.ru_utime + usage.ru_stime, wall, usage.ru_maxrss * 1024
-        # dupsift ends with 3 where a guard fired: done all the same.
+        # dupsift exits with 3 if a guard fired; the run is complete nevertheless.
         if code in (0, 3):
             return cost, out.read(), None
         return cost, None, f"signal {-code}" if code < 0 else f"exit code {code}: {err.read().strip()[-200:]}"
@@ -212,7 +212,7 @@ def pairwise(arguments):
         if "failed" in came:
             sys.exit(f"Polars failed with {came[1]}")
         ratios.append(ours[0] / theirs[0])
-    # The first pair fills the caches of the system.
+    # The first pair fills the system's caches.
     ratios = sorted(ratios[1:])
     middle = statistics.median(ratios)
     verdict = "met" if middle <= PAIRWISE_GOAL else "not met"
@@ -247,7 +247,7 @@ def table(arguments, files):
     print("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
     for (work, program), (parameters, _) in lines.items():
         cpu, wall, peak = (statistics.median(values) for values in zip(*costs[work, program]))
-        # Of a peer that failed once the cost says nothing.
+        # If a peer failed once, its cost has no meaning.
         failed = "failed" in found[work, program]
         share = float("nan") if failed else statistics.median(cost[0] for cost in costs[work, "dupsift"]) / cpu
         clusters, removed = ("-" if value is None else value for value in found[work, program])

@@ -24,8 +24,8 @@ import pyarrow.parquet as pq
 
 
 def chosen(table, ids, largest):
-    """The clusters to show, each as the number of its first row: the largest first; of equal ones the one that comes first."""
-    # The rows of a cluster follow one another. Ids cannot tell clusters apart, for two documents may have the same.
+    """Returns the clusters to show, each as the number of its first row: the largest first, and clusters of equal size in table order."""
+    # The rows of a cluster are consecutive. Ids cannot distinguish clusters, because two documents may have the same id.
     sizes, starts, at = table["cluster_size"].to_pylist(), [], 0
     while at < len(sizes):
         starts.append(at)
@@ -41,14 +41,14 @@ def chosen(table, ids, largest):
 
 
 def members(table, start, most):
-    """Of the cluster that begins in that row: its size, and the documents to show, the representative first."""
+    """Returns the size of the cluster that begins in this row, and the documents to show, the representative first."""
     rows = table.slice(start, table["cluster_size"][start].as_py()).to_pylist()
     far = lambda row: (not row["is_representative"], -1 if row["similarity_to_representative"] is None else row["similarity_to_representative"], row["doc"])
     return len(rows), sorted(rows, key=far)[:most]
 
 
 def texts(files, column, docs):
-    """The texts of these documents; files without one of them are not opened."""
+    """Returns the texts of these documents; files without any of them are not opened."""
     files = [file for file in files if any(file[3] <= doc < file[3] + file[2] for doc in docs)]
     return {number: value for number, (value,) in outputs.rows(files, [column]) if number in docs}
 

@@ -40,7 +40,7 @@ def places(text: str) -> list[tuple[int, int]]:
 
 
 def passage(text: str, words: int, rng: random.Random) -> str | None:
-    """A passage of so many words, or of twice as many Chinese characters."""
+    """Returns a passage of this many words, or of twice as many Chinese characters."""
     found = places(text)
     count = 2 * words if found and len(HAN.findall(text)) > len(found) / 2 else words
     if len(found) < count + 20:
@@ -59,7 +59,7 @@ def passages(documents: list[str], count: int, rng: random.Random) -> list[str]:
 
 
 def rewrapped(item: str, rng: random.Random) -> str:
-    """The same with lines of another length: of Chinese text a line may end between any two characters."""
+    """Returns the item with lines of a different length; Chinese lines may end between any two characters."""
     width = rng.randint(12, 40)
     if HAN.search(item):
         lines, line = [], ""
@@ -79,7 +79,7 @@ def rewrapped(item: str, rng: random.Random) -> str:
 
 
 def replaced(item: str, words: list[str], rng: random.Random) -> str:
-    """One word in ten is another one: of Chinese text two characters in twenty."""
+    """Replaces one word in ten, or two Chinese characters in twenty."""
     found = places(item)
     step, length = (20, 2) if HAN.search(item) else (10, 1)
     out, at = [], 0
@@ -94,7 +94,7 @@ def replaced(item: str, words: list[str], rng: random.Random) -> str:
 
 
 def split(item: str, sentence: str, rng: random.Random) -> str:
-    """A sentence stands between two parts, each of which has a third of the words."""
+    """Puts a sentence between two parts of the item, each of which has a third of the words."""
     found = places(item)
     at = found[rng.randint(len(found) // 3, 2 * len(found) // 3)][0]
     return f"{item[:at]} {sentence} {item[at:]}"
@@ -172,7 +172,7 @@ def cost(corpus: str, folder: Path) -> None:
     write(folder / "items.parquet", id=[str(number) for number in range(len(items))], question=items)
     for against in ("items of this corpus", "items of other texts"):
         if against == "items of other texts":
-            # The words of the items in another order: as many tokens, and next to no n-gram is found.
+            # The words of the items in a different order: as many tokens, but almost no n-gram is found.
             shuffled = []
             for item in items:
                 parts = [item[start:end] for start, end in places(item)]

@@ -36,20 +36,20 @@ LEAST = {"lines": 15, "paragraphs": 40}
 
 
 def read(folder):
-    """The rows of the tables below a folder, file by file in order."""
+    """Yields (file name, rows) of the tables in a folder, in order."""
     for path in sorted(Path(folder).rglob("*.parquet")):
         yield path.name, pq.read_table(path).to_pylist()
 
 
 def form(unit):
-    """The normal form of a unit."""
+    """Returns the normal form of a unit."""
     text = STRESS.sub("", unicodedata.normalize("NFC", INVISIBLE.sub("", unit)))
     text = unicodedata.normalize("NFKC", text.lower()).lower()
     return WHITE.sub(" ", text).strip(" ")
 
 
 def units(text, kind):
-    """Where lines or paragraphs begin and end, without white space around them."""
+    """Yields where each line or paragraph begins and ends, without the white space around it."""
     if kind == "lines":
         breaks = [match.span() for match in LINE_END.finditer(text)]
     else:
@@ -75,7 +75,7 @@ def strip(text):
 
 
 def fold(text):
-    """The folded text, and for each of its characters the place in the text."""
+    """Returns the folded text, and the position of each of its characters in the text."""
     out, places, at = [], [], 0
     for match in WHITE.finditer(text):
         out.append(text[at:match.start()])
@@ -93,7 +93,7 @@ def is_letter(character):
 
 
 def is_border(text, at):
-    """Whether a place is between words."""
+    """Returns whether a position is between words."""
     if at == 0 or at == len(text) or text[at - 1] == " " or text[at] == " ":
         return True
     low = max(0, at - 24)
@@ -114,7 +114,7 @@ def is_border(text, at):
 
 
 def of_units(texts, kind):
-    """For each text the units that are cut: start, end, copies, first text and place."""
+    """Returns the units to cut from each text: start, end, copies, first text and position."""
     found = defaultdict(list)
     for number, text in enumerate(texts):
         for start, end in units(text, kind):
@@ -130,7 +130,7 @@ def of_units(texts, kind):
 
 
 def of_runs(texts, length):
-    """For each text the stretches that are cut, likewise."""
+    """Returns the stretches to cut from each text, in the same form."""
     folded = [fold(text) for text in texts]
     hashes = [np.array([hash(text[at:at + length]) for at in range(len(text) - length + 1)], dtype=np.int64) for text, _ in folded]
     values, counts = np.unique(np.concatenate(hashes), return_counts=True)
@@ -177,7 +177,7 @@ def of_runs(texts, length):
 
 
 def with_white_space(text, places):
-    """The same places with the white space that goes with them."""
+    """Extends the stretches by the white space that is cut with them."""
     ends = []
     for start, end, *_ in places:
         match = WHITE.match(text, end)
@@ -201,7 +201,7 @@ def with_white_space(text, places):
 
 
 def cut_out(text, places):
-    """The text without these places."""
+    """Returns the text without these stretches."""
     out, at = "", 0
     for start, end in places + [(len(text), len(text))]:
         part = text[at:start]
@@ -213,7 +213,7 @@ def cut_out(text, places):
 
 
 def check(out):
-    """Compares one output; the number of passages."""
+    """Compares one output; returns the number of passages."""
     record = json.loads((out / "run.json").read_text())
     kind = record["options"]["cut"]
     documents = [row for one in record["inputs"] for row in pq.read_table(one["path"], columns=["id", "text"]).to_pylist()]

@@ -59,7 +59,7 @@ def copy(text, language, others, rng):
 
 
 def restyled(text, language, others, rng):
-    """Capitals, full-width letters and digits, other quotes, commas and blanks; the words stay."""
+    """Changes capitals, letter and digit widths, quotes, commas and spaces; the words stay the same."""
     if language == "zh":
         text = "".join(chr(ord(c) + 0xFEE0) if c.isascii() and c.isalnum() else c for c in text)
         return text.replace("，", "、").replace("“", "「").replace("”", "」")
@@ -67,7 +67,7 @@ def restyled(text, language, others, rng):
 
 
 def typo(text, language, others, rng):
-    """Two neighbouring letters of one word change places; in Chinese one character becomes another."""
+    """Swaps two adjacent letters of one word, or replaces one Chinese character."""
     if language == "zh":
         places = [at for at, c in enumerate(text) if "\u4e00" <= c <= "\u9fff"]
         at = rng.choice(places)
@@ -78,7 +78,7 @@ def typo(text, language, others, rng):
 
 
 def sentence_added(text, language, others, rng):
-    """A sentence of another document, of 5 to 25 words or 10 to 60 characters, after some sentence or at the start."""
+    """Adds a sentence from another document, of 5 to 25 words or 10 to 60 characters, after a sentence or at the start."""
     def fits(sentence):
         return 10 <= len(sentence) <= 60 if language == "zh" else 5 <= len(sentence.split()) <= 25
 
@@ -89,20 +89,20 @@ def sentence_added(text, language, others, rng):
 
 
 def reordered(text, language, others, rng):
-    """All sentences in another order, each in a paragraph of its own."""
+    """Shuffles all sentences, each as a separate paragraph."""
     pieces = sentences(text)
     rng.shuffle(pieces)
     return "\n\n".join(pieces)
 
 
 def template(text, language, others, rng):
-    """Navigation before the text and a foot below it, the same for all pages of a language."""
+    """Adds navigation before the text and a footer after it, the same for all pages in a language."""
     head, foot = TEMPLATES[language]
     return head + text + foot
 
 
 def truncated(text, language, others, rng):
-    """The last fifth of the characters is cut off."""
+    """Cuts off the last fifth of the characters."""
     return text[: len(text) * 4 // 5]
 
 
@@ -118,7 +118,7 @@ EDITS = {
 
 
 def choose(samples, language, count, rng):
-    """Documents of 500 to 10,000 characters that no other document of the samples resembles."""
+    """Selects documents of 500 to 10,000 characters that are similar to no other document in the samples."""
     rows = pq.read_table(samples / "docs" / f"{language}.parquet", columns=["id", "text"]).to_pylist()
     alike = pq.read_table(samples / "truth" / language / "jaccard_char5_ge50.parquet", columns=["id_a", "id_b"])
     second = set(alike["id_b"].to_pylist())
@@ -127,7 +127,7 @@ def choose(samples, language, count, rng):
 
 
 def run(dupsift, rows, folder):
-    """Pairs of ids by algorithm, and how many documents each algorithm signed."""
+    """Runs the program; returns pairs of ids by algorithm."""
     pq.write_table(pa.table({"id": [r[0] for r in rows], "text": [r[1] for r in rows]}), folder / "docs.parquet")
     command = [dupsift, "run", folder / "docs.parquet", "--out", folder / "out", "--algorithms", ",".join(ALGORITHMS), "--overwrite", "--no-progress"]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
@@ -145,7 +145,7 @@ def verdict(share):
 
 
 def rewritten(samples, dupsift, folder):
-    """Real pairs of editions with little text in common."""
+    """Returns the number of real pairs of editions with little text in common, and how many of them each algorithm finds."""
     rows, wanted = [], []
     for language in LANGUAGES:
         docs = pq.read_table(samples / "docs" / f"{language}.parquet", columns=["id", "text"])

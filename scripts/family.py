@@ -71,7 +71,7 @@ def mebibytes(count):
 
 
 def together(family):
-    """All members over mixed-100m within 1 GiB."""
+    """Runs all algorithms over mixed-100m within 1 GiB."""
     _, record = family.run("mixed-100m", "all", "--memory", "1GiB")
     algorithms = record["algorithms"]
     family.say(
@@ -104,7 +104,7 @@ def together(family):
 
 
 def bound(family, record):
-    """The cost of all against the slowest single statistics algorithm."""
+    """Compares the cost of all algorithms with that of the slowest single algorithm with corpus statistics."""
     known = [one["label"] for one in record["algorithms"]]
     family.say("### All against one", "", "| run | CPU s |", "| --- | ---: |")
     slowest = 0.0
@@ -123,7 +123,7 @@ def bound(family, record):
 
 
 def quality(family):
-    """Precision and recall of each member on the versions corpora."""
+    """Measures precision and recall of each algorithm on the versions corpora."""
     family.say(
         "### Each member against the labels",
         "",
@@ -149,7 +149,7 @@ def quality(family):
 
 
 def article(family):
-    """The three texts of the article on shingles, where they are at hand."""
+    """Runs over the three texts from the article on shingles, if they are available."""
     if not (family.corpora / "spun-zh" / "docs").is_dir():
         return
     out, record = family.run("spun-zh", "shingles:spaces=false,minhash:verify=jaccard:0.2,bands=64,rows=2,simhash:distance=16,min_features=1")

@@ -35,7 +35,7 @@ LETTERS = ["etaoinshrdlu", "оеаинтсрвлкм", "的一是不了在人有
 
 
 def changed(number):
-    """A table for `str.translate`: in each script a third of the letters is turned round."""
+    """Returns a table for `str.translate` that reverses a third of the letters in each script."""
     rng = random.Random(number)
     table = {}
     for letters in LETTERS if number else []:
@@ -45,7 +45,7 @@ def changed(number):
 
 
 def batches(texts, wanted):
-    """Batches of the corpus, repeated until their texts have so many bytes."""
+    """Yields batches of the corpus, repeated until their texts have this many bytes."""
     made = number = 0
     while made < wanted:
         table = changed(number)
@@ -59,13 +59,13 @@ def batches(texts, wanted):
 
 
 def anonymous():
-    """Bytes of memory of this process that are no file's."""
+    """Returns the anonymous memory of this process in bytes."""
     lines = Path("/proc/self/status").read_text().splitlines()
     return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith(("RssAnon", "RssShmem")))
 
 
 def give_back():
-    """What is not used any more goes back to the system, so that nothing grows into it unseen."""
+    """Returns unused memory to the system, so that reusing it is visible as growth."""
     gc.collect()
     pa.default_memory_pool().release_unused()
     if sys.platform == "linux":
@@ -73,7 +73,7 @@ def give_back():
 
 
 def frame_of(given):
-    """The frame, and the bytes of the longest text of the corpus."""
+    """Returns the frame, and the size of the longest text in the corpus in bytes."""
     files = sorted(given.corpus.rglob("*.parquet"))
     texts = [text for file in files for text in pq.read_table(file, columns=["text"])["text"].to_pylist() if text]
     longest = max(len(text.encode()) for text in texts)
@@ -83,7 +83,7 @@ def frame_of(given):
 
 
 class Peak:
-    """The most that `anonymous` says while the block lasts, less what it said before."""
+    """Measures the maximum of `anonymous` during the block, minus its value before."""
 
     def __enter__(self):
         self.before = self.most = anonymous()

@@ -31,12 +31,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-# A sentence takes the blanks that follow it, so paragraphs are where they were.
+# A sentence includes the white space that follows it, so paragraphs are preserved.
 SENTENCE_END = re.compile(r"[.!?…]+[)\"'»”]*\s+|[。！？]+[”」』）]*\s*|\n\s*")
-# Longer pieces are cut, for a page without full stops would otherwise return as a whole.
+# Longer pieces are cut, because a page without full stops would otherwise be reused as a whole.
 LONGEST_SENTENCE = 300
 NEAR_COPIES, EXACT_COPIES = 0.05, 0.01
-# Copies are made of documents at most so many places before, which is several row groups.
+# Copies are made of one of this many preceding documents, which are several row groups.
 REMEMBERED = 100_000
 GROUP_BYTES = 42_000_000
 FILES = 8
@@ -45,7 +45,7 @@ SHORT_WORDS = 1 << 16
 
 
 class Language:
-    """The sentences of one language as spans of one byte string, and an order in which they are used."""
+    """Holds the sentences in one language as spans of one byte string, and the order in which they are used."""
 
     def __init__(self):
         self.bytes, self.ends = bytearray(), array("q", [0])
@@ -62,7 +62,7 @@ class Language:
         self.next = 0
 
     def draw(self, length, rng):
-        """The numbers of sentences for a document of `length` bytes; each is used once before any is used again."""
+        """Draws sentences for a document of `length` bytes; each is used once before any is used again. Returns their numbers."""
         drawn = []
         while length > 0:
             if self.next == len(self.order):
@@ -75,7 +75,7 @@ class Language:
         return np.concatenate(drawn)
 
     def pieces(self, drawn, length):
-        """The sentences of those numbers, the last one cut where the document has `length` bytes."""
+        """Returns the sentences with these numbers; the last one is cut so that the document has `length` bytes."""
         pieces = [bytes(self.bytes[self.ends[at] : self.ends[at + 1]]) for at in drawn.tolist()]
         over = sum(map(len, pieces)) - length
         if over > 0:
@@ -84,7 +84,7 @@ class Language:
 
 
 def sentences(text):
-    """The text in pieces of at most LONGEST_SENTENCE characters; nothing is left out."""
+    """Splits the text into pieces of at most LONGEST_SENTENCE characters, without omissions."""
     at = 0
     for end in [match.end() for match in SENTENCE_END.finditer(text)] + [len(text)]:
         while at < end:
@@ -94,7 +94,7 @@ def sentences(text):
 
 
 def edited(pieces, rng):
-    """One to three sentences with a word less, left out, or at another place; a single sentence only loses a word."""
+    """Edits one to three sentences: drops a word, drops the sentence, or moves it; of three sentences or fewer, only words are dropped."""
     pieces = list(pieces)
     for _ in range(int(rng.integers(1, 4))):
         at = int(rng.integers(len(pieces)))
@@ -127,7 +127,7 @@ def rows(files):
 
 
 def documents(files, seed, wanted):
-    """Rows (text, language, source) until their texts have `wanted` bytes."""
+    """Yields rows (text, language, source) until their texts have `wanted` bytes."""
     rng = np.random.Generator(np.random.PCG64(seed))
     pools, models = {}, []
     for row in rows(files):
@@ -193,7 +193,7 @@ def grow(out, origin, seed, wanted):
 
 def short(out, seed, count):
     rng = np.random.Generator(np.random.PCG64(seed))
-    # Words of 7 letters, consonants and vowels in turn, and a blank: eight bytes, so a table of numbers is a table of words.
+    # Words of 7 alternating consonants and vowels, and a space: eight bytes, so a table of numbers is a table of words.
     letters = [np.frombuffer(b"bcdfghjklmnpqrstvwxz" if place % 2 == 0 else b"aeiou", np.uint8) for place in range(7)]
     columns = [rng.choice(row, SHORT_WORDS) for row in letters] + [np.full(SHORT_WORDS, ord(" "), np.uint8)]
     words = np.ascontiguousarray(np.stack(columns, axis=1)).view(np.uint64).reshape(-1)

@@ -59,7 +59,7 @@ class Growth:
         print("\n".join(lines), flush=True)
 
     def run(self, corpus, algorithms):
-        """The account of the one algorithm with the CPU seconds of the process; nothing if it took too long."""
+        """Returns the record of the algorithm with the CPU seconds of the process; None if it took too long."""
         out = self.work / "out"
         command = [self.dupsift, "run", corpus, "--out", out, "--overwrite", "--no-report", "--no-progress", "--threads", "2"]
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -81,7 +81,7 @@ class Growth:
 
 
 def documents(corpora, names):
-    """(id, text) of the corpora, in an order by a hash: its beginnings are seeded shares."""
+    """Returns (id, text) of the corpora, ordered by a hash, so that every beginning is a seeded sample."""
     rows = []
     for name in names:
         for path in sorted((corpora / name / "docs").glob("*.parquet")):
@@ -117,7 +117,7 @@ def table(growth, folders, members):
 
 
 def real(growth, corpora):
-    """Real text in growing parts."""
+    """Measures growing parts of real text."""
     rows = documents(corpora, PARTS)
     sizes = [size for size in SIZES if size <= len(rows)]
     folders = [(size, write(growth.work / "parts" / f"{size}.parquet", rows[:size])) for size in sizes]
@@ -137,7 +137,8 @@ def real(growth, corpora):
 
 
 def template_pages(pages, own):
-    """Pages of sixty common words, and so many that two others have; each tenth says what the one before it does, but for a word."""
+    """Returns pages of sixty common words and `own` words that two other pages have; every tenth repeats the previous one except for a
+    word."""
     draw = random.Random(7)
     template = " ".join(f"template{n}" for n in range(60))
     rows, words = [], []
@@ -170,7 +171,7 @@ def templates(growth):
 
 
 def partners(pairs):
-    """Of each document the partners, the most similar first."""
+    """Returns the partners of each document, the most similar first."""
     known = {}
     for pair, similarity in pairs.items():
         one, other = sorted(pair)

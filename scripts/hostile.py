@@ -33,7 +33,7 @@ import pyarrow.parquet as pq
 
 CONSTANT, A_DOCUMENT = 150_000_000, 30
 MIB = 1 << 20
-# The least --memory is 16 MiB, and 16 MiB a thread.
+# The minimum of --memory is 16 MiB plus 16 MiB per thread.
 LEAST = 16
 HANG_SECONDS = 900
 
@@ -42,7 +42,7 @@ SOME = ("exact", "minhash", "balanced", "stream")
 EXACT = ("exact",)
 PURIFY = ("purify",)
 VERBS = (*ALL, "segments")
-# Verbs, MiB of memory at the least (for a page alone where that is large), MiB with --small, exit codes.
+# Verbs, minimum memory in MiB (for a single page, if that is large), MiB with --small, exit codes.
 SHAPES = {
     shapes.pages: (ALL, 160, 64, {0}),
     shapes.packed_pages: (SOME, 160, 64, {0}),
@@ -85,12 +85,13 @@ MORE = {
     shapes.long_dictionary: ["--keep", "score desc"],
     shapes.long_sources: ["--source-column", "source", "--guard-rows", "1"],
 }
-# Bytes that a run may print, and that its record may have, whatever the values of the corpus are.
+# Maximum bytes that a run may print, and of its record, for any values in the corpus.
 PRINTED, RECORDED = 1 << 20, 4 << 20
 
 
 def watched(command):
-    """The exit code, and the highest anonymous memory in bytes. One that hangs is ended, and has the code -9."""
+    """Runs a command; returns its exit code, its peak anonymous memory in bytes, and its output. If it hangs, it is killed, with the code
+    -9."""
     with tempfile.TemporaryFile() as told:
         child = subprocess.Popen(command, stdout=told, stderr=told)
         peak, begun = 0, time.monotonic()
@@ -109,7 +110,7 @@ def watched(command):
 
 
 def commands(verb, program, corpus, work, options):
-    """What has to be there first, what is watched, and where it leaves its record."""
+    """Returns the commands to run first, the command to watch, and the path of its record."""
     out, before = work / "out", work / "before"
     names = {"balanced": "exact,versions"}
     algorithms = ["--algorithms", names.get(verb, verb if verb in ("exact", "minhash", "segments") else "exact,minhash")]
@@ -170,7 +171,7 @@ def main():
     parser.add_argument("--small", action="store_true")
     parser.add_argument("--make-only", action="store_true", help="generate the corpora, but run and remove nothing")
     arguments = parser.parse_args()
-    # Folders deep inside one another are removed by a recursion.
+    # Deeply nested folders are removed recursively.
     sys.setrecursionlimit(10_000)
     known = {shape.__name__: shape for shape in SHAPES}
     chosen, verbs = arguments.shapes.split(","), arguments.verbs.split(",")

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Prints the home of Java 17 or later: JAVA_HOME, what is in PATH, or openjdk-17-jre-headless, installed by apt-get where root asks.
-# Exit code 1, with a sentence, where there is none.
+# Prints the home of Java 17 or later: JAVA_HOME, the one in PATH, or openjdk-17-jre-headless, which root installs with apt-get.
+# Exits with 1 and a message if there is none.
 set -eu
 home() {
   for java in "${JAVA_HOME:+$JAVA_HOME/bin/java}" "$(command -v java || true)"; do

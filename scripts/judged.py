@@ -49,7 +49,7 @@ GOOD = ("same", "contained")
 
 
 def judged_pairs(path):
-    """The table of judged pairs, as records."""
+    """Returns the table of judged pairs as records."""
     if path.suffix == ".jsonl":
         rows = [json.loads(line) for line in path.read_text().splitlines() if line.strip()]
     else:
@@ -65,7 +65,7 @@ def weight(pairs):
 
 
 def measure(judged, found, removed):
-    """The figures of one language."""
+    """Returns the figures for one language."""
     reported = [one for one in judged if pair(one["id_a"], one["id_b"]) in found]
     good = [one for one in judged if one["verdict"] in GOOD]
     known = [one for one in good if "cosine" in one["found_by"].split(",")]
@@ -90,7 +90,7 @@ def measure(judged, found, removed):
 
 
 def text_lost(removed, texts):
-    """How many removed documents have less than half of their 3-grams in the document that is kept for them."""
+    """Returns how many removed documents have less than half of their 3-grams in the document that is kept instead."""
     lost = 0
     for document, kept in removed:
         own, other = (versions_rule.three_grams(versions_rule.tokens_of(texts[one])) for one in (document, kept))

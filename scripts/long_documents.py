@@ -37,7 +37,7 @@ HAN = "的一是不了在人有我他这个们中来上大为和国地到以说�
 
 
 def word(number):
-    """A made-up word for each number."""
+    """Returns a made-up word for each number."""
     letters = []
     while True:
         letters.append("bcdfghklmnprstvz"[number % 16] + "aeiou"[number // 16 % 5])
@@ -47,7 +47,7 @@ def word(number):
 
 
 def zipf(rng, count):
-    """Numbers of words with about the frequencies of a language of 200,000 words."""
+    """Returns numbers of words with approximately the frequencies in a language with 200,000 words."""
     return [int(200_000 ** rng.random()) for _ in range(count)]
 
 
@@ -56,12 +56,12 @@ def changed(rng, units, share, other):
 
 
 def sentences(words):
-    """Words with an end after each fifteenth, about."""
+    """Joins words to sentences of fifteen words."""
     return [" ".join(words[at : at + 15]) + ". " for at in range(0, len(words), 15)]
 
 
 def texts(shape, size):
-    """Three texts of about so many bytes."""
+    """Returns three texts of about this many bytes."""
     rng = random.Random(f"{shape} {size}")
     rare = lambda rng: word(rng.randrange(10**6, 10**9))
     if shape in ("zipf", "far", "moved"):
@@ -71,7 +71,7 @@ def texts(shape, size):
         if shape == "moved":
             parts = sentences(base)
             return ["".join(rng.sample(parts, len(parts))) for _ in range(DOCUMENTS)]
-        # Two documents differ where either was changed.
+        # Two documents differ wherever one of them was changed.
         share = 0.01 if shape == "zipf" else 0.06
         return ["".join(sentences(changed(rng, base, share, rare))) for _ in range(DOCUMENTS)]
     if shape == "different":
@@ -97,7 +97,7 @@ def write(folder, shape, size):
 
 
 def cpu(command, limit):
-    """CPU seconds of a command; none where it takes more than the limit."""
+    """Returns the CPU seconds of a command; None if it takes more than the limit."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     bound = lambda: resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 1))
     done = subprocess.run(command, capture_output=True, text=True, preexec_fn=bound)
@@ -145,7 +145,7 @@ def main():
                 cells.append(f">{arguments.limit} at {sizes[len(took) - 2]:g} MB")
                 continue
             took = [each - took[0] for each in took[1:]]
-            # Of one size there is no growth to show.
+            # A single size shows no growth.
             growth = f" ({took[-1] / took[-2]:.1f})" if len(took) > 1 and took[-2] > 0.02 else ""
             cells.append(f"{took[-1]:.2f}{growth}")
         print(f"| `{member}` | {' | '.join(cells)} |", flush=True)

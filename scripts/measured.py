@@ -1,4 +1,4 @@
-"""Shared code for scripts that write their results into a page: the measured state, and the place of the lines in the page."""
+"""Shared code for scripts that write their results into a page: the measured commit, and the section in the page."""
 
 import subprocess
 import sys
@@ -6,13 +6,13 @@ from pathlib import Path
 
 
 def commit():
-    """The commit that is checked out, and whether the sources differ from it."""
+    """Returns the commit that is checked out, and whether the sources differ from it."""
     git = lambda *words: subprocess.run(["git", *words], capture_output=True, text=True, cwd=Path(__file__).parent).stdout.strip()
     return (git("rev-parse", "--short", "HEAD") or "unknown") + (" with changes" if git("status", "--porcelain", "--", "../src") else "")
 
 
 def section(path, markers):
-    """A file's text, and where its section between two markers begins and ends. Called first, so that no measurement is lost."""
+    """Returns a file's text, and where its section between two markers begins and ends. Called first, so that no measurement is lost."""
     try:
         text = path.read_text()
     except OSError as error:
@@ -30,6 +30,6 @@ def write_section(path, markers, lines):
 
 
 def missing_corpora(folder, names):
-    """What to say of the corpora that are not there; nothing if all are."""
+    """Returns a message about missing corpora; None if there are none."""
     missing = [name for name in names if not (folder / name / "docs").is_dir()]
     return f"{folder} holds no {', '.join(missing)}; expected these folders with docs/ and truth/ in each" if missing else None

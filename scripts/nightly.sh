@@ -53,9 +53,9 @@ mkdir -p -- "$out"
 exec 9>>"$out/.nightly.lock"
 flock -n 9 || fail 75 "another run is in progress in $out; this run was not started"
 
-# OUT/.nightly.published has the names of the results in the order in which they were published. A clock may be wrong, so no time
-# decides what is the newest of these or what is deleted. A result that the list does not have yet comes after them. If a person accepted
-# it, it comes before the first one of the list that began later: by then it may be an old one.
+# OUT/.nightly.published has the names of the results in the order in which they were published. A clock may be wrong, so times do not
+# decide which of these is the newest or which are deleted. Results that are not in the list yet come after these. A result that a person
+# accepted comes before the first result in the list that began later, because it may be an old one.
 list=$out/.nightly.published
 new=
 trap 'rm -f -- ${new:+"$new"}' EXIT
@@ -67,7 +67,7 @@ stands() {
 
 is_listed() { [ -f "$list" ] && grep -Fxq -e "$1" "$list"; }
 
-# A line on a result: what it is, when its run began, and its name.
+# Prints a line about a result: its kind, the start time of its run, and its name.
 line() {
   time=$(sed -n 's/^  "started": "\(.*\)",$/\1/p' "$out/$2/run.json" | head -n 1)
   printf '%s %s %s\n' "$1" "${time:-0}" "$2"
@@ -102,15 +102,15 @@ published() {
     }'
 }
 
-# Writes the list, with the result of that name, if one is given, as the newest. It gets its name when it is complete, and what stands
-# under another name, a link for example, is not written to.
+# Writes the list; a result that is given by its name becomes the newest. The list is written under a new, unpredictable name and then
+# renamed, so that nothing is written through a link.
 note() {
   new=$(mktemp -- "$out/.nightly.new.XXXXXXXX")
   chmod -- +rw "$new"
   if [ -n "${1-}" ]; then
     without=0
     published | grep -Fxv -e "$1" >"$new" || without=$?
-    # 1: there was no other name.
+    # Exit code 1 means that there was no other name.
     [ "$without" -le 1 ] || fail 1 "the list of results in $out could not be written"
     printf '%s\n' "$1" >>"$new"
   else

@@ -40,12 +40,12 @@ MARKERS = ("<!-- nights -->", "<!-- /nights -->")
 NIGHTLY = Path(__file__).parent / "nightly.sh"
 FAMILY = "exact,minhash,three_plus_five:chain=pairwise,simhash"
 PRESET = "exact,versions"
-# Rows from which on a source is guarded: a night of these is small.
+# Sources with at least this many rows are guarded; batches are small here.
 GUARDED = 60
 
 
 class Place:
-    """A folder with the nights of one recipe: in/, out/ and the index."""
+    """A folder with the batches of one recipe: in/, out/ and the index."""
 
     def __init__(self, arguments, folder, algorithms):
         self.dupsift, self.runs, self.folder, self.algorithms = str(arguments.dupsift), arguments.runs, folder, algorithms
@@ -68,7 +68,7 @@ class Place:
         return os.environ | {"DUPSIFT": self.dupsift, "KEEP": "1000"} | more
 
     def night(self, night, codes=(0,), **more):
-        """The night, which has to end with one of these codes; wall seconds."""
+        """Runs the batch, which must end with one of these codes; returns wall seconds and the code."""
         began = time.monotonic()
         done = subprocess.run(self.command(night), capture_output=True, text=True, env=self.environment(**more))
         if done.returncode not in codes:
@@ -76,14 +76,14 @@ class Place:
         return time.monotonic() - began, done.returncode
 
     def killed(self, night, after):
-        """The night, killed by a signal after so many seconds; whether it was still at work."""
+        """Runs the batch and kills it by a signal after this many seconds; returns whether it was still running."""
         process = subprocess.Popen(self.command(night), env=self.environment(), stderr=subprocess.DEVNULL, start_new_session=True)
         time.sleep(after)
         os.killpg(process.pid, signal.SIGKILL)
         return process.wait() == -signal.SIGKILL
 
     def plain(self, night):
-        """CPU seconds of a run over the night alone, the median of some."""
+        """Returns the CPU seconds of a run over the batch alone, as the median of several runs."""
         out, seconds = self.folder / "plain", []
         for _ in range(self.runs):
             command = [self.dupsift, "run", self.corpus(night), "--out", out, "--overwrite", "--no-progress", *self.options]
@@ -94,7 +94,7 @@ class Place:
         return statistics.median(seconds)
 
     def held(self):
-        """The newest generation of the index."""
+        """Returns the newest generation of the index."""
         shown = subprocess.run([self.dupsift, "index", "info", "--json", str(self.index)], capture_output=True, text=True, check=True)
         return json.loads(shown.stdout)
 
@@ -112,12 +112,12 @@ def row_bytes(folders):
 
 
 def run_nights(place, dealt, odd):
-    """All nights in order; by night what was measured, and the bytes that compaction wrote."""
+    """Runs all batches in order; returns the measurements by batch, and the bytes that compaction wrote."""
     figures, rewritten, before, wall = {}, 0, [], 1.0
     for night, rows in enumerate(dealt, 1):
         nights_dealt.write(place.corpus(night), rows)
         if night == odd["empty"]:
-            # Nothing was read, and an earlier result stands: a person should look.
+            # Nothing was read, and an earlier result exists: a person should check it.
             _, code = place.night(night, (4,))
             place.said.append(f"night {night}, empty: exit code {code}, held back")
             continue
@@ -129,7 +129,7 @@ def run_nights(place, dealt, odd):
             place.said.append(held_back(place, night, rows))
         spent, _ = place.night(night)
         wall = spent if len(rows) > 100 else wall
-        # What was read is what stood before the night.
+        # The run read the rows that the index had before the batch.
         stood, now = row_bytes(before), place.held()
         after = {rows["folder"] for rows in before}
         merged = [rows for rows in now["rows"] if rows["folder"] not in after and rows["first_doc"] < now["batches"][-1]["first_doc"]]
@@ -139,7 +139,7 @@ def run_nights(place, dealt, odd):
 
 
 def held_back(place, night, rows):
-    """The night with a source that became one page: it is held back, and changes nothing else; then its corpus is mended."""
+    """Runs the batch in which a source has become one page: it is held back, and changes nothing else. Then its corpus is repaired."""
     wrong, source = nights_dealt.with_template(rows)
     nights_dealt.write(place.corpus(night), wrong)
     before, latest = place.held(), os.readlink(place.folder / "out" / "latest")
@@ -174,7 +174,7 @@ def one_night(place, night, rows, stood, now):
 
 
 def table(figures, odd):
-    """Lines of a table: each fifth night, and the odd ones."""
+    """Returns the lines of a table: every fifth batch, and the unusual ones."""
     lines = ["| night | documents | seen | guests | MB read of the index: rows, texts | CPU s: plain | with the index | of it appending | ratio | rows, texts of the index MB |"]
     lines.append("| ---: |" + " ---: |" * 9)
     last = max(figures)
@@ -187,12 +187,12 @@ def table(figures, odd):
 
 
 def ordinary(figures, odd):
-    """Nights whose cost says something: not the first, which makes the index, nor the odd ones."""
+    """Returns the batches whose cost is meaningful: neither the first, which creates the index, nor the unusual ones."""
     return {night: one for night, one in figures.items() if night > 1 and night not in odd.values()}
 
 
 def demands(figures, rewritten, odd):
-    """Of one recipe: by demand, what was measured."""
+    """Returns the measurements of one recipe by goal."""
     nights, last = ordinary(figures, odd), figures[max(figures)]
     cpu = [one["cpu"] for one in nights.values()]
     allowed = [1.15 * one["plain"] + 0.3 * one["scanned"] / 1e9 + 60e-6 * one["guests"] for one in nights.values()]

@@ -18,7 +18,7 @@ FEWEST = 10
 
 
 def odd_nights(nights):
-    """By kind: which night it is, counted from 1."""
+    """Returns the number of the batch of each kind, counted from 1."""
     places, last = {}, 1
     for kind, of_thirty in [("empty", 9), ("three", 10), ("killed", 12), ("whole again", 17), ("template", 21)]:
         last = max(last + 1, round(of_thirty * nights / 30))
@@ -27,13 +27,13 @@ def odd_nights(nights):
 
 
 def edited(text, language, others, draw):
-    """The text with one edit, where that changes it."""
+    """Returns the text with one edit that changes it."""
     kinds = [edits.sentence_added, edits.typo, edits.truncated, edits.template]
     for kind in draw.sample(kinds, len(kinds)):
         try:
             new = kind(text, language if language in edits.LANGUAGES else "en", others, draw)
         except (IndexError, ValueError):
-            # There is no word to change in it.
+            # The text has no word that this edit can change.
             continue
         if new != text:
             return new
@@ -41,7 +41,7 @@ def edited(text, language, others, draw):
 
 
 def deal(rows, nights, repeat, seed):
-    """A list of rows (id, text, language, source) a night; how many of them come from earlier nights; the odd nights."""
+    """Returns rows (id, text, language, source) for each batch, how many of them come from earlier batches, and the unusual batches."""
     draw, odd = random.Random(seed), odd_nights(nights)
     rows = draw.sample(rows, len(rows))
     without = {odd["empty"], odd["three"], odd["whole again"]}
@@ -74,14 +74,14 @@ def deal(rows, nights, repeat, seed):
 
 
 def with_template(rows):
-    """The rows, of whose largest source each has become a page of one template; and that source."""
+    """Turns each row of the largest source into a page from the same template; returns the rows and that source."""
     sources = [row[3] for row in rows]
     largest = max(sorted(set(sources)), key=sources.count)
     return [(row[0], TEMPLATE if row[3] == largest else row[1], *row[2:]) for row in rows], largest
 
 
 def read(folder):
-    """The rows of a corpus: of its docs/, where there are some."""
+    """Returns the rows of a corpus, from its docs/ if it exists."""
     folder = folder / "docs" if (folder / "docs").is_dir() else folder
     rows = []
     for path in sorted(folder.glob("*.parquet")):
@@ -94,7 +94,7 @@ def read(folder):
 
 
 def write(path, rows):
-    """The rows as the one file of a folder."""
+    """Writes the rows as the only file in a folder."""
     path.mkdir(parents=True, exist_ok=True)
     columns = list(zip(*rows)) or [[] for _ in COLUMNS]
     arrays = [pa.array(map(str, column), pa.string()) for column in columns]

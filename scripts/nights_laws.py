@@ -13,7 +13,7 @@ import outputs
 
 
 def one_run(place):
-    """One run over all nights, in which earlier nights are preferred."""
+    """Runs once over all batches, and prefers earlier batches."""
     out = place.folder / "together"
     command = [place.dupsift, "run", place.folder / "in", "--out", out, "--stats", place.index, "--keep", "night asc, length desc"]
     done = subprocess.run(list(map(str, [*command, "--no-progress", *place.options])), capture_output=True, text=True)
@@ -23,7 +23,7 @@ def one_run(place):
 
 
 def surplus(dealt):
-    """By document of all nights: whether its text stood in an earlier one."""
+    """Returns for each document in all batches whether an earlier document has its text."""
     known, flags = set(), []
     for rows in dealt:
         for row in rows:
@@ -37,7 +37,7 @@ def pairs(out, label):
 
 
 def components(edges, count):
-    """By document the least document that it is connected with."""
+    """Returns for each document the smallest document that it is connected with."""
     parents = list(range(count))
 
     def root(doc):
@@ -58,7 +58,7 @@ def duplicates(table):
 
 
 def clusters_of(out, label, count):
-    """By document the least document of its cluster."""
+    """Returns for each document the smallest document in its cluster."""
     table = pq.read_table(outputs.part(out, "clusters", label), columns=["cluster_id", "doc"], partitioning=None)
     least, own = {}, list(range(count))
     ids, docs = table["cluster_id"].to_pylist(), table["doc"].to_pylist()
@@ -70,7 +70,7 @@ def clusters_of(out, label, count):
 
 
 def laws(place, dealt):
-    """By law what was found: how many rows, and how many differ."""
+    """Checks each law; returns how much was compared, and how much differs."""
     together = one_run(place)
     begins = np.cumsum([0, *map(len, dealt)])
     nights = [night for night in range(1, len(dealt) + 1) if (place.out(night) / "_SUCCESS").is_file()]
@@ -98,7 +98,7 @@ def laws(place, dealt):
 
 
 def differing(found, expected):
-    """Rows that only one of two tables has."""
+    """Returns the number of rows that only one of the two tables has."""
     if found.equals(expected):
         return 0
     rows = lambda table: set(map(str, table.to_pylist()))
@@ -117,7 +117,7 @@ def found_in(outs, labels):
 
 
 def first_copies(halves):
-    """Which pairs two nights do not list: those of the second night with a document whose text an earlier one had."""
+    """Returns a function that tests for pairs that two batches do not list: pairs of the second batch with a repeated text of the first."""
     known, surplus = set(), set()
     for row in halves[0]:
         surplus |= {row[0]} if row[1] in known else set()
@@ -127,7 +127,7 @@ def first_copies(halves):
 
 
 def versions(arguments, folder, say, algorithms):
-    """F1 of one run under the statistics of a night that is a half of the corpus, beside its own; and that of the two nights."""
+    """Compares F1 of one run with its own statistics, with those of a batch of half the corpus, and of two batches."""
     say(
         "### Statistics of the first night",
         "",

@@ -16,13 +16,13 @@ import pyarrow.parquet as pq
 
 RECIPES = ["minhash:ngram=2", "exact,minhash:ngram=2"]
 NIGHT = 10_000
-# Of the night: so many texts of the index again, and so many with one word more.
+# How many texts from the index the batch repeats, and how many it repeats with an additional word.
 AGAIN, EDITED = 1_500, 1_500
 STAGES = ["match the index", "look up indexed documents", "append to the index"]
 
 
 def night_of(folder, old, seed):
-    """Documents that are new, and some of the index."""
+    """Writes new documents, and some from the index."""
     grown(folder / "new", NIGHT - AGAIN - EDITED, seed + 1_000)
     new = pq.read_table(folder / "new")["text"].to_pylist()
     first = pq.read_table(sorted(old.glob("*.parquet"))[0], columns=["text"])["text"]
@@ -42,7 +42,7 @@ def grown(folder, count, seed):
 
 
 def night_of_corpus(folder, corpus, seed):
-    """So many documents of a corpus, chosen at random, with numbers as those of the index."""
+    """Writes random documents from a corpus, with numbers like those in the index."""
     rows = random.Random(seed).sample(nights_dealt.read(corpus), NIGHT)
     folder.mkdir()
     table = pa.table({"id": pa.array([-1 - NIGHT - at for at in range(NIGHT)], pa.int64()), "text": pa.array([row[1] for row in rows], pa.large_string())})
@@ -60,7 +60,7 @@ def run(arguments, algorithms, corpus, out, *more):
 
 
 def one_line(arguments, place, algorithms, kind, night, made):
-    """The line of the table of one night."""
+    """Returns the table row for one batch."""
     plain = [run(arguments, algorithms, night, place / "out" / "plain") for _ in range(arguments.runs)]
     met = [run(arguments, algorithms, night, place / "out" / kind, "--index", place / "index", "--accept") for _ in range(arguments.runs)]
     middle = lambda runs, of: statistics.median(map(of, runs))

@@ -23,10 +23,10 @@ import outputs
 
 
 def counts(out, labels):
-    """{(A, B): pairs in common}, and {A: pairs that A alone has}."""
+    """Returns {(A, B): pairs in common} and {A: pairs that only A has}."""
     files = [str(outputs.part(out, "pairs", label)) for label in labels]
     read = "SELECT parse_path(filename)[-2][11:] AS algorithm, doc_a, doc_b FROM read_parquet($files, hive_partitioning = false, filename = true) WHERE relation IS DISTINCT FROM 'template'"
-    # Folders are called algorithm=LABEL.
+    # Folders are named algorithm=LABEL.
     connection = duckdb.connect()
     connection.execute(f"CREATE TEMP TABLE pairs AS {read}", {"files": files})
     common = "SELECT x.algorithm, y.algorithm, count(*) FROM pairs x JOIN pairs y USING (doc_a, doc_b) GROUP BY ALL"

@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-# Packages that are imported by another name than the one they are installed by.
+# Packages whose import name differs from their name in the registry.
 NAMES = {"axe-core-python": "axe_core_python"}
-# Packages that a script asks for itself, once it needs them.
+# Packages that a script imports only when it needs them.
 LATER = {"jieba"}
-# Scripts whose packages are not in .venv: the environment, and the target of make that makes it.
+# Scripts whose packages are not in .venv: the environment, and the make target that creates it.
 ENVIRONMENTS = {
     "bench_peers.py": (".venv-peers", "bench-peers"),
     "bench_sort.py": (".venv-peers", "bench-sort"),
@@ -24,13 +24,13 @@ ENVIRONMENTS = {
 
 
 def declared(script):
-    """The packages in the head of a script, as `# dependencies = ["pyarrow"]` names them."""
+    """Returns the packages declared at the top of a script, as in `# dependencies = ["pyarrow"]`."""
     line = re.search(r"^# dependencies = \[(.*)\]$", script.read_text(encoding="utf-8"), re.MULTILINE)
     return re.findall(r'"([^"]+)"', line.group(1)) if line else []
 
 
 def find():
-    """Starts the script that runs again where it has to; says what is missing where that does not help."""
+    """Restarts the running script with another interpreter if necessary; reports missing packages if that does not help."""
     script = Path(sys.argv[0]).resolve()
     if script.parent != ROOT / "scripts":
         return

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 CORPORA = ["html-readability", "html-gne-zh"]
 METHODS = ["docview", "readability", "visible"]
 WORD = re.compile(r"[\u3400-\u9fff]|[^\W_\u3400-\u9fff]+")
-# The mean F1 of a method over the pages of a corpus must not fall below this.
+# The minimum of a method's mean F1 over the pages of a corpus.
 FLOORS = {
     ("html-readability", "docview"): 0.90,
     ("html-readability", "readability"): 0.98,
@@ -25,7 +25,7 @@ FLOORS = {
     ("html-gne-zh", "readability"): 0.94,
 }
 SWAPPED = ["exact", "long_sent", "simhash", "minhash", "versions"]
-# With the better of the two methods, the F1 of these two must not fall below this, in either language.
+# The minimum F1 of these two algorithms with the better of the two methods, in each language.
 SWAP_FLOORS = {"minhash": 0.92, "versions": 0.95}
 SITES = BODIES = 20
 VOID = set("area base br col embed hr img input link meta param source track wbr".split())
@@ -83,12 +83,12 @@ def main_text(quality):
 
 
 class Elements(HTMLParser):
-    """Where each element begins and ends in the page, and the words in it."""
+    """Records where each element begins and ends in the page, and the words in it."""
 
     def __init__(self, page):
         super().__init__(convert_charrefs=True)
         self.starts = list(itertools.accumulate((len(line) for line in page.splitlines(keepends=True)), initial=0))
-        # (tag, where its inside begins, words so far), of what is open; (begin, end, words) of what is closed.
+        # (tag, start of its content, words so far) of open elements; (begin, end, words) of closed ones.
         self.open, self.closed, self.words, self.silent = [], [], [], 0
         self.feed(page)
         self.close()
@@ -118,33 +118,34 @@ class Elements(HTMLParser):
 
 
 def template(page, text):
-    """What stands before and behind the main text in a page; none if it does not stand in one element."""
+    """Returns the parts of a page before and after its main text; None if the main text is not in one element."""
     wanted = Counter(words(text))
     elements = Elements(page)
     best = None
     for begin, end, place in elements.closed:
         inside = Counter(elements.words[place.start : place.stop])
         covered = (inside & wanted).total()
-        # The smallest element that has nearly all of it, and hardly anything else.
+        # The smallest element that contains nearly all of the text, and hardly anything else.
         if covered >= 0.9 * wanted.total() and covered >= 0.75 * inside.total() and (best is None or end - begin < best[1] - best[0]):
             best = (begin, end)
     if best is None:
         return None
     before, behind = page[: best[0]], page[best[1] :]
     left = len(elements.words) - wanted.total()
-    # A page without a template of its own shows nothing.
+    # A page without a template is of no use.
     return (before, behind) if left >= 100 else None
 
 
 def swapped(quality, corpus):
-    """Pages of every text in every template, and which of them have one text."""
+    """Writes pages of every text in every template; returns their folder, the pairs with the same text, and the numbers of templates and
+    texts."""
     rows = pq.read_table(quality.docs(corpus), columns=["html", "text", "charset_guess"]).to_pylist()
     rows = [row for row in rows if len(words(row["text"])) >= 200]
     templates, bodies, seen = [], [], set()
     for row in rows:
         page = row["html"].decode(row["charset_guess"] or "utf-8", errors="replace")
         head = tuple(words(row["text"])[:40])
-        # One page of a site that the corpus has several times would be a copy without any swap.
+        # If the corpus has a page several times, its copies would be duplicates without any swap.
         if head in seen:
             continue
         seen.add(head)
@@ -165,7 +166,7 @@ def swapped(quality, corpus):
     random.Random(1).shuffle(order)
     folder = quality.work / f"{corpus}-swapped"
     folder.mkdir(exist_ok=True)
-    # The charset stands in the header, for what a page says of itself is no longer so.
+    # The charset is in the header, because the one that a page declares is no longer correct.
     table = {"id": ids, "html": pages, "content_type": ["text/html; charset=utf-8"] * len(ids)}
     pq.write_table(pa.table({name: [values[at] for at in order] for name, values in table.items()}), folder / "pages.parquet")
     return folder, truth, len(templates), len(bodies)

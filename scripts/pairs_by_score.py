@@ -40,7 +40,7 @@ def print_bars(header, counts):
 
 
 def by_score(table):
-    """Pairs by score, from the highest down; 1 stands alone."""
+    """Returns the number of pairs by score, the highest first; 1 has its own line."""
     scores = table["similarity"].to_pylist()
     last = round(1 / STEP)
     bins = [0] * (last + 1)
@@ -51,7 +51,7 @@ def by_score(table):
 
 
 def by_size(table):
-    """Clusters by the number of their documents."""
+    """Returns the number of clusters by their number of documents."""
     sizes = table.filter(pc.field("is_representative"))["cluster_size"].to_pylist()
     fits = lambda size, low, high: size >= low and (high is None or size <= high)
     name = lambda low, high: str(low) if low == high else f"{low:,}+" if high is None else f"{low}-{high:,}"

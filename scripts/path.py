@@ -30,7 +30,7 @@ from pathlib import Path
 
 
 def measure(program, inputs, algorithms, threads):
-    """CPU seconds of all, seconds of the path, and the stages as (name, serial, busiest, all)."""
+    """Returns all CPU seconds, seconds of the path, and the stages as (name, serial, busiest, all)."""
     with tempfile.TemporaryDirectory() as folder:
         command = [program, "run", *inputs, "--out", f"{folder}/out", "--threads", str(threads), "--log-format", "json", "--checkpoint", "never"]
         command += ["--algorithms", algorithms] if algorithms else []

@@ -55,7 +55,7 @@ MARKERS = ("<!-- quality -->", "<!-- /quality -->")
 
 
 class Quality:
-    """The runs of the program, and the lines and broken floors that they come to."""
+    """Runs the program; collects the lines to print and the lower bounds that were missed."""
 
     report = staticmethod(lambda out: report(out))
     pairs_of = staticmethod(lambda out, label: pairs_of(out, label))
@@ -111,7 +111,7 @@ def share(part, whole):
 
 
 def s_curve(quality, corpus):
-    """MinHash candidates against what bands and rows promise, by true Jaccard."""
+    """Compares MinHash candidates with the probability from bands and rows, by exact Jaccard similarity."""
     found = {}
     for seed in SEEDS:
         recipe = f"exact,minhash:unit=char,ngram=5,verify=none,bands={BANDS},rows={ROWS},seed={seed}"
@@ -125,7 +125,7 @@ def s_curve(quality, corpus):
         number = 5 if jaccard == 1.0 else min(int(jaccard * 10) - 5, 4)
         everything, distinct = bins.setdefault(number, ([], {}))
         everything.append(pair)
-        # Pairs of copies of the same two texts are one throw of the dice, not many; copies of one text are none.
+        # Pairs of copies of the same two texts are one random trial, not many; copies of the same text are none.
         key = frozenset(copy_of.get(one, one) for one in pair)
         if len(key) == 2:
             distinct[key] = (pair, 1 - (1 - jaccard**ROWS) ** BANDS)
@@ -276,7 +276,7 @@ def readers(quality, runs):
             if len(set(counts.values())) > 1:
                 differing.append(f"{path.relative_to(quality.work)}: {counts}")
         for label in ALL:
-            # The folders as one table, with the algorithm as a column.
+            # Reads the folders as one table, with the algorithm as a column.
             glob = str(out / "pairs" / "**" / "*.parquet")
             expected = table(out, "pairs", label).num_rows
             whole = {

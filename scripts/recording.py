@@ -34,17 +34,17 @@ COMMANDS = [
 ]
 COLUMNS, LINES = 100, 30
 
-# Seconds: a screen stands at least, the end of a command, and the command before it begins.
+# Seconds: minimum for a screen, at the end of a command, and for the command line before it runs.
 LEAST, AFTER, BEFORE = 0.12, 5.0, 1.0
 
-# Of a character and a line, in pixels.
+# Width of a character, height of a line, and margin, in pixels.
 CELL, LINE, MARGIN = 8.0, 18, 14
 COLOURS = {"": "#e6e6e6", "31": "#ff8a80", "32": "#8bd98b", "33": "#f0c674", "34": "#82b1ff", "35": "#d8a6ff", "36": "#7fd6d6", "1": "#ffffff", "2": "#b0b0b0"}
 CONTROL = re.compile(r"\x1b\[([0-9;?]*)([A-Za-z])|\x1b.|[\r\n\b]|[^\x1b\r\n\b]")
 
 
 class Screen:
-    """What stands on a terminal: a cell is a character and its colour; a wide character has an empty cell behind it."""
+    """Holds the content of a terminal: a cell is a character and its color; a wide character is followed by an empty cell."""
 
     def __init__(self):
         self.rows = [[]]
@@ -93,7 +93,7 @@ class Screen:
         self.column += wide
 
     def seen(self):
-        """The last lines, each as runs of one colour."""
+        """Returns the last lines, each as runs of one color."""
         lines = []
         for row in self.rows[-LINES:]:
             runs = []
@@ -107,14 +107,14 @@ class Screen:
 
 
 def child(command, folder, program):
-    """Becomes the command as typed, in a shell in which dupsift is the program."""
+    """Replaces this process by a shell that runs the command as typed, with `dupsift` as this program."""
     os.chdir(folder)
     environment = {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS), "LINES": str(LINES), "LANG": "C.UTF-8", "PATH": os.environ["PATH"]}
     os.execve("/bin/sh", ["sh", "-c", f'dupsift() {{ {shlex.quote(str(program))} "$@"; }}; {command}'], environment)
 
 
 def played(screen, command, folder, program):
-    """Runs a command; yields what stood on the screen, and for how many seconds."""
+    """Runs a command; yields each screen, and the seconds for which it was shown."""
     screen.feed(f"\x1b[36m$\x1b[0m \x1b[1m{command}\x1b[0m\r\n")
     yield screen.seen(), BEFORE
     pid, terminal = pty.fork()
@@ -143,12 +143,12 @@ def played(screen, command, folder, program):
 
 
 def width(text):
-    """Of a text, in cells."""
+    """Returns the width of a text in cells."""
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def drawn(frame):
-    """Each part between wide spaces stands at a place of its own, so columns stay columns in any font."""
+    """Draws a screen. Each part between wide spaces has its own position, so that columns are aligned in any font."""
     lines = []
     for at, runs in enumerate(frame):
         column = 0
@@ -162,7 +162,7 @@ def drawn(frame):
 
 
 def svg(frames):
-    """Frames stand one above the other; each is seen in its part of the whole time."""
+    """Returns the SVG: frames are stacked, and each is visible during its part of the total time."""
     total = sum(seconds for _, seconds in frames)
     wide, high = COLUMNS * CELL + 2 * MARGIN, LINES * LINE + 2 * MARGIN
     rules, groups, begin = [], [], 0.0

@@ -54,7 +54,7 @@ import versions_rule
 from measured import commit, missing_corpora, section, write_section
 
 LANGUAGES = ["zh", "ru", "en"]
-# The first one is the default of the program.
+# The first one is the program's default.
 DEFAULT = "--remove-if contained:0.8:0.9"
 SETTINGS = [DEFAULT, "--remove-if pair"]
 THIN = [0.1, 0.02]
@@ -68,8 +68,8 @@ SAVED = {
 }
 WORDS = re.compile(r"[\u4e00-\u9fff]|[^\s\u4e00-\u9fff]+|\s+")
 MARKERS = ("<!-- regimes -->", "<!-- /regimes -->")
-# What the default reaches, a last digit beside the measured figure: least F1, or recall and share of whole families; fewest removals for a
-# document of the own family; most pages lost. They say that nothing became worse; docs/versions.md has the goals.
+# Lower bounds for the default, one last digit below the measured figures: F1, or recall and the share of complete families; removals in
+# favor of a document from the same family; and the maximum of lost pages. They detect regressions; docs/versions.md has the goals.
 FLOORS = {
     ("zh", "plain"): {"f1": 0.967, "right": 1979, "lost": 0.0042},
     ("zh", "thin 10 %"): {"f1": 0.935, "right": 209, "lost": 0.0035},
@@ -89,7 +89,7 @@ FLOORS = {
 
 @dataclass
 class Regime:
-    """A corpus, the pairs in it that are true, and the family of each document that has one."""
+    """Holds a corpus, its true pairs, and the family of each document that has one."""
 
     name: str
     rows: list
@@ -97,7 +97,7 @@ class Regime:
     family: dict
 
     def members(self):
-        """The documents of each page; one that has no family is a page by itself."""
+        """Returns the documents of each page; a document without a family is a separate page."""
         members = collections.defaultdict(list)
         for document, _ in self.rows:
             members[self.family.get(document, document)].append(document)
@@ -113,7 +113,7 @@ def all_pairs(members):
 
 
 def families(pairs):
-    """The representative of each document that stands in a pair, as pairs join them."""
+    """Returns the representative of each document in a pair, after pairs are joined to families."""
     parent = {}
 
     def root(document):
@@ -128,7 +128,7 @@ def families(pairs):
 
 
 def documents(corpus):
-    """(id, text) of each document of a Parquet file, or of those in a folder."""
+    """Returns (id, text) of each document in a Parquet file, or in a folder of them."""
     rows = []
     for path in sorted(corpus.glob("*.parquet")) if corpus.is_dir() else [corpus]:
         table = pq.read_table(path, columns=["id", "text"])
@@ -137,13 +137,13 @@ def documents(corpus):
 
 
 def labelled(corpus):
-    """Documents and labelled pairs of a versions corpus."""
+    """Returns the documents and the labeled pairs of a versions corpus."""
     table = pq.read_table(corpus / "truth" / "pairs.parquet", columns=["id_a", "id_b"])
     return documents(corpus / "docs"), [pair(*ids) for ids in zip(table["id_a"].to_pylist(), table["id_b"].to_pylist())]
 
 
 def thin(rows, pairs, family, kept):
-    """Of each family one document, or all of it with the probability `kept`."""
+    """Keeps one document of each family, or all of them with the probability `kept`."""
     draw = random.Random(SEED_THIN)
     groups = collections.defaultdict(list)
     for row in rows:
@@ -158,7 +158,7 @@ def thin(rows, pairs, family, kept):
 
 
 def twice(rows, family, language):
-    """Every labelled page once more, with a line at its end that says when it was saved."""
+    """Repeats every labeled page, with an additional last line that says when it was saved."""
     draw = random.Random(SEED_TWICE)
     doubled, page = [], {}
     for document, text in rows:
@@ -177,7 +177,7 @@ def twice(rows, family, language):
 
 
 def regimes_of(corpora, language):
-    """The four regimes of one labelled corpus."""
+    """Yields the four regimes of one labeled corpus."""
     rows, pairs = labelled(corpora / f"versions-{language}")
     family = families(pairs)
     yield Regime("plain", rows, set(pairs), family)
@@ -187,7 +187,7 @@ def regimes_of(corpora, language):
 
 
 def edited(draw, text, share, vocabulary):
-    """A text in which about `share` of the words were replaced (half of them), dropped (a quarter) or followed by another one."""
+    """Edits about `share` of the words in a text: half of these are replaced, a quarter dropped, and the others followed by a new word."""
     words = []
     for word in WORDS.findall(text):
         chance = draw.random()
@@ -201,7 +201,7 @@ def edited(draw, text, share, vocabulary):
 
 
 def planted(corpora):
-    """Families of two versions and their near-copies among documents that are what they were."""
+    """Returns the regime of planted families: two versions and their near-copies, among unchanged documents."""
     rows = [row for row in sorted(documents(corpora / "mixed-100m" / "docs")) if len(row[1]) in PLANTED_LENGTHS]
     draw = random.Random(SEED_PLANTED)
     draw.shuffle(rows)
@@ -221,7 +221,7 @@ def planted(corpora):
 
 
 def run_setting(dupsift, docs, out, setting, memory):
-    """Runs the program; returns the folder of its result, be it published or held back."""
+    """Runs the program; returns the folder of its result, whether published or held back."""
     command = [dupsift, "run", docs, "--out", out, "--overwrite", "--no-progress", "--no-report", "--memory", memory]
     command = [*map(str, command), *shlex.split(setting)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -231,7 +231,7 @@ def run_setting(dupsift, docs, out, setting, memory):
 
 
 def reported_pairs(out):
-    """Pairs of ids that any algorithm of a result reports as more than pages of one template."""
+    """Returns the pairs of ids that any algorithm of a result reports, except pages from the same template."""
     found = set()
     for path in sorted((out / "pairs").glob("*/*.parquet")):
         file = pq.ParquetFile(path)
@@ -245,7 +245,7 @@ def reported_pairs(out):
 
 
 def removals(out):
-    """(id, id of the kept document, reason) of each document that a result removes."""
+    """Returns (id, id of the kept document, reason) of each document that a result removes."""
     rows = []
     for path in sorted((out / "removed").glob("*.parquet")):
         table = pq.read_table(path, columns=["id", "kept_id", "reason"])
@@ -264,7 +264,7 @@ def share(part, whole):
 
 
 def figures(regime, found, removed):
-    """What pairs and removals are worth in a regime."""
+    """Returns the figures for pairs and removals in a regime."""
     members, family = regime.members(), regime.family
     gone = {document for document, _, _ in removed}
     groups = [group for group in members.values() if len(group) > 1]
@@ -285,7 +285,7 @@ def figures(regime, found, removed):
 
 
 class Bench:
-    """The runs over the regimes, and the lines that they come to."""
+    """Runs settings over the regimes, and collects the lines to print."""
 
     def __init__(self, arguments, work):
         self.arguments, self.work, self.lines, self.broken = arguments, work, [], []
@@ -302,7 +302,7 @@ class Bench:
             if self.arguments.rule:
                 found, removed = versions_rule.version_pairs(self.arguments.dupsift, docs, dict(regime.rows), self.work), []
             else:
-                # A folder for each run: none meets the output of another one, be it published or held back.
+                # Each run has its own folder, so that it finds no output of another run.
                 with tempfile.TemporaryDirectory(dir=self.work) as folder:
                     out = run_setting(self.arguments.dupsift, docs, Path(folder) / "out", setting, self.arguments.memory)
                     found, removed = reported_pairs(out), removals(out)
@@ -317,7 +317,7 @@ class Bench:
             )
 
     def floor(self, language, regime, setting, one):
-        """A further column: whether the default is as good as it was."""
+        """Returns an additional column: whether the default is as good as before."""
         if setting != DEFAULT:
             return " - |"
         bounds, broken = FLOORS[language, regime], []

@@ -30,12 +30,12 @@ GOOD = ("same", "contained")
 
 
 def removed_documents(program, docs, options):
-    """The documents that a run removes: {id: (id of the kept document, reason)}."""
+    """Returns the documents that a run removes: {id: (id of the kept document, reason)}."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         words = [program, "run", docs, "--out", out, "--no-report", "--no-progress", *options]
         ran = subprocess.run(list(map(str, words)), capture_output=True, text=True)
-        # 3: done with a remark, such as a guard that would hold a result back.
+        # Exit code 3: done, but rows were rejected or a guard fired.
         if ran.returncode not in (0, 3):
             sys.exit(f"{docs}: exit code {ran.returncode}: {ran.stderr.strip()[-300:]}")
         rows = pq.read_table(out / "removed", columns=["id", "kept_id", "reason"]).to_pylist()
@@ -43,7 +43,7 @@ def removed_documents(program, docs, options):
 
 
 def judge(judged, removed):
-    """(wrong, judged not to be duplicates, right, judged to be duplicates) of these judged pairs."""
+    """Returns (wrong, judged not to be duplicates, right, judged to be duplicates) for these judged pairs."""
     duplicates = {frozenset((row["id_a"], row["id_b"])) for row in judged if row["verdict"] in GOOD}
 
     def is_wrong(one):

@@ -31,12 +31,12 @@ import outputs
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-# A document is held against so many of its kept partners, the most similar ones first.
+# A document is compared with this many of its kept partners, the most similar ones first.
 MOST_LOOKED_AT = 20
 
 
 def check_threshold(one, table, threshold):
-    """Ends, or says, where the run knows nothing."""
+    """Exits, or prints a note, if the run has too little information for this threshold."""
     checked = re.search(r":(\d*\.?\d+)(?: |$)", one["verify"] or "")
     own = checked and float(checked[1])
     lowest = min(table["similarity"].to_pylist(), default=None)
@@ -55,7 +55,7 @@ def check_threshold(one, table, threshold):
 
 
 class Pair(NamedTuple):
-    """A pair, seen from one of its documents."""
+    """Holds a pair, seen from one of its documents."""
 
     similarity: float
     """Whether the texts are equal."""
@@ -68,8 +68,8 @@ class Pair(NamedTuple):
 
 
 def neighbours(table, threshold):
-    """Document -> {document: Pair}, and document -> id. The table pairs each copy with one document of its text, and different texts between
-    one document of each; here all their documents are pairs."""
+    """Returns document -> {document: Pair}, document -> id, and the number of rows used. The table pairs each copy with one document
+    with its text, and different texts by one document each; the result has pairs of all their documents."""
     linked, ids, rows = {}, {}, []
     columns = ["id_a", "id_b", "similarity", "matched_by", "doc_a", "doc_b", "contained_a", "contained_b", "numbers_a", "numbers_b", "other_title"]
     for batch in table.select(columns).to_batches(max_chunksize=outputs.BATCH_ROWS):
@@ -96,7 +96,7 @@ def neighbours(table, threshold):
 
 
 def components(linked):
-    """Document -> the smallest document of its cluster."""
+    """Returns document -> the smallest document in its cluster."""
     first = {}
     for start in sorted(linked):
         if start not in first:
@@ -122,7 +122,7 @@ def clusters(first, order, linked, ids):
 
 
 def bounds(typed):
-    """The shares of `contained:T[:N]` with 32 bits, as tables have them; None for `pair`."""
+    """Returns the shares in `contained:T[:N]` with 32 bits, as in tables; None for `pair`."""
     rule, *shares = typed.split(":")
     try:
         shares = [single(float(share)) for share in shares]
@@ -136,12 +136,12 @@ def bounds(typed):
 
 
 def single(number):
-    """Numbers are written with 32 bits: 7 / 10 stands there as a little less than 0.7."""
+    """Rounds a number to 32 bits, as in tables: 7 / 10 becomes a little less than 0.7."""
     return struct.unpack("f", struct.pack("f", number))[0]
 
 
 def chosen(partners, rank, least):
-    """For which of its kept partners a document goes; None if for none."""
+    """Returns the kept partner in favor of which a document is removed, or None."""
     if least is None:
         return min(partners, key=rank.get, default=None)
     partners = {other: pair for other, pair in partners.items() if not pair.other_title}
@@ -158,7 +158,7 @@ def chosen(partners, rank, least):
 
 
 def removals(first, order, linked, chain, least):
-    """Removed document -> the kept one."""
+    """Returns removed document -> kept document."""
     removed, kept, heads = {}, set(), {}
     rank = {doc: place for place, doc in enumerate(order)}
     for doc in order:
@@ -176,7 +176,7 @@ def removals(first, order, linked, chain, least):
 
 
 def write(path, like, rows):
-    """A table with the columns of another one of the run."""
+    """Writes a table with the same columns as a table of the run."""
     schema = pq.read_schema(like)
     columns = list(zip(*rows)) or [[] for _ in schema.names]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema)]

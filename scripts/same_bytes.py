@@ -9,12 +9,12 @@ import sys
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-# Anonymous memory stays under the budget + 150 MB + 30 times the longest document.
+# Anonymous memory stays below the memory limit + 150 MB + 30 times the longest document.
 FIXED_MEMORY = 150_000_000
 
 
 def digest(out):
-    """One hash of all files of pairs/, clusters/ and removed/."""
+    """Returns a hash of all files in pairs/, clusters/ and removed/."""
     whole = hashlib.sha256()
     for kind in ("pairs", "clusters", "removed"):
         for path in sorted((out / kind).rglob("*.parquet")):
@@ -23,7 +23,7 @@ def digest(out):
 
 
 def measure(quality, out, labels):
-    """The same bytes whatever the machine, the same pairs whatever the order."""
+    """Checks that the bytes do not depend on the machine, and the pairs not on the order of documents."""
     docs, algorithms = quality.docs("mixed-100m"), ",".join(labels)
     expected = digest(out)
     told = subprocess.run(

@@ -35,13 +35,13 @@ SETTINGS = [
     ("`minhash`", ["--algorithms", "minhash"], None),
     ("the default", [], None),
     ("the default, `--memory 2GiB`", ["--memory", "2GiB"], None),
-    # Cutting passages writes the text again; 2 GB say what it costs.
+    # Cutting passages writes the text again; 2 GB are enough to measure its cost.
     ("`exact`, `--cut runs:200`", ["--algorithms", "exact", "--cut", "runs:200", "--corpus", "keep", "--max-cut-share", "1"], PART),
 ]
 
 
 def grown(corpora, folder, megabytes, at_once):
-    """Folders of parts that hold so many megabytes together; those that are missing are grown side by side."""
+    """Returns folders of parts with this many megabytes together; missing parts are grown in parallel."""
     sizes = [PART] * (megabytes // PART) + ([megabytes % PART] if megabytes % PART else [])
     parts = [(folder / f"part-{seed}-{size}mb", size, seed) for seed, size in enumerate(sizes, 1)]
     grow = Path(__file__).with_name("grow_corpus.py")
@@ -62,7 +62,7 @@ def grown(corpora, folder, megabytes, at_once):
 
 
 def anonymous(pid):
-    """Bytes of anonymous memory of a process; 0 once it has ended."""
+    """Returns the anonymous memory of a process in bytes; 0 after it has ended."""
     try:
         status = Path(f"/proc/{pid}/status").read_text()
     except OSError:
@@ -71,7 +71,7 @@ def anonymous(pid):
 
 
 def size_of(folder):
-    """Bytes on disk of all files below a folder; files that vanish on the way count nothing."""
+    """Returns the bytes on disk of all files in a folder; files that disappear in the meantime do not count."""
     total = 0
     for path, _, names in os.walk(folder):
         for name in names:
@@ -83,7 +83,7 @@ def size_of(folder):
 
 
 def unlinked(pid):
-    """Bytes on disk of the files that a process has open and that have no name any more, as most temporary files of a run."""
+    """Returns the bytes on disk of the open files of a process that no longer have a name, like most temporary files of a run."""
     held = {}
     try:
         for number in os.listdir(f"/proc/{pid}/fd"):
@@ -97,7 +97,7 @@ def unlinked(pid):
 
 
 def measure(program, inputs, more, threads, folder):
-    """One run: (documents, bytes of text, wall-clock seconds, CPU seconds, peak of anonymous memory, peak of temporary files)."""
+    """Measures one run: (documents, bytes of text, wall-clock seconds, CPU seconds, peak of anonymous memory, peak of temporary files)."""
     work, out = folder / "work", folder / "out"
     for place in (work, out):
         shutil.rmtree(place, ignore_errors=True)
@@ -118,7 +118,7 @@ def measure(program, inputs, more, threads, folder):
     ended.set()
     looking.join()
     code = process.returncode = os.waitstatus_to_exitcode(status)
-    # 3: done with a remark, such as a guard that would hold a result back.
+    # Exit code 3: done, but rows were rejected or a guard fired.
     if code not in (0, 3):
         sys.exit(f"{' '.join(map(str, words))} ended with exit code {code}")
     documents = json.loads((out / "run.json").read_text())["documents"]

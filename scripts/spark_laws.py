@@ -55,7 +55,7 @@ import dupsift.spark._run
 MASTER = "local-cluster[2,1,1024]"
 LAWS = ["tables", "killed", "hot", "chain", "cost", "twice", "bytes"]
 COPIES = 5
-# The order of the kinds of blocks, as crates/cluster/src/kind.rs has it.
+# The kinds of blocks, in the order of crates/cluster/src/kind.rs.
 KINDS = (
     "notes rejected tally ids copies words features rows evidence sketches links word_terms feature_terms probes pairs compared candidates "
     "judged undecided learnt contents"
@@ -64,7 +64,7 @@ OF_A_MEMBER = {"rows", "evidence", "sketches", "links", "probes", "pairs", "comp
 
 
 def processes() -> dict[int, tuple[int, float, str]]:
-    """This process and those below it: their parents, CPU seconds with those of children that ended, and command lines."""
+    """Returns this process and its descendants: their parents, CPU seconds including those of ended children, and command lines."""
     ticks, all_of_them = os.sysconf("SC_CLK_TCK"), {}
     for folder in Path("/proc").iterdir():
         if folder.name.isdigit():
@@ -87,7 +87,7 @@ def cpu() -> float:
 
 
 class Counted(dupsift.spark._run.Cluster):
-    """Counts what goes through the shuffle and to the driver, CPU seconds of steps, and tells where a step begins."""
+    """Counts the bytes through the shuffle and to the driver and the CPU seconds of steps, and reports when a step begins."""
 
     shuffled: Counter[int] = Counter()
     collected: Counter[int] = Counter()
@@ -147,7 +147,7 @@ class Laws:
         print("| " + " | ".join(f"{cell:.1f}" if isinstance(cell, float) else str(cell) for cell in cells) + " |", flush=True)
 
     def law(self, what: str, inputs: object, task_bytes: int = 64 << 20, **options: object) -> ds.Result | None:
-        """Runs here and there, and compares. `task_bytes` is of the run on Spark alone."""
+        """Runs on one machine and on Spark, and compares. `task_bytes` applies only to Spark."""
         one, two = self.work / "one", self.work / "two"
         options = {"max_removed_share": 1.0, "no_report": True, "overwrite": True, "no_progress": True, **options}
         before = time.process_time()
@@ -173,8 +173,8 @@ class Laws:
         self.law("minhash, mixed-100m", self.mixed, algorithms="minhash")
 
     def killed(self) -> None:
-        """The executor goes while tasks of that step are at work on it."""
-        # The default's steps: counts first, then one that signs after them.
+        """Kills an executor while it runs tasks of a step."""
+        # The steps of the default: the first one counts, a later one signs.
         signs = lambda step: isinstance(step, dict) and step["Map"]["signs"]
         whole = [(name, lambda step, name=name: step == name) for name in ("Group", "Judge", "collect")]
         for name, is_it in [("sign", signs), *whole]:
@@ -183,7 +183,7 @@ class Laws:
             def begins(step: str, is_it=is_it, killed=killed) -> None:
                 if not killed and is_it(json.loads(step)):
                     killed.append(0)
-                    # Blocks come by one task after the other.
+                    # The tasks deliver blocks one after another.
                     least = 1 if json.loads(step) == "collect" else 2
                     threading.Thread(target=self.kill, args=(killed, least), daemon=True).start()
 
@@ -208,7 +208,7 @@ class Laws:
     def hot(self) -> None:
         rows = self.arguments.rows
         words, chance = stems(12), random.Random(5)
-        # 12! orders, and 10^6 draws: some come twice, which are copies; so they are drawn until so many differ.
+        # There are 12! orders. Some of 10^6 draws are equal, which would be copies, so orders are drawn until enough are different.
         orders: set[str] = set()
         while len(orders) < rows:
             orders.add(" ".join(chance.sample(words, len(words))))
@@ -279,17 +279,17 @@ class Laws:
 
 
 def different(one: ds.Result, two: ds.Result) -> list[str]:
-    """The tables that are not the same in every column and row."""
+    """Returns the tables that differ in any column or row."""
     files = [{str(path.relative_to(result.path)) for path in result.path.rglob("*.parquet")} for result in (one, two)]
     read = lambda result, file: pq.ParquetFile(result.path / file).read()
     return sorted(files[0] ^ files[1]) + [file for file in sorted(files[0] & files[1]) if read(one, file) != read(two, file)]
 
 
 def stems(count: int) -> list[str]:
-    """So many words of ten letters that differ."""
+    """Returns this many different words of ten letters."""
     syllables = [consonant + vowel for consonant in "bcdfghjklmnpqrstvwxz" for vowel in "aeiou"]
     words = map("".join, itertools.product(syllables, repeat=5))
-    # Those that follow each other differ in all places.
+    # Consecutive words differ in all positions.
     return [word[::-1] for word in itertools.islice(words, count)]
 
 
@@ -299,7 +299,7 @@ def write(file: Path, texts: list[str]) -> None:
 
 
 def shifted(docs: Path, to: Path) -> None:
-    """The corpus five times: letters and characters shifted, so that copies of one document are not alike."""
+    """Writes the corpus five times, with shifted letters and characters, so that the copies of a document are not similar."""
     to.mkdir()
     table = pa.concat_tables([pq.ParquetFile(path).read() for path in sorted(docs.glob("*.parquet"))])
     alphabets = [("a", 26), ("A", 26), ("а", 32), ("А", 32), ("一", 0x9FA5 - 0x4E00)]

@@ -33,10 +33,10 @@ PUBLISHED = {
     "log_shingles": (0.39, 0.97, 0.56), "megashingles": (0.36, 0.91, 0.51), "exact": (0.23, 1.00, 0.38),
 }  # fmt: skip
 RECOMMENDED = "versions"
-# F1 against the labels: the goal, and a perfect MinHash (exact Jaccard of 5 characters at its best threshold for each).
+# F1 against the labels: the goals. A perfect MinHash is the exact Jaccard similarity of 5 characters at its best threshold for each.
 GOAL = {"versions-zh": 0.95, "versions-ru": 0.93, "versions-en": 0.985}
 PERFECT_MINHASH = {"versions-zh": 0.782, "versions-ru": 0.672, "versions-en": 0.964}
-# Settings near the recommended one: how flat the ground is around it.
+# Settings near the recommended one, which show how sensitive the result is.
 NEAR = [
     (f"h{head}_t{threshold}_m{margin}".replace(".", "").replace(":", "_"), head, threshold, margin)
     for head in ("0.05", "0.1", "0.2") for threshold in ("0.64", "0.68", "0.72") for margin in ("either:0.01:0.25", "either:0.02:0.25", "either:0.05:0.3")
@@ -78,7 +78,7 @@ class Study:
         return done.stdout
 
     def evaluate(self, corpus, algorithms):
-        """Pairwise figures of each algorithm against the labels of a corpus."""
+        """Returns pairwise figures of each algorithm against the labels of a corpus."""
         out, _ = self.run("run", corpus, algorithms)
         record = json.loads(self.call([self.dupsift, "evaluate", out, "--truth", self.corpora / corpus / "truth/pairs.parquet", "--json"]))
         self.spent = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
@@ -94,7 +94,7 @@ def three(value):
 
 
 def compared(study):
-    """The four tables, side by side."""
+    """Prints the four tables side by side; returns whether `compare` costs at most MOST_TIMES as much as `run`."""
     records, costs = {}, {}
     for corpus in CORPORA:
         out, costs[corpus] = study.run("compare", corpus, "all")
@@ -134,7 +134,7 @@ def compared(study):
 
 
 def labelled(study):
-    """Settings against the labels, the recommended one among them."""
+    """Compares settings, including the recommended one, with the labels; returns whether that one reaches its goals."""
     found = {corpus: study.evaluate(corpus, ",".join(OTHERS)) for corpus in VERSIONS}
     study.say(
         "### The recommended setting",

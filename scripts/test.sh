@@ -1,5 +1,6 @@
 #!/bin/sh
-# Everything that must hold. What waits for the network or for Java runs beside what computes; its output follows when it has ended.
+# Runs all checks and tests. Those that wait for the network or for Java run in parallel with the others; their output is printed at the
+# end.
 # Usage, from the Makefile: sh scripts/test.sh FRAMES_PYTHON SPARK_PYTHON
 set -u
 frames=$1
@@ -8,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 1
 mkdir -p out
 rm -f out/test-failed
 
-# Clippy computes while pip waits for the network.
+# Clippy runs while pip waits for the network.
 make --no-print-directory environments >out/test-environments.log 2>&1 &
 environments=$!
 trap 'kill $environments 2>/dev/null; exit 130' INT TERM

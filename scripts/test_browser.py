@@ -31,7 +31,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-# Drivers are not looked for on the network, and nothing is told about the use of the library.
+# The library must not search for drivers on the network or report statistics.
 os.environ.update(SE_OFFLINE="true", SE_AVOID_STATS="true")
 
 import packages
@@ -60,7 +60,7 @@ axe.run(document, {runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'best-p
     one.id + ' (' + one.impact + '): ' + one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join(' | '))))
   .catch((error) => done(['axe failed: ' + error]));
 """
-# What ends to the right of the window, and stands in no box that scrolls.
+# Elements that extend beyond the right edge of the window, and are not in a box that scrolls.
 TOO_WIDE = """
 const width = document.documentElement.clientWidth;
 return Array.from(document.querySelectorAll('main *, header *'))
@@ -87,7 +87,7 @@ for (const table of document.querySelectorAll('table.sort')) {
 }
 return wrong;
 """
-# The removals one by one: keys, a tick, and what would be saved.
+# Browses the removals one by one: keys, a tick, and the data that would be saved.
 BROWSE = """
 const browse = document.querySelector('.browse');
 if (!browse) return [];
@@ -114,13 +114,13 @@ def browser(chromium: str, driver: str, profile: str) -> webdriver.Chrome:
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     chrome = webdriver.Chrome(options=options, service=Service(driver))
-    # axe-core takes longer than the usual 30 s on a machine that is busy.
+    # On a busy machine, axe-core takes longer than the usual 30 s.
     chrome.set_script_timeout(180)
     return chrome
 
 
 def look(driver: webdriver.Chrome, page: Path, small: bool, shots: Path | None) -> list[str]:
-    """What is wrong with one page."""
+    """Returns the problems of one page."""
     axe = (Path(axe_core_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
     wrong = []
     for width in WIDTHS:
@@ -155,7 +155,7 @@ def look(driver: webdriver.Chrome, page: Path, small: bool, shots: Path | None) 
     with_scripts = driver.execute_script(CELLS)
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
     driver.get(page.as_uri())
-    # The page's own script is off now, what the driver asks is not.
+    # The page's own script is off now, but scripts from the driver still run.
     if driver.execute_script(CELLS) != with_scripts or driver.execute_script("return document.querySelector('th button')"):
         wrong.append(f"{page}: without scripts its tables are others")
     driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Tests a wheel on a cluster of Apache Spark of two workers on this machine.
 # Usage: sh scripts/test_spark.sh PYTHON WHEEL
-# Without Java 17 or later the tests are left out, which the last line says; with CI=true that is a failure.
+# Without Java 17 or later, the tests are skipped, and the last line says so; with CI=true, this is a failure.
 set -eu
 python=$1
 wheel=$2
@@ -13,7 +13,7 @@ if ! JAVA_HOME=$(sh "$here/scripts/java.sh"); then
 fi
 export JAVA_HOME
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
-# Not in the folder of the sources: what is tested is what was installed.
+# Outside of the source folder, so that the installed package is tested.
 alone=$(mktemp -d)
 trap 'rm -rf "$alone"' EXIT
 case $wheel in
@@ -21,7 +21,7 @@ case $wheel in
 *) wheel=$PWD/$wheel ;;
 esac
 export DUPSIFT_WHEEL="$wheel"
-# What these tests do is over before the second compiler of Java pays: without it they take three quarters of the time.
+# The tests end before Java's second compiler pays off: without it, they take three quarters of the time.
 export JAVA_TOOL_OPTIONS="${JAVA_TOOL_OPTIONS:+$JAVA_TOOL_OPTIONS }-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 cd "$alone"
 "$python" "$here/python/tests/test_spark.py"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Tests a wheel of the Python package: alone in an environment of its own, then in that of PYTHON, which holds other libraries.
+# Tests a wheel of the Python package: first alone in a new environment, then in the environment of PYTHON, which has other libraries.
 # Usage: sh scripts/test_wheel.sh PYTHON WHEEL
 set -eu
 python=$1
@@ -16,7 +16,7 @@ trap 'rm -rf "$alone"' EXIT
 "$python" -m pip --python "$alone/venv/bin/python" install --quiet --disable-pip-version-check --no-deps "$wheel"
 "$python" -m pip install --quiet --disable-pip-version-check --no-deps --force-reinstall "$wheel"
 
-# Not in the folder of the sources: what is tested is what was installed.
+# Outside of the source folder, so that the installed package is tested.
 cd "$alone"
 for file in run errors progress examples; do
   venv/bin/python "$tests/test_$file.py"

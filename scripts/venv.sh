@@ -1,5 +1,5 @@
 #!/bin/sh
-# Makes the virtual environment FOLDER with the packages of REQUIREMENTS and, as the last thing, the file FOLDER/ready.
+# Creates the virtual environment FOLDER with the packages in REQUIREMENTS and, as the last step, the file FOLDER/ready.
 # Usage: sh scripts/venv.sh FOLDER REQUIREMENTS. The variable PYTHON names the interpreter (python3 if unset).
 set -u
 folder=$1
@@ -11,8 +11,7 @@ if ! command -v "$python" >/dev/null 2>&1; then
   exit 1
 fi
 
-# Some systems split venv's pip off into a package of its own; there an environment without pip can still be filled by
-# the system's pip.
+# Some systems have venv's pip in a separate package; there, the system's pip can still install packages into an environment without pip.
 install=
 if "$python" -m venv --clear "$folder" >/dev/null 2>&1; then
   install="$folder/bin/python -m pip"

@@ -41,32 +41,32 @@ import outputs
 from number_words import number_words
 
 ALGORITHMS = "exact,versions:relate=false,join=exact"
-# Sentence 1: pairs below this cosine are not looked at, and stand for "nothing else is near".
+# Sentence 1: pairs below this cosine are ignored, and mean "nothing else is near".
 LEAST_COSINE = 0.6
-# Sentence 1: facts agree by numbers, or by the 3-grams of both.
+# Sentence 1: facts agree if the numbers do, or the 3-grams of both.
 LEAST_NUMBERS = 0.7
 LEAST_GRAMS_OF_BOTH = 0.75
-# Sentence 2: the share of a text's weight that a surplus of one word may have, and what it may have in a short text, over the tokens.
+# Sentence 2: the maximum share of a text's weight in the surplus of one word, and for short texts, the value to divide by the tokens.
 MOST_SURPLUS = 0.02
 SURPLUS_WORDS = 2
-# Sentence 3: what is contained; it is called so where the other text has less than MOST_OF_BOTH in common.
+# Sentence 3: when a text is contained; the relation is `contained` if the other text has less than MOST_OF_BOTH in common.
 LEAST_CONTAINED = 0.88
 MOST_OF_BOTH = 0.8
-# Sentence 4: how far the next best is away, outside of what is as near as this to either.
+# Sentence 4: the minimum distance of the next best document, outside of the near group of either.
 LEAST_GAP = 0.15
 NEAR = 0.9
-# Sentence 6: how much must be contained where more than MANY_NEAR others are at most AS_NEAR less similar.
+# Sentence 6: the minimum contained share if more than MANY_NEAR other documents are at most AS_NEAR less similar.
 LEAST_CONTAINED_IN_CROWD = 0.95
 MANY_NEAR = 5
 AS_NEAR = 0.05
-# Sentence 5: a first line that more documents have is no title.
+# Sentence 5: a first line that more documents have is not a title.
 MOST_WITH_TITLE = 10
 LONGEST_TITLE = 200
 
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 RUN = re.compile(f"[{HAN}]+|[^\\W_{HAN}]+")
 IS_HAN = re.compile(f"[{HAN}]")
-# Digits in groups of three after a space or an apostrophe, unless a number is beside them; or with single other marks.
+# Digits in groups of three separated by a space or an apostrophe, unless another number is adjacent; or with other single marks.
 NUMBER = re.compile(
     r"(?<![0-9A-Za-z])(?<![0-9] )[1-9]\d{0,2}(?:([ '\u2019])\d{3})(?:\1\d{3}){0,2}(?!\d)(?:[.,]\d+)?"
     r"(?!\d|[.,: ]\d|\1\d{3}(?!\d))|\d+(?:[.,:]\d+)*"
@@ -76,7 +76,7 @@ GROUPED = re.compile(r"[1-9]\d{0,2}(?:,\d{3})+(?:\.\d+)?")
 
 @dataclass
 class Evidence:
-    """What the rule knows of a text."""
+    """Holds the facts about a text that the rule uses."""
 
     words: collections.Counter
     tokens: int
@@ -88,7 +88,7 @@ class Evidence:
 
 @dataclass
 class Verdict:
-    """What the rule says of a pair, and why; contained_a is the share of a's 3-grams that stand in b."""
+    """Holds the result of the rule for a pair, and the reason; contained_a is the share of a's 3-grams that b contains."""
 
     relation: str
     contained_a: float
@@ -101,7 +101,7 @@ def normal(text):
 
 
 def tokens_of(text):
-    """What 3-grams are made of: words, Han as single characters."""
+    """Returns the tokens for 3-grams: words, with Han as single characters."""
     tokens = []
     for run in RUN.findall(normal(text)):
         tokens += list(run) if IS_HAN.match(run) else [run]
@@ -109,7 +109,7 @@ def tokens_of(text):
 
 
 def three_grams(tokens):
-    """The distinct 3-grams; fewer than three tokens are one gram."""
+    """Returns the distinct 3-grams; fewer than three tokens form one gram."""
     return frozenset(zip(tokens, tokens[1:], tokens[2:])) if len(tokens) >= 3 else frozenset([tuple(tokens)])
 
 
@@ -121,7 +121,7 @@ def numbers_of(text):
 
 
 class Words:
-    """Cuts texts into words; a run of Han that was cut once is kept."""
+    """Segments texts into words; the words of each run of Han are cached."""
 
     def __init__(self):
         try:
@@ -144,13 +144,13 @@ class Words:
 
 
 def first_lines(text):
-    """The first two lines that are not white space."""
+    """Returns the first two lines that are not blank."""
     lines = (line.strip() for line in text.split("\n"))
     return [line for line in lines if line][:2]
 
 
 def may_be_title(lines):
-    """Whether the first line reads like a title: another paragraph follows, and it is no quotation and no half sentence."""
+    """Returns whether the first line looks like a title: another paragraph follows, and it is neither a quotation nor half a sentence."""
     if len(lines) < 2:
         return False
     first, second = lines
@@ -167,7 +167,7 @@ def evidence(text, words):
 
 
 class Rule:
-    """The rule over a corpus: texts by id, and (a, b, cosine) of all its pairs with at least LEAST_COSINE."""
+    """Applies the rule to a corpus: texts by id, and (a, b, cosine) of all pairs with at least LEAST_COSINE."""
 
     def __init__(self, texts, pairs):
         self.texts, self.pairs = texts, pairs
@@ -195,7 +195,7 @@ class Rule:
             others.sort()
 
     def surplus(self, u, v):
-        """The heaviest word that u has oftener than v: its share of u's weight, and whether that is too much."""
+        """Finds the heaviest surplus of a word in u over v; returns its share of u's weight, the word, and the largest allowed share."""
         ours, theirs = self.evidence[u].words, self.evidence[v].words
         heavier = [((count - theirs[word]) * self.idf[word], word) for word, count in ours.items() if count > theirs[word]]
         weight, word = max(heavier, default=(0.0, ""))
@@ -203,7 +203,7 @@ class Rule:
         return weight / max(self.weight[u], 1e-9), word, most
 
     def gap(self, a, b, cosine):
-        """How far the next best of either is away, outside of the near group of the pair; and which that is."""
+        """Returns the distance of the next best document of either, outside of the near group of the pair, and that document."""
         group = self.near[a] | self.near[b] | {a, b}
         next_best = [(LEAST_COSINE, "")]
         for document in (a, b):
@@ -213,22 +213,22 @@ class Rule:
         return cosine - next_cosine, other
 
     def is_crowded(self, document, other, cosine):
-        """Whether more than MANY_NEAR others are about as near to a document as the other one of the pair."""
+        """Returns whether more than MANY_NEAR documents are about as similar to a document as the other one of the pair."""
         as_near = (partner for minus, partner in self.nearest[document] if -minus >= cosine - AS_NEAR and partner != other)
         return sum(1 for _ in as_near) > MANY_NEAR
 
     def decide(self, a, b, cosine):
-        """The five sentences, and then the sixth."""
+        """Applies all six sentences."""
         verdict = self.decide_two(a, b, cosine)
         larger = max(verdict.contained_a, verdict.contained_b)
         inner, outer = (a, b) if verdict.contained_a == larger else (b, a)
         if verdict.relation != "template" and larger < LEAST_CONTAINED_IN_CROWD and self.is_crowded(inner, outer, cosine):
-            reason = f"more than {MANY_NEAR} others are as near, and {larger:.2f} is contained; {LEAST_CONTAINED_IN_CROWD} is asked for"
+            reason = f"more than {MANY_NEAR} others are as similar, and {larger:.2f} is contained; {LEAST_CONTAINED_IN_CROWD} is required"
             return Verdict("template", verdict.contained_a, verdict.contained_b, reason)
         return verdict
 
     def decide_two(self, a, b, cosine):
-        """The five sentences, in their order."""
+        """Applies the five sentences in order."""
         if self.texts[a] == self.texts[b]:
             return Verdict("version", 1.0, 1.0, "the same text")
         left, right = self.evidence[a], self.evidence[b]
@@ -252,7 +252,7 @@ class Rule:
         if larger >= LEAST_CONTAINED and not inner_tells:
             relation = "contained" if min(contained_a, contained_b) < MOST_OF_BOTH else "version"
             return verdict(relation, f"{larger:.2f} of the 3-grams of {inner[3]} stand in the other")
-        # What is contained by its 3-grams is called so too where another sentence makes it a version.
+        # A text that is contained by its 3-grams is also called so if another sentence makes the pair a version.
         relation = "contained" if larger >= LEAST_CONTAINED and min(contained_a, contained_b) < MOST_OF_BOTH else "version"
         gap, other = self.gap(a, b, cosine)
         if gap >= LEAST_GAP and (same_line or not outer):
@@ -272,7 +272,7 @@ class Rule:
 
 
 def scored_pairs(out):
-    """(a, b, largest similarity) of each pair of a run, in order."""
+    """Returns (a, b, largest similarity) of each pair of a run, in order."""
     best = {}
     for path in sorted((out / "pairs").glob("*/*.parquet")):
         table = pq.read_table(path, columns=["id_a", "id_b", "similarity"])
@@ -282,7 +282,7 @@ def scored_pairs(out):
 
 
 def version_pairs(dupsift, docs, texts, work):
-    """Runs the program, and the rule on its pairs: the pairs of ids that are not of one template."""
+    """Runs the program, and the rule on its pairs; returns the pairs of ids that are not from the same template."""
     out = work / "rule"
     command = [dupsift, "run", docs, "--out", out, "--overwrite", "--accept", "--no-progress", "--no-report", "--algorithms", ALGORITHMS]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True)

@@ -1,4 +1,4 @@
-//! The builder of a run for Rust programs.
+//! Starts runs from Rust programs, with options set by a builder.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -11,8 +11,8 @@ use crate::start;
 
 /// Describes a run over a corpus: its inputs, its output folder and its options.
 ///
-/// Every option of `dupsift run` can be set by name with [`Job::option`]; the others have their defaults. Nothing is checked before
-/// [`Job::run`].
+/// Every option of `dupsift run` can be set by name with [`Job::option`]; options that are not set have their defaults. Nothing is
+/// checked before [`Job::run`].
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing happens before `run`"]
 pub struct Job {

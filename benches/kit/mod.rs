@@ -1,6 +1,6 @@
-//! What the benchmarks share: processes and their cost, the clock of a thread, the texts of a corpus.
+//! Shared parts of the benchmarks: processes and their cost, CPU time of a thread, texts of a corpus.
 
-// Each benchmark is a program of its own, and none uses everything.
+// Each benchmark is a separate program, and none uses everything.
 #![allow(dead_code)]
 
 use std::fs::File;
@@ -16,31 +16,31 @@ use arrow::datatypes::DataType;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
-/// Threads of every process.
+/// The number of threads in every process.
 pub const THREADS: usize = 2;
 
-/// What was typed behind the name of the benchmark; cargo adds `--bench` to that.
+/// Returns the arguments of the benchmark, without the `--bench` that cargo adds.
 pub fn arguments() -> Vec<String> {
     std::env::args().skip(1).filter(|argument| argument != "--bench").collect()
 }
 
-/// The name of a corpus: its folder, or the one above it if that is called docs.
+/// Returns the name of a corpus: its folder, or the parent folder if the folder is called docs.
 pub fn name_of(corpus: &Path) -> String {
     let name = corpus.iter().rev().find(|part| *part != "docs").unwrap_or(corpus.as_os_str());
     name.display().to_string()
 }
 
-/// What one process took.
+/// Holds the cost of one process.
 #[derive(Clone, Copy, Default)]
 pub struct Cost {
-    /// User and system.
+    /// User and system time.
     pub cpu_seconds: f64,
     pub wall_seconds: f64,
-    /// Mapped work files count too.
+    /// Includes mapped temporary files.
     pub peak_rss_bytes: f64,
 }
 
-/// Runs one process to its end; what it writes to stdout comes back.
+/// Runs one process until it ends; returns its cost and its stdout.
 pub fn run(command: &mut Command) -> Result<(Cost, String)> {
     let started = Instant::now();
     let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
@@ -49,12 +49,12 @@ pub fn run(command: &mut Command) -> Result<(Cost, String)> {
         std::io::Read::read_to_string(stdout, &mut said)?;
     }
     let (code, usage) = wait(child.id())?;
-    // 3: done, but rows were rejected or a guard fired.
+    // Exit code 3: done, but rows were rejected or a guard fired.
     ensure!(code == 0 || code == 3, "{command:?} ended with {code}");
     let cost = Cost {
         cpu_seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
         wall_seconds: started.elapsed().as_secs_f64(),
-        // Linux counts it in kilobytes.
+        // Linux reports it in kilobytes.
         peak_rss_bytes: usage.ru_maxrss as f64 * 1024.0,
     };
     Ok((cost, said))
@@ -64,11 +64,11 @@ fn seconds(time: libc::timeval) -> f64 {
     time.tv_sec as f64 + time.tv_usec as f64 / 1e6
 }
 
-/// Waits for a child and returns its exit code and what it used; the standard library tells only the first.
+/// Waits for a child and returns its exit code and resource usage; the standard library returns only the exit code.
 #[allow(unsafe_code)]
 fn wait(child: u32) -> Result<(i32, libc::rusage)> {
     let mut status = 0;
-    // SAFETY: a rusage is plain numbers, for which all zero bits are a value.
+    // SAFETY: a rusage consists of numbers, for which all zeros is a valid value.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     // SAFETY: both pointers are to live variables of the types that the call fills.
     let ended = unsafe { libc::wait4(child as libc::pid_t, &mut status, 0, &mut usage) };
@@ -78,7 +78,7 @@ fn wait(child: u32) -> Result<(i32, libc::rusage)> {
     Ok((if libc::WIFEXITED(status) { libc::WEXITSTATUS(status) } else { -1 }, usage))
 }
 
-/// The CPU seconds, user and system, that the calling thread took up to now.
+/// Returns the CPU seconds, user and system, that the calling thread has used so far.
 #[allow(unsafe_code)]
 pub fn thread_cpu_seconds() -> f64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
@@ -88,7 +88,7 @@ pub fn thread_cpu_seconds() -> f64 {
     time.tv_sec as f64 + time.tv_nsec as f64 / 1e9
 }
 
-/// The value in the middle; the mean of both where there are two.
+/// Returns the median; for an even number of values, it is the mean of the middle two.
 pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
@@ -96,7 +96,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> f64 {
     if values.len() % 2 == 1 { values[middle] } else { (values[middle - 1] + values[middle]) / 2.0 }
 }
 
-/// Decodes the text column of every file, row groups on [`THREADS`] threads, and hands its batches to `each`.
+/// Decodes the text column of every file, one row group per task on [`THREADS`] threads, and passes its batches to `each`.
 pub fn for_each_column(corpus: &Path, each: impl Fn(&ArrayRef) -> Result<()> + Sync) -> Result<()> {
     let pieces = pieces(corpus)?;
     let next = AtomicUsize::new(0);
@@ -115,7 +115,7 @@ pub fn for_each_column(corpus: &Path, each: impl Fn(&ArrayRef) -> Result<()> + S
     })
 }
 
-/// The bytes of all texts of a corpus, decoded and nothing else.
+/// Returns the total size of all texts in a corpus, which are only decoded.
 pub fn text_bytes(corpus: &Path) -> Result<usize> {
     let bytes = AtomicUsize::new(0);
     for_each_column(corpus, |column| {
@@ -130,7 +130,7 @@ pub fn text_bytes(corpus: &Path) -> Result<usize> {
     Ok(bytes.into_inner())
 }
 
-/// Texts of a corpus, evenly spread over it: every n-th one, so that they are about `megabytes` together.
+/// Returns every n-th text of a corpus, with n such that they are about `megabytes` together.
 pub fn sample(corpus: &Path, megabytes: usize) -> Result<Vec<String>> {
     let step = (text_bytes(corpus)? / (megabytes * 1_000_000)).max(1);
     let mut texts = Vec::new();
@@ -150,12 +150,12 @@ pub fn sample(corpus: &Path, megabytes: usize) -> Result<Vec<String>> {
     Ok(texts)
 }
 
-/// The texts of a batch, of any kind of string that the file holds.
+/// Returns the texts in a column of any string type.
 pub fn as_texts(column: &ArrayRef) -> Result<LargeStringArray> {
     Ok(arrow::compute::cast(column, &DataType::LargeUtf8)?.as_string::<i64>().clone())
 }
 
-/// Every file with every number of a row group.
+/// Lists the row groups of all files, as path and row group number.
 fn pieces(corpus: &Path) -> Result<Vec<(PathBuf, usize)>> {
     let mut pieces = Vec::new();
     for file in dupsift::io::find(&[corpus.display().to_string()])? {

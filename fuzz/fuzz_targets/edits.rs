@@ -1,6 +1,6 @@
-//! Edits of files, shared by the targets that damage files of the program.
+//! Edits of files, shared by the targets that damage the program's files.
 
-/// Changes bytes at places that the data names, and the length.
+/// Changes single bytes or truncates the file, at positions given by `edits`.
 pub fn edited(bytes: &[u8], edits: &[u8]) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     for edit in edits.chunks(4) {

@@ -1,5 +1,5 @@
-//! The files of an index, changed byte by byte: the manifest (with its old checksum, and with one that is right), runs of rows and files
-//! of documents, opened as a reader does. No panic, no name that leads out of the index, no more memory than the files are long.
+//! Damages the files of an index: the manifest (with its old checksum and with a correct one), runs of rows and document files, which are
+//! then read as usual. Checks that nothing panics, that no name leads out of the index, and that memory is bounded by the file sizes.
 #![no_main]
 
 mod edits;
@@ -14,7 +14,7 @@ use libfuzzer_sys::fuzz_target;
 
 use edits::edited;
 
-/// An index, the bytes of its files, and the manifest of its newest generation.
+/// Holds an index, the bytes of its files, and the manifest of its newest generation.
 struct Made {
     dir: PathBuf,
     files: Vec<(PathBuf, Vec<u8>)>,
@@ -53,7 +53,7 @@ fn below(folder: &Path, files: &mut Vec<(PathBuf, Vec<u8>)>) {
     }
 }
 
-/// Whether a path stays below the folder.
+/// Returns whether a path stays inside the folder.
 fn is_inside(dir: &Path, path: &Path) -> bool {
     path.strip_prefix(dir).is_ok_and(|rest| rest.components().all(|part| matches!(part, Component::Normal(_))))
 }
@@ -62,7 +62,7 @@ fn lost(_: &Batch) -> dupsift::Result<State> {
     Ok(State::Lost)
 }
 
-/// Reads all that the newest generation names.
+/// Reads everything that the newest generation names.
 fn read(dir: &Path) {
     let Ok(Some(index)) = Index::look(dir, lost) else { return };
     let Some(manifest) = index.manifest.clone() else { return };
@@ -103,7 +103,7 @@ fuzz_target!(|data: &[u8]| {
         std::fs::write(path, bytes).expect("written");
         return;
     }
-    // Another manifest, whose checksum is right.
+    // A different manifest with a correct checksum.
     let text = if which == files.len() { edited(manifest, edits) } else { edits.to_vec() };
     let Ok(mut other) = serde_json::from_slice::<Manifest>(&text) else { return };
     other.generation = 99;

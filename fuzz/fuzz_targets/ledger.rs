@@ -1,5 +1,5 @@
-//! The saved state of a run that was ended: a ledger of any bytes, one whose checksum is right, and products whose bytes were changed,
-//! read back as every kind of product. No panic, no name that leads out of the folder, no more memory than the files are long.
+//! Damages the saved state of a run: reads arbitrary bytes as a ledger, also with a correct checksum, and reads changed checkpoint files
+//! as every kind of file. Checks that nothing panics, that no name leads out of the folder, and that memory is bounded by the file sizes.
 #![no_main]
 
 mod edits;
@@ -17,7 +17,7 @@ use edits::edited;
 
 const KEY: &str = "0123456789abcdef0123456789abcdef";
 
-/// A work folder with products, the bytes of each, and its ledger.
+/// Holds a folder of temporary files with its checkpoint files, their bytes, and its ledger.
 struct Made {
     dir: PathBuf,
     files: Vec<(PutDown, Vec<u8>)>,
@@ -55,7 +55,7 @@ fn made() -> &'static Made {
     })
 }
 
-/// Takes a file up as every kind of product, and reads it.
+/// Opens a file as every kind of checkpoint file, and reads it.
 fn take_up(dir: &Path, file: &PutDown) {
     if let Ok(product) = Product::take_up(dir, file) {
         let _ = product.iter().fold(0u8, |all, byte| all ^ byte);
@@ -65,7 +65,7 @@ fn take_up(dir: &Path, file: &PutDown) {
     let _ = FrozenHeap::take_up(dir, file);
     for bits in [0, 1, 1000, usize::MAX] {
         let _ = AtomicBits::take_up(dir, file, bits);
-        // Only bits that are there have a rank.
+        // Only existing bits have a rank.
         let _ = Ranks::take_up(dir, file, bits).map(|ranks| bits.checked_sub(1).map(|last| ranks.rank(last)));
     }
     if let Ok(run) = Run::take_up(dir, file) {
@@ -87,7 +87,7 @@ fuzz_target!(|data: &[u8]| {
         let path = dir.join(&file.name);
         std::fs::write(&path, &other).expect("written");
         take_up(dir, file);
-        // The same with the length and the checksum that it has by now.
+        // Again, with the length and the checksum of the changed file.
         let says =
             other.len().checked_sub(16).map(|at| u64::from_le_bytes(other[at..at + 8].try_into().expect("8 bytes")));
         let end = says.and_then(|says| other.get(usize::try_from(says).ok()?..));

@@ -1,5 +1,5 @@
-//! Any bytes as a text and its title, signed by every member with its defaults: no panic, rows of the declared shape, and the
-//! same rows for the same document.
+//! Signs arbitrary bytes as a text and its title with every algorithm and its defaults. Checks that nothing panics, that rows have the
+//! declared shape, and that the same document gives the same rows.
 #![no_main]
 
 use std::sync::LazyLock;

@@ -61,5 +61,5 @@ __all__ = [
     "similarity",
 ]
 
-# Work that was stopped in a long step, and is left to its thread, leaves nothing half made when the interpreter ends.
+# When the interpreter ends, partial results of stopped work that is still running on its thread are removed.
 _atexit.register(_dupsift.leave)

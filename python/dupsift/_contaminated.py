@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 PathLike = os.PathLike[str]
 
-# The columns of an evaluation set, each with its usual name.
+# The columns of an evaluation set, each with its default name.
 _OF_ITEMS = {
     "item_column": "question",
     "item_id_column": "id",
@@ -32,7 +32,7 @@ _OF_ITEMS = {
     "answer_column": "answer",
     "suite_column": "suite",
 }
-# Keywords of the search, which name no column.
+# Keywords of the search that do not name a column.
 _OF_SEARCH = ("ngram", "threshold", "cut_spans")
 
 
@@ -44,7 +44,7 @@ class Contamination(Output):
         self._frames: tuple[Corpus, ...] = frames
         """The files of frames, which go with the result."""
         if any(one.folder in self.path.parents for one in frames):
-            # A folder that goes with the result is nothing to look into.
+            # A folder that is deleted with the result need not be shown.
             self._summary = self._summary.rsplit("\noutput: ", 1)[0]
 
     def _told(self) -> str:

@@ -15,7 +15,7 @@ from ._options import given_of
 
 F = TypeVar("F")
 
-# Rows of a Hugging Face dataset that are turned into a table at a time.
+# Number of rows of a Hugging Face dataset that are converted to a table at a time.
 _ROWS = 1_000
 
 
@@ -67,7 +67,7 @@ def names_of(frame: Any) -> list[str] | None:
         names = getattr(frame, name, None)
         if names is not None and not callable(names):
             names = list(names)
-            # The columns of pyarrow have no names; pandas may call columns by numbers.
+            # The `columns` of pyarrow have no names; pandas may use numbers as column names.
             return names if all(isinstance(one, str) for one in names) else None
     return None
 
@@ -127,7 +127,7 @@ def columns_of(options: Mapping[str, object], keywords: Mapping[str, str]) -> tu
     return [(name, keyword and keywords.get(keyword, keyword)) for name, keyword in columns], every
 
 
-# The keywords that may name several columns.
+# Keywords that may name several columns.
 _SEVERAL = ("text", "text_column", "item_column", "choices_column")
 
 

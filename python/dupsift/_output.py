@@ -79,7 +79,7 @@ class Output:
         return None
 
     def _there(self) -> None:
-        # Without this a table of a folder that is gone would be one without rows.
+        # Without this check, the tables of a deleted folder would look empty.
         if not (self.path / "run.json").is_file():
             raise FileNotFoundError(errno.ENOENT, "the output folder is gone, or is no output any more", os.fspath(self.path))
 

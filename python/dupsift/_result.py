@@ -75,7 +75,7 @@ class Result(Pairs):
         self._reference: Corpus | None = reference
         """The file of a reference that was a frame, which explain reads."""
         if corpus is not None and corpus.folder in self.path.parents:
-            # A folder that goes with the result is nothing to look into.
+            # A folder that is deleted with the result need not be shown.
             self._summary = self._summary.rsplit("\noutput: ", 1)[0]
 
     def _keeps(self) -> object:
@@ -89,7 +89,7 @@ class Result(Pairs):
     @cached_property
     def kept_mask(self) -> Column:
         """One boolean per row of the corpus: whether it is kept. Rows without a text are not duplicates and are kept."""
-        # Of a later night of an index numbers count on from the nights before.
+        # In an incremental run, document numbers continue those of the earlier batches.
         first = (self.report.get("index") or {}).get("first_doc", 0)
         return _dupsift.kept_mask(os.fspath(self.path / "removed" / "part-00000.parquet"), first, self.rows)
 

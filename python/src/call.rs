@@ -1,9 +1,9 @@
-//! A call into the library that may take hours: the work on a thread of its own, the caller waiting without the lock of the
-//! interpreter, so that other threads of Python run on and a request to stop is heard.
+//! Calls into the library, which may take hours. The work runs on its own thread while the caller waits without the GIL, so that other
+//! Python threads run and a request to stop is noticed.
 //!
 //! ```text
-//! thread of the caller: wait 100 ms -> log lines, progress -> signals? -> wait ...        (the lock is held only between)
-//! thread of the work:   the library, which looks at `cancel`
+//! calling thread: wait 100 ms -> log lines, progress -> signals? -> wait ...        (holds the GIL only between waits)
+//! work thread:    the library, which checks `cancel`
 //! ```
 
 use std::collections::BTreeMap;
@@ -24,23 +24,22 @@ use pyo3::prelude::*;
 use crate::error::{Package, raised};
 use crate::logging;
 
-/// How often signals are looked for.
+/// The interval for checking signals.
 const EVERY: Duration = Duration::from_millis(100);
-/// What the work has for ending by itself once it is asked to. A step that takes longer is left to its thread, which ends after it.
+/// The time for the work to end after a request to stop. A longer step continues on its thread, which ends after that step.
 const PATIENCE: Duration = Duration::from_millis(1_500);
 
-/// Threads of the work that have not ended.
+/// The number of work threads that have not ended.
 static AT_WORK: AtomicUsize = AtomicUsize::new(0);
-/// The process that loaded this module. One that was split off it later has no part in its folders.
+/// The process that loaded this module. A process forked from it must not remove its folders.
 static PROCESS: OnceLock<u32> = OnceLock::new();
 
-/// Is to be called once, when the module is loaded.
+/// Records the process. Called once, when the module is loaded.
 pub fn set_up() {
     PROCESS.get_or_init(process::id);
 }
 
-/// What the interpreter calls at its end: work that was left to its thread, because the step at hand took too long, leaves no folder
-/// that is half made.
+/// Removes partial results of work that is still running on its thread. The interpreter calls this at exit.
 #[pyfunction]
 pub fn leave(py: Python<'_>) {
     if AT_WORK.load(Ordering::SeqCst) > 0 && PROCESS.get() == Some(&process::id()) {
@@ -48,11 +47,11 @@ pub fn leave(py: Python<'_>) {
     }
 }
 
-/// Does the work and waits for it. `told` is called on the thread of the caller with what stages have done: their number, name, units
-/// done and to be done, the unit, whether this is the last of it, and the step of the job with the number of steps.
+/// Runs the work and waits for it. `told` is called on the calling thread with the progress of each stage: its number, its name, units
+/// done and in total, the unit, whether the stage has ended, and the current step of the job and the number of steps.
 ///
 /// # Errors
-/// What the work returns, as an exception; the exception that the handler of a signal raises, such as KeyboardInterrupt.
+/// Returns the error of the work as an exception, or the exception raised by a signal handler, for example KeyboardInterrupt.
 pub fn call<T: Send + 'static>(
     py: Python<'_>,
     told: Option<Py<PyAny>>,
@@ -68,7 +67,7 @@ pub fn call<T: Send + 'static>(
         AT_WORK.fetch_add(1, Ordering::SeqCst);
         let ended = guarded(|| work(&flag, &progress));
         AT_WORK.fetch_sub(1, Ordering::SeqCst);
-        // Without a receiver the caller has gone on.
+        // If there is no receiver, the caller has stopped waiting.
         let _ = done.send(ended);
     };
     Builder::new()
@@ -79,7 +78,7 @@ pub fn call<T: Send + 'static>(
     loop {
         let said;
         (said, result) = py.detach(move || (result.recv_timeout(EVERY), result));
-        // Each of these may run code of Python, and so the handler of a signal.
+        // Each of these calls may run Python code, including a signal handler.
         let mut heard = logging::hand_over(py);
         if let (Ok(()), Some(told)) = (&heard, &told) {
             heard = stages.hand_over(py, told);
@@ -90,7 +89,7 @@ pub fn call<T: Send + 'static>(
                 stopped = heard.err().map(|error| (error, Instant::now()));
                 cancel.fetch_or(stopped.is_some(), Ordering::Relaxed);
             }
-            // The second request is not asked to wait.
+            // A second request does not wait for the work.
             (Err(RecvTimeoutError::Timeout), Some((error, since))) => {
                 if heard.is_err() || since.elapsed() >= PATIENCE {
                     return Err(with_reason(py, error, ending(stage_at_hand())));
@@ -103,7 +102,7 @@ pub fn call<T: Send + 'static>(
     }
 }
 
-/// What the work returned: its value, its error, or that it panicked.
+/// Converts the result of the work: its value, its error, or a panic.
 fn returned<T>(py: Python<'_>, said: Result<Result<Result<T>, String>, RecvTimeoutError>) -> PyResult<T> {
     match said {
         Ok(Ok(result)) => result.map_err(|error| raised(py, error)),
@@ -114,11 +113,11 @@ fn returned<T>(py: Python<'_>, said: Result<Result<Result<T>, String>, RecvTimeo
     }
 }
 
-/// A stage: its name, what is done, of how much, in which unit, whether it has ended, and which step of how many the job is in (0 of 0 if
-/// that is not known).
+/// The state of a stage: its name, units done and in total, the unit, whether it has ended, and the step of the job with the number of
+/// steps (0 of 0 if unknown).
 type Stage = (String, u64, u64, Unit, bool, [usize; 2]);
 
-/// The last event of each stage that was not handed over yet: threads of the work do not wait for the interpreter.
+/// Holds the last pending event of each stage, because work threads do not wait for the interpreter.
 #[derive(Default)]
 struct Stages(Mutex<BTreeMap<u64, Stage>>);
 
@@ -140,7 +139,7 @@ impl Stages {
     }
 }
 
-/// A KeyboardInterrupt that says what is left of the work; other exceptions say what they say.
+/// Gives a KeyboardInterrupt the reason as its message; other exceptions are not changed.
 fn with_reason(py: Python<'_>, error: PyErr, reason: String) -> PyErr {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) { PyKeyboardInterrupt::new_err(reason) } else { error }
 }

@@ -1,4 +1,4 @@
-//! Columns of answers a row: which rows stay, which came before. Arrays of Arrow that are sequences of Python, too.
+//! Columns with one value per row: which rows are kept, which were seen before. They are Arrow arrays and Python sequences.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,19 +18,19 @@ use crate::error::Package;
 use crate::stream_out::{self, refused};
 use crate::table::{NotOpened, opened};
 
-/// A column of truth values or of row numbers.
+/// Holds a column of booleans or row numbers.
 #[pyclass(frozen, sequence, module = "dupsift._dupsift")]
 pub struct Column {
     values: ArrayRef,
 }
 
 impl Column {
-    /// Truth values.
+    /// Creates a column of booleans.
     pub fn of_flags(flags: Vec<bool>) -> Column {
         Column { values: Arc::new(BooleanArray::from(flags)) }
     }
 
-    /// The value of a row that is there.
+    /// Returns the value in an existing row.
     fn value<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyAny>> {
         match self.values.as_boolean_opt() {
             Some(flags) => Ok(flags.value(row).into_pyobject(py)?.to_owned().into_any()),
@@ -38,7 +38,7 @@ impl Column {
         }
     }
 
-    /// Row numbers.
+    /// Creates a column of row numbers.
     pub fn of_rows(rows: impl IntoIterator<Item = u64>) -> Column {
         let rows: Int64Array = rows.into_iter().map(|row| row as i64).collect();
         Column { values: Arc::new(rows) }
@@ -46,7 +46,7 @@ impl Column {
 }
 
 impl Column {
-    /// The values as numbers: 1 is true.
+    /// Returns the values as numbers; 1 is true.
     fn numbers(&self) -> Box<dyn Iterator<Item = i64> + '_> {
         match self.values.as_boolean_opt() {
             Some(flags) => Box::new(flags.values().iter().map(i64::from)),
@@ -54,7 +54,7 @@ impl Column {
         }
     }
 
-    /// The values of these rows.
+    /// Returns a column with the values in these rows.
     fn taken(&self, rows: impl Iterator<Item = usize>) -> Column {
         match self.values.as_boolean_opt() {
             Some(flags) => Column::of_flags(rows.map(|row| flags.value(row)).collect()),
@@ -82,12 +82,12 @@ impl Column {
     }
 }
 
-/// A number or a truth value; `None` for anything else.
+/// Converts a number or a boolean; returns `None` for anything else.
 fn number(value: &Bound<'_, PyAny>) -> Option<i64> {
     value.extract::<bool>().map(i64::from).ok().or_else(|| value.extract::<i64>().ok())
 }
 
-/// What pickles a value: what makes it again, and its arguments.
+/// What `__reduce__` returns: the function that recreates the value, and its arguments.
 type Reduced<'py> = (Bound<'py, PyAny>, (&'static str, Bound<'py, PyBytes>));
 
 #[pymethods]
@@ -117,7 +117,7 @@ impl Column {
         }
     }
 
-    /// The other truth values.
+    /// Returns the inverted booleans.
     fn __invert__(&self) -> PyResult<Column> {
         let flags = self.flags("~")?;
         Ok(Column::of_flags(flags.values().iter().map(|flag| !flag).collect()))
@@ -135,7 +135,7 @@ impl Column {
         self.both("^", other, |a, b| a ^ b)
     }
 
-    /// Compares each value with a number, with a truth value, or with that of another column or sequence of the same length.
+    /// Compares each value with a number, with a boolean, or with the value in another column or sequence of the same length.
     fn __richcmp__(&self, other: &Bound<'_, PyAny>, operator: CompareOp) -> PyResult<Column> {
         let length = self.values.len();
         let others: Vec<i64> = match number(other) {
@@ -158,13 +158,13 @@ impl Column {
         Values { column: column.unbind(), next: AtomicUsize::new(0) }
     }
 
-    /// The name of the type, as numpy has it: `bool` or `int64`.
+    /// Returns the NumPy name of the type: `bool` or `int64`.
     #[getter]
     fn dtype(&self) -> &'static str {
         if self.values.as_boolean_opt().is_some() { "bool" } else { "int64" }
     }
 
-    /// The values one after the other: a byte each of truth values, eight of numbers, in the order of the machine.
+    /// Returns the values as bytes in native byte order: one byte per boolean, eight per number.
     fn tobytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         match self.values.as_boolean_opt() {
             Some(flags) => PyBytes::new(py, &flags.values().iter().map(u8::from).collect::<Vec<u8>>()),
@@ -172,7 +172,7 @@ impl Column {
         }
     }
 
-    /// The values as an array of numpy that is not written to.
+    /// Returns the values as a read-only NumPy array.
     fn to_numpy<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         py.import("numpy")?.call_method1("frombuffer", (self.tobytes(py), self.dtype()))
     }
@@ -192,7 +192,7 @@ impl Column {
         }
     }
 
-    /// A column again from its type and its bytes.
+    /// Recreates a column from its type and its bytes.
     #[staticmethod]
     fn from_bytes(dtype: &str, values: &[u8]) -> PyResult<Column> {
         match dtype {
@@ -202,12 +202,12 @@ impl Column {
         }
     }
 
-    /// Columns can be pickled: Hugging Face datasets name what they make by that.
+    /// Pickles the column, because Hugging Face `datasets` computes cache names from pickled values.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py>> {
         Ok((py.get_type::<Column>().getattr("from_bytes")?, (self.dtype(), self.tobytes(py))))
     }
 
-    /// The number of rows that are true; the sum of row numbers.
+    /// Returns the number of true values, or the sum of row numbers.
     fn sum(&self) -> i64 {
         match self.values.as_boolean_opt() {
             Some(flags) => flags.true_count() as i64,
@@ -215,7 +215,7 @@ impl Column {
         }
     }
 
-    /// The numbers of the rows that are true.
+    /// Returns the numbers of the rows that are true.
     fn rows(&self) -> Column {
         let rows = self.values.as_boolean_opt().map(|flags| flags.values().set_indices());
         Column::of_rows(rows.into_iter().flatten().map(|row| row as u64))
@@ -232,7 +232,7 @@ impl Column {
     }
 }
 
-/// The values of a column one after the other.
+/// Iterates over the values of a column.
 #[pyclass(frozen)]
 struct Values {
     column: Py<Column>,
@@ -251,10 +251,10 @@ impl Values {
     }
 }
 
-/// A flag for each of so many rows, the first with that number: whether the removal list leaves it.
+/// Returns for each of `rows` rows, beginning with number `first`, whether it is not in the removal list.
 ///
 /// # Errors
-/// A list that is damaged, or of another corpus.
+/// Returns an error if the list is damaged, or if it belongs to a different corpus.
 #[pyfunction]
 pub fn kept_mask(py: Python<'_>, removed: PathBuf, first: i64, rows: usize) -> PyResult<Column> {
     let mut kept = vec![true; rows];

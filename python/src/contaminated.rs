@@ -1,4 +1,4 @@
-//! The verb `contaminated`, what the command line says of its result, and which rows stay.
+//! The command `contaminated`, the summary of its result, and the rows that are kept.
 
 use std::path::{Path, PathBuf};
 
@@ -39,19 +39,19 @@ pub fn contaminated_run(
     })
 }
 
-/// What the command line says at the end of the search that left this folder.
+/// Returns the summary that the command line printed at the end of the search that wrote this folder.
 ///
 /// # Errors
-/// A folder that is none of a finished search.
+/// Returns an error if the folder is not the output of a finished search.
 #[pyfunction]
 pub fn contaminated_summary(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
     read(&folder).map(|record| report::contamination(&record, &folder)).map_err(|error| raised(py, error))
 }
 
-/// A flag for each row of the corpus: whether no item has the threshold in it.
+/// Returns for each row of the corpus whether no item reaches the threshold in it.
 ///
 /// # Errors
-/// A folder that is none of a finished search, or a table that is damaged.
+/// Returns an error if the folder is not the output of a finished search, or if a table is damaged.
 #[pyfunction]
 pub fn contaminated_mask(py: Python<'_>, folder: PathBuf) -> PyResult<Column> {
     mask(&folder).map(Column::of_flags).map_err(|error| raised(py, error))

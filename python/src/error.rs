@@ -1,30 +1,30 @@
-//! Errors of the library as exceptions: which class, and its sentence.
+//! Converts errors of the library to exceptions: their class and their message.
 //!
-//! | what went wrong | class |
+//! | cause | class |
 //! | --- | --- |
 //! | an argument, a column, a name, too little memory | ValueError |
-//! | the system, on a file or folder | OSError, FileNotFoundError and so on, with errno and filename |
-//! | an input file or, with `strict=True`, a row | dupsift.InputError, a ValueError too |
-//! | a work file that is not what was written | dupsift.DamagedError |
-//! | all else | dupsift.Error |
+//! | a system error on a file or folder | OSError, FileNotFoundError and so on, with errno and filename |
+//! | an input file or, with `strict=True`, a row | dupsift.InputError, which is also a ValueError |
+//! | a damaged temporary file | dupsift.DamagedError |
+//! | anything else | dupsift.Error |
 
 use dupsift::error::{Error, Kind};
 use pyo3::exceptions::{PyFileNotFoundError, PyKeyboardInterrupt, PyOSError, PyValueError};
 use pyo3::prelude::*;
 
-/// The classes that the package has of its own, in `dupsift._errors`.
+/// Names the package's own exception classes, in `dupsift._errors`.
 #[derive(Clone, Copy)]
 pub enum Package {
-    /// The base.
+    /// The base class.
     Error,
     /// An input that cannot be used.
     InputError,
-    /// A damaged work file.
+    /// A damaged temporary file.
     DamagedError,
 }
 
 impl Package {
-    /// An exception of this class.
+    /// Returns an exception of this class.
     pub fn raise(self, py: Python<'_>, sentence: String) -> PyErr {
         let name = match self {
             Package::Error => "Error",
@@ -36,10 +36,10 @@ impl Package {
     }
 }
 
-/// The exception of an error.
+/// Converts an error to an exception.
 pub fn raised(py: Python<'_>, error: Error) -> PyErr {
     let sentence = error.to_string();
-    // A full disk is what the system said, with how much more is needed.
+    // For a full disk: the system's error, followed by how much space is missing.
     let (error, more) = match error {
         Error::Full { source, said } => (*source, format!("; {said}")),
         other => (other, String::new()),

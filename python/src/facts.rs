@@ -1,4 +1,4 @@
-//! The registry: algorithms and presets.
+//! Facts about algorithms and presets; signatures and similarities of single texts.
 
 use dupsift::cli::algorithms::json_of_all;
 use dupsift::error::Error;
@@ -9,16 +9,16 @@ use crate::error::raised;
 
 type Preset = (&'static str, &'static str, &'static str, Vec<(&'static str, &'static str)>, bool);
 
-/// All that is known of the algorithms, as `dupsift algorithms --json` prints it.
+/// Returns the facts of all algorithms, as printed by `dupsift algorithms --json`.
 ///
 /// # Errors
-/// Too little memory.
+/// Returns an error if there is too little memory.
 #[pyfunction]
 pub fn algorithms(py: Python<'_>) -> PyResult<String> {
     json_of_all().map_err(|error| raised(py, Error::Table { action: "write JSON".into(), source: error.into() }))
 }
 
-/// The presets: name, summary, algorithms, options that go with it, whether it is the default.
+/// Returns the presets: name, summary, algorithms, options, and whether it is the default.
 #[pyfunction]
 pub fn presets() -> Vec<Preset> {
     let preset = |one: &dupsift::stage::recipe::Preset| {
@@ -27,13 +27,13 @@ pub fn presets() -> Vec<Preset> {
     PRESETS.iter().map(preset).collect()
 }
 
-/// The signature of one text: rows of position, key, order and sketch; what the texts that met are compared by; why there is none.
+/// The signature of one text: rows of position, key, order and sketch; the evidence for verification; and why there is no signature.
 type Signed = (Vec<(u32, u128, u32, Vec<u8>)>, Vec<u64>, Option<&'static str>);
 
 /// Signs one text.
 ///
 /// # Errors
-/// ValueError: an unknown algorithm, or one that needs a corpus.
+/// Raises ValueError if the algorithm is unknown or needs a corpus.
 #[pyfunction]
 pub fn sign(py: Python<'_>, text: &str, algorithm: &str) -> PyResult<Signed> {
     let signature = py.detach(|| dupsift::sign(text, algorithm)).map_err(|error| raised(py, error))?;
@@ -41,10 +41,10 @@ pub fn sign(py: Python<'_>, text: &str, algorithm: &str) -> PyResult<Signed> {
     Ok((rows.collect(), signature.sketch, signature.reason))
 }
 
-/// How alike two texts are, 0 to 1.
+/// Returns the similarity of two texts, from 0 to 1.
 ///
 /// # Errors
-/// ValueError: an unknown measure, or texts too long for one comparison.
+/// Raises ValueError if the measure is unknown, or if the texts are too long to be compared.
 #[pyfunction]
 pub fn similarity(py: Python<'_>, a: &str, b: &str, measure: &str) -> PyResult<f64> {
     py.detach(|| dupsift::similarity(a, b, measure)).map_err(|error| raised(py, error))

@@ -1,5 +1,5 @@
-//! Frames on their way in, by the PyCapsule interface of Arrow: the columns that are asked for go into a Parquet file, batch by
-//! batch, so that a frame may be larger than the memory allowed and a run can read it twice.
+//! Reads data frames through the Arrow PyCapsule interface: the requested columns are written to a Parquet file, batch by batch, so that a
+//! frame may be larger than the memory limit and a run can read it twice.
 
 use std::ffi::CStr;
 use std::path::{Path, PathBuf};
@@ -25,22 +25,22 @@ use crate::error::raised;
 use crate::settings::{self, Given};
 use crate::stream_out::refused;
 
-/// Rows that are converted and written at a time.
+/// Number of rows that are converted and written at a time.
 const ROWS: usize = 8192;
 
-/// Bytes of texts after which they are written.
+/// Texts are written when they reach this number of bytes.
 const TEXT_BYTES: usize = 8 << 20;
 
 /// The keywords that may name several columns.
 const SEVERAL: [&str; 4] = ["text", "text_column", "item_column", "choices_column"];
 
-/// A column that is asked for: its name, and the keyword that named it where it has to be there.
+/// A requested column: its name and, if the column must exist, the keyword that named it.
 pub type Asked = (String, Option<String>);
 
-/// The batches of an object that has `__arrow_c_stream__` or, of one batch, `__arrow_c_array__`.
+/// Returns the batches of an object that has `__arrow_c_stream__`, or `__arrow_c_array__` for a single batch.
 ///
 /// # Errors
-/// TypeError for an object that has neither; what the object raises; a stream that is no table.
+/// Raises TypeError if the object has neither, the exceptions of the object, and ValueError if the stream is not a table.
 pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
     if frame.hasattr("__arrow_c_stream__")? {
         let capsule = frame.call_method0("__arrow_c_stream__")?;
@@ -63,7 +63,7 @@ pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader +
 fn of_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader> {
     const NAME: &CStr = c"arrow_array_stream";
     let pointer = capsule.pointer_checked(Some(NAME))?.cast::<FFI_ArrowArrayStream>();
-    // SAFETY: a capsule of this name holds such a stream, by the interface; the stream is moved out and marked as released.
+    // SAFETY: according to the interface, a capsule with this name holds such a stream; the stream is moved out and marked as released.
     unsafe { RecordBatchStreamReader::from_raw(pointer.as_ptr()) }.map_err(|error| {
         PyValueError::new_err(format!("{error}; expected a table, a stream of columns with names, such as a frame"))
     })
@@ -73,8 +73,8 @@ fn of_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<RecordBatchStreamReader
 fn of_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<RecordBatch> {
     let schema = schema.pointer_checked(Some(c"arrow_schema"))?.cast::<FFI_ArrowSchema>();
     let array = array.pointer_checked(Some(c"arrow_array"))?.cast::<FFI_ArrowArray>();
-    // SAFETY: capsules of these names hold such values, by the interface; the array is moved out and marked as released, the schema
-    // is looked at while its capsule lives.
+    // SAFETY: according to the interface, capsules with these names hold such values; the array is moved out and marked as released, and
+    // the schema is read while its capsule is alive.
     let data = unsafe { from_ffi(FFI_ArrowArray::from_raw(array.as_ptr()), schema.as_ref()) }.map_err(refused)?;
     match data.data_type() {
         DataType::Struct(_) => Ok(StructArray::from(data).into()),
@@ -82,20 +82,20 @@ fn of_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyRe
     }
 }
 
-/// The columns of a frame that a run with these keywords reads, each with the keyword that named it if one did, and whether all other
-/// columns are needed too.
+/// Returns the columns of a frame that a run with these keywords reads, each with the keyword that named it, if any, and whether all
+/// other columns are needed too.
 ///
 /// # Errors
-/// ValueError for keywords that `run` refuses.
+/// Raises ValueError for keywords that `run` does not accept.
 #[pyfunction]
 pub fn frame_columns(py: Python<'_>, options: Vec<(String, Given)>) -> PyResult<(Vec<Asked>, bool)> {
     settings::frame_columns(options).map_err(|error| raised(py, error))
 }
 
-/// Writes the columns that are asked for, of a frame, to a new Parquet file, and all others if `all`; returns the number of rows.
+/// Writes the requested columns of a frame to a new Parquet file, or all columns if `all` is set; returns the number of rows.
 ///
 /// # Errors
-/// A column that is not there, a full disk, what the frame raises; KeyboardInterrupt.
+/// Returns an error if a column is missing or the disk is full; exceptions of the frame; KeyboardInterrupt.
 #[pyfunction]
 pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, all: bool, path: PathBuf) -> PyResult<u64> {
     let batches = batches(frame)?;
@@ -106,7 +106,7 @@ pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, all: bool, path: Pat
 /// Writes texts, each a string or None, as the column `text` of a new Parquet file; returns the number of rows.
 ///
 /// # Errors
-/// TypeError for a value that is neither, with its row; a full disk; what the iterator raises.
+/// Raises TypeError for any other value, with its row; returns an error if the disk is full; exceptions of the iterator.
 #[pyfunction]
 pub fn write_texts(texts: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<u64> {
     let py = texts.py();
@@ -145,7 +145,7 @@ fn write_column(table: &mut TableWriter, column: &mut BinaryViewBuilder) -> Resu
     table.write(&rows.map_err(Error::table("write the texts"))?)
 }
 
-/// Returns the exception that a frame raised if that was a request to stop. Arrow hands over its text alone.
+/// Returns KeyboardInterrupt if the frame raised it, else the error itself. Arrow passes on only the text of an exception.
 pub fn interrupted(py: Python<'_>, error: PyErr) -> PyErr {
     let said = error.value(py).to_string();
     let last = said.trim_end().lines().next_back().unwrap_or_default();
@@ -166,7 +166,7 @@ fn write_parquet(
 ) -> Result<u64> {
     let mut chosen = chosen(&batches.schema(), columns)?;
     if all {
-        // In the order of the frame, for the copy has them in that order.
+        // The copy has the columns in the order of the frame.
         let schema = batches.schema();
         let field = |at: usize| Field::new(schema.field(at).name(), written_as(schema.field(at).data_type()), true);
         chosen = (0..schema.fields().len()).map(|at| (at, field(at))).collect();
@@ -189,13 +189,13 @@ fn write_parquet(
     table.close().map(|(rows, _)| rows)
 }
 
-/// The places of the columns that are asked for, and as what each is written.
+/// Returns the positions of the requested columns, and the field that each is written as.
 fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> {
     let mut chosen: Vec<(usize, Field)> = Vec::new();
     let is_there = |name: &str| schema.fields().iter().any(|field| field.name() == name);
     let is_several = |keyword: &Option<String>| keyword.as_deref().is_some_and(|keyword| SEVERAL.contains(&keyword));
     let each = columns.iter().flat_map(|(name, keyword)| {
-        // Several columns make one text, or hold one choice each, where none has the whole name.
+        // If no column has the complete name, it is a list of columns that form one text, or hold one choice each.
         let names = if is_several(keyword) && !is_there(name) { several(name) } else { Vec::new() };
         let names = if names.is_empty() { vec![name.clone()] } else { names };
         names.into_iter().map(move |name| (name, keyword))
@@ -224,7 +224,7 @@ fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> 
     Ok(chosen)
 }
 
-/// A name of these that two columns have.
+/// Returns a requested name that two columns have.
 fn twice(schema: &SchemaRef, is_asked: impl Fn(&str) -> bool) -> Option<&str> {
     let names = || schema.fields().iter().map(|field| field.name().as_str());
     names().filter(|name| is_asked(name)).find(|name| names().filter(|other| other == name).count() > 1)
@@ -234,7 +234,7 @@ fn two_of(name: &str) -> Error {
     Error::usage(format!("the frame has two columns called {name:?}; expected distinct names"))
 }
 
-/// Texts are written from views, so that none is copied; what is packed in a dictionary is unpacked.
+/// Returns the type for writing: views for texts, to avoid copies, and the values of dictionaries.
 fn written_as(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Null => DataType::Utf8View,
@@ -244,7 +244,7 @@ fn written_as(data_type: &DataType) -> DataType {
     }
 }
 
-/// The chosen columns, strings as bytes: the interface does not promise that they are UTF-8, and whoever reads the file checks each value.
+/// Returns the chosen columns, with strings as bytes: the interface does not guarantee UTF-8, and the reader of the file checks each value.
 fn plain(rows: &RecordBatch, chosen: &[(usize, Field)]) -> Result<RecordBatch, ArrowError> {
     let column = |(at, field): &(usize, Field)| {
         let column = read_as::plain(&read_as::unchecked(rows.column(*at))?)?;

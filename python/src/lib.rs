@@ -1,4 +1,4 @@
-//! dupsift for Python: calls into the library, and nothing that it does not do. What is Python's own stands in `python/dupsift`.
+//! dupsift for Python: thin wrappers around the library. The Python code is in `python/dupsift`.
 
 mod call;
 mod columns;
@@ -17,7 +17,7 @@ mod verbs;
 
 use pyo3::prelude::*;
 
-/// The library, as the package `dupsift` calls it.
+/// The extension module of the package `dupsift`.
 #[pymodule]
 fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dupsift::guard::quiet();

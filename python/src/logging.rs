@@ -1,7 +1,6 @@
-//! Log lines of the library go to `logging.getLogger("dupsift")`.
+//! Passes log lines of the library to `logging.getLogger("dupsift")`.
 //!
-//! Threads that work do not wait for the interpreter: they leave their lines in a list, and the thread that waits for them hands
-//! these over.
+//! Work threads do not wait for the interpreter: they add their lines to a list, and the thread that waits for them passes the lines on.
 
 use std::fmt::{Debug, Write};
 use std::sync::{Mutex, PoisonError};
@@ -11,21 +10,21 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 
-/// Lines that nobody has handed over yet: level of Python's logging, and text.
+/// Pending lines: Python's log level, and the text.
 static LINES: Mutex<Vec<(u8, String)>> = Mutex::new(Vec::new());
-/// More lines than these are not held between two looks.
+/// The maximum number of pending lines; further lines are dropped.
 const MOST: usize = 10_000;
 
-/// From now on lines are gathered. Where the program of the command line runs in this process, they are its own.
+/// Starts collecting log lines, unless the command-line program runs in this process and already logs them.
 pub fn start() {
-    // An error says that lines have a way out already.
+    // An error means that lines are already logged elsewhere.
     let _ = tracing::subscriber::set_global_default(Gatherer);
 }
 
-/// Hands over what was gathered.
+/// Passes the pending lines to Python.
 ///
 /// # Errors
-/// What a handler of the user's raises.
+/// Returns the exceptions of the user's log handlers.
 pub fn hand_over(py: Python<'_>) -> PyResult<()> {
     let lines = std::mem::take(&mut *LINES.lock().unwrap_or_else(PoisonError::into_inner));
     if lines.is_empty() {
@@ -73,14 +72,14 @@ impl Subscriber for Gatherer {
     fn exit(&self, _: &Id) {}
 }
 
-/// The message, then each field as `name=value`.
+/// Holds the message, then each field as `name=value`.
 #[derive(Default)]
 struct Line(String);
 
 impl Visit for Line {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         let gap = if self.0.is_empty() { "" } else { " " };
-        // A text takes all that is written to it.
+        // Writing to a string cannot fail.
         let _ = match field.name() {
             "message" => {
                 let fields = std::mem::take(&mut self.0);

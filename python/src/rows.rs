@@ -1,4 +1,4 @@
-//! Rows of a table as Python has them, one after the other: a dictionary each, for who has no library of tables.
+//! Converts table rows to Python dictionaries, one at a time, for use without a data frame library.
 
 use std::sync::{Mutex, TryLockError};
 
@@ -13,10 +13,10 @@ use pyo3::types::{PyBytes, PyDict, PyList};
 
 use crate::stream_out::refused;
 
-/// Where batches come from.
+/// A source of batches.
 type Batches = Box<dyn Iterator<Item = Result<RecordBatch, ArrowError>> + Send>;
 
-/// The rows that are left.
+/// Iterates over the rows of batches.
 #[pyclass(frozen)]
 pub struct Dictionaries {
     left: Mutex<Left>,
@@ -28,7 +28,7 @@ struct Left {
 }
 
 impl Dictionaries {
-    /// Of these batches.
+    /// Returns an iterator over the rows of these batches.
     pub fn new(batches: Batches) -> Dictionaries {
         Dictionaries { left: Mutex::new(Left { batches, now: None }) }
     }
@@ -41,7 +41,7 @@ impl Dictionaries {
     }
 
     fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyDict>>> {
-        // Making a value may run other code of Python, which may ask for the next row, too.
+        // Creating a value may run other Python code, which may also request the next row.
         let mut left = match self.left.try_lock() {
             Ok(left) => left,
             Err(TryLockError::Poisoned(left)) => left.into_inner(),
@@ -66,7 +66,7 @@ impl Dictionaries {
     }
 }
 
-/// A cell; None for null.
+/// Converts a cell; null becomes None.
 fn value<'py>(py: Python<'py>, column: &dyn Array, row: usize) -> PyResult<Bound<'py, PyAny>> {
     if column.is_null(row) {
         return Ok(py.None().into_bound(py));

@@ -1,4 +1,4 @@
-//! `Stream`: whether the like of a text came before.
+//! `Stream`: whether a similar text was seen before.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -18,7 +18,7 @@ use crate::columns::Column;
 use crate::error::raised;
 use crate::frame::{batches, interrupted};
 
-/// Describes what came before.
+/// Holds the texts seen so far, as a Bloom filter.
 #[pyclass(frozen, module = "dupsift._dupsift")]
 pub struct Seen {
     seen: Arc<Mutex<dupsift::stream::Seen>>,
@@ -74,7 +74,7 @@ impl Seen {
         Ok(Seen { seen: Arc::new(Mutex::new(seen.map_err(|error| raised(py, error))?)) })
     }
 
-    /// Of each text of a list.
+    /// Adds texts; returns for each whether a similar one was seen before.
     fn add_texts(&self, py: Python<'_>, texts: Vec<Option<String>>) -> Column {
         py.detach(|| {
             let mut seen = self.lock();
@@ -82,7 +82,7 @@ impl Seen {
         })
     }
 
-    /// Of each row of a frame, by the text in a column.
+    /// Adds the texts in a column of a frame; returns for each row whether a similar text was seen before.
     fn add(&self, frame: &Bound<'_, PyAny>, text: String) -> PyResult<Column> {
         let (batches, seen) = (batches(frame)?, self.seen.clone());
         let added = call(frame.py(), None, move |cancel, _| {
@@ -130,7 +130,8 @@ impl Seen {
     }
 }
 
-/// Returns the strings of a column, or the joined texts of its lists; `None` if it has another type. The interface does not promise UTF-8: a value that is not UTF-8 is null.
+/// Returns the strings of a column, or the joined texts of its lists; `None` if it has another type. The interface does not guarantee
+/// UTF-8: a value that is not UTF-8 becomes null.
 fn strings(column: &ArrayRef) -> Result<Option<StringViewArray>, ArrowError> {
     if let Some(joined) = lists::joined(column, lists::Form::Lines)? {
         return Ok(Some(utf8::checked(joined).0));

@@ -1,4 +1,4 @@
-//! Keyword arguments as settings: the table of options is the list of keywords, with `_` where a flag has `-`.
+//! Converts keyword arguments to settings. The keywords are the names in the table of options, with `_` instead of `-`.
 
 use dupsift::error::{Error, Result, did_you_mean};
 use dupsift::options::{Kind, OptionSpec, Settings, Value, Verb, in_groups, ours, resolve};
@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 
 use crate::frame::Asked;
 
-/// The value of a keyword argument.
+/// Holds the value of a keyword argument.
 #[derive(FromPyObject)]
 pub enum Given {
     /// True or False.
@@ -34,23 +34,23 @@ impl From<Given> for Value {
     }
 }
 
-/// Keywords of the table that mean nothing to a caller in Python: log lines go to `logging`.
+/// Options that are no keywords in Python, where log lines go to `logging`.
 const NOT_HERE: &[&str] = &["log-format", "dry-run", "quiet", "verbose"];
 
-/// The options of a verb that are keywords.
+/// Returns the options of a command that are keywords.
 pub fn keywords(verb: Verb) -> impl Iterator<Item = &'static OptionSpec> {
     in_groups(verb).into_iter().filter(|option| !NOT_HERE.contains(&option.name))
 }
 
-/// How an option is called here.
+/// Returns the keyword for an option.
 pub fn keyword(option: &OptionSpec) -> String {
     option.name.replace('-', "_")
 }
 
-/// Settings of a verb: what was given, then the defaults.
+/// Returns the settings of a command: the given values, and the defaults for the rest.
 ///
 /// # Errors
-/// [`Error::Usage`]: an unknown keyword, or a value that its option would not take.
+/// Returns [`Error::Usage`] for an unknown keyword, or a value that its option does not accept.
 pub fn settings(verb: Verb, given: Vec<(String, Given)>) -> Result<Settings> {
     let mut settings = Settings::default();
     for (name, value) in given {
@@ -71,11 +71,11 @@ pub fn settings(verb: Verb, given: Vec<(String, Given)>) -> Result<Settings> {
     settings.with_defaults(verb)
 }
 
-/// The columns of a frame that a run with these keywords reads, in order, each with the keyword that named it if one did: such a column
-/// has to be there. And whether the run writes the corpus, so that it needs the other columns too.
+/// Returns the columns of a frame that a run with these keywords reads, in order, each with the keyword that named it, if any: such a
+/// column must exist. Also returns whether the run writes the corpus and therefore needs the other columns.
 ///
 /// # Errors
-/// As [`settings`].
+/// Returns the errors of [`settings`].
 pub fn frame_columns(given: Vec<(String, Given)>) -> Result<(Vec<Asked>, bool)> {
     let settings = settings(Verb::Run, given)?;
     let run = resolve(Vec::new(), &settings)?;
@@ -106,13 +106,13 @@ pub fn frame_columns(given: Vec<(String, Given)>) -> Result<(Vec<Asked>, bool)> 
     Ok((std::iter::once(text).chain(given).chain(others).collect(), run.corpus.copies()))
 }
 
-/// Holds name, heading, what it takes, what it says of itself, its default in words.
+/// The name of a keyword, its heading, the values it takes, its help, and its default in words.
 type Keyword = (String, &'static str, String, &'static str, Option<&'static str>);
 
-/// The keywords of a verb: name, heading, what it takes, what it says of itself, its default in words or None.
+/// Returns the keywords of a command: name, heading, the values it takes, its help, and its default in words or None.
 ///
 /// # Errors
-/// ValueError where there is no such verb.
+/// Raises ValueError if there is no such command.
 #[pyfunction]
 pub fn options(verb: &str) -> PyResult<Vec<Keyword>> {
     let Some(verb) = Verb::ALL.into_iter().find(|one| one.name() == verb) else {

@@ -1,4 +1,4 @@
-//! A run on Apache Spark: the driver calls an object of Python that moves blocks, and its tasks call back into the library.
+//! Runs on Apache Spark: the driver calls a Python object that moves blocks, and Spark tasks call back into the library.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -18,7 +18,7 @@ use crate::settings::{Given, settings};
 
 type Keywords = Vec<(String, Given)>;
 
-/// The object that moves blocks, `_cluster.Cluster`.
+/// Wraps the object that moves blocks, `_cluster.Cluster`.
 struct OnSpark {
     object: Py<PyAny>,
 }
@@ -77,7 +77,7 @@ impl Cluster for OnSpark {
     }
 }
 
-/// Finds duplicates, the passes over documents on Spark.
+/// Finds duplicates, with the passes over documents on Spark.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -96,7 +96,7 @@ pub fn spark_run(
     })
 }
 
-/// The corpus as a process of Spark has it open.
+/// Holds the corpus that a Spark process has opened.
 #[pyclass(frozen)]
 pub struct SparkCorpus(Opened);
 
@@ -112,13 +112,13 @@ impl SparkCorpus {
     }
 }
 
-/// What tasks need to know of the whole corpus.
+/// Holds the facts about the complete corpus that tasks need.
 #[pyclass(frozen)]
 pub struct SparkKnown(Known);
 
 #[pymethods]
 impl SparkKnown {
-    /// Takes up the file of the driver, with work files in that folder; nothing where there is no file.
+    /// Reads the driver's file, with temporary files in `folder`; empty if there is no file.
     #[new]
     fn new(py: Python<'_>, corpus: &SparkCorpus, path: Option<PathBuf>, folder: PathBuf) -> PyResult<SparkKnown> {
         let known = || path.map_or_else(|| Ok(Known::none()), |path| Known::read(&path, &corpus.0, &folder));
@@ -126,13 +126,13 @@ impl SparkKnown {
     }
 }
 
-/// What a task gives out.
+/// Holds the blocks that a task returns.
 #[pyclass(frozen)]
 pub struct SparkBlocks(Mutex<Blocks>);
 
 #[pymethods]
 impl SparkBlocks {
-    /// The next block, as [`block_of`] reads it; None after the last.
+    /// Returns the next block, in the format that [`block_of`] reads; None after the last.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyBytes>>> {
         let block = work(py, || self.0.lock().unwrap_or_else(PoisonError::into_inner).take())?;
         let pack = |block: Block| {
@@ -147,7 +147,7 @@ impl SparkBlocks {
     }
 }
 
-/// Does a step for one task.
+/// Runs a map step for one task.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -167,7 +167,7 @@ pub fn spark_map(
     Ok(SparkBlocks(Mutex::new(blocks)))
 }
 
-/// Does a step for the blocks of some buckets.
+/// Runs a reduce step for the blocks of some buckets.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -185,7 +185,7 @@ pub fn spark_reduce(
     Ok(SparkBlocks(Mutex::new(blocks)))
 }
 
-/// The next block of an iterator of Python; none after the last.
+/// Returns the next block of a Python iterator; `None` after the last.
 fn block_of(blocks: &Py<PyAny>, what: &'static str) -> Result<Option<Block>> {
     let next = Python::attach(|py| match blocks.bind(py).try_iter()?.next() {
         Some(block) => Ok(Some(block?.extract::<PyBackedBytes>()?)),
@@ -199,7 +199,7 @@ fn step_of(step: &str) -> Result<Step> {
     serde_json::from_str(step).map_err(Error::table("read a step"))
 }
 
-/// Does work without the lock of the interpreter; a panic becomes an exception.
+/// Runs work without the GIL; a panic becomes an exception.
 fn work<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     match py.detach(|| guarded(work)) {
         Ok(result) => result.map_err(|error| raised(py, error)),

@@ -1,4 +1,4 @@
-//! Tables on their way out, by the PyCapsule interface of Arrow: who asks gets a stream of record batches, without a copy.
+//! Passes tables to other libraries through the Arrow PyCapsule interface, as streams of record batches without copies.
 
 use std::ffi::CStr;
 
@@ -15,31 +15,31 @@ const SCHEMA: &CStr = c"arrow_schema";
 const ARRAY: &CStr = c"arrow_array";
 const STREAM: &CStr = c"arrow_array_stream";
 
-/// What Arrow says, as an exception.
+/// Converts an Arrow error to an exception.
 pub fn refused(error: ArrowError) -> PyErr {
     PyValueError::new_err(error.to_string())
 }
 
-/// A stream of batches. Types that were requested are not looked at, as the interface allows.
+/// Returns a stream of batches. Requested types are ignored, as the interface allows.
 ///
 /// # Errors
-/// Too little memory.
+/// Returns an error if there is too little memory.
 pub fn stream<'py>(py: Python<'py>, reader: Box<dyn RecordBatchReader + Send>) -> PyResult<Bound<'py, PyCapsule>> {
     PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)
 }
 
-/// The schema of a stream.
+/// Returns the schema of a stream.
 ///
 /// # Errors
-/// A type that the interface has no name for.
+/// Returns an error if the interface has no name for a type.
 pub fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCapsule>> {
     PyCapsule::new_with_value(py, FFI_ArrowSchema::try_from(schema).map_err(refused)?, SCHEMA)
 }
 
-/// One array: its type and its values.
+/// Returns one array as its type and its values.
 ///
 /// # Errors
-/// As [`schema`].
+/// Returns the errors of [`schema`].
 pub fn array<'py>(py: Python<'py>, array: &ArrayRef) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
     let schema = FFI_ArrowSchema::try_from(array.data_type()).map_err(refused)?;
     let values = FFI_ArrowArray::new(&array.to_data());

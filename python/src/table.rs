@@ -1,4 +1,4 @@
-//! Tables of an output folder: read from their Parquet files when a stream is asked for, a batch at a time.
+//! Tables in an output folder, read from their Parquet files on request, one batch at a time.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -16,18 +16,18 @@ use crate::error::{Package, raised};
 use crate::rows::Dictionaries;
 use crate::stream_out;
 
-/// Rows of a batch.
+/// Number of rows in a batch.
 const ROWS: usize = 8192;
 
-/// The rows of some Parquet files with equal columns, one file after the other.
+/// Holds a table that consists of Parquet files with the same columns, one after another.
 #[pyclass(frozen, subclass, module = "dupsift._dupsift")]
 pub struct Table {
     parts: Vec<Part>,
-    /// The name of a further column that says of each row in which part it stands.
+    /// The name of an additional column with the name of each row's file.
     part_column: Option<String>,
     schema: SchemaRef,
     rows: u64,
-    /// What the files go with: as long as the table, or a stream of it, is there, they are.
+    /// An object that keeps the files from being deleted as long as the table or one of its streams exists.
     keeps: Option<Arc<Py<PyAny>>>,
 }
 
@@ -39,7 +39,8 @@ struct Part {
 
 #[pymethods]
 impl Table {
-    /// Opens the files, each with its name in `part_column`, where that is asked for. `keeps` is an object that they go with.
+    /// Opens the files. With `part_column`, a column of that name holds the name of each row's file. The files exist as long as `keeps`
+    /// does.
     #[new]
     #[pyo3(signature = (parts, part_column=None, keeps=None))]
     fn new(
@@ -65,19 +66,19 @@ impl Table {
         self.rows as usize
     }
 
-    /// The names of the columns.
+    /// Returns the names of the columns.
     #[getter]
     fn columns(&self) -> Vec<String> {
         self.schema.fields().iter().map(|field| field.name().clone()).collect()
     }
 
-    /// The files.
+    /// Returns the paths of the files.
     #[getter]
     fn paths(&self) -> Vec<PathBuf> {
         self.parts.iter().map(|part| part.path.clone()).collect()
     }
 
-    /// The rows one after the other, a dictionary each.
+    /// Iterates over the rows as dictionaries.
     fn __iter__(&self) -> Dictionaries {
         Dictionaries::new(Box::new(self.batches()))
     }
@@ -104,16 +105,16 @@ impl Table {
     }
 }
 
-/// Why a table cannot be opened.
+/// States why a table cannot be opened.
 pub enum NotOpened {
-    /// The system does not give it.
+    /// A system error.
     System(Error),
-    /// It is damaged, or none.
+    /// The file is damaged, or is not a table.
     Damaged(String),
 }
 
 impl NotOpened {
-    /// As an exception.
+    /// Converts the reason to an exception.
     pub fn raised(self, py: Python<'_>) -> PyErr {
         match self {
             NotOpened::System(error) => raised(py, error),
@@ -129,10 +130,10 @@ impl NotOpened {
     }
 }
 
-/// A Parquet file, its footer read.
+/// Opens a Parquet file and reads its footer.
 ///
 /// # Errors
-/// A file that is not there, or none of Parquet.
+/// Returns an error if the file does not exist or is not Parquet.
 pub fn opened(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, NotOpened> {
     let file = File::open(path).map_err(|error| NotOpened::System(Error::reading("open", path)(error)))?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file);
@@ -140,7 +141,7 @@ pub fn opened(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, NotO
     Ok(builder.map_err(|error| NotOpened::Damaged(why(error)))?.with_batch_size(ROWS))
 }
 
-/// The batches of parts, opened when their turn comes.
+/// Iterates over the batches of files, which are opened one by one.
 struct Rows {
     parts: std::vec::IntoIter<Part>,
     now: Option<(ParquetRecordBatchReader, String)>,

@@ -1,4 +1,4 @@
-//! The verbs: what the command line does, with keywords for flags. Verbs that make an output answer with the folder in which it stands.
+//! The commands of the command line, with keywords instead of flags. Commands that write an output return its folder.
 
 use std::path::{Path, PathBuf};
 
@@ -18,10 +18,10 @@ use crate::error::raised;
 use crate::settings::{Given, settings};
 
 type Keywords = Vec<(String, Given)>;
-/// A function that takes what stages have done, see `call.rs`.
+/// A function that receives the progress of stages, see `call.rs`.
 type Teller = Option<Py<PyAny>>;
 
-/// Columns of what is printed of an explanation.
+/// The width of a printed explanation.
 const WIDTH: usize = 120;
 
 /// Finds duplicates.
@@ -67,7 +67,7 @@ pub fn compare(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tel
     })
 }
 
-/// Takes pages apart, or learns a model of categories.
+/// Extracts the elements of web pages, or trains a model of categories.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -97,7 +97,7 @@ pub fn purify(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: Tell
     })
 }
 
-/// Holds a finished run against labels: the record as JSON, and what a person reads of it.
+/// Compares a finished run with labels; returns the record as JSON and as text.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -119,8 +119,8 @@ pub fn evaluate(
     })
 }
 
-/// Tells why two documents are a pair, or none, or of one why it is removed: the record as JSON, the text for people, and the marked
-/// difference as HTML.
+/// Explains why two documents are or aren't a pair, or why one was removed; returns the record as JSON, the text, and the marked difference
+/// as HTML.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -143,7 +143,7 @@ pub fn explain(
     })
 }
 
-/// Decides again by another rule: a truth value for each row, the removed rows, and for each of these the kept one.
+/// Applies a different removal rule; returns a boolean for each row, the removed rows, and for each of these the row kept instead.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -168,7 +168,7 @@ pub fn survivors(
     })
 }
 
-/// Writes the corpus of a finished run, into the folder of the run or another one; returns what a person reads of it.
+/// Writes the corpus of a finished run to the folder of the run or to another one; returns the summary.
 ///
 /// # Errors
 /// See `error.rs`.
@@ -203,16 +203,16 @@ fn json(report: &impl serde::Serialize) -> Result<String> {
     serde_json::to_string(report).map_err(Error::table("write JSON"))
 }
 
-/// Describes what the command line says at the end of the run, or of the comparison, that left this folder.
+/// Returns the summary that the command line printed at the end of the run or comparison that wrote this folder.
 ///
 /// # Errors
-/// A folder that is none of a finished run.
+/// Returns an error if the folder is not the output of a finished run.
 #[pyfunction]
 pub fn summary(py: Python<'_>, folder: PathBuf) -> PyResult<String> {
     report::finished(&folder, report::Detail::Short).map_err(|error| raised(py, error))
 }
 
-/// The command line: what was typed, the name of the program first. Returns the exit code.
+/// Runs a command line, which begins with the name of the program; returns the exit code.
 #[pyfunction]
 pub fn main(py: Python<'_>, typed: Vec<std::ffi::OsString>) -> u8 {
     py.detach(|| dupsift::cli::program(typed).code())

@@ -1,4 +1,4 @@
-"""Which documents contain items of an evaluation set: files and frames."""
+"""Finds documents that contain items of an evaluation set, in files and in frames."""
 
 from __future__ import annotations
 

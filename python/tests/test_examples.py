@@ -1,4 +1,4 @@
-"""Every file of examples/ runs, where the libraries that it imports are installed, and says what it should."""
+"""Every file in examples/ runs, if the libraries that it imports are installed, and prints what it should."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Frames of other libraries go in, tables come out. Each library is tested where it is installed."""
+"""Frames of other libraries as inputs, and tables as outputs. Each library is tested if it is installed."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Frames(Case):
                     self.assertEqual(list(result.kept_mask), [True, False, True, True, True])
                     self.assertEqual([row["reason"] for row in result.rejected()], ["null text"])
                     self.assertEqual(list(ds.Stream("exact", keys=100).add(frame, text=name)), [False, True, False, False, False])
-            # The copy of the corpus has the lists as they were.
+            # The copy of the corpus has the lists unchanged.
             kept = ds.dedup(table, text=name, algorithms="exact", no_report=True, corpus="keep")
             copy = pl.read_parquet(kept.path / "deduped" / "frame.parquet")
             self.assertEqual(copy[name].to_list(), table[name].to_pylist()[:1] + table[name].to_pylist()[2:4])
@@ -179,7 +179,7 @@ class Frames(Case):
         dataset = datasets.Dataset.from_dict(COLUMNS)
         result = self.check(dataset)
         self.assertEqual(dataset.select(result.kept_rows)["url"], ["u0", "u1", "u3", "u4"])
-        # Rows as they are chosen now, not as they are stored.
+        # Rows in the selected order, not in the stored one.
         turned = dataset.select(range(len(TEXTS))[::-1])
         again = ds.dedup(turned, text="body", id="url", algorithms="exact", no_report=True)
         self.assertEqual(turned.select(again.kept_rows)["url"], ["u5", "u4", "u3", "u2"])
@@ -198,7 +198,7 @@ class Frames(Case):
         table = pa.table(COLUMNS | {"meta": nested})
         corpus = self.folder / "corpus"
         corpus.mkdir()
-        # The first three rows in one file, all in another, so that rows go from both.
+        # The first three rows are in one file, and all rows in another, so that rows are removed from both.
         pq.write_table(table.slice(0, 3), corpus / "a.parquet")
         pq.write_table(table, corpus / "b.parquet", row_group_size=2)
         lines = ({"body": text, "url": name} for text, name in zip(TEXTS, IDS) if text is not None)
@@ -214,9 +214,9 @@ class Frames(Case):
         self.assertEqual(pl.read_parquet(files).select("url", "meta").rows(), stays)
         rows = duckdb.execute("select url, meta from read_parquet(?)", [files]).fetchall()
         self.assertEqual(rows, stays)
-        # Nothing stays of the lines: their texts stand in the files before.
+        # No line is kept, because the earlier files have the same texts.
         self.assertFalse((out / "deduped" / "c.jsonl").exists())
-        # The files of JSON lines alone, as lines.
+        # Only the JSON lines files, as lines.
         again = self.folder / "again"
         ds.run(corpus / "c.jsonl", again, no_report=True, **options)
         kept = str(again / "deduped" / "c.jsonl")
@@ -240,7 +240,7 @@ class Frames(Case):
                 written = ds.dedup(frame, algorithms="exact", no_report=True, corpus="keep")
                 kept = pl.read_parquet(written.path / "deduped" / "frame.parquet")
                 self.assertEqual((kept.columns, kept["id"].to_list()), (frame.columns, [1]))
-        # Such a column may be asked for, too.
+        # Such a column may also be requested.
         asked = pl.DataFrame(texts | {"title": [None, None], "n": large})
         self.assertEqual(list(ds.dedup(asked, title_column="title", algorithms="exact", no_report=True).kept_mask), [True, False])
         self.assertEqual(list(ds.dedup(asked, keep="n asc", algorithms="exact", no_report=True).kept_mask), [False, True])
@@ -270,7 +270,7 @@ class Frames(Case):
         for named in [{"scope": "within:x"}, {"source_column": "x"}, {"keep": "x desc"}, {"title_column": "x"}]:
             with self.subTest(str(named)), self.assertRaisesRegex(ValueError, f"{next(iter(named))}=.*no such column"):
                 ds.dedup(frame, **named, **options)
-        # The copy of the corpus has all columns, in their order and of their types.
+        # The copy of the corpus has all columns, in the same order and with the same types.
         out = self.folder / "out"
         ds.dedup(frame, out=out, corpus="keep", keep="n desc", **options)
         kept = pq.read_table(out / "deduped" / "frame.parquet")
@@ -307,7 +307,7 @@ class Frames(Case):
             "index": self.folder / "index", "reference": reference, "batch": "first", "planned_documents": 100,
             "purify": "visible", "threads": 1, "memory": "512MiB", "no_progress": True,
         }
-        # What a keyword needs beside it.
+        # Other keywords that a keyword requires.
         beside: dict[str, dict[str, Any]] = {
             "content_type_column": {"html_column": "html"}, "url_column": {"html_column": "html"}, "purify": {"html_column": "html"},
             "max_cut_share": {"cut": "lines", "corpus": "keep"}, "cut": {"corpus": "keep"}, "seed": {"sample": 0.5}, "add": {"corpus": "keep"}, "cut_at": {"cut": "lines", "corpus": "keep"},
@@ -383,7 +383,7 @@ class Frames(Case):
         child = os.fork()
         if child == 0:
             rows = len(result.pairs())
-            # The last reference in this process.
+            # Deletes the last reference in this process.
             del result
             os._exit(0 if rows == 2 else 1)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
@@ -470,7 +470,7 @@ class Frames(Case):
             ds.dedup(frame, reference=reference.drop("other"), keep="other desc", **options)
         with self.assertRaisesRegex(TypeError, "reference=: expected a path or a frame, got a list"):
             ds.dedup(frame, reference=["a"], **options)
-        # Files, and the texts alone.
+        # Files, and only the texts.
         corpus = self.lines(*TEXTS)
         result = ds.run(corpus, self.folder / "out", reference=pl.DataFrame({"text": [TEXTS[0]]}), algorithms="exact", no_report=True)
         self.assertEqual(list(result.kept_rows), [1, 3, 4])
@@ -566,7 +566,7 @@ class Frames(Case):
         table = pa.table(COLUMNS)
         out = self.folder / "out"
         result = ds.dedup(table, text="body", id="url", out=out, keep="other desc", algorithms="exact", no_report=True)
-        # The later ones stay.
+        # The later documents are kept.
         self.assertEqual(list(result.kept_rows), [2, 3, 4, 5])
         self.assertEqual(sorted(path.name for path in self.folder.iterdir())[-1], "out")
         self.assertTrue(ds.open(self.folder / "out").report["removal"]["keep"].startswith("other desc"))

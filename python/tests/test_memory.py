@@ -1,4 +1,4 @@
-"""A frame that is larger than the memory allowed stays within the promise."""
+"""A run over a frame that is larger than the memory limit stays within the promised memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import unittest
 
 from corpora import Case
 
-# Bytes of texts. The figure of the handbook is of 2 GB; DUPSIFT_FRAME_BYTES=2000000000 asks for that.
+# Bytes of text. The figure in the manual is for 2 GB: DUPSIFT_FRAME_BYTES=2000000000.
 BYTES = int(os.environ.get("DUPSIFT_FRAME_BYTES", "200000000"))
 MEMORY = 100_000_000
 ALLOWANCE = 150_000_000

@@ -1,4 +1,4 @@
-"""A kernel of Jupyter: results are shown, and Ctrl-C leaves it alive."""
+"""A Jupyter kernel shows results and survives Ctrl-C."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The blocks of Python in README.md, python/README.md and docs/ run as printed, those of a page one after the other."""
+"""The Python blocks in README.md, python/README.md and docs/ run as printed, the blocks of a page one after another."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from typing import Any
 import dupsift as ds
 from corpora import ROOT, TRUTH, Case
 
-# Pages whose blocks run elsewhere.
+# Pages whose blocks run in another test.
 ELSEWHERE = {"docs/spark.md": "test_spark.py"}
 TEXT = "The town library will be closed for repairs in the first week of August because the old roof of the reading room has to be replaced."
 
 
 def blocks() -> Iterator[tuple[str, list[str]]]:
-    """Pages that have blocks of Python, as paths from the folder of the sources, with the text of each block."""
+    """Yields the pages with Python blocks, as paths relative to the repository, with the text of each block."""
     pages = [ROOT / "README.md", ROOT / "python" / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     for page in pages:
         found = re.findall(r"^```python\n(.*?)^```$", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
@@ -31,7 +31,7 @@ def blocks() -> Iterator[tuple[str, list[str]]]:
 
 
 def write(folder: Path) -> dict[str, Any]:
-    """Makes the files that pages speak of, and the values that they take for granted."""
+    """Creates the files that pages mention, and returns the values that their code expects."""
     import datasets
     import polars as pl
 
@@ -54,7 +54,7 @@ def write(folder: Path) -> dict[str, Any]:
     head = "WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:1>\r\nWARC-Date: 2026-11-20T00:00:00Z\r\nWARC-Target-URI: http://a.example/\r\n"
     head += f"Content-Type: application/http; msgtype=response\r\nContent-Length: {len(response)}\r\n\r\n"
     (folder / "crawl.warc.gz").write_bytes(gzip.compress(f"{head}{response}\r\n\r\n".encode()))
-    # README, docs/outputs.md, docs/cut.md and docs/contaminated.md look at the output of the command before them.
+    # README, docs/outputs.md, docs/cut.md and docs/contaminated.md read the output of the preceding command.
     ds.run("data-samples/docs", out="out/docs", corpus="keep", no_progress=True)
     ds.run("data-samples/docs", out="out/lines", corpus="keep", cut="lines", no_progress=True)
     ds.contaminated("data-samples/docs", against="data-samples/exam.jsonl", out="found", no_progress=True)
@@ -80,7 +80,7 @@ class Pages(Case):
                 with self.subTest(page, block=number), contextlib.redirect_stdout(said):
                     exec(compile(text, f"{page}, block {number}", "exec"), names)
             if page == "README.md":
-                # The remark behind the line says what it prints.
+                # The comment after the line has its output.
                 self.assertEqual(said.getvalue().split()[0], "1630")
 
 

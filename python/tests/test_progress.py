@@ -1,4 +1,4 @@
-"""How far the work is: a bar, or a line where tqdm is not installed, in a terminal; nothing in a pipe, and nothing where that is asked for."""
+"""Progress: a bar in a terminal, or a line if tqdm is not installed; nothing in a pipe, or if it is turned off."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Progress(Case):
                 try:
                     said += terminal.read(65_536)
                 except OSError:
-                    # The other side is closed.
+                    # The other end is closed.
                     break
         self.assertEqual(child.wait(), 0, said)
         return said.decode()
@@ -48,7 +48,7 @@ class Progress(Case):
             self.assertRegex(said, r"\rstage 1 of \d+: sign: +\d+%\|")
         else:
             self.assertRegex(said, r"\rstage 1 of \d+: sign: [\d,]+/35,000 documents")
-        # Nothing of it stays.
+        # The bar is erased.
         self.assertRegex(said, r"\r +\r$")
 
     def test_a_terminal_is_told_nothing_where_that_is_asked_for(self) -> None:

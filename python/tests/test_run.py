@@ -1,4 +1,4 @@
-"""What holds without any other library: the bytes of the command line, results, keywords, threads, Ctrl-C."""
+"""Tests that need no other library: the same bytes as from the command line, results, keywords, threads, Ctrl-C."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Runs(Case):
         record = result.report
         self.assertEqual([Path(one["path"]) for one in record["inputs"]], [lines])
         self.assertEqual([record["options"][name] for name in ("out", "stop-words")], [str(self.folder / "out"), str(words)])
-        # What was made of the result by its record is found there, too.
+        # Its corpus is found from its record, so the result can be a reference.
         later = ds.run(lines, out=self.folder / "later", reference=self.folder / "out", algorithms="exact")
         self.assertEqual(later.report["removal"]["reasons"], {"seen": 3})
 
@@ -155,7 +155,7 @@ class Runs(Case):
             result.write(self.folder / "other", corpus="kept")
 
     def test_thresholds_are_refused_where_it_is_not_known_what_is_contained(self) -> None:
-        # The second text goes for the first, so that nobody looked at how much of the third stands in the second.
+        # The second text is removed in favor of the first, so the third was never compared with the second.
         recipe = "minhash:bands=100,rows=1,verify=none"
         result = ds.run(DOCS, out=self.folder / "out", algorithms=recipe, no_report=True)
         with self.assertRaisesRegex(ValueError, 'did not compare document .* use `remove-if=pair`'):
@@ -200,7 +200,7 @@ class Runs(Case):
         threads = [threading.Thread(target=work, args=(number,)) for number in range(2)]
         for thread in threads:
             thread.start()
-        # The lock of the interpreter is free meanwhile.
+        # The GIL is free in the meantime.
         longest = 0.0
         while any(thread.is_alive() for thread in threads):
             before = time.monotonic()
@@ -236,7 +236,7 @@ except KeyboardInterrupt as stopped:
 """
 
     def stopped(self, corpus: Path, algorithms: str, after: float) -> tuple[str, float]:
-        """What a run says that is stopped so long after it began, and how long that took. Nothing of it stays."""
+        """Stops a run after this time; returns its message and how long it took to end. Checks that nothing is left behind."""
         line = [sys.executable, "-c", self.STOPPED, str(corpus), str(self.folder / "out"), algorithms]
         with listening(line) as child:
             assert child.stdout is not None
@@ -259,7 +259,7 @@ except KeyboardInterrupt as stopped:
                 self.assertLess(seconds, 2.0)
 
     def test_a_step_that_takes_long_is_not_waited_for(self) -> None:
-        # One text is one step: where it is read, and where it is signed.
+        # Reading one text is one step, and so is signing it.
         corpus = self.lines("桥河市长委员会" * 4_000_000)
         said, seconds = self.stopped(corpus, "minhash", 0.2)
         self.assertRegex(said, "^said: stop(ped|ping) (in|before)")
@@ -279,7 +279,7 @@ except KeyboardInterrupt as stopped:
         self.assertNotEqual(builds[0], builds[2])
 
     def build_of_a_killed_run(self, corpus: Path, path: Path) -> str:
-        """What the ledger of a run says of the package in this folder, once a product is there."""
+        """Returns the build in the ledger of a run with the package in this folder, after its first checkpoint."""
         script = "import sys, dupsift; dupsift.run(sys.argv[1], out=sys.argv[2], algorithms='all', checkpoint='0s', resume=False)"
         line = [sys.executable, "-c", script, str(corpus), str(self.folder / "out")]
         ledger = self.folder / ".out.dupsift-work" / "ledger.json"

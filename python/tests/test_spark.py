@@ -1,4 +1,4 @@
-"""On Spark: the tables of the command line, row for row. One cluster of two workers on this machine serves all tests."""
+"""Runs on Spark give the tables of the command line, row for row. All tests use one cluster of two workers on this machine."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from corpora import DOCS, ROOT, Case
 
 MASTER = "local-cluster[2,1,1024]"
 OF_THE_RECORD = ("documents", "ids", "removal", "recipe", "statistics", "parts", "bad_inputs", "inputs", "sources", "warnings")
-# What spark-submit is told of this machine.
+# The settings of spark-submit for this machine.
 SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.local.dir": _WORK,
@@ -44,7 +44,7 @@ SETTINGS = {
     "spark.sql.shuffle.partitions": "4",
     "spark.ui.enabled": "false",
 }
-# What a signature takes, and what goes to the disk, is another thing on another machine.
+# The cost of signatures and the bytes written to disk differ between machines.
 NOT_OF_MEMBERS = ("sign_seconds", "pair_cpu_seconds", "spilled_bytes")
 
 
@@ -65,7 +65,8 @@ def session() -> SparkSession:
 
 
 def corpus(folder: Path) -> Path:
-    """What is easily forgotten: texts that are null, empty, equal, almost equal; a file without rows, one of copies; ids twice."""
+    """Writes a corpus of special cases: texts that are null, empty, equal or almost equal; a file without rows, one of copies; repeated
+    ids."""
     chance = random.Random(3)
     words = [f"{stem}{end}" for stem in ("вода", "stone", "lamp", "дом", "river", "cloud") for end in ("", "s", "а", "ing", "ed")]
     texts: list[str | None] = [" ".join(chance.choices(words, k=60)) for _ in range(300)]
@@ -82,7 +83,7 @@ def corpus(folder: Path) -> Path:
 
 
 def titled(path: Path) -> Path:
-    """Rules of one template that differ in a name, which the first line has: all of them stay."""
+    """Writes rules from the same template that differ in a name in their first line: all of them are kept."""
     rules = "\n".join(" ".join(f"rule{line * 10 + word}" for word in range(10)) for line in range(30))
     texts = [f"Rules of the name{at} committee\nThe name{at} committee\n{rules}" for at in range(12)]
     pq.write_table(pa.table({"id": [f"rules{at}" for at in range(len(texts))], "text": texts}), path)
@@ -90,8 +91,8 @@ def titled(path: Path) -> Path:
 
 
 def _megabytes(numbers: Iterator[int]) -> Iterator[bytes]:
-    """Six blocks of a megabyte for each number: those of kind 1."""
-    # Names of this file go to the tasks with the function, and this one cannot.
+    """Yields six blocks of kind 1, of a megabyte each, for each number."""
+    # Global names of this file are sent to the tasks with the function, and this one cannot be.
     from dupsift.spark._tasks import HEAD
 
     for number in numbers:
@@ -147,7 +148,7 @@ class Spark(Case):
             with self.subTest(preset):
                 result = self.check([DOCS, titled(self.folder / "titled.parquet")], preset=preset, task_bytes=64 << 20, accept=True)
                 versions = next(one for one in result.report["algorithms"] if one["label"] == "versions")
-                # The samples alone have eight.
+                # The samples without the rules have eight.
                 self.assertGreater(versions["relations"]["other_titles"], 60)
 
     def test_what_is_easily_forgotten(self) -> None:
@@ -173,7 +174,7 @@ class Spark(Case):
         def kill() -> None:
             until = time.monotonic() + 60
             while not killed and time.monotonic() < until:
-                # Once tasks are at work, the processes of Python stand below an executor.
+                # When tasks are running, the Python processes are children of an executor.
                 if self.spark.sparkContext.statusTracker().getActiveStageIds():
                     found = subprocess.run(["pgrep", "-f", f"CoarseGrainedExecutorBackend.*{self.spark.sparkContext.applicationId}"], capture_output=True, text=True, check=False)
                     numbers = [int(number) for number in found.stdout.split()]
@@ -207,7 +208,7 @@ class Spark(Case):
             for _ in range(3):
                 collected += sum(len(block) - HEAD.size for block in cluster.collect(frame, [1]))
             self.assertEqual(collected, 3 * 24 << 20)
-            # A thread that has served a piece may take a moment to end.
+            # A thread that has processed a piece may take a moment to end.
             until, grown = time.monotonic() + 20, heap() - before
             while grown > 20 << 20 and time.monotonic() < until:
                 time.sleep(0.5)
@@ -256,14 +257,14 @@ class Spark(Case):
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(crawl)
         for place, inputs in enumerate((["b.jsonl", "lang=ru"], ".", "*.jsonl", "./lang=ru/../b.jsonl")):
-            # The first two have a folder that is a column.
+            # The first two are in folders that are columns.
             settings: dict[str, Any] = {"algorithms": "exact,minhash", "keep": "lang desc, doc desc" if place < 2 else "doc desc"}
             one = ds.run(inputs, f"../one-{place}", **settings)
             self.same(one, dupsift.spark.run(self.spark, inputs, f"../two-{place}", **settings))
             self.assertGreater(len(one.pairs()), 10)
 
     def test_the_manual(self) -> None:
-        """The block of Python and the commands of docs/spark.md run as printed, with the folders and the cluster of this test."""
+        """The Python block and the commands in docs/spark.md run as printed, with the folders and the cluster of this test."""
         page = (ROOT / "docs" / "spark.md").read_text(encoding="utf-8")
         shared = shutil.copytree(DOCS, self.folder / "shared" / "corpus")
         expected = ds.run(shared, self.folder / "balanced"), ds.run(shared, self.folder / "both", algorithms="exact,minhash")
@@ -287,7 +288,7 @@ class Spark(Case):
         self.same(ds.run(DOCS, self.folder / "docs"), ds.open(self.folder / "docs-spark"))  # type: ignore[arg-type]
 
     def command(self, line: str) -> None:
-        """Runs a line of the manual. make builds the wheel first, so what its target starts then is run instead."""
+        """Runs a line from the manual. A make target would build the wheel first, so only the command after that is run."""
         wheel = os.environ.get("DUPSIFT_WHEEL")
         if not wheel:
             self.skipTest("DUPSIFT_WHEEL does not name the wheel")
@@ -297,7 +298,7 @@ class Spark(Case):
         environment = {**os.environ, "PATH": os.pathsep.join([str(Path(sys.executable).parent), str(Path(pyspark.__file__).parent / "bin"), os.environ["PATH"]])}
         folder = self.folder
         if "--archives" in line:
-            # The executors have no package; the driver has.
+            # The driver has the package, the executors do not.
             environment |= {"PYSPARK_PYTHON": str(self.without_the_package()), "PYSPARK_DRIVER_PYTHON": sys.executable}
             line = line.replace("spark-submit", f"spark-submit --master {MASTER}")
         if line.startswith("make spark "):
@@ -334,7 +335,7 @@ class Spark(Case):
         self.same(ds.run(DOCS, self.folder / "one", algorithms="exact,minhash", no_report=True), ds.open(self.folder / "two"))  # type: ignore[arg-type]
 
     def without_the_package(self) -> Path:
-        """An interpreter that finds what this one finds, but for the package."""
+        """Returns an interpreter that finds everything that this one finds, except the package."""
         packages, home = self.folder / "packages", self.folder / "python"
         packages.mkdir()
         for entry in (entry for path in site.getsitepackages() for entry in Path(path).iterdir()):

@@ -123,10 +123,10 @@ struct Parameter {
     low: Option<Number>,
     #[serde(skip_serializing_if = "Option::is_none")]
     high: Option<Number>,
-    /// The words of a choice, or the names of checks.
+    /// The allowed values of a choice, or the names of the checks.
     #[serde(skip_serializing_if = "Option::is_none")]
     words: Option<&'static [&'static str]>,
-    /// Kind and range in readable form.
+    /// The kind and range in readable form.
     value: String,
     help: &'static str,
 }

@@ -1,4 +1,4 @@
-//! `dupsift apply`: writes the corpus of a finished run without a second run.
+//! `dupsift apply`: writes the corpus of a finished run without repeating the run.
 
 use anyhow::{Context, Result};
 

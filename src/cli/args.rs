@@ -1,8 +1,8 @@
-//! The arguments of each command as typed, without their meaning, and those of its options that are in the table ([`super::options`]).
+//! The command-line arguments of each command, not yet interpreted. Most options come from the table of options ([`super::options`]).
 //!
-//! The table has the options that may be in a configuration file, that `run.json` records and that are Python keywords: what can be done
-//! with a corpus. Flags outside the table affect only one call: what it reads (`--truth`, `--docs`), how it prints (`--json`, `--markdown`,
-//! `--full`), a remark by the user (`--reason`), and where the other options are (`--config`). A test below lists all of them.
+//! The table holds the options that describe work on a corpus: they may be in a configuration file, are recorded in `run.json` and are
+//! Python keywords. Flags outside the table affect only one call: what it reads (`--truth`, `--docs`), how it prints (`--json`,
+//! `--markdown`, `--full`), a remark (`--reason`), and where the configuration file is (`--config`). A test below lists all of them.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_engine::options::{Settings, Verb as Of};
 use dupsift_engine::reading::input_endings;
 
-/// What `run -h` ends with.
+/// The examples at the end of `run -h`.
 const EXAMPLES: &str = "\
 Examples:
   dupsift run docs.jsonl --out out
@@ -163,7 +163,7 @@ pub struct Making<const VERB: usize> {
     inputs: Vec<String>,
 }
 
-/// Returns what can be an input of a verb, in a line.
+/// Returns a one-line description of the inputs that a command accepts.
 fn short_inputs(verb: usize) -> &'static str {
     if verb == Of::Purify as usize {
         "Files, folders or globs: Parquet, JSON lines, CSV, Arrow, WARC"
@@ -172,17 +172,17 @@ fn short_inputs(verb: usize) -> &'static str {
     }
 }
 
-/// Returns what can be an input of a verb, with the endings of names.
+/// Returns a description of the inputs that a command accepts, with their file extensions.
 fn said_of_inputs(verb: usize) -> String {
     let dash = if verb == Of::Purify as usize { "" } else { "; - reads JSON lines from standard input" };
     format!("Files, folders or globs: {}{dash}", input_endings())
 }
 
 impl<const VERB: usize> Making<VERB> {
-    /// What is read, and how: as typed and, where that says nothing, as the configuration file has it.
+    /// Returns the inputs and the settings. The command line takes precedence over the configuration file.
     ///
     /// # Errors
-    /// As [`Options::settings`]; no inputs in either place.
+    /// Returns the errors of [`Options::settings`], or an error if neither the command line nor the file has inputs.
     pub fn asked(self) -> Result<(Vec<String>, Settings)> {
         let (settings, of_config) = self.options.settings_and_inputs()?;
         let inputs = if self.inputs.is_empty() { of_config } else { self.inputs };
@@ -302,8 +302,8 @@ pub struct ApplyArguments {
     /// Output folder of a finished run
     #[arg(value_name = "OUT")]
     pub dir: PathBuf,
-    /// What to write, separated by commas: keep, the kept rows, in deduped/; drop, the removed rows, in dropped/; annotate, a row of attributes
-    /// for each row, in attributes/
+    /// What to write, separated by commas: keep, the kept rows, in deduped/; drop, the removed rows, in dropped/; annotate, a row of
+    /// attributes for each row, in attributes/
     #[arg(long, value_name = "LIST", default_value = "keep", value_parser = words_of("corpus"), hide_possible_values = true)]
     pub corpus: String,
     /// Columns to add to the rows in deduped/, separated by commas: cluster_size, copies, sources
@@ -347,7 +347,7 @@ mod tests {
     use super::*;
     use dupsift_engine::options::options_of;
 
-    /// Flags that stand in no table, by verb.
+    /// The flags outside the table, by command.
     const OF_ONE_CALL: &[(&str, &[&str])] = &[
         ("run", &["config"]),
         ("compare", &["config"]),

@@ -1,4 +1,4 @@
-//! `dupsift clean`: removes what killed runs left of an output.
+//! `dupsift clean`: removes temporary files that killed runs left behind.
 
 use anyhow::Result;
 use bytesize::ByteSize;

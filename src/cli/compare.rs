@@ -1,4 +1,4 @@
-//! `dupsift compare`: runs many algorithms, and prints a table of how good each of them is.
+//! `dupsift compare`: runs several algorithms, and prints a table of their quality.
 
 use anyhow::{Context, Result};
 

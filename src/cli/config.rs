@@ -25,7 +25,7 @@ pub const INPUTS: &str = "inputs";
 /// Holds the content of a configuration file.
 #[derive(Debug, Default)]
 pub struct Config {
-    /// Its options.
+    /// The options in the file.
     pub settings: Settings,
     /// The inputs; empty if the file has none.
     pub inputs: Vec<String>,
@@ -84,11 +84,11 @@ fn parse(verb: Verb, name: &str, text: &str) -> Result<Config> {
     Ok(config)
 }
 
-/// Returns `None` for dates and tables, which no option takes.
+/// Converts a TOML value; returns `None` for dates and tables, which no option takes.
 fn of_toml(value: &toml::Value) -> Option<Value> {
     match value {
         toml::Value::Boolean(on) => Some((*on).into()),
-        // A negative number is in no range; its text is shown in the message.
+        // No option accepts a negative number; as text, it is shown in the message.
         toml::Value::Integer(number) => {
             Some(u64::try_from(*number).map_or_else(|_| number.to_string().into(), Value::Number))
         }

@@ -1,4 +1,4 @@
-//! `dupsift contaminated`: which documents of a corpus contain items of an evaluation set.
+//! `dupsift contaminated`: finds the documents of a corpus that contain items of an evaluation set.
 
 use anyhow::{Context, Result};
 

@@ -1,9 +1,9 @@
-//! Escapes what a terminal would interpret: control characters and direction marks.
+//! Escapes characters that a terminal would interpret: control characters and direction marks.
 
 use std::borrow::Cow;
 
-/// Escapes control characters, except line feeds and tabs, and direction marks in JSON notation: `\u001b`. So the value of JSON text is
-/// unchanged.
+/// Escapes control characters, except line feeds and tabs, and direction marks in JSON notation: `\u001b`. This does not change the value
+/// of JSON text.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
@@ -19,7 +19,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Does the same and escapes line feeds, for texts on one line.
+/// Escapes like [`escaped`] and also escapes line feeds, for texts on one line.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     match escaped(text) {
         shown if shown.contains('\n') => Cow::Owned(shown.replace('\n', "\\n")),

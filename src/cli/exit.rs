@@ -3,7 +3,7 @@
 //! | code | meaning |
 //! | --- | --- |
 //! | 0 | done |
-//! | 1 | failed: there is nothing under the final name |
+//! | 1 | failed: no new output was written |
 //! | 2 | wrong usage: another command line would work |
 //! | 3 | done, but rows or files were rejected or a guard fired |
 //! | 4 | finished, but held back: a guard fired, and an earlier output under the final name is unchanged |
@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use dupsift_core::error::{Error, Kind};
 use dupsift_engine::job::{Guarded, RunReport};
 
-/// The first signal that asked the process to stop; 0 for none.
+/// The first signal that asked the process to stop, or 0.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
 
-/// Records that a signal asked the process to stop; the first one counts.
+/// Records that a signal asked the process to stop; only the first one counts.
 pub(super) fn asked_by(signal: i32) {
     let number = u8::try_from(signal).unwrap_or_default();
     let _ = SIGNAL.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);

@@ -1,4 +1,4 @@
-//! `dupsift explain`: why two documents of a finished run are a pair or not, or why one was removed.
+//! `dupsift explain`: explains why two documents of a finished run are a pair or not, or why one was removed.
 
 use std::io::{self, IsTerminal};
 

@@ -91,7 +91,7 @@ fn options() -> String {
     page
 }
 
-/// Returns a row of a table; bars within a cell are escaped.
+/// Returns a table row; vertical bars within a cell are escaped.
 fn row(cells: &[String]) -> String {
     format!("| {} |\n", cells.iter().map(|cell| cell.replace('|', "\\|")).collect::<Vec<_>>().join(" | "))
 }

@@ -63,7 +63,7 @@ pub fn completed(argument: Arg, option: &str) -> Arg {
 #[derive(Clone)]
 struct Known(Words);
 
-/// The source of the known values.
+/// Names the source of the known values.
 #[derive(Clone, Copy)]
 enum Words {
     Made(fn() -> Vec<&'static str>),

@@ -35,7 +35,7 @@ pub enum LogFormat {
 
 /// The environment variable that selects log lines, unless --quiet or --verbose does.
 const ENVIRONMENT: &str = "RUST_LOG";
-/// Prefix of the names of this program's modules.
+/// The prefix of this program's module names.
 const OURS: &str = env!("CARGO_CRATE_NAME");
 
 /// Whether lines are JSON in this process.
@@ -122,7 +122,7 @@ pub fn start(settings: &Settings) -> (LogFormat, Progress) {
     (format, progress)
 }
 
-/// Does the same for a command that may run for hours: without bars, a line is logged at the end of each stage.
+/// Starts logging like [`start`] for a command that may run for hours: without bars, a line is logged at the end of each stage.
 pub fn start_long(settings: &Settings) -> (LogFormat, Progress) {
     if settings.switch("verbose") || !io::stderr().is_terminal() {
         tell_stages();
@@ -130,7 +130,7 @@ pub fn start_long(settings: &Settings) -> (LogFormat, Progress) {
     start(settings)
 }
 
-/// JSON logs have a line for each stage; people see bars and the summary.
+/// Returns the default level. JSON logs have a line for each stage; people see bars and the summary.
 fn usual(format: LogFormat) -> Level {
     if format == LogFormat::Json { Level::DEBUG } else { Level::INFO }
 }
@@ -178,7 +178,7 @@ fn asked(typed: &str) -> Result<Targets, String> {
     Ok(if asked.would_enable(ends, &Level::ERROR) { asked } else { asked.with_target(ends, Level::ERROR) })
 }
 
-/// Returns whether this is the first call, which is the only one with an effect.
+/// Starts logging and returns whether this is the first call, the only one that has an effect.
 fn send_from(format: LogFormat, filter: &Targets) -> bool {
     let terminal = io::stderr().is_terminal();
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -221,7 +221,7 @@ impl<'w> MakeWriter<'w> for BesideBars {
 }
 
 impl BesideBars {
-    /// Returns an escaped line, see [`escaped`]. Colors are from the formatter, which escapes its arguments.
+    /// Returns a line escaped by [`escaped`], except for its colors: they come from the formatter, which escapes its arguments.
     fn shown(self, line: &str) -> String {
         let line = line.strip_suffix('\n').unwrap_or(line);
         let shown = match self {

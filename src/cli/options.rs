@@ -40,8 +40,8 @@ struct Stray {
 }
 
 impl Stray {
-    /// Finds a second file of an unquoted pattern, which would be read as part of the corpus. An input after the value is accepted if all
-    /// inputs are there, unless both are files in the same folder.
+    /// Finds a second file of an unquoted pattern, which would be read as part of the corpus. An input right after the value is suspicious
+    /// if other inputs precede the option, or if both are files in the same folder.
     fn find(verb: Verb, matches: &ArgMatches) -> Option<Stray> {
         let inputs: Vec<(usize, &String)> =
             matches.indices_of(INPUT)?.zip(matches.get_many::<String>(INPUT)?).collect();

@@ -50,7 +50,7 @@ fn answer(told: &clap::Error, words: &[String]) {
         let message = message.trim().trim_start_matches("error: ");
         tracing::error!(exit_code = Exit::Usage.code(), "{message}");
     } else if message != escaped(&message) {
-        // Such a command line is shown without colors.
+        // A message with control characters is escaped, and therefore shown without colors.
         complain(message.trim_end());
     } else {
         let _ = told.print();

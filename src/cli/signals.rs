@@ -1,4 +1,4 @@
-//! Requests to stop: the first one takes effect within two seconds, the second one at once.
+//! Requests to stop: the first one takes effect within two seconds, the second one immediately.
 //!
 //! They are SIGINT (Ctrl-C), SIGTERM and SIGHUP; the exit code shows which one came first. A signal that the process was started to ignore,
 //! as `nohup` does with SIGHUP, is ignored.
@@ -23,7 +23,7 @@ use dupsift_engine::job;
 
 /// Time for the work to end regularly; a longer step is ended with the process.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Time for a message, whose reader may be gone.
+/// Time for writing a message, because its reader may be gone.
 const FOR_A_MESSAGE: Duration = Duration::from_millis(500);
 /// Interval for checking whether a message is finished.
 const EVERY: Duration = Duration::from_millis(50);
@@ -33,8 +33,8 @@ pub fn over(ended: &Result<Exit>) {
     ends_with(ended.as_ref().map_or_else(Exit::of_error, |exit| *exit));
 }
 
-/// Returns a flag that a request to stop sets; the engine checks it between batches. If that takes too long, the process is ended from
-/// here. The second request ends it at once.
+/// Returns a flag that a request to stop sets; the engine checks it between batches. If that takes too long, or at the second request,
+/// the process is ended from here.
 pub(super) fn cancel_on_signal() -> Result<Arc<AtomicBool>> {
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);

@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(safe("x\ny\u{1b}"), "x y␛");
     }
 
-    /// Without its colors, the text equals that without colors, except for the signs.
+    /// Without its color codes, colored text equals plain text, except for the signs.
     #[test]
     fn colours_mark_the_same() {
         let text = shown("all day long", "all night long", 60, true, false);

@@ -249,7 +249,7 @@ fn share(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
 }
 
-/// Narrower intervals are left out; for counts, as a share of the count.
+/// Intervals narrower than this are not shown; for counts, this is a share of the count.
 pub(super) const NARROW: f64 = 0.005;
 
 fn share_of(figure: &Figure) -> String {
@@ -260,8 +260,8 @@ fn number_of(figure: &Figure) -> String {
     with_interval(figure, NARROW * figure.value.unwrap_or(0.0), |value| thousands(value.round() as u64))
 }
 
-/// Formats the value and its interval, which is rarely symmetric; only the value if the interval is narrow or both ends are formatted like
-/// it.
+/// Formats the value and its interval, which is rarely symmetric. Omits the interval if it is narrow or if both ends are formatted like
+/// the value.
 fn with_interval(figure: &Figure, least: f64, told: impl Fn(f64) -> String) -> String {
     let Some(value) = figure.value.map(&told) else { return "-".into() };
     match figure.interval(least).map(|(low, high)| (told(low), told(high))) {
@@ -278,7 +278,7 @@ mod tests {
     use dupsift_engine::job::AlgorithmReport;
     use dupsift_study::study::{AdviceReport, JudgeReport, OracleReport};
 
-    /// Twice as far down as up.
+    /// Returns a figure whose interval extends twice as far down as up.
     fn figure(value: f64, up: f64) -> Figure {
         Figure { value: Some(value), low: Some(value - 2.0 * up), high: Some(value + up) }
     }

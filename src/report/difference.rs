@@ -296,7 +296,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// All parts from one side together are that side's text, except for white space.
+        /// The parts of one side add up to its text, except for white space.
         #[test]
         fn nothing_is_lost(a in "[ab .。\\n]{0,60}", b in "[ab .。\\n]{0,60}") {
             let found = difference(&a, &b);

@@ -1,4 +1,4 @@
-//! The output of `evaluate`: the figures of each algorithm, and what in the truth could not be used.
+//! The output of `evaluate`: the figures of each algorithm, and the parts of the truth that could not be used.
 
 use std::path::Path;
 

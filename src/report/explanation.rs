@@ -240,7 +240,7 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
         text += line.trim_end();
         text.push('\n');
         let says = [&row.a, &row.b].map(|key| key.as_ref().and_then(|key| key.says.clone()));
-        // Words of a complete document are printed once, below its first row.
+        // Words that describe the complete document are printed once, below its first row.
         if says != before && says != [None, None] {
             let said = says.each_ref().map(|says| says.as_deref().unwrap_or("-"));
             text += &format!("  {:>position$}   {}\n", "", said.join(" | "));

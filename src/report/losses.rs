@@ -69,7 +69,7 @@ pub fn other_inputs(job: &impl Guarded) -> Vec<String> {
     job.other_inputs().iter().flat_map(of).collect()
 }
 
-/// Does the same without mentioning `rejected/`.
+/// Returns the rejected rows like [`rejections`], without mentioning `rejected/`.
 pub(super) fn rejected(report: &RejectionsReport) -> String {
     let named = |by_kind: bool| {
         let mut counts = report.named(by_kind);

@@ -146,9 +146,9 @@ fn next(report: &RunReport, out: &Path) -> String {
     format!("next: dupsift apply {} --corpus keep\n", typed(out))
 }
 
-/// Returns between which shares of all documents are removed, according to a sample. In a sample of the share p, a document has its only
-/// duplicate with probability p, and one of several with a higher probability. So the share of removed documents in the sample, divided by
-/// p, is exact if each document has at most one duplicate, and too high otherwise; without the division, it is too low.
+/// Returns bounds on the share of all documents that would be removed, estimated from a sample. In a sample of the share p, a document has
+/// its only duplicate with probability p, and one of several with a higher probability. So the share of removed documents in the sample,
+/// divided by p, is exact if each document has at most one duplicate, and too high otherwise; without the division, it is too low.
 fn whole_corpus(sampled: u64, all: u64, removed: u64, used: u64) -> String {
     let least = removed as f64 / used.max(1) as f64;
     let most = (least * all as f64 / sampled.max(1) as f64).min(1.0);
@@ -249,7 +249,7 @@ fn cost(report: &RunReport) -> String {
     )
 }
 
-/// Returns what was found of repeated passages. Only the corpus in deduped/ is without them.
+/// Returns counts of the repeated passages that were found. Only the corpus in deduped/ is without them.
 fn cut(found: &CutReport) -> String {
     let share = 100.0 * found.characters as f64 / found.characters_kept.max(1) as f64;
     let passages = counted_as(found.passages, "repeated passage|repeated passages");

@@ -1,4 +1,4 @@
-//! `--add`: columns of the cluster in the rows of `deduped/`, in every format that rows are copied in.
+//! `--add`: additional columns about clusters in the rows of `deduped/`, in every format.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,7 @@ fn corpus(folder: &Path) {
     fs::write(folder.join("c.csv"), format!("id,text\r\n{records}")).unwrap();
 }
 
-/// Returns the three columns by file and id, of `deduped/` and, for kept rows, of the definition in `attributes/`.
+/// Returns the expected values of the three columns for each kept row, by file and id, computed from `attributes/`.
 fn attributes(out: &Path) -> BTreeMap<(String, String), [i64; 3]> {
     let mut all = BTreeMap::new();
     for file in files_below(&out.join("attributes")) {
@@ -36,7 +36,7 @@ fn attributes(out: &Path) -> BTreeMap<(String, String), [i64; 3]> {
         }
         drop(clusters);
     }
-    // The number of files of each cluster, counted from all rows.
+    // The files of each cluster, from all rows.
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut of: BTreeMap<(String, String), String> = BTreeMap::new();
     for file in files_below(&out.join("attributes")) {
@@ -102,7 +102,7 @@ fn kept_rows_get_the_columns_of_their_cluster() {
     for (at, largest) in [(0, 3), (1, 2), (2, 2)] {
         assert!(found.values().any(|values| values[at] >= largest), "column {at} has only small values");
     }
-    // `apply` adds the same columns, and a run without them writes all others.
+    // `apply` adds the same columns to the output of a run that did not add them.
     run(&[&at("docs")], &at("plain"), &more[2..]).ends_with(3);
     let apply = |out: &str, more: &[&str]| Ran::of(program().arg("apply").arg(at(out)).args(more).output().unwrap());
     apply("plain", &ALL).ends_with(0);

@@ -1,5 +1,5 @@
-//! The number of allocations per signed document: buffers are reused for the next document, so a word costs none, and a document a few that
-//! do not depend on its length. A comparison of two signatures costs none.
+//! The number of allocations per signed document: buffers are reused for the next document, so a word needs no allocation, and a document
+//! needs a few, regardless of its length. Comparing two signatures needs none.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -17,7 +17,7 @@ thread_local! {
 }
 
 fn called() {
-    // While a thread ends, its counter may be gone.
+    // When a thread ends, its counter may already be gone.
     let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
 }
 
@@ -75,7 +75,7 @@ fn calls(algorithm: &str, words: usize, chinese: bool) -> u64 {
     calls
 }
 
-/// Bit vectors that match in a table: the buffers of one window are reused for the next.
+/// Compares bit vectors that match in a table; the buffers of one window are reused for the next.
 #[test]
 fn a_comparison_costs_no_allocation() {
     let stats = CorpusStats::none();

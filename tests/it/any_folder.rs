@@ -5,7 +5,7 @@ use std::process::Command;
 
 use crate::kit::{Doc, Ran, json_lines, made_docs, program, python, record, removed_ids};
 
-/// A folder with a corpus of two files, word lists, labels, a second corpus, and outputs.
+/// Holds a folder with a corpus of two files, word lists, labels, a second corpus, and outputs.
 struct Place {
     folder: tempfile::TempDir,
 }
@@ -21,7 +21,7 @@ impl Place {
         }
         let write = |name: &str, bytes: &[u8]| std::fs::write(home.join(name), bytes).unwrap();
         let docs = made_docs(60);
-        // A version of each fourth document, so that pages have two texts to show.
+        // A version of every fourth document, so that pages have two texts to show.
         let version =
             |doc: &Doc| Doc { id: format!("{}v", doc.id), text: format!("{} And more of it.", doc.text), title: None };
         let versions: Vec<Doc> = docs.iter().step_by(4).map(version).collect();
@@ -77,7 +77,7 @@ impl Place {
         for verb in ["info", "verify"] {
             self.typed(folder, &["index", verb, &at("seen")]);
         }
-        // With its corpus as a reference, with its counts, and with guards against a previous run.
+        // Runs that use a result as a reference, as statistics, and as the previous run for guards.
         let algorithms = ["--algorithms", "exact,minhash", "--overwrite"];
         let by = |option: &str, name: &str| {
             let line = ["run", &at("later.jsonl"), "--out", &at("next"), option, &at(name)];
@@ -109,7 +109,7 @@ fn a_result_of_relative_paths_is_looked_at_from_any_folder() {
     let named = |value: &serde_json::Value| PathBuf::from(value.as_str().unwrap());
     assert_eq!(named(&record["inputs"][0]["path"]), place.home("home/corpus/a.jsonl"));
     assert_eq!(named(&record["options"]["stop-words"]), place.home("home/words/stop.txt"));
-    // File names are as typed.
+    // The record has the file names as typed.
     assert_eq!(record["inputs"][0]["file"], "corpus/a.jsonl");
     place.is_looked_at("elsewhere", Path::new("../home"));
     place.is_looked_at("home", Path::new(""));
@@ -125,7 +125,7 @@ fn a_result_is_looked_at_after_it_was_moved_with_its_corpus() {
     place.is_looked_at("deeper/moved", Path::new(""));
 }
 
-/// A held result, and the index that it belongs to.
+/// Moves a held result together with its index.
 #[test]
 fn a_held_result_is_accepted_after_it_was_moved_with_its_index() {
     let place = Place::new();

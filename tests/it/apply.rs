@@ -1,4 +1,4 @@
-//! `dupsift apply`: the corpus of a finished run equals what a run with `--corpus` writes.
+//! `dupsift apply`: writes the same corpus for a finished run as a run with `--corpus`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -110,7 +110,7 @@ fn a_finished_run_gives_the_bytes_of_a_run_with_that_corpus_and_changes_nothing_
         let last = format!("next: dupsift apply {} --corpus keep\n", text(&without));
         assert!(told.contains(&last), "{told}");
         let before = bytes(&without);
-        // One alone, then the two others together.
+        // First one folder, then the other two together.
         let told = apply(&without, &[]).ends_with(0).stdout;
         assert!(told.contains(" kept, ") && told.contains("\ndeduped/: "), "{told}");
         apply(&without, &["--corpus", "drop,annotate", "--threads", "1"]).ends_with(0);
@@ -197,7 +197,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     fs::create_dir(out.join("deduped")).unwrap();
     refused(&out, &[], &["deduped already exists; remove it first"]);
     fs::remove_dir(out.join("deduped")).unwrap();
-    // Other content with the same length and the same rows.
+    // Different content with the same length and the same number of rows.
     let mut others = docs(40);
     let changed = others[3].text.replacen('w', "x", 1);
     others[3].text = changed;
@@ -212,7 +212,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     write("a.jsonl", &docs(40));
     run(&[&input], &at("cut"), &["--algorithms", "exact", "--cut", "lines", "--max-cut-share", "1"]).ends_with(0);
     refused(&at("cut"), &["--remove-if", "pair", "-o", text(&at("new"))], &["cuts depend on which documents are kept"]);
-    // Thresholds need algorithms that decide, one each, and chains allow no other rule.
+    // Each threshold needs a different algorithm that decides, and chains allow no other rule.
     let new = at("new");
     let twice = ["--threshold", "minhash=0.9", "--threshold", "minhash=0.95", "-o", text(&new)];
     run(&[&input], &at("by"), &["--algorithms", "exact,minhash", "--decide", "exact"]).ends_with(0);
@@ -366,7 +366,7 @@ fn a_corpus_that_was_moved_is_found() {
     let labels = at("labels.csv");
     let verbs: [&[&str]; 3] = [&["explain", "d0", "d2"], &["evaluate", "--truth", text(&labels)], &["report"]];
     let before: Vec<String> = verbs.iter().map(|verb| look(verb).ends_with(0).stdout).collect();
-    // A file with the same name elsewhere is another one.
+    // A file with the same name in another folder is a different file.
     fs::create_dir_all(at("new/place")).unwrap();
     fs::rename(&corpus, at("new/place/corpus")).unwrap();
     fs::write(at("new/a.parquet"), "").unwrap();

@@ -1,4 +1,4 @@
-//! Bad input, one by one: columns, rows and ids. Each is reported with the file, what was expected, what was found and the way out, or
+//! Bad input of each kind: columns, rows and ids. Each is reported with the file, the expected value, the value found and the way out, or
 //! rejected and counted; nothing is lost silently, and nothing is merged because it is empty.
 
 use std::collections::BTreeMap;

@@ -1,6 +1,6 @@
-//! Algorithms that promise every pair of their definition, compared with the definition over all pairs of the sample corpus.
+//! Compares the algorithms that find every pair of their definition with that definition, over all pairs of the sample corpus.
 //!
-//! The slow side shares nothing with the algorithms except the words (and, for bit vectors, the vectors) of a document.
+//! The slow implementation shares nothing with the algorithms except the words (and, for bit vectors, the vectors) of a document.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,7 +13,7 @@ use crate::kit::{Doc, doc_pairs, done, sample_docs, samples, stars};
 
 type Pairs = BTreeSet<(usize, usize)>;
 
-/// The samples: their words as numbers, counted per document, and the document frequency of each word.
+/// Holds the samples: their words as numbers, counted per document, and the document frequency of each word.
 struct Words {
     docs: Vec<Doc>,
     names: Vec<String>,
@@ -84,7 +84,7 @@ fn common<T: Ord>(a: &[T], b: &[T]) -> usize {
     common
 }
 
-/// Cosine similarities and products of sparse vectors of length 1, sorted by term.
+/// Returns the dot product of two sparse vectors sorted by term. For vectors of length 1, this is the cosine similarity.
 fn product(a: &[(u32, f64)], b: &[(u32, f64)]) -> f64 {
     let (mut i, mut j, mut sum) = (0, 0, 0.0);
     while i < a.len() && j < b.len() {
@@ -130,7 +130,7 @@ fn decomposition() {
     let same = |a: usize, b: usize| {
         let (x, y) = (&words.order[a], &words.order[b]);
         let reaches = |common: usize| 2.0 * common as f64 / (x.len() + y.len()) as f64 >= 0.85;
-        // No common subsequence is longer than what both have of each word.
+        // A common subsequence has no more words than the two documents have in common.
         reaches(x.len().min(y.len())) && reaches(common(&bags[a], &bags[b])) && reaches(longest_common(x, y))
     };
     check(found("decomposition:"), all(bags.len(), same), 800);

@@ -1,4 +1,4 @@
-//! The category of a text, compared with scikit-learn's multinomial naive Bayes on random documents.
+//! Compares the category of a text with scikit-learn's multinomial naive Bayes on random documents.
 
 use dupsift::pages::{Model, Trainer, TrainingOptions};
 use dupsift::text::{Pipeline, TextOptions};
@@ -31,7 +31,7 @@ fn posteriors_agree_with_scikit_learn() {
             trainer.add(class, &pipeline.analyse(text)).unwrap();
         }
         let (model, _) = trainer.finish().unwrap();
-        // Through the table, so that the written model equals the learned one.
+        // Converts the model to a table and back, to check that the written model equals the trained one.
         let model = Model::from_rows(model.rows()).unwrap();
         let mut known: Vec<&str> = model.rows().filter_map(|row| row.word).collect();
         known.dedup();

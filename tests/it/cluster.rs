@@ -21,7 +21,7 @@ use crate::kit::{assert_same_bytes, done, record, sample_docs, samples};
 const BUCKETS: u32 = 5;
 const TASK_BYTES: u64 = 300_000;
 
-/// The error in the first pass.
+/// Selects the error in the first pass.
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
@@ -31,7 +31,7 @@ enum Fault {
     Twice,
 }
 
-/// A cluster with one thread: frames are lists, a task takes the blocks of one bucket.
+/// Simulates a cluster with one thread: frames are lists, and a task takes the blocks of one bucket.
 struct Here<'h> {
     options: &'h RunOptions,
     dir: &'h Path,
@@ -214,7 +214,7 @@ fn a_join_that_compares_nearly_all_with_all_is_refused_once_terms_are_counted() 
     assert!(!out.exists());
     run("0.1").unwrap();
     assert_eq!(record(&out)["algorithms"][1]["compared"], 0);
-    // As many as may be compared all with all.
+    // The largest number of documents that may be compared all with all.
     one_word_in_common(&input, 19_500, 500);
     let (name, algorithms) = cosine("0.03");
     let given = [(name, &*algorithms), ("max-removed-share", "1"), ("overwrite", "true")];

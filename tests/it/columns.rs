@@ -85,7 +85,7 @@ fn nested(docs: &[Doc]) -> Vec<(&'static str, ArrayRef)> {
     vec![("tags", tags), ("doc", doc)]
 }
 
-/// The same without structs.
+/// Returns the columns of [`nested`] without structs.
 fn plain(docs: &[Doc]) -> Vec<(&'static str, ArrayRef)> {
     let here = |at: usize| at % 7 != 5;
     let texts = docs.iter().enumerate().map(|(at, doc)| (here(at) && at % 11 != 3).then_some(doc.text.as_str()));
@@ -98,7 +98,7 @@ fn plain(docs: &[Doc]) -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// The same as JSON lines.
+/// Returns the rows of [`nested`] as JSON lines.
 fn nested_lines(docs: &[Doc]) -> String {
     let line = |(at, doc): (usize, &Doc)| {
         if at % 7 == 5 {
@@ -133,7 +133,7 @@ fn columns_in_structs_are_read_by_their_paths() {
     assert!(rejected > Some(300));
     for input in [at("nested"), lines] {
         let by_path = ended(&input, &[&algorithms[..], &BY_PATH].concat(), 3);
-        // Rows without an id are named by the file, which differs.
+        // Rows without an id are named after their file, so the bytes are equal only if the file names are.
         if input.extension() == at("plain").extension() {
             assert_same_bytes(&by_path.out(), &expected.out(), "columns in structs");
         }
@@ -217,7 +217,7 @@ fn columns_of_folders_decide_what_is_kept_and_name_documents() {
         run(&[&docs], &out, &[&["--algorithms", "exact", "--overwrite"], more].concat()).ends_with(0);
         removed_ids(&out).concat()
     };
-    // As numbers: 20 before 3, and null last.
+    // Values are compared as numbers: 20 before 3, and null last.
     assert_eq!(removed(&["--keep", "n desc"]), "ca");
     assert_eq!(removed(&["--keep", "lang desc"]), "bc");
     assert_eq!(removed(&["--id-column", "lang", "--keep", "n asc"]), "enen");

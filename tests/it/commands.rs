@@ -56,14 +56,14 @@ const BOUND: &[(&str, &str)] = &[
     ("OUT/NAME.held", "held/night.held"),
     ("OUT.held", "held.held"),
     ("CORPUS", "corpus"),
-    // Numbers for a larger machine than that of a test.
+    // Numbers for a machine larger than the test machine.
     ("--keys 100000000", "--keys 100000"),
 ];
 
 /// Absolute folders, each mapped to one below the folder of the page.
 const ROOTS: &[&str] = &["/data/", "/usr/local/", "/var/log/", "~/"];
 
-/// Describes what a page says happens before a command, as a shell command.
+/// Events that a page describes before a command, as shell commands: the page, the command, and the event.
 const BEFORE: &[(&str, &str, &str)] = &[
     (
         "docs/scheduling.md",
@@ -80,7 +80,7 @@ const BEFORE: &[(&str, &str, &str)] = &[
         "dupsift accept OUT.held",
         "dupsift run corpus --out held && { dupsift run torn.jsonl --out held --overwrite; test $? = 4; }",
     ),
-    // The program in the tutorial, as its reader saves it.
+    // The program from the tutorial, saved as the page says.
     (
         "docs/tutorial.md",
         "python make_crawl.py",
@@ -123,7 +123,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns README.md, that of the package and all pages of the manual, as paths relative to the repository.
+/// Returns README.md, python/README.md and all pages of the manual, as paths relative to the repository.
 fn pages() -> Vec<String> {
     fn below(folder: &Path, found: &mut Vec<String>) {
         for entry in fs::read_dir(folder).unwrap() {
@@ -261,7 +261,7 @@ fn is_name(printed: &Printed) -> bool {
     printed.kind == Kind::Inline && words.len() == if is_script { 1 } else { 2 } && !printed.typed.contains('=')
 }
 
-/// A folder with everything that pages mention.
+/// Holds a folder with everything that pages mention.
 struct Desk {
     folder: tempfile::TempDir,
     outputs: usize,
@@ -293,7 +293,7 @@ impl Desk {
         fs::write(bin.join("cargo"), cargo).unwrap();
         fs::set_permissions(bin.join("cargo"), fs::Permissions::from_mode(0o755)).unwrap();
 
-        // The notices with the columns that pages name, as files in several formats and places.
+        // The notices with the columns that pages name, as files in several formats and folders.
         let notices = fs::read_to_string(here.join("corpus/notices.jsonl")).unwrap();
         let notices: Vec<serde_json::Value> = notices.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let text = |notice: &serde_json::Value, name: &str| notice[name].as_str().unwrap().to_owned();

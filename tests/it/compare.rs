@@ -1,5 +1,5 @@
-//! `dupsift compare`: the record of the study against the tables of the run and a simple implementation of the judge, the sample against
-//! complete judging, and the exact join against all pairs.
+//! `dupsift compare`: compares the record of the study with the tables of the run and a simple implementation of the judge, the sample with
+//! complete judging, and the exact join with all pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -26,7 +26,7 @@ fn study(out: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(out.join("compare/comparison.json")).unwrap()).unwrap()
 }
 
-/// Returns it without seconds, which differ from run to run.
+/// Returns the study without its seconds, which differ from run to run.
 fn lasting(mut study: Value) -> Value {
     study["judge"]["cpu_seconds"] = Value::Null;
     for list in ["algorithms", "combinations"] {
@@ -80,7 +80,7 @@ fn near(value: &Value, expected: f64) {
 fn the_study_is_what_a_plain_count_gives() {
     let folder = tempfile::tempdir().unwrap();
     let (input, out) = (samples().join("zh.parquet"), folder.path().join("out"));
-    // One band with one row: a loose algorithm that misses some.
+    // One band with one row makes a loose algorithm that misses some pairs.
     let algorithms = "exact,long_sent,tf,tf_idf,simhash,minhash:bands=1,rows=1,verify=none,as=loose";
     let more = ["--limit", "300", "--algorithms", algorithms, "--oracle-sample", "100000", "--judge", "lcs:0.85"];
     let told = compare(&input, &out, &more).ends_with(0);
@@ -91,7 +91,7 @@ fn the_study_is_what_a_plain_count_gives() {
         texts.iter().map(|text| BTreeMap::from_iter(text.iter().map(|x| (x, text.iter().filter(|y| x == *y).count()))));
     let counts: Vec<BTreeMap<&char, usize>> = sorted.collect();
     let (study, pool) = (study(&out), pool(&out));
-    // The table is only computed if the characters, in any order, leave a chance.
+    // The table is only computed if the texts have enough characters in common, in any order.
     let similar = |&(a, b): &(usize, usize)| {
         let common: usize = counts[a].iter().map(|(x, n)| counts[b].get(x).map_or(0, |m| *n.min(m))).sum();
         let most = 2.0 * common as f64 / (texts[a].len() + texts[b].len()) as f64;
@@ -260,7 +260,7 @@ fn a_comparison_is_a_run_with_a_study() {
     let more = ["--algorithms", "exact,minhash"];
     let told = compare(samples(), &left, &more).ends_with(0);
     run(&[samples()], &right, &[&more[..], &["--remove-if", "pair"]].concat()).ends_with(0);
-    // It removes nothing, and does not mention removals.
+    // A comparison removes nothing, and does not mention removals.
     assert!(right.join("removed").exists() && !left.join("removed").exists());
     std::fs::remove_dir_all(right.join("removed")).unwrap();
     assert_same_bytes(&left, &right, "compare and run");
@@ -422,7 +422,7 @@ fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
             compare(&input, &out, &[&more[..], &["--max-group", most]].concat()).ends_with(0);
             study(&out)
         });
-        // 28 and 28 pairs of copies with words, 10 and 3 without, and 64 of the two texts.
+        // Copies with words form 28 and 28 pairs, those without 10 and 3, and the two similar texts 64.
         for study in &studies {
             let oracle = &study["oracle"];
             let counts = ["documents", "duplicates", "unseen"].map(|name| oracle[name].as_u64().unwrap());

@@ -1,4 +1,4 @@
-//! Python reads every table: pyarrow, polars, duckdb and pandas all get the same values with the documented types.
+//! Every table can be read from Python: pyarrow, polars, duckdb and pandas all get the same values with the documented types.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, BinaryArray, Int32Array, Int64Array, StringArray};
 
 use crate::kit::{ALL, Done, Ran, Table, done, ended, program, python, sample_docs, samples, write_columns};
 
-/// Runs over the first samples with ids of another type; one text is null, so that `rejected/` has a row.
+/// Runs over the first samples with ids of a different type; one text is null, so that `rejected/` has a row.
 fn with_ids(folder: &Path, name: &str, ids: ArrayRef) -> Done {
     let file = folder.join(format!("{name}.parquet"));
     let texts = sample_docs().into_iter().take(ids.len()).enumerate().map(|(at, doc)| (at != 5).then_some(doc.text));
@@ -32,7 +32,7 @@ fn python_reads_every_table_alike() {
         ),
         ("binary", with_ids(folder.path(), "binary", Arc::new(bytes.collect::<BinaryArray>()))),
     ];
-    // The tables of an evaluation are read too.
+    // This includes the tables of an evaluation.
     let truth = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/truth/pairs.parquet");
     let out = runs[0].1.out();
     Ran::of(program().arg("evaluate").arg(out).args(["--truth", truth]).output().unwrap()).ends_with(0);
@@ -44,8 +44,8 @@ fn python_reads_every_table_alike() {
     assert!(said.contains("string: ") && said.contains("evaluation ") && said.contains("versions: "), "{said}");
 }
 
-/// pyarrow, Polars, DuckDB and pandas read what a run with `--cut` wrote in every format: the texts without the passages, and every other
-/// column as it was.
+/// pyarrow, Polars, DuckDB and pandas read the output of a run with `--cut` in every format: the texts without the passages, and every
+/// other column unchanged.
 #[test]
 fn python_reads_texts_without_passages() {
     use arrow::array::builder::{ListBuilder, StringBuilder};

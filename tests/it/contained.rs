@@ -8,7 +8,7 @@ use crate::kit::{
     ALL, Done, Ran, SEVEN, Table, done, numbered, program, python, record, removed_ids, run, samples, write_docs,
 };
 
-/// Spells a number in letters: a text without digits has no numbers.
+/// Spells a number in letters, because a text without digits contains no numbers.
 fn letters(number: usize) -> String {
     number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
 }
@@ -31,7 +31,7 @@ fn every_removal_of_every_algorithm_satisfies_the_rule() {
     let names: serde_json::Value = serde_json::from_str(&names).unwrap();
     let names: Vec<&str> = names.as_array().unwrap().iter().map(|one| one["name"].as_str().unwrap()).collect();
     assert_eq!(names.len(), 31);
-    // Each on the documents in one language.
+    // Each algorithm runs on the documents in one language.
     let files = ["en", "ru", "zh"].map(|language| samples().join(format!("{language}.parquet")));
     let each = names.iter().zip(files.iter().cycle());
     let mut runs: Vec<Done> = each.map(|(name, file)| done(file, &["--algorithms", name])).collect();
@@ -65,7 +65,7 @@ fn the_smaller_of_two_goes_and_the_larger_never() {
     // The texts of a hundred words have forty unique words each; the first one is contained in both, and is removed in favor of the longer
     // one.
     assert_eq!(fate(&[]), ("d0>d2".into(), json!({"unique text": 1})));
-    // The shortest is preferred: what it is contained in is kept too.
+    // If the shortest is preferred, the texts that contain it are kept too.
     assert_eq!(fate(&["--keep", "length asc"]), (String::new(), json!({"contains the kept one": 2})));
     assert_eq!(fate(&["--remove-if", "pair"]).1, json!({}));
     assert_eq!(fate(&["--remove-if", "contained:0.9:0"]).0, "d0>d2");
@@ -84,7 +84,7 @@ fn another_days_form_stays_for_its_numbers() {
     assert_eq!(record(&done.out())["removal"]["stays"], json!({"different numbers": 1}));
     let table = Table::read(&done.out().join("removed"));
     assert_eq!((table.floats("contained"), table.floats("numbers")), (vec![Some(1.0)], vec![Some(1.0)]));
-    // Four of the 164 3-grams, and both numbers, are unique to it.
+    // Four of the 164 3-grams, and both numbers, occur in only one of the texts.
     let pairs = Table::read(&done.out().join("pairs"));
     let of = |column: &str| pairs.floats(column)[0].map(|share| (share * 1000.0).round());
     assert_eq!((of("numbers_a"), of("numbers_b")), (Some(0.0), Some(0.0)));
@@ -100,7 +100,7 @@ fn another_days_form_stays_for_its_numbers() {
     assert!(pairs.floats("contained_a").iter().all(Option::is_none));
 }
 
-/// Sixty pages with the same frame, which are equal to an algorithm of frequent words, but all have different content.
+/// Sixty pages with the same template are equal to an algorithm based on frequent words, but all have different content.
 #[test]
 fn what_a_document_was_not_held_against_is_counted() {
     let folder = tempfile::tempdir().unwrap();

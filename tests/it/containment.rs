@@ -1,5 +1,5 @@
-//! Texts contained in other texts, found by the rarest shingles of the smaller one: the same result as comparing all with all, at a cost
-//! that grows with the corpus.
+//! Texts contained in other texts, found by the rarest shingles of the smaller one. The result equals that of comparing all with all, at a
+//! cost that grows in proportion to the corpus.
 
 use std::path::Path;
 
@@ -57,7 +57,7 @@ fn words(count: usize, numbers: &mut Numbers) -> String {
     (0..count).map(|_| word()).collect()
 }
 
-/// Returns pages, half of which is the template; one in ten is contained in the previous one, which adds as much again.
+/// Returns pages whose first half is a template; every tenth page contains the previous page and as much text again.
 fn template_pages(pages: usize) -> Vec<String> {
     let mut numbers = Numbers(7);
     let template = words(40, &mut numbers);
@@ -72,7 +72,7 @@ fn template_pages(pages: usize) -> Vec<String> {
     all
 }
 
-/// Comparisons are counted, not time.
+/// Counts comparisons instead of measuring time.
 #[test]
 fn pages_of_a_template_cost_in_proportion() {
     let folder = tempfile::tempdir().unwrap();
@@ -89,7 +89,8 @@ fn pages_of_a_template_cost_in_proportion() {
     assert!(large.0 <= 5 * small.0 && large.1 <= 5 * small.1, "{counts:?}");
 }
 
-/// A text with many words may contain any short one, because its bitmap is full. Short ones with other words are not candidates for it.
+/// A text with many words may contain any short one, because its bitmap is full. Short texts with other words must still not be
+/// candidates.
 #[test]
 fn long_texts_among_short_ones_are_no_candidates() {
     let folder = tempfile::tempdir().unwrap();
@@ -108,7 +109,7 @@ fn long_texts_among_short_ones_are_no_candidates() {
     assert!(number(&run, "candidates") < 1_000, "{run}");
 }
 
-/// A shingle in all documents, which all use as a key: comparisons are limited, and the skipped ones are counted.
+/// All documents use the same shingle as a key: comparisons are limited, and the skipped ones are counted.
 #[test]
 fn what_the_bound_leaves_out_is_counted() {
     let folder = tempfile::tempdir().unwrap();

@@ -11,7 +11,7 @@ use crate::kit::{
     write_docs,
 };
 
-/// An evaluation set, a corpus and their outputs.
+/// Holds an evaluation set, a corpus and their outputs.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -118,7 +118,7 @@ fn planted_items_are_found_in_three_languages_and_in_long_documents() {
             let item = made(language, words, &mut numbers);
             for kind in KINDS {
                 let host = &hosts[numbers.below(hosts.len())].text;
-                // One of them in a document of 1 MB.
+                // One item is planted in a document of 1 MB.
                 let times = if number == 7 { 1_000_000 / host.len() + 1 } else { 1 };
                 let planted = planted(kind, language, &item, &mut numbers);
                 let text = format!("{}\n{planted}\n{host}", format!("{host}\n").repeat(times));
@@ -144,9 +144,9 @@ fn planted_items_are_found_in_three_languages_and_in_long_documents() {
             assert!(found as f64 >= share * ITEMS as f64, "{language}, {kind}: {found} of {ITEMS} at {least}");
         }
     }
-    // No sample contains an item, and no document contains an item of another.
+    // No sample contains an item, and no document contains the item of another document.
     assert!(scores.keys().all(|(doc, item)| doc.split(' ').next() == Some(item)), "{scores:?}");
-    // The place is that of the item in the original text.
+    // The reported position is that of the item in the original text.
     let table = Table::read(&place.at("out/contaminated"));
     let numbers = |name: &str| table.numbers(name).into_iter().map(|number| number as usize).collect::<Vec<_>>();
     let (rows, starts, ends) = (numbers("doc"), numbers("start"), numbers("end"));
@@ -470,7 +470,7 @@ fn choices_are_a_list_and_the_answer_a_position_in_it_in_every_format() {
         assert_eq!(answers(&place, &docs, &["--suite-column", "subject"]), is(&expected), "{file}");
         let suites = Table::read(&place.at("out/suites"));
         assert_eq!(suites.texts("suite"), ["history", "physics"], "{file}");
-        // With the choices, an item is longer: a document without them has less of it.
+        // With the choices, an item is longer, so a document without them contains a smaller share of it.
         let with = ["--item-column", "question,choices", "--threshold", "0.5"];
         answers(&place, &docs, &with);
         let scores = place.scores("out");
@@ -546,7 +546,7 @@ fn the_usual_sets_are_read_as_their_users_expect() {
         ],
         &[(0, "7", Some(true)), (1, "7", Some(false))],
     );
-    // A question in chat messages, and a list of answers of which any is right.
+    // A question in chat messages, and a list of answers, each of which is correct.
     check(
         "chat.jsonl",
         &row(serde_json::json!({
@@ -559,7 +559,7 @@ fn the_usual_sets_are_read_as_their_users_expect() {
     );
 }
 
-/// The answer of a cloze is in the middle of the span. One that the item has itself proves nothing there.
+/// The answer to a cloze item is in the middle of the span. An answer that also occurs in the item proves nothing.
 #[test]
 fn an_answer_is_found_inside_the_span() {
     let place = Place::new();
@@ -601,7 +601,8 @@ fn columns_of_choices_are_checked() {
     );
 }
 
-/// `--reference` removes copies of items and near-duplicates, not documents that contain an item among much else. These are found here.
+/// `--reference` removes copies of items and near-duplicates, but not documents that contain an item among much other text.
+/// `contaminated` finds these.
 #[test]
 fn a_question_inside_a_longer_document_is_found_by_this_command_alone() {
     let place = Place::new();

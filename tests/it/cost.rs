@@ -1,5 +1,5 @@
-//! The cost of a run in things that can be counted: rows, comparisons, texts read, bytes written to disk. They are the same on every
-//! machine, so a change that increases the work is detected here independently of the clock.
+//! The cost of a run in counts: rows, comparisons, texts read, bytes written to disk. They are the same on every machine, so a change that
+//! increases the work is detected here independently of the clock.
 //!
 //! Numbers that follow from the algorithm are exact; others have an upper bound. Add a new count to run.json first, then a line here that
 //! states what it guards.

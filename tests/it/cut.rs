@@ -178,7 +178,7 @@ fn documents_of_which_too_little_is_left_are_removed() {
     let rows: Vec<_> =
         removed.texts("id").into_iter().zip(removed.texts("kept_id")).zip(removed.texts("reason")).collect();
     let row = |id: &str| ((id.to_owned(), "d0".to_owned()), "emptied".to_owned());
-    // d2 has no line of its own; d3 is as short, but nothing was cut out of it.
+    // d2 has no unique line; d3 is as short, but nothing was cut from it.
     assert_eq!(rows, [row("d1"), row("d2")]);
     let record = record(&done.out());
     assert_eq!(
@@ -300,7 +300,7 @@ fn a_killed_run_resumes_with_the_repeats_that_it_found() {
     assert!(resumed == std::fs::read(place.out().join("passages/part-00000.parquet")).unwrap());
 }
 
-/// A line in all documents is one group of rows: the work grows with the documents, not with their pairs.
+/// A line in all documents forms one group of rows, so the work grows with the number of documents, not of their pairs.
 #[test]
 fn a_hot_line_costs_a_row_a_document() {
     let folder = tempfile::tempdir().unwrap();
@@ -319,7 +319,7 @@ fn a_hot_line_costs_a_row_a_document() {
     }
 }
 
-/// A script cuts the samples by definition.
+/// A script cuts the samples according to the definition.
 #[test]
 fn passages_of_the_samples_are_those_of_the_definition() {
     let runs = ["lines", "runs:100", "runs:500"]

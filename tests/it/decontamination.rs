@@ -11,7 +11,7 @@ const ALGORITHMS: &str = "exact,minhash:verify=jaccard:0.5";
 struct Place(tempfile::TempDir);
 
 impl Place {
-    /// Returns two halves of a corpus, the second of which has copies and edited copies of the first.
+    /// Creates two halves of a corpus, the second of which has copies and edited copies of documents in the first.
     fn new() -> (Place, Vec<Doc>, Vec<Doc>) {
         let place = Place(tempfile::tempdir().unwrap());
         let mut docs = sample_docs();
@@ -48,7 +48,8 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// An index, the files that it was made of, and the output of a run over them: the same result, which equals that of an incremental run.
+/// An index, the files that were indexed, and the output of a run over them give the same result as references, which equals that of an
+/// incremental run.
 #[test]
 fn a_reference_is_an_index_an_output_or_files() {
     let (place, old, new) = Place::new();

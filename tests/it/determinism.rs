@@ -138,7 +138,7 @@ fn what_is_left_after_removal_has_nothing_to_remove() {
     }
 }
 
-/// Enough rows that they do not fit into the least memory: rows spilled to disk are read back unchanged.
+/// More rows than fit in the smallest memory limit: rows spilled to disk are read back unchanged.
 #[test]
 fn spilling_does_not_show() {
     let folder = tempfile::tempdir().unwrap();
@@ -163,7 +163,7 @@ fn spilling_does_not_show() {
     assert_same_bytes(&least.out(), &most.out(), "48 MiB and 4 GiB");
 }
 
-/// Two million distinct words: more than the least memory can count without the disk.
+/// Two million distinct words are more than the smallest memory limit can count without the disk.
 #[test]
 fn spilled_counts_are_the_same_statistics() {
     let folder = tempfile::tempdir().unwrap();

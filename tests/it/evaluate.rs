@@ -103,7 +103,7 @@ fn texts(docs: &[Doc], named: &BTreeSet<String>) -> BTreeMap<String, String> {
     docs.iter().map(of).collect()
 }
 
-/// Returns pairs of documents as pairs of the documents that represent their texts; copies as pairs with that one.
+/// Converts pairs of documents to pairs of the documents that represent their texts; copies become pairs with their representative.
 fn over_texts(pairs: &BTreeSet<(String, String)>, texts: &BTreeMap<String, String>) -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     for (a, b) in pairs {
@@ -219,12 +219,12 @@ fn the_samples_against_their_pairs() {
     let pairs: Vec<i64> = algorithms.iter().map(|one| one["pairs"].as_i64().unwrap()).collect();
     assert_eq!(table.numbers("pairs"), pairs);
 
-    // Again, replacing the first; the record on stdout; and the run can still be replaced.
+    // A second evaluation replaces the first and writes its record to stdout; the run can still be replaced.
     let again =
         evaluate(&done.out(), &[Path::new(TRUTH)], &["--json", "--threads", "1", "--memory", "48MiB"]).ends_with(0);
     assert_eq!(serde_json::from_str::<Value>(&again.stdout).unwrap(), report);
     assert_eq!(evaluation(&done.out()), report);
-    // Even if a killed evaluation left its hidden folder there.
+    // This is true even if a killed evaluation left its hidden folder there.
     let died = done.out().join(".evaluation.dupsift-partial-1");
     std::fs::create_dir(&died).unwrap();
     std::fs::write(died.join("notes.txt"), "mine").unwrap();
@@ -333,7 +333,7 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     evaluate(&done.out(), &[&truth], &[]).ends_with(2).says(&["none of the 2 ids in the truth", "\"x\", \"y\""]);
 }
 
-/// Unreadable labels cost one row each, in every format: they are counted, listed and reported, and the others are measured.
+/// Unreadable labels cost one row each, in every format: they are counted, listed and reported, and the other rows are used.
 #[test]
 fn labels_that_cannot_be_read_are_rejected_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -428,7 +428,7 @@ fn rows_without_ids_go_by_file_and_row_and_large_groups_are_told() {
     assert!(!ran.stdout.contains("`max-group`"), "{}", ran.stdout);
 }
 
-/// The figures of a run that writes the pairs of large groups as stars against those of a run that writes all of them.
+/// Compares the figures of a run that writes the pairs of large groups as stars with those of a run that writes all of them.
 #[test]
 fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
     let folder = tempfile::tempdir().unwrap();
@@ -509,7 +509,7 @@ fn the_form_of_json_lines_does_not_hang_on_one_line() {
     std::fs::write(&lines, "").unwrap();
     evaluate(&done.out(), &[&table], &[]).ends_with(2).says(&["the truth has no rows with two values"]);
     evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["truth.jsonl`: it has no rows"]);
-    // Next to a file with rows, it has the form of that one.
+    // Next to a file with rows, an empty file is read in the same form.
     let clusters = folder.path().join("clusters.jsonl");
     std::fs::write(&clusters, "{\"id\": \"d0\", \"cluster\": 1}\n{\"id\": \"d1\", \"cluster\": 1}\n").unwrap();
     evaluate(&done.out(), &[&lines, &clusters], &[]).ends_with(0);

@@ -78,7 +78,7 @@ fn signatures_and_scores_are_those_of_the_run_for_every_member() {
     let tables = tables(&out);
     let mut asked = BTreeSet::new();
     for table in tables.values() {
-        // Exact copies have a test of their own, because being a pair means little for them.
+        // Exact copies have their own test, because being a pair means little for them.
         let near: Vec<&(i64, i64)> =
             table.iter().filter(|(_, line)| line.matched_by != "copy").map(|(docs, _)| docs).collect();
         asked.extend([0, near.len() / 2, near.len().saturating_sub(1)].iter().filter_map(|&at| near.get(at)).copied());
@@ -120,8 +120,8 @@ fn documents_that_are_no_pair_are_told_so() {
     assert!(["NoCommonKey", "BelowThreshold", "NoSignature"].iter().all(|one| verdicts.contains(*one)), "{verdicts:?}");
 }
 
-/// For two documents that share two heavy words and nothing else, it reports that their signs kept them apart, and what verification would
-/// find.
+/// For two documents that share only two heavy words, `explain` reports that their signs kept them apart, and the result that verification
+/// would have.
 #[test]
 fn documents_that_signs_keep_apart_are_told_so() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! The public library: the examples in its documentation work, and mistakes are answered with a way out.
+//! The public library: the examples in its documentation work, and error messages suggest a way out.
 
 #[path = "../../examples/run.rs"]
 mod run;

@@ -234,13 +234,13 @@ fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
         ("cosine:threshold=0.5,margin=0.05", "none", 100),
         ("cosine:threshold=0.5,join=heavy,margin=either:0.02:0.25", "none", 100),
         ("simhash:distance=10,margin=0.1", "none", 20),
-        // The score of this one is that of its verification.
+        // Its score is that of its verification.
         ("minhash:bands=32,rows=4,margin=0.05", "jaccard:0.5", 100),
     ] {
         let all = pairs(&format!("{algorithm},verify={own}"));
         let checked = pairs(&format!("{algorithm},verify=jaccard:0.6"));
         assert!(checked.len() > least && checked.len() < all.len(), "{algorithm}: {} of {}", checked.len(), all.len());
-        // With the relation that the rule determined.
+        // Their relation is the one that the rule determined.
         let added: Vec<_> = checked.iter().filter(|(pair, relation)| all.get(*pair) != Some(*relation)).collect();
         assert!(added.is_empty(), "{algorithm}: the check has added {added:?}");
     }
@@ -295,7 +295,7 @@ fn explain_goes_by_the_methods_own_score() {
     let checked = run("verify=jaccard:0.1", &[]);
     let said = explain(&checked, "d0", "d1");
     assert!(said.contains("version: no other document has a cosine of 0.6") && !said.contains("nearer"), "{said}");
-    // Below templates=, such a pair is not in the table, and explain says so; what was never compared may be anything.
+    // Below templates=, such a pair is not in the table, and explain says so; the relation of a pair that was never compared is unknown.
     let few = run("templates=1", &[]);
     let sentence = "but not versions; reported only from a cosine of 1";
     for (a, b, reason) in [
@@ -374,8 +374,8 @@ fn results_of_other_versions_are_refused_in_plain_words() {
         .says(&["schema version is 2", "run again with `overwrite`"]);
 }
 
-/// Twelve rules from the same template that differ in a name, twelve whose name is a year in Chinese numerals, twelve stubs, a page with a
-/// new title, and an essay that was saved twice.
+/// Returns twelve rules from the same template that differ in a name, twelve whose name is a year in Chinese numerals, twelve stubs, a page
+/// with a new title, and an essay that was saved twice.
 fn titled() -> Vec<String> {
     let lines = |prefix: &str, count: usize| {
         words(prefix, count).chunks(10).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")

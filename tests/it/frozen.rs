@@ -7,7 +7,7 @@ use crate::kit::{
     samples, write_docs,
 };
 
-/// Every algorithm. Whether two neighbors in length are a pair depends on the documents between them; the rule over all pairs with relate=
+/// All algorithms. Whether two neighbors in length are a pair depends on the documents between them; the rule over all pairs with relate=
 /// depends on all documents.
 const MEMBERS: &str = "all,three_plus_five:chain=pairwise,as=pairwise,versions:relate=false,as=near,\
                        minhash:verify=jaccard:0.6,as=checked,shingles:join=lsh,as=bands,lsi:join=bits,as=signs";
@@ -105,7 +105,7 @@ fn a_folder_that_does_not_hold_what_is_needed_is_refused() {
     refused(&plain.out(), "exact,lsi,descr_words", "it has no model for descr_words");
     let exact = done(samples(), &["--algorithms", "exact"]);
     refused(&exact.out(), "cosine", "it has no word statistics");
-    // Words from another segmentation are other words.
+    // With a different segmentation, the words differ.
     let folder = tempfile::tempdir().unwrap();
     let stats = plain.out();
     let more = ["--algorithms", "cosine", "--tokenizer", "char", "--stats", stats.to_str().unwrap()];

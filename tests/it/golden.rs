@@ -1,4 +1,4 @@
-//! The result of each algorithm on the samples with its defaults, as files, so that a code change cannot alter it unnoticed.
+//! Stores the result of each algorithm on the samples with its defaults in files, so that a code change cannot alter it unnoticed.
 //!
 //! `UPDATE_EXPECT=1 cargo test --release --test it golden` updates the files; review the difference before you commit it.
 

@@ -1,4 +1,4 @@
-//! G1: each guard at its limit and just above it; a held result leaves everything else unchanged, and is published unchanged.
+//! Each guard at its limit and just above it; a held result leaves everything else unchanged, and is published unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -79,8 +79,8 @@ fn pairs_are_guarded_against_an_earlier_run() {
     let more = ["--max-removed-share", "1", "--max-shrink-factor", "1000"];
     let before = place.at("before");
     let against = [&more[..], &["--previous", before.to_str().unwrap(), "--max-pairs-factor", "3"]].concat();
-    // 106 copies are 105 pairs, 1,036 are 1,035: 9.9 times as many with the same number of documents; 3.0 times as many per document with
-    // 3.29 times the documents.
+    // 106 copies give 105 pairs, and 1,036 give 1,035: 9.9 times as many with the same number of documents, and 3.0 times as many per
+    // document with 3.29 times the documents.
     place.corpus(10_000, 106);
     place.run("before", &more).ends_with(0);
     place.corpus(10_000, 1_036);

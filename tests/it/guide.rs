@@ -40,7 +40,7 @@ fn what_the_guide_says_goes_does_go() {
     let folder = tempfile::tempdir().unwrap();
     let (corpus, out) = (folder.path().join("corpus"), folder.path().join("out"));
     std::fs::create_dir(&corpus).unwrap();
-    // Among other documents, as in a corpus.
+    // The examples are mixed with other documents, as in a corpus.
     let docs: Vec<Doc> = read_docs(&samples().join("en.parquet")).into_iter().chain(examples).collect();
     write_docs(&corpus.join("docs.parquet"), &docs, 500);
     let contained = "Contained texts";

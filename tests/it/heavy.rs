@@ -19,7 +19,7 @@ fn number(run: &serde_json::Value, name: &str) -> u64 {
     run[name].as_u64().unwrap()
 }
 
-/// Only pairs of the exact join, with the same similarity; one in 1,000 may be missed.
+/// The heavy join finds only pairs of the exact join, with the same similarity; it may miss one in 1,000.
 #[test]
 fn the_heavy_join_finds_what_the_exact_one_does() {
     for threshold in [0.6, 0.68, 0.9] {
@@ -74,7 +74,7 @@ fn template_pages(pages: usize, own: usize) -> Vec<String> {
     all.iter().map(|words| template.clone() + &page(words)).collect()
 }
 
-/// Pages from the same template without eight words of their own are not compared all with all. Comparisons are counted, not time.
+/// Pages from the same template without eight unique words are not compared all with all. Counts comparisons instead of measuring time.
 #[test]
 fn pages_of_a_template_cost_in_proportion() {
     let folder = tempfile::tempdir().unwrap();
@@ -97,8 +97,8 @@ fn pages_of_a_template_cost_in_proportion() {
     }
 }
 
-/// Pages dominated by their template have hardly any but common words as keys. These are only compared if the template alone could make
-/// them a pair.
+/// Pages dominated by their template have almost only common words as keys. They are compared only if the template alone could make them a
+/// pair.
 #[test]
 fn pages_of_common_words_meet_where_these_could_make_a_pair() {
     let folder = tempfile::tempdir().unwrap();
@@ -115,7 +115,7 @@ fn pages_of_common_words_meet_where_these_could_make_a_pair() {
     assert!(number(&run, "compared") < 30 * 600, "{run}");
 }
 
-/// A corpus of one pair, and of texts with a word or two.
+/// A corpus with only one pair, and a corpus of texts with one or two words.
 #[test]
 fn small_corpora_and_short_texts_meet() {
     let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::kit::{Ran, names_in, program, python, record, run};
 
-/// A corpus and an output in a folder of their own, with a good result of 200 rows at `out`.
+/// Holds a temporary folder with a corpus and, at `out`, a good result of 200 rows.
 struct Night {
     folder: tempfile::TempDir,
 }
@@ -216,7 +216,7 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
 #[test]
 fn an_acceptance_that_was_ended_goes_on_from_every_step() {
     let steps: [&dyn Fn(&Night); 5] = [
-        // The new record is partly written; it is written.
+        // The new record is partly written; then it is complete.
         &|night| std::fs::write(night.at("out.held/.run.json.dupsift-accept"), b"{").unwrap(),
         &|night| accept_until(night, false),
         &|night| {
@@ -290,7 +290,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     let accept = |name: &str| Ran::of(program().arg("accept").arg(night.at(name)).output().unwrap()).ends_with(2);
     accept("out").says(&["does not end in .held"]);
     accept("out.held").says(&["there is no such folder"]);
-    // A finished output with that name is an output of its own, and a user's folder is not touched.
+    // A finished output with that name is a separate output, and a user's folder is not touched.
     run(&[&night.at("corpus")], &night.at("out.held"), &["--algorithms", "exact"]).ends_with(0);
     accept("out.held").says(&["it has no _HELD"]);
     let before = tree(&night.at("out.held"));
@@ -405,7 +405,7 @@ fn a_link_with_a_slash_behind_it_is_the_same_output() {
     go(&[]).ends_with(0);
 }
 
-/// A path through the folder that is replaced: after a rename it would be dangling.
+/// The path goes through the folder that is replaced, so after a rename it would lead nowhere.
 #[test]
 fn an_output_behind_itself_is_replaced_held_back_and_accepted() {
     let night = Night::new();

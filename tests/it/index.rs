@@ -1,4 +1,4 @@
-//! `run --index`: a batch that is matched with all indexed documents gets the same result as in one run over all batches.
+//! `run --index`: matching a batch with all indexed documents gives the same result as one run over all batches.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,7 +8,8 @@ use crate::kit::{
     Doc, Numbers, Table, labels, made_docs, numbered, pairs, record, removed_ids, sample_docs, write_docs,
 };
 
-/// Every algorithm that can be matched with an index; three_plus_five with pairs that two documents decide alone. Limits are out of reach.
+/// Every algorithm that can be matched with an index, with three_plus_five in a setting in which pairs depend only on their two documents.
+/// Limits are never reached.
 const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerprint,heavy_sent,idf_hash,imatch,keyword_match,\
                        keywords,lex_rand,log_shingles,long_sent,lsi:join=bits,megashingles,minhash,near_page,opt_freq,\
                        random_projection,segments,sentence_marks,shingles:join=lsh,sim,simhash,tf,tf_idf,tf_ridf,\
@@ -73,7 +74,7 @@ fn who_only_shares_a_key_is_no_guest() {
     }
 }
 
-/// Returns documents with two common terms: in a window of more than 64 rows, only those that share a third heavy term are compared.
+/// Returns documents with two common terms: in a window with more than 64 rows, only documents that share a third heavy term are compared.
 fn of_two_terms(name: char, count: u8, times: usize, own: u32) -> Vec<Doc> {
     let text = |number: u8| {
         let own: Vec<String> =

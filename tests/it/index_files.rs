@@ -371,7 +371,7 @@ fn an_accepted_night_is_in_its_index() {
         assert!(told().contains("1 night,"), "{}", told());
         assert_eq!(accept(step).code == 0, step.is_empty(), "{step}");
         if step == "intent" {
-            // It had no effect.
+            // The killed acceptance had no effect.
             assert!(held.exists() && told().contains("1 night,"), "{}", told());
             accept("").ends_with(0);
         }

@@ -5,14 +5,14 @@ use std::path::{Path, PathBuf};
 
 use crate::kit::{Doc, Numbers, PairLine, Ran, Table, labels, pairs, run, write_docs};
 
-/// A folder with an index, the files of its batches and their outputs.
+/// Holds a folder with an index, the files of its batches and their outputs.
 pub struct Nights {
     folder: tempfile::TempDir,
     algorithms: String,
-    /// More options for every batch.
+    /// Additional options for every batch.
     pub more: Vec<String>,
     pub docs: Vec<Vec<Doc>>,
-    /// Pairs with documents in earlier batches, after they were compared.
+    /// The number of pairs with documents in earlier batches, set by [`law`].
     pub met: usize,
 }
 
@@ -69,7 +69,7 @@ impl Nights {
         self.again(night, &[])
     }
 
-    /// Runs a batch with the same documents as in another place.
+    /// Runs a batch with copies of these documents, to repeat a batch in another place.
     pub fn same_night(&mut self, docs: &[Doc]) -> Ran {
         self.night(docs.iter().map(same).collect())
     }
@@ -96,7 +96,7 @@ impl Nights {
         texts.map(|(night, text)| seen.insert(text, night).is_some()).collect()
     }
 
-    /// Checks that the shares of the documents in a pair are those in one run in batch order, which compares the same pairs.
+    /// Checks that the containment shares of each pair equal those in one run in batch order, which compares the same pairs.
     pub fn says_as(&self, ordered: &Path) {
         let surplus = self.surplus();
         for label in labels(ordered) {
@@ -135,7 +135,7 @@ impl Nights {
         (0..self.docs.len()).map(|night| self.agrees_in(together, night)).sum()
     }
 
-    /// Does the same for one batch.
+    /// Checks one batch like [`Nights::agrees`].
     pub fn agrees_in(&self, together: &Path, night: usize) -> usize {
         let surplus = self.surplus();
         let mut met = 0;
@@ -180,7 +180,7 @@ pub fn law(algorithms: &str, nights: Vec<Vec<Doc>>) -> Nights {
     law_with(algorithms, &[], nights)
 }
 
-/// Does the same with more options.
+/// Runs batches like [`law`], with additional options.
 pub fn law_with(algorithms: &str, more: &[&str], nights: Vec<Vec<Doc>>) -> Nights {
     let mut place = Nights::new(algorithms);
     place.more = more.iter().map(|&word| word.to_owned()).collect();

@@ -252,7 +252,7 @@ fn a_held_batch_gives_way_to_what_is_published_after_it() {
     assert!(index.join("held.json").exists());
     let rows = names_in(&index.join("rows"));
     assert_eq!(rows.len(), 3, "{rows:?}");
-    // Another one is held back instead.
+    // A later batch is held back instead.
     place.again(2, &[&guarded[..], &["--batch", "again"]].concat()).ends_with(4);
     looked_after(&index, &["verify"]).ends_with(0);
     place.again(2, &[]).ends_with(0);

@@ -88,7 +88,7 @@ fn standard_input_stands_beside_files_and_feeds_other_verbs() {
         &["--algorithms", "exact,minhash"],
     )
     .ends_with(0);
-    // Input that is not a row, and empty input.
+    // Invalid input, and empty input.
     fed("run", b"no JSON\n", &folder.path().join("none"), &[]).ends_with(2).says(&["line 1 is not JSON"]);
     fed("run", b"", &folder.path().join("empty"), &[]).ends_with(3);
 }

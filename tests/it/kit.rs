@@ -53,15 +53,15 @@ impl Ran {
     }
 }
 
-/// Returns the program in a neutral environment.
+/// Returns a command that runs the program in a neutral environment.
 pub fn program() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_dupsift"));
     command.env("NO_COLOR", "1").env_remove("RUST_LOG");
     command
 }
 
-/// Returns a Python program in the repository. The interpreter is `DUPSIFT_PYTHON`, else `.venv/bin/python` in the repository, which `make
-/// venv` creates.
+/// Returns a command that runs a Python program in the repository. The interpreter is `DUPSIFT_PYTHON`, else `.venv/bin/python` in the
+/// repository, which `make venv` creates.
 pub fn python(program: &str) -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let python = std::env::var_os("DUPSIFT_PYTHON").map_or_else(|| root.join(".venv/bin/python"), PathBuf::from);
@@ -91,7 +91,7 @@ pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
     Ran::of(command.args(more).output().unwrap())
 }
 
-/// Holds a run over one input in a folder of its own.
+/// Holds a run over one input, in a temporary folder.
 pub struct Done {
     folder: TempDir,
 }
@@ -379,7 +379,7 @@ pub fn doc_pairs(out: &Path, label: &str) -> Vec<(usize, usize)> {
     pairs(out, label).iter().map(|pair| (pair.doc_a as usize, pair.doc_b as usize)).collect()
 }
 
-/// Returns the pairs that a run writes for these pairs: each copy with the first document with its text, and different texts by their first
+/// Returns the pairs among these that a run writes: each copy with the first document with its text, and different texts by their first
 /// documents.
 pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
     let mut first = BTreeMap::new();

@@ -25,7 +25,7 @@ fn typed(verb: &str, out: &Path, more: &[&str]) -> Ran {
     Ran::of(program().arg(verb).arg(out).args(more).output().unwrap())
 }
 
-/// Two batches of real texts with their pages, in a temporary folder.
+/// Holds two batches of real texts with their pages, in a temporary folder.
 struct Two(tempfile::TempDir);
 
 impl Two {
@@ -227,11 +227,11 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
     typed("explain", &out, &[&id]).ends_with(0);
     typed("report", &out, &[]).ends_with(0);
     assert_eq!(files_below(&place.at("index")), there);
-    // Also forgotten if the program chose the document.
+    // A forgotten document is also refused if the program chose it.
     let found = explain(&out, &[&id], false);
     looked_after(&place.at("index"), &["forget", "--id", &found.documents[1].id]).ends_with(0);
     typed("explain", &out, &[&id]).ends_with(2).says(&["was forgotten"]);
-    // Another index with the same name.
+    // A different index with the same name.
     let page = std::fs::read(out.join("report.html")).unwrap();
     std::fs::remove_dir_all(place.at("index")).unwrap();
     let mut other = made_docs(400);

@@ -13,7 +13,7 @@ use crate::resume::{Place, whole};
 
 const OPTIONS: [&str; 4] = ["--algorithms", "exact,minhash", "--limit", "300"];
 
-/// A work folder with saved parts, as a killed run left it, which is restored repeatedly.
+/// Holds a folder of temporary files as a killed run left it, with saved parts, which is restored repeatedly.
 struct Left {
     place: Place,
     saved: tempfile::TempDir,
@@ -29,7 +29,7 @@ impl Left {
         Left { place, saved }
     }
 
-    /// Restores it and changes it.
+    /// Restores the folder and changes it.
     fn changed(&self, change: impl FnOnce(&Path)) {
         let _ = fs::remove_dir_all(self.place.out());
         let _ = fs::remove_dir_all(self.place.work());
@@ -96,7 +96,7 @@ fn a_name_that_leads_out_of_the_work_folder_makes_the_ledger_damaged() {
     assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
 }
 
-/// Impossible lengths and other numbers, with the right checksum.
+/// Writes impossible lengths and other numbers, with the right checksum.
 #[test]
 fn numbers_of_a_ledger_are_not_believed() {
     let (whole, left) = (whole(&OPTIONS), Left::new());
@@ -114,7 +114,7 @@ fn numbers_of_a_ledger_are_not_believed() {
     assert_same_bytes(&whole.out(), &left.place.out(), "a long ledger");
 }
 
-/// Flipped bits all over the saved files, and files that became links.
+/// Flips bits all over the saved files, and replaces files by links.
 #[test]
 fn flipped_products_are_named_and_made_again() {
     let (whole, left) = (whole(&OPTIONS), Left::new());

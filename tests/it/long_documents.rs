@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use crate::kit::{Ran, numbered, pairs, program, record, write_docs};
 
-/// Returns two words in a unique order: as much in common as any two such texts, and nothing that rules a pair out early.
+/// Returns a text of two words in a unique order. Any two of these texts have as much in common as any others, and nothing rules out a pair
+/// early.
 fn words(seed: u64) -> String {
     (0..600_000).map(|at| if splitmix64(seed, at).is_multiple_of(2) { "да " } else { "нет " }).collect()
 }

@@ -32,7 +32,7 @@ fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     all
 }
 
-/// A corpus, a result, a held result, a batch with its index, and the remains of killed runs next to them.
+/// Holds a corpus, a result, a held result, a batch with its index, and the remains of killed runs next to them.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -117,7 +117,7 @@ fn what_only_looks_changes_nothing() {
         place.leave(out);
     }
     place.all_look("what dead runs left");
-    // An index whose last generation was about to get its name, and folders that no generation names.
+    // An index whose last generation has not got its name yet, and folders that no generation names.
     let seen = place.at("seen");
     let mut died = program();
     died.arg("run")
@@ -147,7 +147,7 @@ fn a_report_writes_its_page_alone() {
         let after = tree(place.0.path());
         let differ = before.keys().chain(after.keys()).filter(|path| before.get(*path) != after.get(*path));
         let differ: std::collections::BTreeSet<&PathBuf> = differ.collect();
-        // The folder lists another file under the name.
+        // The folder changes too, because the page is a new file.
         assert_eq!(differ, [&place.at(out), &place.at(out).join("report.html")].into_iter().collect(), "{out}");
     }
 }

@@ -1,5 +1,5 @@
-//! The memory limit with difficult inputs, scaled down: the highest anonymous memory of a child process, for every command that reads.
-//! `make hostile` runs all shapes with more verbs and threads.
+//! The memory limit with difficult inputs, scaled down: the peak of the anonymous memory of a child process, for every command that reads
+//! inputs. `make hostile` runs all shapes with more verbs and threads.
 
 use std::path::Path;
 

@@ -1,4 +1,5 @@
-//! `scripts/nightly.sh`: three batches from the samples, a crash in the second, a guard in the third; the same with an index.
+//! `scripts/nightly.sh`: runs three batches from the samples, with a crash in the second and a guard in the third; then the same with an
+//! index.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -332,7 +333,7 @@ fn nights_with_an_index_are_added_once_they_are_published() {
         names_in(&nights.at("out")),
         [".nightly.lock", ".nightly.published", "2026-11-23", "2026-11-24", "latest"]
     );
-    // Another corpus with the name of a finished batch is not that batch.
+    // A different corpus with the name of a finished batch is not that batch.
     write_docs(&nights.at("corpus/b.parquet"), &numbered(vec!["a text of another day"]), 500);
     night("2026-11-24", &[]).ends_with(2).says(&[
         "with other files",

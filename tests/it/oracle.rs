@@ -11,7 +11,7 @@ use crate::kit::{Doc, doc_pairs, done, made_docs, pairs, stars, write_docs};
 
 const DOCUMENTS: usize = 400;
 
-/// The corpus, its words, and its sentences as canonical texts with their numbers of words.
+/// Holds the corpus, its words, and its sentences as canonical texts with their numbers of words.
 struct Made {
     docs: Vec<Doc>,
     words: Vec<Vec<String>>,

@@ -38,7 +38,7 @@ fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
     of.iter().map(|(path, kind)| ((*path).to_owned(), (*kind).to_owned())).collect()
 }
 
-/// Removes nothing from a corpus whose only copies are in an earlier result.
+/// Nothing is removed from a corpus whose only copies are in an earlier result.
 #[test]
 fn a_result_inside_the_corpus_is_skipped_and_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -142,7 +142,7 @@ fn a_pattern_reads_a_result_only_where_it_spells_a_name_of_it() {
     assert_eq!(read("r1/deduped/*/*.parquet"), (kept, 0));
 }
 
-/// A folder with only results reports what it contains.
+/// For a folder that contains only results, the error says so.
 #[test]
 fn a_folder_of_results_alone_says_that_one_may_be_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -188,7 +188,7 @@ fn nights_inside_the_corpus_do_not_remove_it() {
     assert_eq!(skipped(&third, &corpus), all);
 }
 
-/// Only a dupsift output contains nothing else: other programs also write `run.json` and `_SUCCESS`.
+/// A folder counts as an output of dupsift only if it contains nothing else, because other programs also write `run.json` and `_SUCCESS`.
 #[test]
 fn an_output_may_lie_in_the_output_of_another_program() {
     let folder = tempfile::tempdir().unwrap();

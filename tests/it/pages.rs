@@ -1,4 +1,4 @@
-//! Web pages, from the command line to the tables: `purify`, runs on pages, categories, what is cut and rejected.
+//! Web pages, from the command line to the tables: `purify`, runs on pages, categories, cut text and rejected pages.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

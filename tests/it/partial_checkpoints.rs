@@ -1,4 +1,4 @@
-//! A pass saves partial checkpoints: a run that is killed in the middle of a long pass resumes there, and ends with the same bytes.
+//! A pass saves partial checkpoints: a run that is killed in the middle of a long pass resumes from them, and ends with the same bytes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ const FIRST: &str = "the first pass";
 const SECOND: &str = "the second pass";
 const KEPT: &str = "the kept words";
 
-/// The input: files with a few documents each, so that there are many pieces. Some lines are invalid; each document has a host and a rank,
-/// which is text in some files.
+/// Holds the input: files with a few documents each, so that there are many pieces. Some lines are invalid; each document has a host and a
+/// rank, which is text in some files.
 struct Place {
     folder: tempfile::TempDir,
     options: Vec<&'static str>,
@@ -219,7 +219,7 @@ fn portions_add_up_over_many_runs() {
     assert_same_bytes(&whole, &place.out("out"), "after four kills");
 }
 
-/// Checkpoints after a damaged one do not continue what is read again.
+/// The checkpoints after a damaged one are not used, because its documents are read again.
 #[test]
 fn a_damaged_portion_is_named_and_those_behind_it_are_read_again() {
     let place = Place::new(&["--algorithms", "exact,minhash,versions"]);

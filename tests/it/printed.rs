@@ -212,7 +212,7 @@ fn where_threads_cannot_be_started_fewer_do_or_a_message_says_so() {
 
 const PANICS: &str = "DUPSIFT_TEST_PANICS";
 
-/// Runs in a process of its own for the test below, because a panic hook is process-wide.
+/// Runs in a separate process for the test below, because a panic hook is process-wide.
 #[test]
 fn a_process_that_panics() {
     if std::env::var_os(PANICS).is_some() {

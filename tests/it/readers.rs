@@ -1,5 +1,5 @@
-//! Describes what a corpus folder contains besides tables of documents: files that are not read, files with one document each, texts in other
-//! encodings, pipes. Nothing is ignored silently, and nothing stops a run.
+//! Files that a corpus folder may contain besides tables of documents: files that are not read, files with one document each, texts in
+//! other encodings, pipes. Nothing is ignored silently, and nothing stops a run.
 
 use std::path::Path;
 
@@ -218,7 +218,7 @@ fn each_line_of_a_text_file_is_a_document_where_that_is_asked_for() {
     );
     let kept = std::fs::read_to_string(out.join("deduped/a.txt")).unwrap();
     assert_eq!(kept, "\u{feff}one document a line\r\n\nanother one, {not JSON}\nlast");
-    // The same rows from standard input, and the other ways to say it.
+    // The same rows from standard input, and options that do not fit.
     let mut command = program();
     command.args(["run", "-", "--text-lines", "--algorithms", "exact", "--corpus", "keep", "--no-progress", "--out"]);
     let from = std::fs::File::open(docs.join("a.txt")).unwrap();

@@ -16,7 +16,7 @@ const READ: &[&str] = &["src", "crates", "tests/it", "benches", "scripts", "fuzz
 const SINGLE: &[&str] =
     &["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "data-samples/README.md"];
 
-/// Files that a page tells its reader to save.
+/// Files that the reader of a page saves.
 const SAVED: &[&str] = &["make_crawl.py"];
 
 /// Folders in which a citation without its full path may be found.

@@ -1,5 +1,5 @@
 //! Relations between the results of two settings over the sample corpus that follow from the definitions of the algorithms (a stricter
-//! rule, another way to the same answer), for any texts.
+//! rule, an equivalent setting), for any texts.
 
 use std::collections::BTreeSet;
 
@@ -65,7 +65,7 @@ fn sim_is_what_its_two_conditions_make_of_each_other() {
     assert!(!and.is_empty() && sim != md5);
     assert_eq!(or, &sim | &md5);
     assert_eq!(and, &sim & &md5);
-    // The column with the condition that a pair fulfilled.
+    // The table has the condition that each pair fulfilled.
     for pair in pairs(&done.out(), "or") {
         let at = (pair.doc_a as usize, pair.doc_b as usize);
         let expected: Vec<&str> = [("md5", md5.contains(&at)), ("sim", sim.contains(&at))]
@@ -125,7 +125,7 @@ fn looser_lexicons_distances_and_thresholds_find_what_stricter_ones_find() {
     }
 }
 
-/// Texts that repeat the same text have parallel vectors; a row of punctuation has nothing in common with another one.
+/// Texts that repeat the same text have parallel vectors; texts of punctuation have nothing in common.
 #[test]
 fn parallel_texts_are_pairs_at_the_highest_threshold_and_marks_never() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! report.html: one self-contained file, the same whenever and however it is made.
+//! report.html: one self-contained file, with the same content whenever and however it is written.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -93,7 +93,7 @@ fn threads_and_memory_do_not_show_on_the_page() {
     assert!(pages[0] == pages[1] && pages[1] == pages[2], "the pages differ");
 }
 
-/// Two near copies of a text, and an unrelated one.
+/// Runs over two near copies of a hostile text, and an unrelated one.
 fn hostile(folder: &Path) -> Done {
     let text = "<script>alert(1)</script> \"one\" & 'two' \u{202E}turned \u{1B}[31m red </article> слово за словом";
     let docs = [text.to_string(), format!("{text} и ещё одно"), "something else entirely".to_string()];
@@ -188,7 +188,7 @@ fn a_damaged_table_is_an_error_and_leaves_the_page() {
     assert!(before == page(&run.out()));
 }
 
-/// Returns what Python computes from the page of a run and its tables.
+/// Returns the output of a Python script that reads the page of a run and its tables.
 fn python(script: &str, out: &Path) -> String {
     let python = std::env::var("DUPSIFT_PYTHON").unwrap_or_else(|_| ".venv/bin/python".into());
     let told = std::process::Command::new(python).arg("-c").arg(script).arg(out).output().expect("Python");

@@ -20,7 +20,7 @@ use crate::kit::{
 const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi:dimensions=16,passes=1,as=lsi,repeats,shingles,near_page,\
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
-/// A folder in which runs write to `out`, and another with their corpus: every third document in the samples, because these tests run
+/// Holds a folder in which runs write to `out`, and another with their corpus: every third document in the samples, because these tests run
 /// often.
 pub struct Place {
     pub folder: tempfile::TempDir,
@@ -244,12 +244,12 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
     ] {
         assert_eq!(taken_with(&more.split(' ').collect::<Vec<_>>()), all_products(), "{more}");
     }
-    // Only what `--keep` needs is recorded again.
+    // Only the values that `--keep` needs are recorded again.
     assert_eq!(taken_with(&["--keep", "length asc"]), all_but(&["notes"]));
     let first: BTreeSet<String> = ["notes", "copies", "counts", "model lsi", "model repeats"].map(String::from).into();
     assert_eq!(taken_with(&["--max-candidates", "999"]), first);
     assert_eq!(taken_with(&["--prefilter"]), first);
-    // With other words, only what does not depend on words can be used.
+    // With a different segmentation, only saved parts that do not depend on words can be used.
     assert_eq!(taken_with(&["--tokenizer", "bigram"]), ["copies".to_string()].into());
 }
 
@@ -288,7 +288,7 @@ fn texts_of_pairs_are_read_once() {
     place.run(&more).ends_with(0);
     assert!(place.taken_up().contains("contained"), "{:?}", place.taken_up());
     assert!(stages(&place).contains("read ids") && !stages(&place).contains("read ids and pairs"));
-    // If nothing needs them, they are not read.
+    // If nothing needs the contents, they are not read.
     let place = Place::new();
     place.killed_in("write tables", &more);
     place.run(&[&more[..], &["--remove-if", "pair"]].concat()).ends_with(0);
@@ -316,7 +316,7 @@ fn a_run_may_begin_anew_and_another_program_takes_nothing_up() {
     assert!(place.taken_up().is_empty());
 }
 
-/// How a file is damaged.
+/// States how a file is damaged.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     Flipped,

@@ -1,4 +1,4 @@
-//! However a run is interrupted, its saved state is restored: by a signal, by a full disk, or after it skipped a file.
+//! A run restores its saved state however it was interrupted: by a signal, by a full disk, or after it skipped a file.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -146,7 +146,7 @@ fn a_file_that_was_set_aside_stays_so_for_the_run_that_goes_on() {
     assert!(taken.contains(&"notes") && taken.contains(&"near tf_idf"), "{taken:?}");
     let (bad, rows) = (&record["bad_inputs"][0]["file"], &record["documents"]["rows"]);
     assert_eq!((bad.as_str(), rows.as_u64()), (Some("b.parquet"), Some(1_000)));
-    // As if it had never been there.
+    // The result is that of a corpus without the file.
     let rest = folder.path().join("rest/docs");
     std::fs::create_dir_all(&rest).unwrap();
     for name in ["a.parquet", "c.parquet"] {
@@ -175,7 +175,7 @@ fn a_dry_run_says_what_would_be_taken_up_and_changes_nothing() {
     let before = files();
     let all = said(&place, &[]);
     assert!(all.contains("notes") && all.contains("near exact") && all.contains("contained"), "{all:?}");
-    // Only what a run with these options would restore.
+    // The dry run lists only what a run with these options would restore.
     let some = said(&place, &["--max-candidates", "77"]);
     assert!(some.contains("model lsi") && !some.contains("near exact"), "{some:?}");
     assert!(said(&place, &["--resume=false"]).is_empty() && said(&place, &["--limit", "9"]).is_empty());

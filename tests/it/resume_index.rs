@@ -7,10 +7,10 @@ use std::process::{Command, Stdio};
 
 use crate::kit::{Ran, assert_same_bytes, files_below, made_docs, program, record, sample_docs, write_docs};
 
-/// A rule over all pairs, relations, a check that reads documents again, sketches in the index.
+/// Algorithms with a rule over all pairs, with relations, with a check that reads documents again, and with sketches in the index.
 const ALGORITHMS: &str = "exact,versions,minhash:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5";
 
-/// A folder with two batches.
+/// Holds a folder with two batches.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -183,7 +183,8 @@ fn a_kill_while_a_batch_is_published_neither_loses_nor_repeats_it() {
     }
 }
 
-/// More indexed documents take part than expected, so the run starts over with more room for them; a resumed run has this room at once.
+/// More indexed documents take part than expected, so the run starts over with more room for them; a resumed run has this room from the
+/// beginning.
 #[test]
 fn a_run_that_started_over_resumes() {
     let begin = || {

@@ -71,7 +71,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_read_by_the_run_that_goes_on() {
     }
 }
 
-/// The message tells how to read a file again that an earlier run skipped.
+/// The message explains how to read a file again that an earlier run skipped.
 #[test]
 fn a_file_that_was_set_aside_can_be_read_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -87,7 +87,7 @@ fn a_file_that_was_set_aside_can_be_read_again() {
     assert!(ran.stderr.contains("starts over without this file"), "{}", ran.stderr);
 }
 
-/// An obstacle at the final name is reported at the end, without losing any saved state.
+/// If the final name is taken, this is reported at the end, without losing any saved state.
 #[test]
 fn work_is_kept_until_the_result_has_its_name() {
     let whole = whole(&[]);

@@ -50,7 +50,7 @@ fn a_sample_is_a_corpus_of_its_documents() {
     assert!(removed("out").len() > 10);
     assert_eq!(removed("out"), removed("expected"));
 
-    // A share, a comparison, and what makes no sense with a sample.
+    // A share, a comparison, and options that make no sense with a sample.
     run(&[&at("docs")], &at("share"), &["--sample", "0.25"]).ends_with(0);
     let rows = record(&at("share"))["documents"]["rows"].as_u64().unwrap();
     assert!((60..140).contains(&rows), "{rows}");

@@ -1,5 +1,5 @@
-//! A file is the same if its content is the same: size and time do not suffice, because copies keep them, and permissions, a temporary name
-//! or another place on disk do not matter.
+//! A file is unchanged if its content is: equal size and time do not suffice, because copies keep them, and different permissions, a
+//! temporary name or a different place on disk do not matter.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -114,7 +114,7 @@ fn portions_of_another_file_are_not_taken_up() {
     assert_eq!(record(&out)["documents"], record(&fresh)["documents"]);
 }
 
-/// A change to a file, with its name.
+/// The name of a change to a file, and the function that makes it.
 type Act = (&'static str, fn(&Path));
 
 /// Permissions, a temporary name, a restored copy, another time: the content is the same, so the saved work is used.

@@ -1,4 +1,4 @@
-//! `--scope within:COLUMN` and `across:COLUMN`: documents are only compared with those with the same value, or with another one.
+//! `--scope within:COLUMN` and `across:COLUMN`: documents are compared only with documents that have the same value, or a different one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -190,7 +190,8 @@ fn crossing() -> Vec<Placed> {
     all.map(|(at, doc)| (site(&mut numbers), Doc { id: format!("d{at:03}"), ..doc })).collect()
 }
 
-/// Compared with the definition: the pairs of a run without scopes whose documents have different values, and what follows from them.
+/// Compares with the definition: the pairs of a run without scopes whose documents have different values, and everything that follows from
+/// them.
 #[test]
 fn pairs_across_are_the_pairs_with_two_values() {
     let place = tempfile::tempdir().unwrap();
@@ -274,7 +275,7 @@ fn removed_across_is_contained_in_a_document_with_another_value() {
         assert!(!removed.contains_key(kept), "{kept} is kept");
         assert_ne!(placed[*doc].0, placed[*kept].0, "{doc} and {kept} have one value");
     }
-    // Of a text on two sites, only one site keeps it.
+    // If a text is on two sites, only one of them keeps it.
     let mut keeps: BTreeMap<&String, BTreeSet<Option<&str>>> = BTreeMap::new();
     for (at, (site, doc)) in placed.iter().enumerate().filter(|(at, _)| !removed.contains_key(at)) {
         let sites = keeps.entry(&doc.text).or_default();

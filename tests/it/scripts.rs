@@ -1,4 +1,4 @@
-//! The scripts for output folders, each on the output of the samples: their output compared with the tables of the run itself.
+//! Runs the scripts for output folders on the output of the samples, and compares their output with the tables of the run itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Folders that other users may write: what they prepare there is refused, and none of this user's files is overwritten or removed.
+//! Folders that other users may write: files that they prepare there are refused, and none of this user's files is overwritten or removed.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -17,7 +17,7 @@ const OTHER_USER: u32 = 65534;
 const NAMES: [&str; 6] =
     ["ledger.json", "ledger.json.half", "standard-input", "00000000.guests.parquet", "words.terms", "a.0.work"];
 
-/// A folder that only this user may write, with a corpus and a file that must be kept, and in it one that everybody may write.
+/// Holds a folder that only this user may write, with a corpus, a file that must be kept, and a subfolder that everybody may write.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -126,7 +126,7 @@ fn a_work_folder_that_another_user_prepared_is_refused() {
     }
 }
 
-/// The same without a second user: what others may write may be prepared, whoever created it.
+/// Needs no second user: a folder that others may write may have been prepared by them, whoever created it.
 #[test]
 fn a_work_folder_that_others_may_write_is_refused() {
     for mode in [0o777, 0o770, 0o702] {
@@ -244,7 +244,7 @@ fn an_earlier_result_of_another_user_is_put_back() {
     fs::rename(place.at("out"), &aside).unwrap();
     place.run(&[]).ends_with(2).says(&["already exists"]);
     assert_eq!(record(&place.at("out"))["documents"]["rows"], 60);
-    // One that is not needed, and an unfinished one, are reported and kept.
+    // A result that is not needed, and an unfinished one, are reported and kept.
     let partial = place.at(".out.dupsift-partial-8");
     for folder in [&aside, &partial] {
         fs::create_dir(folder).unwrap();
@@ -292,7 +292,7 @@ fn a_folder_that_a_lock_names_is_not_cleared_if_others_may_write_it() {
     fs::write(folder.join("lock"), lock.to_string()).unwrap();
     place.run(&[]).ends_with(0);
     assert_eq!(names_in(&other), ["a.product"]);
-    // One of this user is cleared.
+    // A folder that belongs to this user alone is cleared.
     fs::remove_dir_all(place.at("out")).unwrap();
     fs::set_permissions(&other, Permissions::from_mode(0o700)).unwrap();
     fs::create_dir(&folder).unwrap();

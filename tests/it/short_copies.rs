@@ -1,13 +1,13 @@
-//! Equal texts are a pair of every algorithm: even texts too short to be signed, but never texts of white space.
+//! Equal texts are a pair for every algorithm, even if they are too short to be signed, but never if they are white space.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::kit::{ALL, Table, done, numbered, pairs, program, record, sample_docs, write_docs};
 
-/// Each occurs twice in the corpus, one after the other.
+/// Short texts, each of which occurs twice in a row in the corpus.
 const SHORT: [&str; 8] = ["a", "你好", "...", "да", "😀", "1", "\u{300}", " x\n"];
-/// These too.
+/// Blank texts, which also occur twice.
 const BLANK: [&str; 4] = [" ", "", "\u{3000}\n", "\t\r\n\u{a0}"];
 
 /// Writes the short texts, the blank ones, then enough documents to count and to learn from.

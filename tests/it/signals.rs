@@ -47,7 +47,7 @@ pub fn listening() -> Command {
     command
 }
 
-/// Asks a program to stop, and fails with this message if that takes longer.
+/// Asks a program to stop, and fails with the message `slow` if that takes longer than `within`.
 #[track_caller]
 fn end(child: &mut Child, signal: &str, within: Duration, slow: &str) {
     ask(child, signal);
@@ -126,7 +126,7 @@ fn each_signal_has_the_exit_code_that_shells_expect() {
     }
 }
 
-/// Started as by `nohup`.
+/// Starts the process as `nohup` does.
 #[test]
 fn a_signal_that_the_process_was_started_to_ignore_is_ignored() {
     let folder = tempfile::tempdir().unwrap();

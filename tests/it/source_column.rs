@@ -65,7 +65,7 @@ fn values_of_a_cluster_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let (docs, out, small) = (folder.path().join("docs"), folder.path().join("out"), folder.path().join("small"));
     let rows = 0..400;
-    // A text occurs in one, two or three sources, or in none that is named.
+    // A text occurs in one, two or three sources, or only in rows without a source.
     let sites: Vec<Option<&str>> =
         rows.clone().map(|row| if row % 5 == 0 { None } else { Some(["a", "b", "c"][row / 100 % 3]) }).collect();
     let texts: Vec<String> = rows.map(|row| format!("text number {}", row % (100 + row / 100 * 7))).collect();
@@ -89,7 +89,7 @@ fn values_of_a_cluster_are_counted() {
     }
 }
 
-/// Another column is recorded again, but nothing else; a saved one is restored.
+/// If the column changes, only its values are recorded again; otherwise, they are restored.
 #[test]
 fn values_are_taken_up() {
     let more = ["--algorithms", "exact,minhash", "--guard-rows", "1", "--max-removed-share", "1"];

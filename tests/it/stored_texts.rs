@@ -7,7 +7,7 @@ use crate::kit::{Doc, Ran, Table, files_below, made_docs, program, record, remov
 struct Place(tempfile::TempDir);
 
 impl Place {
-    /// Two files, so that document numbers of the second one depend on the first one.
+    /// Writes two files, so that the document numbers of the second depend on the first.
     fn new() -> Place {
         let place = Place(tempfile::tempdir().unwrap());
         let docs: Vec<Doc> = sample_docs().into_iter().step_by(10).chain(made_docs(60)).collect();
@@ -33,7 +33,7 @@ impl Place {
         self.at(out)
     }
 
-    /// Replaces the corpus by another day.
+    /// Overwrites the corpus with that of another day.
     fn overwrite(&self) {
         for name in ["today/a.parquet", "today/b.parquet"] {
             std::fs::remove_file(self.at(name)).unwrap();
@@ -68,7 +68,7 @@ fn a_removal_is_explained_when_the_corpus_was_overwritten() {
         assert!(after.stderr.contains("texts are read from"), "{}", after.stderr);
         explained(&without, id).ends_with(2).says(&["the corpus has changed since the run"]);
     }
-    // A document that no removal names is not stored, and by number it can be asked for.
+    // A document that no removal names is not stored; by its number, it can still be requested.
     let number = kept_out.unwrap().to_string();
     let typed = [number.as_str(), &Table::read(&with.join("removed")).numbers("doc")[0].to_string(), "--docs"]
         .map(str::to_owned);

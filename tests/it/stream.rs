@@ -199,8 +199,8 @@ fn copies_of_texts_without_a_signature_came_before() {
     assert_eq!(flags(&path("next"))[3..5], [Some(false), Some(true)]);
 }
 
-/// Every document that a run calls a pair with an earlier one because of a band is flagged; any other flagged document is a false positive
-/// of the filter.
+/// Every document that a run pairs with an earlier one because of a band is flagged; any other flagged document is a false positive of the
+/// filter.
 #[test]
 fn whoever_meets_an_earlier_document_in_a_band_is_flagged() {
     let folder = tempfile::tempdir().unwrap();

@@ -7,7 +7,7 @@ use arrow::array::{ArrayRef, StringArray};
 
 use crate::kit::{PairLine, Ran, done, pairs, program, record, write_columns};
 
-/// Two of three sentences have the same words except for punctuation in all of them; the third differs in all but the first two.
+/// The first four texts have the same words in two of three sentences; the third sentence is the same only in the first two texts.
 const TEXTS: [&str; 5] = [
     "Кот спит дома, пёс лает. Снег идёт давно, дождь прошёл. Конец истории, все спят.",
     "Кот спит дома, пёс лает. Снег идёт давно, дождь прошёл. Конец  истории, все спят.",
@@ -81,7 +81,7 @@ fn titles_from_a_column_of_any_name_or_from_none() {
     assert_eq!(marks(&without, "letters=false", &[]), parts_alone);
     let stripped = marks(&usual, "strip_suffix=true", &[]).0;
     assert_eq!(stripped.iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>(), [(0, 1), (0, 2), (1, 2)]);
-    // If nothing reaches the threshold without a title.
+    // Without a title, nothing reaches the threshold.
     assert_eq!(marks(&without, "threshold=3.5", &[]), (vec![], r#"{"no column":5}"#.to_string()));
     assert_eq!(marks(&usual, "threshold=3.5", &[]).1, r#"{"no title":1}"#);
 

@@ -68,7 +68,7 @@ fn a_work_folder_that_cannot_be_is_told_before_the_inputs_are_opened() {
         told(verb, &["--out", &out, "--work", &wrok], &["`work", "does not exist", "mkdir -p"]);
         told(verb, &["--out", &out, "--work", &file], &["`work", "is a file"]);
     }
-    // Inspecting a finished run.
+    // Commands that inspect a finished run.
     let done = done(&corpus(folder.path()), &["--algorithms", "exact"]);
     std::fs::remove_dir_all(folder.path().join("docs")).unwrap();
     let truth = at("truth.jsonl");
@@ -92,7 +92,7 @@ fn a_column_that_no_file_has_is_told_before_a_large_file_beside_it_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let docs = corpus(folder.path());
     endless(&docs.join("m.jsonl.gz"));
-    // Whichever of them is first.
+    // The order of the files must not matter.
     std::fs::copy(docs.join("a.parquet"), docs.join("z.parquet")).unwrap();
     let pages = ["purify", "docs", "--html-column", "text"];
     let lines: &[(&[&str], &str)] = &[

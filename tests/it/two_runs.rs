@@ -1,5 +1,5 @@
-//! One run at a time on an output: a second one is refused, and the remains of a killed one are cleaned up automatically, or removed by
-//! hand.
+//! Only one run at a time may write an output: a second one is refused, and the remains of a killed one are cleaned up automatically, or
+//! removed by hand.
 
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -47,7 +47,7 @@ fn a_second_run_on_an_output_is_told_at_the_start() {
     let who = format!("out: process {}", first.id());
     let told = |words: &[&str]| {
         let ran = typed(folder.path(), words).ends_with(2).says(&["another run is writing ", &who]);
-        // Before any line of the plan is printed.
+        // The error precedes all lines of the plan.
         assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
         assert_eq!(names_in(folder.path()), before, "{words:?}");
     };

@@ -18,7 +18,7 @@ use parquet::schema::types::SchemaDescriptor;
 
 use crate::kit::{Ran, Table, files_below, program, record, run, write_columns};
 
-/// Six words and more.
+/// A text of more than six words.
 const TEXT: &str = "The quick brown fox jumps over the lazy dog near the old stone bridge";
 
 fn bytes(values: &[&[u8]]) -> ArrayRef {
@@ -68,7 +68,7 @@ fn plain() -> WriterProperties {
     WriterProperties::builder().set_max_row_group_row_count(Some(100)).build()
 }
 
-/// Returns 240 texts, three of which are not UTF-8: one because of a byte of its own, two because a character is split between them.
+/// Returns 240 texts, three of which are not UTF-8: one because of a single byte, two because a character is split between them.
 fn broken_texts() -> Vec<Vec<u8>> {
     let mut texts: Vec<Vec<u8>> = (0..240).map(|row| format!("{TEXT}, text {row}").into_bytes()).collect();
     texts[150] = b"caf\xE9 au lait".to_vec();
@@ -230,7 +230,7 @@ fn times_of_a_named_zone_and_days_out_of_range_cost_no_run() {
         |more: &[&str]| run(&[&path], &out, &[&["--algorithms", "exact", "--overwrite"], more].concat()).ends_with(0);
     let lost = serde_json::json!({"day": {"out of range": 1}});
     for column in ["time", "day"] {
-        // By value, so that nothing is lost.
+        // `--keep` compares the stored numbers, so no value is lost.
         ran(&["--keep", &format!("{column} desc")]);
         assert_eq!(Table::read(&out.join("removed")).texts("kept_id")[0], "a.parquet#1", "{column}");
         assert!(record(&out)["lost_values"].as_object().is_none_or(serde_json::Map::is_empty), "{column}");
@@ -395,7 +395,7 @@ fn tables_with_a_row_for_every_row_name_the_rows_whose_id_cannot_be_read() {
     run(&[&path], &out, &["--algorithms", "exact", "--overwrite"]).ends_with(3);
     assert_eq!(Table::read(&out.join("removed")).numbers("id"), [2]);
     assert_eq!(record(&out)["ids"]["missing"], 0);
-    // The same if a saved state of the first pass is reused with attributes/.
+    // The same is true if the saved state of the first pass is reused with attributes/.
     run(&[&path], &out, &annotate).ends_with(3);
     assert_eq!(
         (Table::read(&out.join("removed")).texts("id"), record(&out)["ids"]["missing"].as_u64()),
@@ -561,7 +561,7 @@ fn values_of_many_types_compare_over_all_files() {
     write("e.parquet", &["t", "u"], Arc::new(BooleanArray::from(vec![true, false])));
     assert_eq!((kept("q desc").0, kept("q asc").0), ("d".to_owned(), "least".to_owned()));
     write("f.parquet", &["n"], new_null_array(&DataType::Int64, 1));
-    // Another order of files and other threads: the same result.
+    // A different order of files and different numbers of threads give the same result.
     std::fs::rename(docs.join("a.jsonl"), docs.join("z.jsonl")).unwrap();
     for threads in ["1", "4"] {
         assert_eq!(kept_by(folder.path(), "q asc", &docs, &["--threads", threads]), ("least".to_owned(), lost.clone()));

@@ -112,7 +112,7 @@ fn a_file_that_is_gone_while_another_comes_is_still_named() {
     assert!(record["warnings"].to_string().contains("1 file appeared"), "{}", record["warnings"]);
 }
 
-/// The last pass of a run is after its tables are written: they are written again.
+/// The damage is found in the last pass of a run, after its tables were written: they are written again.
 #[test]
 fn what_shows_its_damage_after_the_tables_is_set_aside_all_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -132,7 +132,7 @@ fn what_shows_its_damage_after_the_tables_is_set_aside_all_the_same() {
     assert_eq!((bad_inputs(&record), record["inputs"].as_array().unwrap().len()), (vec!["c.parquet".into()], 3));
 }
 
-/// Each command, while a file is removed at some moment: either all four files take part, or three do and the fourth is named.
+/// Runs each command while a file is removed at some moment: either all four files take part, or three do and the fourth is named.
 #[test]
 fn no_moment_of_removal_is_silent_in_any_verb() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,7 +160,7 @@ fn no_moment_of_removal_is_silent_in_any_verb() {
             let record = record(&out);
             let rows = record["rows"].as_u64().or(record["documents"]["rows"].as_u64()).unwrap();
             let known = (ran.code, rows, bad_inputs(&record).concat());
-            // The file was removed before the list was made.
+            // The last case: the file was removed before the list was made.
             let fine = [(0, 4_000, ""), (3, 3_000, "c.parquet"), (0, 3_000, "")]
                 .map(|(code, rows, bad)| (code, rows, bad.to_string()));
             assert!(fine.contains(&known), "{verb:?} {moment:?}: {known:?}\n{}", ran.stderr);

@@ -10,7 +10,7 @@ from typing import Any
 from .. import _dupsift
 from .._errors import Error
 
-# Options of a run on one machine that a run on Spark does not take.
+# Options of a run on one machine that a run on Spark does not accept.
 _NOT_HERE = ("index", "reference", "batch", "planned_documents", "stats", "prefilter", "html_column", "content_type_column", "url_column", "purify")
 _DONE, _FAILED, _USAGE, _LOSSES, _HELD = range(5)
 
@@ -46,7 +46,7 @@ def main(typed: Sequence[str] | None = None) -> int:
 
     from ._run import run
 
-    # A session that was there stays; getOrCreate gives it.
+    # getOrCreate returns an existing session, which is not stopped afterwards.
     began = SparkSession.getActiveSession() is None
     builder = SparkSession.builder.appName("dupsift")  # type: ignore[attr-defined, unused-ignore]
     spark = (builder.master(master) if master else builder).getOrCreate()

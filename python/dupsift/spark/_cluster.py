@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pyspark import RDD as _RDD
     from pyspark.sql import SparkSession as _SparkSession
 
-# About so much comes to the driver at once, which holds two pieces: an executor has to hold a piece in the memory of its JVM.
+# Approximate size of the pieces that are sent to the driver, which holds two of them; an executor holds one in the memory of its JVM.
 _PIECE_BYTES = 16 << 20
-# A task over blocks takes so much, or less where cores would have nothing to do; but not for less than the least.
+# Size of the blocks for a task. It is smaller if cores would be idle otherwise, down to the minimum.
 _TASK_BYTES = 8 << 20
 _LEAST_BYTES = 64 << 10
 _OLDEST = (3, 5)
@@ -67,7 +67,7 @@ class Cluster:
         self._task_bytes = task_bytes
         self._buckets = buckets or int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
         self._frames: dict[int, _RDD[bytes]] = {}
-        # Of each partition: bytes by kind.
+        # Bytes by kind for each partition.
         self._sizes: dict[int, list[dict[int, int]]] = {}
         self._numbers = itertools.count()
         self._sent: dict[str, str] = {}
@@ -104,7 +104,7 @@ class Cluster:
         sizes = self._context.accumulator({}, Sizes())
         kept = _as_bytes(blocks.mapPartitionsWithIndex(Measured(work, sizes))).persist(StorageLevel.DISK_ONLY)
         with _told():
-            # All partitions at once, by a job that asks no process of Python for a second time.
+            # Counting in the JVM computes all partitions in one job, without more Python processes.
             kept._jrdd.count()  # type: ignore[attr-defined, unused-ignore]
         number = next(self._numbers)
         self._frames[number] = kept

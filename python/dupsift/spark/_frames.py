@@ -54,7 +54,7 @@ def dedup(frame: _DataFrame, *, out: str | os.PathLike[str], text: str = "text",
     folder = tempfile.mkdtemp(prefix=".dupsift-frame-", dir=beside)
     files = os.path.join(folder, "rows")
     try:
-        # Executors may be of another user, who writes here and replaces nothing.
+        # Executors may run as another user, who can write here but not replace files.
         os.chmod(folder, 0o1777)
         frame.select(*[frame[name] for name in chosen]).orderBy(frame[id]).write.parquet("file://" + files)
         _unique(frame.sparkSession.read.parquet("file://" + files), id)

@@ -42,7 +42,7 @@ class Job:
             folder = tempfile.TemporaryDirectory(prefix="dupsift-", dir=_folder())
             path = None if name is None else _files().get(name)
             _opened["known"] = _dupsift.SparkKnown(corpus, path, folder.name)
-            # The files in it are mapped, and go with the value.
+            # The files in the folder are mapped, and deleted with the value.
             _opened["folder"] = folder
             _opened["name"] = name
         known: _dupsift.SparkKnown = _opened["known"]

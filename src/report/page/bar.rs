@@ -1,4 +1,4 @@
-//! The bar at the top of the page: the fate of the corpus, by documents and by bytes.
+//! The bars at the top of the page: how much of the corpus was kept and removed, by documents and by bytes.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! The previous run (`--previous`) compared with this one.
+//! The section that compares this run with the previous one (`--previous`).
 
 use maud::{Markup, html};
 

@@ -11,15 +11,15 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use super::text::plain;
 use dupsift_core::error::{Error, Result};
 
-/// Text.
+/// The color of text.
 pub const INK: RGBColor = RGBColor(1, 1, 1);
-/// Axes and their labels.
+/// The color of axes and their labels.
 pub const MUTED: RGBColor = RGBColor(2, 2, 2);
-/// Grid lines.
+/// The color of grid lines.
 pub const GRID: RGBColor = RGBColor(3, 3, 3);
-/// The first data series.
+/// The color of the first data series.
 pub const FIRST: RGBColor = RGBColor(4, 4, 4);
-/// The second data series.
+/// The color of the second data series.
 pub const SECOND: RGBColor = RGBColor(5, 5, 5);
 
 /// A drawing area.
@@ -42,7 +42,7 @@ pub fn label_style<'a>(size: (u32, u32)) -> TextStyle<'a> {
     ("sans-serif", letters(size)).into_font().color(&MUTED)
 }
 
-/// Returns the style of a text that begins or ends at a place.
+/// Returns the style of a text that begins or ends at a given point.
 pub fn words<'a>(size: (u32, u32), at_end: bool) -> TextStyle<'a> {
     let place = Pos::new(if at_end { HPos::Right } else { HPos::Left }, VPos::Center);
     ("sans-serif", letters(size)).into_font().color(&INK).pos(place)

@@ -151,7 +151,7 @@ fn estimate(estimate: &Figure) -> String {
     interval(estimate, NARROW, share)
 }
 
-/// Formats a count in the same way.
+/// Formats a count like [`estimate`].
 fn whole(estimate: &Figure) -> String {
     interval(estimate, NARROW * estimate.value.unwrap_or(0.0), |count: f64| thousands(count.round() as u64))
 }

@@ -10,7 +10,7 @@ use crate::report::{counted, rejections, thousands};
 use dupsift_engine::job::{Guarded, PartsReport, RunReport};
 use dupsift_study::study::ComparisonReport;
 
-/// Up to this many remarks are all shown at once; otherwise, those that are not warnings are folded.
+/// Up to this many remarks are all shown unfolded; if there are more, only warnings are.
 const AT_ONCE: usize = 8;
 
 /// Returns the title.

@@ -128,7 +128,7 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
     Ok(shell(&headline::title(report, review.comparison.as_ref()), &top, &facts, &sections, &source))
 }
 
-/// Returns a page with this title: what follows the title, what precedes the sections, and the source of the facts.
+/// Assembles a page: `top` follows the title, `facts` precede the sections, and `source` is the footer.
 fn shell(title: &str, top: &Markup, facts: &Markup, sections: &[Section], source: &Markup) -> String {
     let page = html! {
         (DOCTYPE)

@@ -1,4 +1,4 @@
-//! Three commands to copy: what to do with the result. They do not depend on whether it is held back, because that may change later.
+//! Three commands to copy as next steps. They do not depend on whether the result is held back, because that may change later.
 
 use maud::{Markup, html};
 

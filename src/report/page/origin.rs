@@ -108,7 +108,7 @@ fn places(crossing: &Crossing, what: &str, removes: bool) -> Markup {
     }
 }
 
-/// Returns a matrix of all places. The shade is logarithmic, because counts differ by powers of ten.
+/// Returns a matrix of all sources or files. The shade is logarithmic, because counts differ by powers of ten.
 fn matrix(crossing: &Crossing, what: &str) -> Markup {
     let count = crossing.names.len();
     let most = (0..count).flat_map(|a| (a..count).map(move |b| crossing.between(a, b))).max().unwrap_or(0);

@@ -50,7 +50,7 @@ pub fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> Opti
     Some(format!("dupsift explain {} {documents}", quoted(&plain(out))))
 }
 
-/// Returns whether the texts came from standard input, so that they are gone.
+/// Returns whether the texts came from standard input and are therefore gone.
 fn is_of_standard_input(report: &RunReport) -> bool {
     report.inputs.iter().any(|file| file.path == "-")
 }
@@ -101,7 +101,7 @@ pub fn id_of(review: &Review, doc: u64) -> String {
     review.texts.get(&doc).map_or_else(|| format!("document {doc}"), |text| heading(&text.id))
 }
 
-/// Returns the names of two documents in a line, shortened where they are the same.
+/// Returns the names of two documents that share a line; common parts are shortened.
 pub fn names(review: &Review, a: u64, b: u64) -> [String; 2] {
     match (review.texts.get(&a), review.texts.get(&b)) {
         (Some(one), Some(other)) => [beside(&one.id, &other.id), beside(&other.id, &one.id)],
@@ -152,7 +152,7 @@ fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     }
 }
 
-/// Returns the relation of the two, and whether their titles keep both.
+/// Returns the relation of two documents, and whether both are kept because of their titles.
 fn relation(pair: &PairRelation, asks_titles: bool) -> String {
     let what = match pair.relation.as_str() {
         "version" => "two versions of one text",
@@ -218,7 +218,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
     Some(html! { (one("A", "B", a, b, 0)) (one("B", "A", b, a, 1)) })
 }
 
-/// Returns a short form of this for the line that unfolds the pair.
+/// Returns a short form of [`fate`] for the line that unfolds the pair.
 fn fate_in_short(report: &RunReport, review: &Review, [a, b]: [u64; 2]) -> Option<&'static str> {
     report.removal.as_ref()?;
     let goes = |doc: u64, other: u64| review.removed.fates.get(&doc).map(|fate| fate.kept == other);
@@ -285,7 +285,7 @@ pub fn marked(explained: &Explanation) -> String {
     .into_string()
 }
 
-/// Returns the end of the equal part.
+/// Returns the end of the equal text before the first difference.
 fn context(text: &str) -> Markup {
     let begin = text.char_indices().rev().nth(ENDS).map_or(0, |(at, _)| at);
     html! { ": " span lang=(language(text)) { @if begin > 0 { "…" } (plain(text[begin..].trim())) } }

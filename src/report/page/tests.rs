@@ -1,4 +1,4 @@
-//! The page of a sample record: what it shows, and what cannot be injected into it.
+//! Tests the page of a sample record: its content, and that nothing can be injected into it.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Clusters and pairs to read: the differences between their texts.
+//! Clusters and pairs to inspect, with the differences between their texts.
 
 use maud::{Markup, html};
 

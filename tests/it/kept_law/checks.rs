@@ -3,7 +3,7 @@
 use super::*;
 
 impl Law {
-    /// Each row of the last batch is kept, removed or rejected, and `deduped/` has the kept ones in order.
+    /// Checks that each row of the last batch is kept, removed or rejected, and that `deduped/` has the kept ones in order.
     pub(super) fn each_row_is_somewhere(&mut self) {
         let batch = self.batches.last().unwrap();
         let (out, count) = (self.out(&batch.name), batch.rows.len());
@@ -64,7 +64,7 @@ impl Law {
         }
     }
 
-    /// Each table has the id of each document.
+    /// Checks that each table has the right id for each document.
     pub(super) fn ids_are_those_of_documents(&self) {
         let out = self.out(&self.batches.last().unwrap().name);
         let has = |folder: &str| out.join(folder).is_dir();
@@ -119,7 +119,7 @@ impl Law {
         }
     }
 
-    /// No two kept documents that are not forgotten have the same text.
+    /// Checks that no two kept documents that are not forgotten have the same text.
     pub(super) fn no_text_is_kept_twice(&mut self) {
         let mut texts: BTreeMap<&str, (usize, usize)> = BTreeMap::new();
         for (at, batch) in self.batches.iter().enumerate() {
@@ -134,7 +134,7 @@ impl Law {
                 }
             }
         }
-        // Texts without a kept document, because it was forgotten: the purpose of the sequences.
+        // Texts whose kept document was forgotten: the sequences are meant to produce these.
         let of = |is: &dyn Fn(&Batch, usize) -> bool| -> BTreeSet<&str> {
             let rows = self
                 .batches

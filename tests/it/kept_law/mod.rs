@@ -31,7 +31,7 @@ const ORDERS: [&str; 4] = ["length desc", "length asc", "score desc", "doc desc"
 const STOPS: [&str; 9] =
     ["documents", "rows", "statistics named", "documents named", "rows named", "intent", "output", "manifest", "swept"];
 
-/// The next step of a sequence.
+/// Names the steps of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// A new batch.
@@ -45,7 +45,7 @@ enum Step {
     Hold,
     /// A new batch whose process is killed, and the recovery.
     Kill,
-    /// The same for the last batch, recomputed.
+    /// The last batch is recomputed, its process is killed, and it is recovered.
     KillRemake,
 }
 
@@ -219,7 +219,7 @@ impl Law {
         if self.batches.is_empty() {
             return None;
         }
-        // More often from the last batches, so that chains grow.
+        // The last batches are chosen more often, so that chains grow.
         let back = self.numbers.below(4).min(self.numbers.below(self.batches.len()));
         let rows = &self.batches[self.batches.len() - 1 - back].rows;
         rows[self.numbers.below(rows.len())].text.clone()
@@ -309,7 +309,7 @@ impl Law {
         self.published(batch);
     }
 
-    /// Records a published batch: everything in its tables has to be true.
+    /// Records a published batch and checks everything in its tables.
     fn published(&mut self, mut batch: Batch) {
         if self.batches.last().is_some_and(|last| last.name == batch.name) {
             let last = self.batches.pop().unwrap();

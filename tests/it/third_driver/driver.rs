@@ -1,5 +1,5 @@
-//! One thread, lists instead of the shuffle, buckets in random order, every scan fed in random pieces. All decisions about algorithms, rows
-//! and pairs are made by `stage`; nothing here decides anything.
+//! A driver with one thread, lists instead of the shuffle, buckets in random order, and scans in random pieces. `stage` makes all decisions
+//! about algorithms, rows and pairs; the driver makes none.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -35,7 +35,7 @@ use dupsift::text::{Analysis, Field, FieldValue, FieldValues, Heading, Pipeline}
 
 use crate::kit::Numbers;
 
-/// A document as read.
+/// Holds a document as read.
 #[derive(Clone, Debug)]
 pub struct Document {
     pub text: Option<String>,
@@ -43,7 +43,7 @@ pub struct Document {
     pub title: Option<Option<String>>,
 }
 
-/// Options besides the recipe.
+/// Holds the options besides the recipe.
 #[derive(Clone, Copy, Debug)]
 pub struct Asked {
     pub max_group: u64,
@@ -60,7 +60,7 @@ pub type ClusterRow = (u64, u64, u64, Option<f32>);
 /// A removed document as in the table: document, kept document, similarity.
 pub type RemovedRow = (u64, u64, Option<f32>);
 
-/// The result of one algorithm.
+/// Holds the result of one algorithm.
 #[derive(Debug, Default)]
 pub struct Said {
     pub label: String,
@@ -74,7 +74,7 @@ pub struct Said {
 type Rows = Vec<Vec<u8>>;
 type Numbered = BTreeMap<u64, Vec<u64>>;
 
-/// Classes of equal documents.
+/// Holds classes of equal documents.
 #[derive(Clone, Debug, Default)]
 struct Classes {
     members: BTreeMap<u64, Vec<u64>>,
@@ -128,7 +128,7 @@ impl Equal for EqualRows {
     }
 }
 
-/// The partners of each document, one after the other.
+/// Holds the partners of each document, one document after another.
 struct Lists(BTreeMap<u64, Range<usize>>, Vec<Partner>);
 
 impl Partners for Lists {
@@ -141,7 +141,7 @@ impl Partners for Lists {
     }
 }
 
-/// The pairs of one algorithm, for the survivor rule.
+/// Holds the pairs of one algorithm, for the removal rule.
 struct Linked {
     classes: Classes,
     links: BTreeMap<u64, Vec<Partner>>,
@@ -162,7 +162,7 @@ impl survive::Relation for Linked {
     }
 }
 
-/// Returns the documents that each one forms a pair with.
+/// Returns the partners of each document.
 fn partners<'p>(pairs: impl Iterator<Item = &'p Pair>) -> BTreeMap<u64, Vec<Partner>> {
     let mut partners: BTreeMap<u64, Vec<Partner>> = BTreeMap::new();
     for pair in pairs {
@@ -172,7 +172,7 @@ fn partners<'p>(pairs: impl Iterator<Item = &'p Pair>) -> BTreeMap<u64, Vec<Part
     partners
 }
 
-/// Facts about documents for the rule that determines relations.
+/// Holds facts about documents for the rule that determines relations.
 struct Known<'k> {
     evidence: &'k Numbered,
     contents: Numbered,
@@ -196,7 +196,7 @@ impl tell::Known for Known<'_> {
     }
 }
 
-/// The driver over one corpus.
+/// Runs over one corpus.
 pub struct Driver<'d> {
     docs: &'d [Document],
     recipe: &'d Recipe,
@@ -364,7 +364,7 @@ impl<'d> Driver<'d> {
         windows.finish()
     }
 
-    /// Groups rows into classes, if the algorithm forms any, and occurrences of pairs.
+    /// Groups rows into occurrences of pairs and, if the algorithm forms any, into classes.
     fn group(
         &mut self,
         bound: &Bound<'_>,

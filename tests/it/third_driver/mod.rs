@@ -1,4 +1,4 @@
-//! The stages can be used independently: a driver of a few hundred lines that decides nothing itself ([`driver`]) produces the rows of
+//! The stages can be used independently: a driver of a few hundred lines that makes no decisions itself ([`driver`]) produces the rows of
 //! `run`.
 
 mod driver;
@@ -136,8 +136,8 @@ fn the_default_preset_says_the_same_of_a_mixed_corpus() {
     }
 }
 
-/// Describes what a driver easily forgets, in one corpus: rows without a text count; texts of white space are not copies, and copies without a
-/// signature are; a class above the limit, linked to others; titles that are equal, too common, or missing.
+/// Returns a corpus with everything that a driver easily forgets: rows without a text count; texts of white space are not copies, and
+/// copies without a signature are; a class above the limit, linked to others; titles that are equal, too common, or missing.
 fn forgettable() -> Vec<Document> {
     let mut docs: Vec<Document> = documents(&made_docs(400));
     for (at, doc) in docs.iter_mut().enumerate() {

@@ -52,8 +52,6 @@ impl Why {
     /// All values, in the order of their codes in temporary files.
     pub const ALL: [Why; 9] =
         [Why::Same, Why::Numbers, Why::Word, Why::Contained, Why::Alone, Why::Title, Why::Near, Why::Far, Why::Crowd];
-    /// Many other documents are about as similar to the better contained text, and too little of it is contained.
-    Crowd,
 
     /// Returns the name in tables.
     pub fn name(self) -> &'static str {
