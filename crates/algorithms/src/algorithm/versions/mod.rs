@@ -63,6 +63,7 @@ const FACTS: Facts = Facts {
         RULE[9],
         RULE[10],
         RULE[11],
+        RULE[12],
     ],
     shorthands: &[],
     presets: &[],
