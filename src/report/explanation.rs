@@ -45,7 +45,7 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text += "\nsimilarity of the texts\n\n";
     text += &measures(explained);
     if screen.full {
-        text += "\nkeys in hexadecimal (= if both documents have the key)\n\n";
+        text += "\nkeys in hexadecimal (= marks keys that both documents have)\n\n";
         explained.algorithms.iter().for_each(|one| text += &signatures(one, screen));
     } else {
         text += "\nkeys in common (all keys with --full)\n\n";
@@ -171,13 +171,13 @@ fn clusters(explained: &Explanation) -> String {
             [Some(a), Some(b)] => (
                 1,
                 format!(
-                    "a is in the cluster of {}, b in that of {}",
+                    "a is in the cluster of {}, b in the cluster of {}",
                     safe(&a.representative_id),
                     safe(&b.representative_id)
                 ),
             ),
-            [Some(a), None] => (2, format!("only a is in a cluster, that of {}", safe(&a.representative_id))),
-            [None, Some(b)] => (3, format!("only b is in a cluster, that of {}", safe(&b.representative_id))),
+            [Some(a), None] => (2, format!("a is in the cluster of {}, b is in none", safe(&a.representative_id))),
+            [None, Some(b)] => (3, format!("b is in the cluster of {}, a is in none", safe(&b.representative_id))),
             [None, None] => continue,
         };
         lines.entry(told).or_default().push(&one.label);
@@ -199,12 +199,12 @@ fn measures(explained: &Explanation) -> String {
         row("words", measures.words),
     ];
     let lcs = match (measures.lcs, measures.lcs_of) {
-        (Some(lcs), Some(of)) => format!("2 LCS / (a + b) of {of} {lcs:.3}"),
+        (Some(lcs), Some(of)) => format!("2 LCS / (a + b) in {of}: {lcs:.3}"),
         _ => "too long for 2 LCS / (a + b)".into(),
     };
     format!(
         "{}\ncosine of word counts {:.3}; {} in common\n{lcs}\n",
-        table_of_numbers(["", "jaccard", "of a in b", "of b in a"], rows),
+        table_of_numbers(["", "jaccard", "a in b", "b in a"], rows),
         measures.cosine,
         counted(measures.common_words, "word"),
     )
@@ -396,7 +396,7 @@ mod tests {
 
             both are in the cluster of fox-1 (3 documents): minhash
 
-            how much of one document the other contains
+            how much of each document the other contains
 
                       3-grams   numbers   --remove-if contained:0.8:0.9
             ------------------------------------------------------------

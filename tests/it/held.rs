@@ -130,7 +130,7 @@ fn a_mostly_broken_corpus_is_held_back_by_its_share() {
     night.held(&[]);
     // --accept publishes and reports.
     let ran = night.run(&["--accept"]).ends_with(3);
-    assert!(ran.stdout.contains("guard: 50 of 99 rows are broken"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("guard: 50 of 99 rows are invalid"), "{}", ran.stdout);
     assert_eq!(night.names(), ["corpus", "out"]);
 }
 

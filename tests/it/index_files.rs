@@ -104,7 +104,7 @@ fn a_night_of_other_documents_is_held_back_by_its_candidates() {
     place.again(1, &against).ends_with(4).says(&[
         "candidates per document",
         "times the",
-        "more than the 10 of `max-candidates-factor`",
+        "more than the factor of 10 allowed by `max-candidates-factor`",
     ]);
     let held = record(&place.at("out/n1.held"));
     assert_eq!(held["guards"][0]["name"], "max-candidates-factor");
@@ -157,7 +157,7 @@ fn damage_is_found_and_named() {
     }
     let whole = std::fs::read(&words).unwrap();
     std::fs::remove_file(&words).unwrap();
-    place.again(1, &[]).ends_with(1).says(&[".parquet", "it is not there"]);
+    place.again(1, &[]).ends_with(1).says(&[".parquet", "it is missing"]);
     std::fs::write(&words, &whole).unwrap();
     place.again(1, &[]).ends_with(0);
 }
@@ -299,8 +299,8 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
         assert_eq!(names_in(&place.at("index/batches")).len(), 1);
     };
     refused("exact,minhash:rows=7", &[], &["was made with other options", "minhash: rows=8 in the index, rows=7 here"]);
-    refused("exact", &[], &["minhash in the index, and not here"]);
-    refused("exact,minhash,tf", &[], &["tf here, and not in the index"]);
+    refused("exact", &[], &["minhash in the index, but not here"]);
+    refused("exact,minhash,tf", &[], &["tf here, but not in the index"]);
     refused("exact,minhash", &["--tokenizer", "char"], &["words: ", "tokenizer"]);
     refused("exact,minhash", &["--tokenizer", "jieba"], &["words: ", "tokenizer"]);
     refused("exact,minhash", &["--planned-documents", "5"], &["`planned-documents`: 100000000 in the index, 5 here"]);

@@ -46,7 +46,7 @@ fn a_run_and_the_report_verb_write_the_same_page() {
     let run = done(samples(), &["--algorithms", ALL]);
     let first = page(&run.out());
     assert_well_formed(&first);
-    for told in ["By the column source", "By input file", "Recall of the bands of minhash", "similarity 1"] {
+    for told in ["By the column source", "By input file", "Recall of the minhash bands", "similarity 1"] {
         assert!(first.contains(told), "{told} is missing");
     }
     assert!(!first.contains("<img") && !first.contains("<script src") && !first.contains("<link"));

@@ -31,7 +31,7 @@ fn an_output_that_may_not_be_made_is_told_before_the_inputs_are_opened() {
     for verb in MAKING {
         told(verb, &["--out", &at("stands")], &["already exists", "`overwrite"]);
         told(verb, &["--out", &at("users"), "--overwrite"], &["is not the output of an earlier run"]);
-        told(verb, &["--out", &at("file/out")], &["is no folder"]);
+        told(verb, &["--out", &at("file/out")], &["is not a folder"]);
         told(verb, &["--out", &at("new"), "--memory", "1MiB"], &["`memory=1.0 MiB` is too small"]);
     }
     told("purify", &["--out", &at("stands"), "--train", "topic"], &["already exists"]);

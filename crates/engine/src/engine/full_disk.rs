@@ -48,13 +48,13 @@ impl Disk {
         let rest = expected.saturating_sub(written);
         if rest <= now {
             return format!(
-                "{folder} needs more space than the expected {}, of which {} are written: candidate pairs and saved stages need additional space",
+                "{folder} needs more space than the expected {}, of which {} is written: candidate pairs and saved stages need additional space",
                 size(expected),
                 size(written.min(expected))
             );
         }
         format!(
-            "about {} more are needed in {folder}, where {} are free (temporary files of the complete run: about {})",
+            "about {} more is needed in {folder}, where {} is free (temporary files of the complete run: about {})",
             size(rest - now),
             size(now),
             size(expected)

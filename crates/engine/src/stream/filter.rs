@@ -160,7 +160,7 @@ fn open(
     // One number more than the counters, which may exactly fill the allowed memory.
     if bytes > most_bytes as u64 + 8 + 8 {
         return Err(usage(format!(
-            "{} of counters, of which `memory` allows {}; raise `memory`",
+            "the counters take {}, but `memory` allows {}; raise `memory`",
             counted(bytes, "byte"),
             thousands(most_bytes as u64)
         )));

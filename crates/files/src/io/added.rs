@@ -21,7 +21,7 @@ impl Added<'_> {
         let (begin, end) = text.find('{').zip(text.rfind('}')).ok_or(CHANGED)?;
         let fields = text.get(begin..=end).and_then(object_fields).ok_or(CHANGED)?;
         if let Some(name) = self.names.iter().find(|name| fields.iter().any(|field| field == *name)) {
-            return Err(format!("a row has a field {name:?} already; rename it, or do not add this column"));
+            return Err(format!("a row already has a field {name:?}; rename it, or do not add this column"));
         }
         let mut out = text[..end].to_owned();
         for (at, name) in self.names.iter().enumerate() {

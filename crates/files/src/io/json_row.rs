@@ -116,7 +116,7 @@ impl<'de> Filled<'_, 'de> {
                     Read::Plain(other) => self.row.bad = Some(wrong_type(&columns.text, &other, "a string")),
                     Read::Strange(what) => {
                         let detail = format!(
-                            "the field {:?} is a list with {what} in it; expected strings, or objects with \"content\" or \"text\"",
+                            "the field {:?} is a list that contains {what}; expected strings, or objects with \"content\" or \"text\"",
                             columns.text
                         );
                         self.row.bad = Some(Rejection::new(RejectReason::WrongType, detail));
@@ -187,7 +187,7 @@ impl<'de> Filled<'_, 'de> {
         };
         if is_second {
             let name = [&self.columns.text, &self.columns.id].into_iter().chain(&self.columns.others).nth(at);
-            let detail = format!("the field {:?} comes twice", name.map_or("", String::as_str));
+            let detail = format!("the field {:?} occurs twice", name.map_or("", String::as_str));
             self.row.bad = Some(Rejection::new(RejectReason::BrokenRecord, detail));
         }
         wins
@@ -409,7 +409,7 @@ impl<'de> Walk<'de> for Item<'_> {
                 self.push(&text);
                 None
             }
-            None => Some("an object without them"),
+            None => Some("an object without text"),
         })
     }
 }
@@ -430,7 +430,7 @@ impl<'de> Walk<'de> for Content<'_> {
         Ok(None)
     }
     fn object<A: MapAccess<'de>>(self, object: A) -> Result<Option<&'static str>, A::Error> {
-        ReadScalar.object(object).map(|_| Some("an object as content"))
+        ReadScalar.object(object).map(|_| Some("a message whose content is an object"))
     }
 }
 

@@ -268,7 +268,7 @@ pub(super) fn fields<'l>(
         let (field, behind) = if is_quoted(rest) {
             let quoted = &rest[1..];
             let close = closing(quoted).ok_or(
-                "a quote opens a field and nothing closes it properly: this line is no record, the next line is read as one",
+                "a quoted field is not closed properly: this line is rejected, and the next one is read as a new record",
             )?;
             (Field::Quoted(&quoted[..close]), &quoted[close + 1..])
         } else {

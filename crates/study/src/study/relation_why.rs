@@ -42,7 +42,7 @@ pub fn sentence(
             rule.contained
         ),
         Why::Near => format!(
-            "{next}, and {larger:.2} of {inner} is contained; a version must be closer than the next best by {} or contained to {}",
+            "{next}, and {larger:.2} of {inner} is contained; a version must be closer than the next best by {}, or {} of it must be contained",
             rule.gap, rule.contained
         ),
     };
@@ -104,7 +104,7 @@ pub fn template_left_out(
     let near = || {
         let gap = f64::from(own) - rule.gap;
         format!(
-            "the next best document has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; a version must be closer by {} or contained to {}",
+            "the next best document has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; a version must be closer by {}, or {} of it must be contained",
             rule.gap, rule.contained
         )
     };

@@ -43,7 +43,7 @@ pub fn counted_sentences(params: &Params) -> Option<Box<dyn FeatureKind>> {
 
 /// Returns the key of the chosen sentences, sorted alphabetically and joined. The key is flagged if there are fewer than `wanted`.
 pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey) -> Key {
-    let flag = (chosen.len() < wanted).then_some("fewer sentences than the signature takes");
+    let flag = (chosen.len() < wanted).then_some("fewer sentences than the signature needs");
     chosen.sort_unstable();
     Key { number: key.of(&chosen.join(&key.sentence_separator().to_string())), flag }
 }

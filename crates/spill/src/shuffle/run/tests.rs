@@ -153,7 +153,7 @@ fn every_damage_is_named() {
     let run = Run::take_up(dir.path(), &put).expect("its header is whole");
     assert!(!read(&run, 0..100).expect("whole").is_empty() && run.load(BUCKETS - 100..BUCKETS, 0).is_err());
     std::fs::remove_file(&path).expect("removed");
-    assert!(Run::take_up(dir.path(), &put).expect_err("gone").to_string().contains("it is not there"));
+    assert!(Run::take_up(dir.path(), &put).expect_err("gone").to_string().contains("it is missing"));
 }
 
 #[test]
