@@ -61,5 +61,5 @@ __all__ = [
     "similarity",
 ]
 
-# Work that was stopped in a long step, and is left to its thread, leaves nothing half made when the interpreter ends.
+# Work that was interrupted in a long step continues in its thread; this removes its unfinished output when the interpreter exits.
 _atexit.register(_dupsift.leave)

@@ -247,7 +247,7 @@ fn merged_rows_are_the_same_rows() {
     }
     let folders = |place: &Nights| names_in(&place.at("index/rows")).len();
     looked_after(&merged.at("index"), &["verify"]).ends_with(0);
-    assert!(looked_after(&merged.at("index"), &["info"]).ends_with(0).stdout.contains("11 nights"));
+    assert!(looked_after(&merged.at("index"), &["info"]).ends_with(0).stdout.contains("11 batches"));
     let manifest = looked_after(&merged.at("index"), &["info", "--json"]).ends_with(0).stdout;
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     assert!(manifest["rows"].as_array().unwrap().len() == 4 && folders(&plain) == 11, "{}", manifest["rows"]);
@@ -368,11 +368,11 @@ fn an_accepted_night_is_in_its_index() {
         let accept =
             |step: &str| Ran::of(program().arg("accept").arg(&held).env("DUPSIFT_STOP_AT", step).output().unwrap());
         let told = || looked_after(&index, &["info"]).ends_with(0).stdout;
-        assert!(told().contains("1 night,"), "{}", told());
+        assert!(told().contains("1 batch,"), "{}", told());
         assert_eq!(accept(step).code == 0, step.is_empty(), "{step}");
         if step == "intent" {
             // It had no effect.
-            assert!(held.exists() && told().contains("1 night,"), "{}", told());
+            assert!(held.exists() && told().contains("1 batch,"), "{}", told());
             accept("").ends_with(0);
         }
         place.more.clear();
