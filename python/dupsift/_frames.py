@@ -186,7 +186,7 @@ def _filtered(frame: Any, mask: Any) -> Any:
         _same_rows(len(frame), mask)
         return frame.filter(pyarrow.array(mask))
     raise TypeError(
-        f"frame: expected a frame of polars or pandas, a table of pyarrow, a relation of DuckDB, a split of Hugging Face datasets, "
+        f"frame: expected a polars or pandas frame, a pyarrow table, a DuckDB relation, a split of a Hugging Face dataset, "
         f"or a list or Series of texts, "
         f"got {type(frame).__module__}.{type(frame).__name__}"
     )
@@ -194,7 +194,7 @@ def _filtered(frame: Any, mask: Any) -> Any:
 
 def _same_rows(rows: int, mask: Any) -> None:
     if rows != len(mask):
-        raise ValueError(f"frame: it has {rows:,} rows, and the run had {len(mask):,}; expected the frame of the run")
+        raise ValueError(f"frame: it has {rows:,} rows, and the run had {len(mask):,}; expected the frame that was passed to the run")
 
 
 class Corpus:

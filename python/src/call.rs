@@ -107,9 +107,7 @@ pub fn call<T: Send + 'static>(
 fn returned<T>(py: Python<'_>, said: Result<Result<Result<T>, String>, RecvTimeoutError>) -> PyResult<T> {
     match said {
         Ok(Ok(result)) => result.map_err(|error| raised(py, error)),
-        Ok(Err(panic)) => {
-            Err(Package::Error.raise(py, format!("dupsift failed unexpectedly: {panic}")))
-        }
+        Ok(Err(panic)) => Err(Package::Error.raise(py, format!("dupsift failed unexpectedly: {panic}"))),
         Err(_) => Err(Package::Error.raise(py, "the worker thread ended without a result".into())),
     }
 }

@@ -92,7 +92,9 @@ fn value<'py>(py: Python<'py>, column: &dyn Array, row: usize) -> PyResult<Bound
             named.into_any()
         }
         other => {
-            return Err(PyTypeError::new_err(format!("values of type {other} cannot be converted to Python; use to_arrow()")));
+            return Err(PyTypeError::new_err(format!(
+                "values of type {other} cannot be converted to Python; use to_arrow()"
+            )));
         }
     })
 }

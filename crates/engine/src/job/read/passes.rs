@@ -137,7 +137,7 @@ struct FirstStates<'n> {
 impl<'n> FirstStates<'n> {
     /// Restores what earlier processes have saved.
     ///
-    /// Which indexed documents take part depends on all algorithms, and the rows of each contain these documents. So with an index, the
+    /// The choice of indexed documents depends on all algorithms, and the rows of each contain these documents. So with an index, the
     /// pass is either restored completely or made completely.
     fn restore(passes: Passes<'_>, before: &Before<'n>, meeting: Option<&dyn Meeting>) -> Result<FirstStates<'n>> {
         let states = FirstStates::restore_each(passes, before, meeting.is_some())?;
