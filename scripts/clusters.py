@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 
 def chosen(table, ids, largest):
-    """The clusters to show, each as the number of its first row: the largest first; of equal ones the one that comes first."""
+    """Returns the clusters to show, each as the number of its first row: the largest first, and among equal ones the first in the table."""
     # The rows of a cluster follow one another. Ids cannot tell clusters apart, for two documents may have the same.
     sizes, starts, at = table["cluster_size"].to_pylist(), [], 0
     while at < len(sizes):
@@ -35,20 +35,20 @@ def chosen(table, ids, largest):
         wanted, shown = set(ids), [outputs.name(value) for value in table["id"].to_pylist()]
         rows = [row for row, value in enumerate(shown) if value in wanted]
         for missing in sorted(wanted - {shown[row] for row in rows}):
-            outputs.fail(f"{missing!r} is in no cluster of this algorithm: it is no duplicate to it, or no id of the corpus")
+            outputs.fail(f"{missing!r} is in no cluster of this algorithm: it has no duplicates, or the id is not in the corpus")
         return list(dict.fromkeys(starts[bisect_right(starts, row) - 1] for row in rows))
     return sorted(starts, key=lambda start: (-sizes[start], start))[:largest]
 
 
 def members(table, start, most):
-    """Of the cluster that begins in that row: its size, and the documents to show, the representative first."""
+    """Returns the size of the cluster that begins in that row, and the documents to show, the representative first."""
     rows = table.slice(start, table["cluster_size"][start].as_py()).to_pylist()
     far = lambda row: (not row["is_representative"], -1 if row["similarity_to_representative"] is None else row["similarity_to_representative"], row["doc"])
     return len(rows), sorted(rows, key=far)[:most]
 
 
 def texts(files, column, docs):
-    """The texts of these documents; files without one of them are not opened."""
+    """Returns the texts of these documents. Files that contain none of them are not opened."""
     files = [file for file in files if any(file[3] <= doc < file[3] + file[2] for doc in docs)]
     return {number: value for number, (value,) in outputs.rows(files, [column]) if number in docs}
 

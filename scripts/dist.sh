@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes in dist/ what a release holds: wheel, source distribution, an archive and a Debian package of the program.
-# Usage: sh scripts/dist.sh PYTHON PROGRAM, where PYTHON has maturin and zig, and PROGRAM is where cargo leaves the program.
+# Creates the files of a release in dist/: wheels, a source distribution, an archive and a Debian package of the program.
+# Usage: sh scripts/dist.sh PYTHON PROGRAM, where PYTHON has maturin and zig, and PROGRAM is the path of the program that cargo builds.
 set -eu
 python=$1
 program=$2
@@ -11,12 +11,12 @@ maintainer=$(sed -n 's/^authors = \["\(.*\)"\]$/\1/p' Cargo.toml)
 machine=$(uname -m)
 rm -rf "$dist"
 mkdir -p "$dist"
-# Where maturin looks for zig.
+# maturin looks for zig in PATH.
 PATH=$(dirname "$python"):$PATH
 export PATH
 
-# Wheels by zig, which links against an old glibc: they are installed on systems from 2018 on. One unit of code generation makes them
-# smaller by a hundredth, and takes minutes more.
+# Zig links the wheels against an old glibc, so that they run on systems from 2018 on. A single code generation unit makes them 1% smaller,
+# but takes minutes more.
 for target in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu; do
   if [ "${target%%-*}" != "$machine" ] && ! rustup target list --installed 2>/dev/null | grep -q "^$target$"; then
     echo "notice: no wheel for ${target%%-*}: its standard library is not installed (rustup target add $target)" >&2
@@ -31,7 +31,7 @@ for wheel in "$dist"/*.whl; do
 done
 "$python" -m maturin sdist --manifest-path python/Cargo.toml --out "$dist"
 
-# The program, stripped, with its pages and completions.
+# The stripped program, with its man pages and completions.
 cargo build --release --locked --bin dupsift
 name=dupsift-$version-$machine-linux
 tree=$(mktemp -d)
@@ -66,7 +66,7 @@ Maintainer: $maintainer
 Section: utils
 Priority: optional
 Depends: libc6 (>= $(objdump -T "$tree/$name/dupsift" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -Vu | tail -1))
-Description: sifts duplicates out of document corpora
+Description: finds and removes near-duplicate documents in text corpora
  Reads Parquet, JSON lines or web archives and writes duplicate pairs,
  clusters and a removal list as Parquet.
 CONTROL

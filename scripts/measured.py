@@ -32,4 +32,4 @@ def write_section(path, markers, lines):
 def missing_corpora(folder, names):
     """What to say of the corpora that are not there; nothing if all are."""
     missing = [name for name in names if not (folder / name / "docs").is_dir()]
-    return f"{folder} holds no {', '.join(missing)}; expected these folders with docs/ and truth/ in each" if missing else None
+    return f"{folder} contains no {', '.join(missing)}; expected these folders with docs/ and truth/ in each" if missing else None

@@ -24,7 +24,7 @@ def fail(message):
 
 
 def run(main):
-    """Runs a script to its end, or until the reader of what it prints, such as head, has seen enough."""
+    """Runs a script until it ends, or until the reader of its output, such as head, closes the pipe."""
     try:
         try:
             main()
@@ -37,7 +37,7 @@ def run(main):
 
 
 def name(value):
-    """An id as people read and type it: bytes as UTF-8, or like 0xff01 in hexadecimal digits where they are not that."""
+    """Returns an id in readable form: bytes as UTF-8, or in hexadecimal, such as 0xff01, if they are not UTF-8."""
     if not isinstance(value, bytes):
         return str(value)
     try:
@@ -47,60 +47,60 @@ def name(value):
 
 
 def obeyed(letter):
-    """Whether a terminal would obey a character instead of showing it; what joins letters is none of these."""
+    """Returns whether a terminal would interpret a character instead of showing it. Characters that join letters are not among them."""
     return unicodedata.category(letter) in ("Cc", "Cf", "Cs", "Zl", "Zp") and letter not in "\u200c\u200d"
 
 
 def visible(text):
-    """A text on one line, what a terminal would obey spelled out as dupsift explain does it."""
+    """Returns a text on one line, with the characters that a terminal would interpret escaped, as in dupsift explain."""
     spelled = lambda code: chr(0x2400 + code) if code < 32 else "\u2421" if code == 127 else f"<U+{code:04X}>"
     return "".join(spelled(ord(letter)) if obeyed(letter) else letter for letter in text)
 
 
 def print_json(value):
-    """JSON in its own letters, but for what a terminal would obey."""
+    """Returns JSON without escapes, except for the characters that a terminal would interpret."""
     escaped = lambda letter: json.dumps(letter)[1:-1] if letter != "\n" and obeyed(letter) else letter
     # JSON itself leaves 127 as it is.
     print("".join("\\u007f" if letter == "\x7f" else escaped(letter) for letter in json.dumps(value, ensure_ascii=False, indent=1)))
 
 
 def record(out):
-    """run.json of a finished run."""
+    """Returns run.json of a finished run."""
     if not (out / "_SUCCESS").is_file():
-        fail(f"{out} is no finished output of dupsift: there is no _SUCCESS in it; expected the DIR of dupsift run --out DIR")
+        fail(f"{out} is not a finished output of dupsift: it has no file _SUCCESS; expected the DIR of dupsift run --out DIR")
     report = json.loads((out / "run.json").read_text())
     if "algorithms" not in report:
-        fail(f"{out} is the output of another verb; expected that of dupsift run")
+        fail(f"{out} is the output of another subcommand; expected the output of dupsift run")
     if report["schema_version"] != SCHEMA_VERSION:
-        fail(f"{out} was made by another version of dupsift; run again with --overwrite")
+        fail(f"{out} was written by another version of dupsift; run again with --overwrite")
     report["folder_of_output"] = out.absolute().parent
     return report
 
 
 def algorithm(report, label):
-    """The record of one algorithm; without a label, of the first."""
+    """Returns the record of one algorithm, by default the first."""
     labels = [one["label"] for one in report["algorithms"]]
     if label is not None and label not in labels:
-        fail(f"there is no algorithm {label!r} in this run; there are: {', '.join(labels)}")
+        fail(f"there is no algorithm {label!r} in this run; available: {', '.join(labels)}")
     return report["algorithms"][labels.index(label) if label is not None else 0]
 
 
 def part(out, kind, label=None):
-    """The file of a table."""
+    """Returns the file of a table."""
     folder = out / kind if label is None else out / kind / f"algorithm={label}"
     return folder / "part-00000.parquet"
 
 
 def duplicates(out, label, columns):
-    """The columns of one algorithm's pairs that are duplicates: pairs of one template are not."""
+    """Returns the columns of one algorithm's pairs, without pairs that only share a template."""
     file = part(out, "pairs", label)
     relation = pc.field("relation")
     return pq.read_table(file, columns=columns, filters=relation.is_null() | (relation != "template"), partitioning=None)
 
 
 def with_copies(pairs, texts):
-    """Pairs of ids with those of equal texts in their place, as frozensets; `texts` has the text of each id. A run pairs each copy with one
-    document of its text alone, and different texts between one document of each, so two documents count as paired if these are."""
+    """Returns pairs of ids as frozensets, with each id replaced by the representative of its text; `texts` has the text of each id. A run pairs
+    each copy with only one document of its text, and different texts only by one document each, so two documents count as paired if these are."""
     copies = collections.defaultdict(list)
     for document, text in texts.items():
         copies[text].append(document)
@@ -109,15 +109,15 @@ def with_copies(pairs, texts):
 
 
 def texts(out):
-    """The text of each id of a finished run."""
+    """Returns the text of each id of a finished run."""
     report = record(out)
     columns = [report["options"]["id-column"], report["options"]["text-column"]]
     return {document: text for _, (document, text) in rows(corpus_files(report), columns) if text is not None}
 
 
 def corpus_files(report, inputs=None):
-    """The input files of a run as (path, name in FILE#ROW, rows, number of the first row), in the order that numbers their
-    rows: where the record says they were, or below the files, folders and globs that are given."""
+    """Returns the input files of a run as (path, name in FILE#ROW, rows, number of the first row), in the order of their row numbers: at the
+    paths in the record, or below the given files, folders and globs."""
     known = report["inputs"]
     paths = [stands(report, file) for file in known]
     if inputs:
@@ -127,11 +127,11 @@ def corpus_files(report, inputs=None):
         if len(paths) == len(known) + len(bad):
             paths = [path for path in paths if not any(str(path).endswith(name) for name in bad)]
         if len(paths) != len(known):
-            fail(f"{len(known)} files were read by this run, {len(paths)} are there; expected its inputs as --corpus")
+            fail(f"{len(known)} files were read by this run, but {len(paths)} were found; pass its inputs as --corpus")
     files, first = [], 0
     for path, file in zip(paths, known):
         if not path.is_file():
-            fail(f"{path} is not there any more; say with --corpus where the files of this run are")
+            fail(f"{path} no longer exists; pass the location of the input files with --corpus")
         if path.stat().st_size != file["bytes"]:
             fail(f"{path} has {path.stat().st_size:,} bytes, and had {file['bytes']:,} when the run read it; run again")
         files.append((path, file["file"], file["rows"], first))
@@ -140,7 +140,7 @@ def corpus_files(report, inputs=None):
 
 
 def stands(report, file):
-    """Where an input file is: as far from the output as at the time of the run, if both were moved together, or where the record says."""
+    """Returns the location of an input file: at the same path relative to the output, if both were moved together, or at the path in the record."""
     path, out = Path(file["path"]), report["options"]["out"]
     beside = report["folder_of_output"] / os.path.relpath(path, Path(out).parent)
     return next((place for place in (beside, path) if place.is_file() and place.stat().st_size == file["bytes"]), path)
@@ -151,7 +151,7 @@ def below(typed):
     if not path.is_dir():
         matches = [Path(match) for match in sorted(glob.glob(typed, recursive=True))]
         if not matches:
-            fail(f"{typed} is not there; expected files, folders or globs")
+            fail(f"{typed} does not exist; expected files, folders or globs")
         return [file for match in matches for file in (below(match) if match.is_dir() else [match])]
     hidden = lambda file: any(name.startswith((".", "_")) for name in file.relative_to(path).parts)
     # The program skips results and indexes of its own below a folder.
@@ -161,7 +161,7 @@ def below(typed):
 
 
 def is_ours(found):
-    """Whether a file is the record of a result or the manifest of an index."""
+    """Returns whether a file is the record of a result or the manifest of an index."""
     if found.name != "run.json":
         return any((found.parent / name).is_dir() for name in ("batches", "rows", "statistics"))
     head = found.read_bytes()[:4096]
@@ -169,7 +169,7 @@ def is_ours(found):
 
 
 def rows(files, columns):
-    """(number, values of the columns) of every row, in order; a column that a file lacks has no values."""
+    """Yields (number, values of the columns) for every row, in order. A column that a file lacks has no values."""
     for path, _, count, first in files:
         number = first
         for values in parquet_rows(path, columns) if path.suffix.lower() == ".parquet" else json_rows(path, columns):
@@ -209,7 +209,7 @@ def json_row(line, columns):
 
 
 def preferred(docs, report, files):
-    """The documents in the order of --keep, the best first; what is missing comes last."""
+    """Returns the documents in the order of --keep, the best first. Missing values come last."""
     keys = [key.split() for key in report["options"]["keep"].split(",")]
     text = report["options"]["text-column"]
     wanted = list(dict.fromkeys([text, *(column for column, _ in keys if column not in ("length", "doc"))]))

@@ -23,7 +23,7 @@ import outputs
 
 
 def counts(out, labels):
-    """{(A, B): pairs in common}, and {A: pairs that A alone has}."""
+    """Returns {(A, B): pairs in common} and {A: pairs that only A has}."""
     files = [str(outputs.part(out, "pairs", label)) for label in labels]
     read = "SELECT parse_path(filename)[-2][11:] AS algorithm, doc_a, doc_b FROM read_parquet($files, hive_partitioning = false, filename = true) WHERE relation IS DISTINCT FROM 'template'"
     # Folders are called algorithm=LABEL.
@@ -75,7 +75,7 @@ def main():
         return
     figure = lambda value: "-" if value is None else f"{value:.2f}"
     print_matrix("pairs in common", common, lambda count: f"{count:,}")
-    print_matrix("share of the row's pairs that the column finds", shares(common), figure)
+    print_matrix("share of each row's pairs that the column also finds", shares(common), figure)
     print_matrix("Jaccard of the sets of pairs", jaccard(common), figure)
     print("found by only one algorithm: " + ", ".join(f"{label} {count:,}" for label, count in alone.items()))
     for one in chosen:

@@ -40,7 +40,7 @@ def print_bars(header, counts):
 
 
 def by_score(table):
-    """Pairs by score, from the highest down; 1 stands alone."""
+    """Returns pairs by score, the highest first; a score of 1 has its own bin."""
     scores = table["similarity"].to_pylist()
     last = round(1 / STEP)
     bins = [0] * (last + 1)
@@ -51,7 +51,7 @@ def by_score(table):
 
 
 def by_size(table):
-    """Clusters by the number of their documents."""
+    """Returns clusters by the number of their documents."""
     sizes = table.filter(pc.field("is_representative"))["cluster_size"].to_pylist()
     fits = lambda size, low, high: size >= low and (high is None or size <= high)
     name = lambda low, high: str(low) if low == high else f"{low:,}+" if high is None else f"{low}-{high:,}"
@@ -63,7 +63,7 @@ def main():
     parser.add_argument("out", type=Path, help="the output folder of a run")
     out = parser.parse_args().out
     if not (out / "_SUCCESS").exists():
-        parser.error(f"{out} is no finished output of dupsift: there is no _SUCCESS in it")
+        parser.error(f"{out} is not a finished output of dupsift: it has no file _SUCCESS")
     report = json.loads((out / "run.json").read_text())
     documents, removal = report["documents"], report["removal"]
     # A comparison removes nothing.

@@ -36,12 +36,12 @@ MOST_LOOKED_AT = 20
 
 
 def check_threshold(one, table, threshold):
-    """Ends, or says, where the run knows nothing."""
+    """Exits, or prints a note, if the run has no data for this threshold."""
     checked = re.search(r":(\d*\.?\d+)(?: |$)", one["verify"] or "")
     own = checked and float(checked[1])
     lowest = min(table["similarity"].to_pylist(), default=None)
     if own is not None and threshold < own:
-        outputs.fail(f"--threshold {threshold}: this run checked {one['label']} by {one['verify']} and knows no pairs below {own}; run again with a lower threshold")
+        outputs.fail(f"--threshold {threshold}: this run checked {one['label']} by {one['verify']} and has no pairs below {own}; run again with a lower threshold")
     if lowest == 1.0:
         print(f"note: all pairs of {one['label']} have the similarity 1, so a threshold has no effect")
     elif own is None and lowest is not None and threshold < lowest:
@@ -55,21 +55,20 @@ def check_threshold(one, table, threshold):
 
 
 class Pair(NamedTuple):
-    """A pair, seen from one of its documents."""
+    """A pair from the point of view of one of its documents."""
 
     similarity: float
     """Whether the texts are equal."""
     copy: bool
-    """How much of its 3-grams, and of its numbers, stands in the other; None where it was not looked at."""
+    """The share of its 3-grams, and of its numbers, that the other contains; None if it was not checked."""
     contained: float | None
     numbers: float | None
-    """Whether the titles name different things, so that neither document is removed for the other one."""
+    """Whether the titles refer to different things, so that neither document is removed in favor of the other."""
     other_title: bool | None
 
 
 def neighbours(table, threshold):
-    """Document -> {document: Pair}, and document -> id. The table pairs each copy with one document of its text, and different texts between
-    one document of each; here all their documents are pairs."""
+    """Document -> {document: Pair}, and document -> id. The table pairs each copy with only one document of its text, and different texts only by one document each; here, all their documents are paired."""
     linked, ids, rows = {}, {}, []
     columns = ["id_a", "id_b", "similarity", "matched_by", "doc_a", "doc_b", "contained_a", "contained_b", "numbers_a", "numbers_b", "other_title"]
     for batch in table.select(columns).to_batches(max_chunksize=outputs.BATCH_ROWS):
@@ -96,7 +95,7 @@ def neighbours(table, threshold):
 
 
 def components(linked):
-    """Document -> the smallest document of its cluster."""
+    """Returns a map from each document to the smallest document of its cluster."""
     first = {}
     for start in sorted(linked):
         if start not in first:
@@ -122,7 +121,7 @@ def clusters(first, order, linked, ids):
 
 
 def bounds(typed):
-    """The shares of `contained:T[:N]` with 32 bits, as tables have them; None for `pair`."""
+    """Returns the shares of `contained:T[:N]` as 32-bit floats, as in the tables; None for `pair`."""
     rule, *shares = typed.split(":")
     try:
         shares = [single(float(share)) for share in shares]
@@ -136,12 +135,12 @@ def bounds(typed):
 
 
 def single(number):
-    """Numbers are written with 32 bits: 7 / 10 stands there as a little less than 0.7."""
+    """Numbers are written as 32-bit floats, so 7 / 10 is slightly less than 0.7."""
     return struct.unpack("f", struct.pack("f", number))[0]
 
 
 def chosen(partners, rank, least):
-    """For which of its kept partners a document goes; None if for none."""
+    """Returns the kept partner in favor of which a document is removed; None if it is kept."""
     if least is None:
         return min(partners, key=rank.get, default=None)
     partners = {other: pair for other, pair in partners.items() if not pair.other_title}
@@ -158,7 +157,7 @@ def chosen(partners, rank, least):
 
 
 def removals(first, order, linked, chain, least):
-    """Removed document -> the kept one."""
+    """Returns a map from each removed document to the one that is kept instead."""
     removed, kept, heads = {}, set(), {}
     rank = {doc: place for place, doc in enumerate(order)}
     for doc in order:
@@ -176,7 +175,7 @@ def removals(first, order, linked, chain, least):
 
 
 def write(path, like, rows):
-    """A table with the columns of another one of the run."""
+    """Returns a table with the columns of another table of the run."""
     schema = pq.read_schema(like)
     columns = list(zip(*rows)) or [[] for _ in schema.names]
     arrays = [pa.array(column, field.type) for column, field in zip(columns, schema)]
@@ -196,7 +195,7 @@ def main():
         parser.error("--threshold: expected a number from 0 to 1")
     out, report = arguments.out, outputs.record(arguments.out)
     if not report["removal"]:
-        outputs.fail(f"{out} is the output of dupsift compare, which removes nothing; expected that of dupsift run")
+        outputs.fail(f"{out} is the output of dupsift compare, which removes nothing; expected the output of dupsift run")
     one = outputs.algorithm(report, arguments.algorithm)
     files = outputs.corpus_files(report, arguments.corpus)
     table = outputs.duplicates(out, one["label"], None)

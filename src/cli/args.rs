@@ -302,7 +302,7 @@ pub struct ApplyArguments {
     /// Output folder of a finished run
     #[arg(value_name = "OUT")]
     pub dir: PathBuf,
-    /// What to write, separated by commas: keep, the kept rows, in deduped/; drop, the removed rows, in dropped/; annotate, a row of attributes
+    /// Parts of the corpus to write, separated by commas: keep, the kept rows, in deduped/; drop, the removed rows, in dropped/; annotate, a row of attributes
     /// for each row, in attributes/
     #[arg(long, value_name = "LIST", default_value = "keep", value_parser = words_of("corpus"), hide_possible_values = true)]
     pub corpus: String,

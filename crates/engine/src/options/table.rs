@@ -308,7 +308,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| Some(run.recipe.count_copies.into()),
         ),
     OptionSpec::new(DUPLICATES, RUN, "scope", "SCOPE", Kind::Text(|typed| words::scope(typed).map(drop)),
-        "Which documents are compared: all; within:COLUMN, only those with the same value in this column; or \
+        "Documents to compare with each other: all; within:COLUMN, only those with the same value in this column; or \
          across:COLUMN, only those with different values. Rows without a value are compared as if they had the same one")
         .default(is("all"))
         .field(|run, given| words::set_scope(&mut run.recipe, given.text()), |run| Some(words::of_scope(&run.recipe).into())),
@@ -418,13 +418,13 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| Some(run.decide.to_string().into()),
         ),
     OptionSpec::new(KEPT, RUN, "remove-if", "RULE", Kind::Text(|typed| RemoveIf::parse(typed).map(drop)),
-        "When a document of a pair is removed: pair, always; or contained:T[:N], only if the kept document contains the \
+        "Condition for removing a document of a pair: pair, always; or contained:T[:N], only if the kept document contains the \
          share T of its 3-grams and N of its numbers")
-        .brief("When a document is removed: pair, or contained:T[:N]")
+        .brief("Condition for removing a document: pair, or contained:T[:N]")
         .default(is("contained:0.8:0.9"))
         .field(|run, given| Ok(run.remove_if = RemoveIf::parse(given.text())?), |run| Some(run.remove_if.to_string().into())),
     OptionSpec::new(KEPT, DECIDING, "chain", "WHAT", Kind::Choice(CHAIN),
-        "What happens to documents that only a chain of pairs links to the kept one")
+        "How to treat documents that only a chain of pairs links to the kept one")
         .default(is("keep"))
         .field(
             |run, given| Ok(run.remove_chains = given.text() == "remove"),
@@ -435,14 +435,14 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Also store the texts of removed documents and of those kept instead, in texts/, so that `dupsift explain` and `dupsift report` work after the corpus is deleted")
         .field(|run, given| Ok(run.keep_texts = given.switch()), |run| Some(run.keep_texts.into())),
     OptionSpec::new(OUTPUT, COPYING, "corpus", "LIST", Kind::Text(|typed| CorpusFiles::parse(typed).map(drop)),
-        "What to write of the corpus, file by file, separated by commas: keep, the kept rows, in deduped/; drop, the \
+        "Parts of the corpus to write, file by file, separated by commas: keep, the kept rows, in deduped/; drop, the \
          removed rows, in dropped/; annotate, a row of attributes for each row, in attributes/")
         .brief("Also write the corpus: keep, drop, annotate")
         .list()
         .default(is("none"))
         .but(&[(
             Verb::Contaminated,
-            "What to write of the corpus, file by file: keep, the documents that are not contaminated, in clean/; drop, the others, \
+            "Parts of the corpus to write, file by file: keep, the documents that are not contaminated, in clean/; drop, the others, \
              in dropped/",
             is("none"),
         )])
@@ -464,7 +464,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok(run.cut.what = Cut::parse(given.text())?),
             |run| Some(run.cut.what.map_or_else(|| "none".into(), |cut| cut.to_string()).into()),
         ),
-    OptionSpec::new(PASSAGES, RUN, "cut-at", "PLACE", Kind::Choice(CutAt::ALL), "Where cuts with `cut=runs:L` begin and end")
+    OptionSpec::new(PASSAGES, RUN, "cut-at", "PLACE", Kind::Choice(CutAt::ALL), "Boundaries of the cuts made by `cut=runs:L`")
         .default(is("word"))
         .field(|run, given| Ok(run.cut.at = CutAt::of(given.text())), |run| Some(run.cut.at.name().into())),
     OptionSpec::new(PASSAGES, RUN, "cut-min-chars", "N", Kind::Whole(0, u32::MAX as u64),
