@@ -48,7 +48,7 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
         text += "\nkeys in hexadecimal (= marks keys that both documents have)\n\n";
         explained.algorithms.iter().for_each(|one| text += &signatures(one, screen));
     } else {
-        text += "\nkeys in common (all keys with --full)\n\n";
+        text += "\nkeys in common, and words that they stand for (all keys with --full)\n\n";
         explained.algorithms.iter().for_each(|one| text += &common_keys(one));
     }
     text
@@ -56,6 +56,13 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
 
 /// Number of common keys whose words are shown.
 const MOST_SAID: usize = 6;
+/// Characters that are shown of the words of a common key, which may be sentences.
+const LONGEST_SAID: usize = 80;
+
+/// Returns the words of a key, without their end if they are long.
+fn shown_words(words: &str) -> String {
+    words.char_indices().nth(LONGEST_SAID).map_or_else(|| words.to_owned(), |(end, _)| format!("{}…", &words[..end]))
+}
 
 /// Returns how many keys two documents have in common, and their meaning.
 fn common_keys(one: &ExplainedAlgorithm) -> String {
@@ -70,6 +77,7 @@ fn common_keys(one: &ExplainedAlgorithm) -> String {
     said.retain(|words| seen.insert(*words));
     let more = if said.len() > MOST_SAID { ", ..." } else { "" };
     said.truncate(MOST_SAID);
+    let said: Vec<String> = said.into_iter().map(shown_words).collect();
     let words = if said.is_empty() { String::new() } else { format!(": {}{more}", safe(&said.join(", "))) };
     format!("{}: {} of {}{words}\n", one.label, thousands(one.common_keys), thousands(all as u64))
 }
@@ -414,7 +422,7 @@ mod tests {
             cosine of word counts 0.800; 4 words in common
             2 LCS / (a + b) of characters 0.875
 
-            keys in common (all keys with --full)
+            keys in common, and words that they stand for (all keys with --full)
 
             minhash: 2 of 7
             sentence_marks: none (no marks)

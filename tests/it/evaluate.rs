@@ -399,7 +399,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
     assert_eq!((rejected.texts("file"), rejected.texts("row")), (vec!["cut.jsonl.gz".into()], vec!["null".into()]));
     // A file in which nothing can be read is an error.
     std::fs::write(&json, "torn\n").unwrap();
-    evaluate(&done.out(), &[&json], &[]).ends_with(1).says(&["truth.jsonl", "row 1 is no JSON object"]);
+    evaluate(&done.out(), &[&json], &[]).ends_with(1).says(&["truth.jsonl", "row 1 is not a JSON object"]);
 }
 
 #[test]

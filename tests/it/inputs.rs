@@ -228,7 +228,7 @@ fn two_columns_of_one_name_are_not_guessed_between() {
         columns.push(("score", column(["a", "b"])));
         let file = folder.path().join("a.parquet");
         write_columns(&file, &columns, 10);
-        run(&[&file], &out, more).ends_with(2).says(&["a.parquet", &format!("two columns are called {name:?}")]);
+        run(&[&file], &out, more).ends_with(2).says(&["a.parquet", &format!("two columns are named {name:?}")]);
     }
     let file = folder.path().join("b.parquet");
     write_columns(&file, &[columns("other").to_vec(), vec![("other", column(["a", "b"]))]].concat(), 10);

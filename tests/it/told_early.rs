@@ -51,7 +51,7 @@ fn an_output_that_has_no_place_or_cannot_be_held_back_is_told_before_the_inputs_
         for letters in [227, 255, 256] {
             told(verb, &["--out", &long(letters)], &["a name in it is too long", "at most 226 bytes"]);
         }
-        told(verb, &["--out", "/proc/out"], &["nothing can be made in /proc", "can be written to"]);
+        told(verb, &["--out", "/proc/out"], &["nothing can be created in /proc", "you can write to"]);
         told(verb, &["--out", "/proc/", "--overwrite"], &["mounted there", "`out=/proc/NAME`"]);
         told(verb, &["--out", &out, "--overwrite"], &[".held is needed for a result that must not replace", "`accept"]);
     }

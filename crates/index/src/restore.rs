@@ -220,7 +220,7 @@ mod tests {
             Generations::read(folder.path()).unwrap().manifests.iter().map(|one| one.generation).collect();
         assert_eq!(left, [4, 5, 6]);
         let nothing = tempfile::tempdir().unwrap();
-        assert!(restore(nothing.path(), 1, lost).unwrap_err().to_string().contains("is no index"));
+        assert!(restore(nothing.path(), 1, lost).unwrap_err().to_string().contains("is not an index"));
         assert_eq!(fs::read_dir(nothing.path()).unwrap().count(), 0);
     }
 }

@@ -289,13 +289,13 @@ mod tests {
             (vec![row("a", None, 1)], "no word"),
             (vec![row("a", Some("x"), 1)], "\"a\" of the word \"x\" was not named"),
             (vec![row("a", None, 0)], "count 0"),
-            (vec![row("a", None, u64::MAX)], "adds up to"),
+            (vec![row("a", None, u64::MAX)], "add up to"),
             (vec![row("a", None, MOST_COUNTED), row("a", Some("x"), 1)], "row 1 of the model: the count 1"),
-            (vec![row("b", None, 1), row("a", None, 1)], "\"a\" stands behind one"),
-            (vec![row("a", None, 1), row("a", None, 1)], "\"a\" stands behind one"),
-            (vec![row("a", None, 1), row("a", Some("x"), 1), row("b", None, 1)], "\"b\" stands behind words"),
-            (vec![row("a", None, 1), row("a", Some("x"), 1), row("a", Some("x"), 1)], "classes not in order"),
-            (vec![row("a", None, 1), row("a", Some("y"), 1), row("a", Some("x"), 1)], "\"x\" stands behind one"),
+            (vec![row("b", None, 1), row("a", None, 1)], "\"a\" is out of order"),
+            (vec![row("a", None, 1), row("a", None, 1)], "\"a\" is out of order"),
+            (vec![row("a", None, 1), row("a", Some("x"), 1), row("b", None, 1)], "\"b\" comes after words"),
+            (vec![row("a", None, 1), row("a", Some("x"), 1), row("a", Some("x"), 1)], "are out of order"),
+            (vec![row("a", None, 1), row("a", Some("y"), 1), row("a", Some("x"), 1)], "\"x\" is out of order"),
         ] {
             let error = Model::from_rows(rows.iter().copied()).unwrap_err();
             assert!(error.contains(why), "{error} has no {why}");

@@ -251,7 +251,7 @@ fn a_file_of_no_objects_says_what_it_is() {
     let path = folder.path().join("a.jsonl");
     for (text, said) in [
         ("[{\"text\": \"a\"},\n{\"text\": \"b\"}]\n", "line 1 is not JSON: it is the start of an array"),
-        ("\n{\n  \"text\": \"a\"\n}\n", "line 2 is not JSON: an object that goes on"),
+        ("\n{\n  \"text\": \"a\"\n}\n", "line 2 is not JSON: an object that continues"),
         ("id,text\n1,a\n", "line 1 is not JSON: expected value"),
     ] {
         std::fs::write(&path, text).expect("written");

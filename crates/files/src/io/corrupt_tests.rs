@@ -259,7 +259,7 @@ fn a_file_that_changes_after_it_was_opened_is_a_bad_file() {
     write_parquet(&table, &rows().slice(0, 499), plain());
     std::fs::remove_file(&lines).expect("removed");
     for (split, expected) in
-        source.splits(1 << 20).iter().zip(["changed while it was being read", "cannot be opened any more"])
+        source.splits(1 << 20).iter().zip(["changed while it was being read", "can no longer be opened"])
     {
         match source.read(split, &whole(), &mut |_| Ok(())) {
             Err(Error::BadFile { why, .. }) => assert!(why.contains(expected), "{why}"),

@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(names(&(late.clone() + "{\"b\": 1}\n{\"c\": 1}")).unwrap().unwrap(), ["a", "b"]);
         assert_eq!(names(&(late + "[1]")).unwrap().unwrap(), ["a"]);
         let message = names("[1]\n2\n").unwrap_err().to_string();
-        assert!(message.contains("row 1 is no JSON object"), "{message}");
+        assert!(message.contains("row 1 is not a JSON object"), "{message}");
     }
 
     #[test]

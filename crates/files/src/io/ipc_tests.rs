@@ -174,7 +174,7 @@ fn a_length_that_cannot_be_is_refused_before_memory_is_allocated_for_it() {
         damaged[at - 8..at].copy_from_slice(&(1_i64 << 60).to_le_bytes());
         std::fs::write(&path, &damaged).expect("written");
         let (_, bad) = open(&[&path]).expect("opened");
-        assert!(bad[0].why.contains("cannot unpack to 1152921504606846976 bytes"), "{bad:?}");
+        assert!(bad[0].why.contains("cannot decompress to 1152921504606846976 bytes"), "{bad:?}");
     }
     assert!(room_for(1 << 60).is_err() && room_for(1 << 10).is_ok());
 }

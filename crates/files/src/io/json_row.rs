@@ -489,9 +489,9 @@ mod tests {
             "See\nit",
         );
         for (line, what) in [
-            (r#"{"text":["a",1]}"#, "a number in it"),
-            (r#"{"text":[["a"]]}"#, "a list in it"),
-            (r#"{"text":[{"role":"user"}]}"#, "an object without them in it"),
+            (r#"{"text":["a",1]}"#, "contains a number"),
+            (r#"{"text":[["a"]]}"#, "contains a list"),
+            (r#"{"text":[{"role":"user"}]}"#, "contains an object without text"),
             (r#"{"text":{"content":"a"}}"#, "is an object"),
         ] {
             assert!(text(line).is_some_and(|said| said.starts_with('!') && said.contains(what)), "{:?}", text(line));
@@ -523,7 +523,7 @@ mod tests {
             Err(why) => why.to_string(),
         };
         assert!(why(br#"{"text":5}"#).contains("is an integer; expected a string"));
-        assert!(why(br#"{"text":["a",true]}"#).contains("is a list with true or false in it"));
+        assert!(why(br#"{"text":["a",true]}"#).contains("is a list that contains true or false"));
         assert!(why(br#"{"text":"a","id":1.5}"#).contains("not an integer; expected a string or integer"));
         assert!(why(br#"{"text":"a","id":{"a":1}}"#).contains("an object"));
         assert!(why(b"{\"text\":\"a\xFF\"}").contains("not UTF-8: byte 10"));

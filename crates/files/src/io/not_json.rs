@@ -63,16 +63,16 @@ mod tests {
     #[test]
     fn what_a_line_is_and_the_way_out() {
         for (line, what, way_out) in [
-            (&b"[{\"text\": \"a\"},"[..], "begins an array", "jq -c \".[]\""),
-            (b"{", "goes on in the next line", "jq -c . FILE"),
-            (b"{\"text\": \"a", "goes on in the next line", "jq -c . FILE"),
+            (&b"[{\"text\": \"a\"},"[..], "start of an array", "jq -c \".[]\""),
+            (b"{", "continues on the next line", "jq -c . FILE"),
+            (b"{\"text\": \"a", "continues on the next line", "jq -c . FILE"),
             (b"\xFF\xFE{\0\"\0", "UTF-16", "`encoding=auto`"),
             (b"{\0\"\0t\0e\0", "UTF-16", "`encoding=auto`"),
-            (b"PK\x03\x04\x14", "binary data", "an object a line"),
+            (b"PK\x03\x04\x14", "binary data", "one object per line"),
             (b"\xB0\xA1", "not UTF-8", "`encoding=auto`"),
-            (b"id,text", "expected value", "an object a line"),
-            (b"7", "no object", "an object a line"),
-            (b"{\"a\": }", "expected value", "an object a line"),
+            (b"id,text", "expected value", "one object per line"),
+            (b"7", "not an object", "one object per line"),
+            (b"{\"a\": }", "expected value", "one object per line"),
         ] {
             let said = said(line);
             assert!(said.contains(what) && said.contains(way_out), "{said}");

@@ -423,7 +423,7 @@ mod tests {
             refused(Path::new("/proc/")).contains("mounted there")
                 && refused(Path::new("/proc")).contains("/proc/NAME")
         );
-        assert!(refused(Path::new("/proc/out")).contains("nothing can be made in /proc"));
-        assert!(refused(Path::new("/proc/a/b")).contains("nothing can be made in /proc"));
+        assert!(refused(Path::new("/proc/out")).contains("nothing can be created in /proc"));
+        assert!(refused(Path::new("/proc/a/b")).contains("nothing can be created in /proc"));
     }
 }

@@ -349,7 +349,7 @@ mod tests {
             assert_eq!(texts(record, COMMAS), Ok(expected), "{record}");
         }
         for (record, why) in [
-            ("a,\"b,c", "nothing closes it"),
+            ("a,\"b,c", "not closed properly"),
             ("\"a\"b,c", "text follows"),
             ("a,\"b\" ,c", "text follows"),
             ("\"a\"\r", "text follows"),

@@ -171,7 +171,7 @@ mod tests {
             assert_eq!((all(&members, packing).0.unwrap(), all(&members, packing).1), ("one two".to_owned(), None));
             let length = members.len();
             for (rest, what) in
-                [(vec![0; 700], "zeros"), (b"signature\n".to_vec(), "no compressed data"), (vec![0], "zeros")]
+                [(vec![0; 700], "zeros"), (b"signature\n".to_vec(), "not compressed data"), (vec![0], "zeros")]
             {
                 let (read, note) = all(&[members.clone(), rest.clone()].concat(), packing);
                 assert_eq!(read.unwrap(), "one two");

@@ -126,7 +126,7 @@ fn packings_that_are_not_read_are_named() {
     let why = |name: &str| answer(&format!("Content-Encoding: {name}\r\n"), b"abc").expect_err("no page").to_string();
     assert_eq!(why("BR"), "encoding not read: br");
     assert_eq!(why("gzip, br"), "encoding not read: br");
-    assert_eq!(why("rot13-of-my-own"), "encoding not read: no known name");
+    assert_eq!(why("rot13-of-my-own"), "encoding not read: unknown name");
 }
 
 #[test]
