@@ -355,13 +355,13 @@ mod tests {
             21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them are duplicates by versions:0.8
             recall is relative to the pool, the duplicates that at least one setting found
             judged: 9,876 pairs of 9,000 documents, 2.5 CPU seconds
-            all pairs of a sample of 300 documents: 40 duplicate pairs found, 1 of them by none of these; 4,000 pairs judged
+            exact join of a sample of 300 documents: 40 duplicate pairs, 1 of them found by no algorithm; 4,000 pairs judged
 
-                                  recall of pool             precision                     F    pairs   alone   of them right   CPU s          exact recall
-            ------------------------------------------------------------------------------------------------------------------------------------------------
-             minhash         0.800 (0.775-0.812)   0.900 (0.875-0.912)   0.847 (0.822-0.859)   12,000   1,000   250 (225-262)    1.25   0.775 (0.675-0.825)
-             preset strict                 0.500                 0.950                 0.655   12,000   1,000   250 (248-251)    1.25                     -
-             exact                         0.230                 1.000                 0.374   12,000   1,000             250    1.25                     -
+                                          recall             precision                     F    pairs   alone   duplicates alone   CPU s          exact recall
+            ---------------------------------------------------------------------------------------------------------------------------------------------------
+             minhash         0.800 (0.775-0.812)   0.900 (0.875-0.912)   0.847 (0.822-0.859)   12,000   1,000      250 (225-262)    1.25   0.775 (0.675-0.825)
+             preset strict                 0.500                 0.950                 0.655   12,000   1,000      250 (248-251)    1.25                     -
+             exact                         0.230                 1.000                 0.374   12,000   1,000                250    1.25                     -
 
             percentage of each row's pairs that the column also finds
                        exact   minhash   strict
@@ -376,7 +376,7 @@ mod tests {
 
             the judge is similar to the default preset's own rule and therefore favors balanced; try --judge jaccard:0.8 or --judge lcs:0.85
             all figures count pairs, not removals; because --remove-if is stricter, a run usually keeps both documents of a pair that is not a duplicate
-            sampled: of algorithms with more than 5,000 pairs, about that many are judged (--judge-sample, seed 7); 95% intervals are in parentheses, that of F from the ends of recall and precision
+            sampled: for algorithms with more than 5,000 pairs, about that many pairs are judged (--judge-sample, seed 7); 95% intervals are in parentheses, for F computed from the ends of the intervals of recall and precision
             combinations are ranked by estimates, so the true order of those with nearly the same F may differ
             judged by words, because a text is too long to compare by characters: 3 pairs
             too long to judge, and not counted as duplicates: 2 pairs

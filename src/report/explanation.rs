@@ -390,7 +390,7 @@ mod tests {
             -------------------------------------------------------------------------------
             It sleeps all [-day-] long.            | It sleeps all {+night+} long.
 
-            a and b are a pair for 1 of 2 algorithms (minhash); a was kept; b was removed in favor of a, which contains 3 of its 3 3-grams.
+            1 of 2 algorithms paired a and b (minhash); a was kept; b was removed in favor of a, which contains 3 of its 3 3-grams.
             note: a note
 
             a: fox-1 (document 0, pages.jsonl row 0): 23 characters, 5 words
@@ -413,14 +413,14 @@ mod tests {
 
             similarity of the texts
 
-                                    jaccard   of a in b   of b in a
-            --------------------------------------------------------
-             5-character shingles     0.500       0.750           -
-             5-word shingles          0.500       0.750           -
-             words                    0.500       0.750           -
+                                    jaccard   a in b   b in a
+            --------------------------------------------------
+             5-character shingles     0.500    0.750        -
+             5-word shingles          0.500    0.750        -
+             words                    0.500    0.750        -
 
             cosine of word counts 0.800; 4 words in common
-            2 LCS / (a + b) of characters 0.875
+            2 LCS / (a + b) in characters: 0.875
 
             keys in common, and words that they stand for (all keys with --full)
 

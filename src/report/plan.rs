@@ -32,10 +32,10 @@ mod tests {
         };
         let group = Pass { name: "group", does: "pair documents with equal keys: exact".into(), ..Pass::default() };
         expect_test::expect![[r#"
-             pass         reads     work files   what is done
-            ---------------------------------------------------------------------------
-             first pass   2.0 KiB   5 B          sign: exact
-             group        -         -            pair documents with equal keys: exact
+             pass         reads     temporary files   what it does
+            --------------------------------------------------------------------------------
+             first pass   2.0 KiB   5 B               sign: exact
+             group        -         -                 pair documents with equal keys: exact
         "#]]
         .assert_eq(&plan(&[first, group]));
     }

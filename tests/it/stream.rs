@@ -171,7 +171,7 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     refused(&["--rate", "0"]).says(&["between 0 and 1"]);
     stream(&input, &path("exact"), &[]).ends_with(0);
     let filter = path("exact").join("filter.bloom");
-    refused(&["--algorithms", "tf", "--filter", filter.to_str().unwrap()]).says(&["holds keys from exact"]);
+    refused(&["--algorithms", "tf", "--filter", filter.to_str().unwrap()]).says(&["contains keys from exact"]);
     refused(&["--filter", input.to_str().unwrap()]).says(&["filter.bloom"]);
     assert!(!path("out").exists());
 }

@@ -165,7 +165,7 @@ fn results_that_a_verb_goes_on_from_are_looked_at_before_the_inputs_are_opened()
     told(
         "stream",
         &[&out[..], &["--filter", &filter]].concat(),
-        &["it holds keys from tf", "expected keys from exact"],
+        &["it contains keys from tf", "expected keys from exact"],
     );
     told("purify", &[&out[..], &["--stats", &at("run")]].concat(), &["has no word statistics"]);
     told("purify", &[&out[..], &["--model", &at("model"), "--stem"]].concat(), &["was trained with ", "train again"]);

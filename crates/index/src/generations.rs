@@ -355,7 +355,7 @@ fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Re
         return Ok(Err(why));
     }
     let is_it = number.is_none_or(|number| number == manifest.generation);
-    Ok(if is_it { Ok(manifest) } else { Err(format!("it holds generation {}", manifest.generation)) })
+    Ok(if is_it { Ok(manifest) } else { Err(format!("it contains generation {}", manifest.generation)) })
 }
 
 #[cfg(test)]

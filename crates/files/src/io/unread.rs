@@ -174,7 +174,7 @@ pub(super) fn special(path: &Path) -> Option<&'static str> {
             return Some("a device");
         }
     }
-    Some("no regular file")
+    Some("a special file")
 }
 
 #[cfg(test)]

@@ -182,7 +182,7 @@ mod tests {
         }
         let odd = product::put_down(dir, "odd.product", b"12345").expect("put down");
         let error = Mapped::<u32>::take_up(dir, &odd).expect_err("no numbers").to_string();
-        assert!(error.contains("its 5 bytes are no numbers of 4 bytes each"), "{error}");
+        assert!(error.contains("its 5 bytes are not a whole number of 4-byte values"), "{error}");
     }
 
     #[test]
