@@ -1,4 +1,4 @@
-"""A Hugging Face dataset to a filtered one: `select` takes the numbers of the rows that stay, and copies nothing.
+"""Filters a Hugging Face dataset: `select` takes the numbers of the kept rows and copies nothing.
 
     pip install datasets
     python examples/hugging_face.py
@@ -16,4 +16,4 @@ dataset = datasets.Dataset.from_parquet(str(DOCS / "zh.parquet"))
 result = dupsift.dedup(dataset, text="text", id="id", preset="strict")
 
 clean = dataset.select(result.kept_rows)
-print(f"{clean.num_rows} of {dataset.num_rows} rows stay")
+print(f"{clean.num_rows} of {dataset.num_rows} rows kept")

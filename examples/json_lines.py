@@ -1,4 +1,4 @@
-"""A corpus of JSON lines: which documents go, and for which kept ones.
+"""Deduplicates a JSON lines corpus, and shows which documents are removed and which ones are kept instead.
 
     python examples/json_lines.py
 """
@@ -22,5 +22,5 @@ with tempfile.TemporaryDirectory() as folder:
 
     result = dupsift.run(corpus, out=Path(folder) / "dedup")
     print(result)
-    print("rows that stay:", list(result.kept_rows))
+    print("kept rows:", list(result.kept_rows))
     print(result.explain("a", "b"))

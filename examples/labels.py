@@ -1,4 +1,4 @@
-"""Which algorithm is right for a corpus: with labels by `evaluate`, without them by `compare`.
+"""Finds the best algorithm for a corpus: with labels, use `evaluate`; without them, `compare`.
 
     python examples/labels.py
 """

@@ -1,4 +1,4 @@
-"""A frame of polars: filtered by one truth value a row; pairs and clusters as frames.
+"""Filters a Polars frame by a mask with one boolean per row, and reads pairs and removals as frames.
 
     pip install polars
     python examples/polars_frame.py
@@ -16,7 +16,7 @@ frame = pl.read_parquet(DOCS / "en.parquet")
 result = dupsift.dedup(frame, text="text", id="id", keep="length desc")
 
 clean = frame.filter(pl.Series(result.kept_mask))
-print(f"{clean.height} of {frame.height} rows stay")
+print(f"{clean.height} of {frame.height} rows kept")
 
 pairs = pl.DataFrame(result.pairs("versions"))
 print(pairs.select("id_a", "id_b", "similarity", "relation").sort("similarity", descending=True).head(5))

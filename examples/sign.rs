@@ -1,4 +1,4 @@
-//! Signs a text, and says how alike two texts are.
+//! Computes signatures of two texts, and their similarity.
 
 /// The program.
 pub fn main() -> dupsift::Result<()> {

@@ -1,4 +1,4 @@
-"""Two nights of a crawl read as one corpus: what the second night brings that the first one had goes.
+"""Reads two days of a crawl as one corpus, and removes from the second day what the first one already has.
 
     python examples/two_nights.py
 """
@@ -15,7 +15,7 @@ GAME = "The home team won by three goals to one in front of forty thousand peopl
 
 
 def night(folder: Path, name: str, *texts: str) -> Path:
-    """A file of one night."""
+    """Writes the file of one day."""
     path = folder / f"{name}.jsonl"
     path.write_text("".join(json.dumps({"id": f"{name}-{row}", "text": text}) + "\n" for row, text in enumerate(texts)))
     return path
@@ -25,7 +25,7 @@ with tempfile.TemporaryDirectory() as folder:
     first = night(Path(folder), "monday", WEATHER, VOTE)
     second = night(Path(folder), "tuesday", VOTE, GAME)
 
-    # Rows are numbered in the order of the files, so the night before stays where both have a page.
+    # Rows are numbered in the order of the files, so the first day's copy is kept if both days have a page.
     result = dupsift.run([first, second], out=Path(folder) / "dedup", algorithms="exact", keep="doc asc")
     for one in result.report["inputs"]:
         print(f"{one['file']}: {one['rows']} rows, {one['removed']} of them removed")

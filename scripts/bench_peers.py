@@ -223,7 +223,7 @@ def pairwise(arguments):
 def table(arguments, files):
     peers = [peer for peer in PEERS if peer[1] in arguments.peers.split(",")]
     if not peers:
-        sys.exit(f"no peer is called {arguments.peers}; there are: {', '.join(sorted({peer[1] for peer in PEERS}))}")
+        sys.exit(f"there is no peer {arguments.peers}; available: {', '.join(sorted({peer[1] for peer in PEERS}))}")
     lines = {}
     for work in dict.fromkeys(peer[0] for peer in peers):
         lines[work, "dupsift"] = (OURS[work], lambda work=work: run_dupsift(arguments.dupsift, arguments.corpus, work))

@@ -35,7 +35,7 @@ def chosen(table, ids, largest):
         wanted, shown = set(ids), [outputs.name(value) for value in table["id"].to_pylist()]
         rows = [row for row, value in enumerate(shown) if value in wanted]
         for missing in sorted(wanted - {shown[row] for row in rows}):
-            outputs.fail(f"{missing!r} is in no cluster of this algorithm: it is no duplicate to it, or no id of the corpus")
+            outputs.fail(f"{missing!r} is in no cluster of this algorithm: it has no duplicates, or the id is not in the corpus")
         return list(dict.fromkeys(starts[bisect_right(starts, row) - 1] for row in rows))
     return sorted(starts, key=lambda start: (-sizes[start], start))[:largest]
 

@@ -66,7 +66,7 @@ Maintainer: $maintainer
 Section: utils
 Priority: optional
 Depends: libc6 (>= $(objdump -T "$tree/$name/dupsift" | sed -n 's/.*GLIBC_\([0-9.]*\).*/\1/p' | sort -Vu | tail -1))
-Description: sifts duplicates out of document corpora
+Description: finds and removes near-duplicate documents in text corpora
  Reads Parquet, JSON lines or web archives and writes duplicate pairs,
  clusters and a removal list as Parquet.
 CONTROL

@@ -75,10 +75,10 @@ def together(family):
     _, record = family.run("mixed-100m", "all", "--memory", "1GiB")
     algorithms = record["algorithms"]
     family.say(
-        "### All members in one run over mixed-100m",
+        "### All algorithms in one run over mixed-100m",
         "",
         f"`dupsift run mixed-100m/docs --algorithms all --memory 1GiB --threads 2`: {len(algorithms)} algorithms, "
-        f"{record['cpu_seconds']:.0f} CPU seconds, {mebibytes(record['peak_memory_bytes'])} MiB of anonymous memory at the peak.",
+        f"{record['cpu_seconds']:.0f} CPU seconds, {mebibytes(record['peak_memory_bytes'])} MiB of peak anonymous memory.",
         "Signing: seconds of one processor of that algorithm alone, from a sample; reading and cutting, which all share, are",
         "not in it. Pairing: CPU seconds of learning, grouping, checking and expanding its pairs. Spilled: rows and pairs that",
         "went to the disk.",
@@ -98,15 +98,15 @@ def together(family):
     own = sum(one["sign_seconds"] for one in algorithms)
     for stage, what in (("take notes", "Notes to learn from"), ("read candidates", "What checks need of the documents in candidate pairs")):
         written = sum(one["spilled_bytes"] for one in record["stages"] if one["stage"] == stage)
-        family.say("", f"{what}: {mebibytes(written)} MiB in work files.")
-    family.say("", f"Reading, cutting and signing together {shared:.1f} CPU seconds, of which signing about {own:.1f}.", "")
+        family.say("", f"{what}: {mebibytes(written)} MiB in temporary files.")
+    family.say("", f"Reading, tokenizing and signing take {shared:.1f} CPU seconds, of which signing about {own:.1f}.", "")
     return record
 
 
 def bound(family, record):
     """Compares the cost of all algorithms with that of the slowest single algorithm with corpus statistics."""
     known = [one["label"] for one in record["algorithms"]]
-    family.say("### All against one", "", "| run | CPU s |", "| --- | ---: |")
+    family.say("### All algorithms compared with one", "", "| run | CPU s |", "| --- | ---: |")
     slowest = 0.0
     for name in (name for name in STATISTICS if name in known):
         _, alone = family.run("mixed-100m", name, "--memory", "1GiB", name="alone")
@@ -115,17 +115,17 @@ def bound(family, record):
     others = [name for name in known if name not in ALL_PAIRS]
     _, most = family.run("mixed-100m", ",".join(others), "--memory", "1GiB", name="others")
     times = most["cpu_seconds"] / slowest
-    family.say(f"| all but the all-pairs members ({len(others)}) | {most['cpu_seconds']:.2f} |", "")
+    family.say(f"| all but the all-pairs algorithms ({len(others)}) | {most['cpu_seconds']:.2f} |", "")
     verdict = "met" if times <= MOST_TIMES else "NOT met"
     family.say(f"{times:.1f} times the slowest of them; goal at most {MOST_TIMES:.0f}: {verdict}.", "")
-    family.say(f"The all-pairs members are {', '.join(f'`{name}`' for name in sorted(ALL_PAIRS & set(known)))}.", "")
+    family.say(f"The all-pairs algorithms are {', '.join(f'`{name}`' for name in sorted(ALL_PAIRS & set(known)))}.", "")
     return times <= MOST_TIMES
 
 
 def quality(family):
     """Measures precision and recall of each algorithm on the versions corpora."""
     family.say(
-        "### Each member against the labels",
+        "### Each algorithm compared with the labels",
         "",
         "P: the share of reported pairs that are labelled \"the same page in two editions\"; right: labelled, or a Jaccard of at",
         "least .5; R: the share of labelled pairs that are reported. In percent.",

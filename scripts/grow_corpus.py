@@ -160,7 +160,7 @@ def documents(files, seed, wanted):
 def grow(out, origin, seed, wanted):
     files = sorted(origin.rglob("*.parquet"))
     if not files:
-        sys.exit(f"there is no Parquet file in {origin}; expected a corpus with a column text; give another folder with --from")
+        sys.exit(f"there is no Parquet file in {origin}; expected a corpus with a column text; pass another folder with --from")
     schema = pa.schema([("id", pa.string()), ("text", pa.large_string()), ("lang", pa.string()), ("source", pa.string())])
     written, group, size, total, number = 0, [], 0, 0, 0
     writer = None
@@ -229,10 +229,10 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="random seed [1]")
     arguments = parser.parse_args()
     if (arguments.origin is None) == (arguments.short is None):
-        parser.error("say either --from DIR or --short N")
+        parser.error("pass either --from DIR or --short N")
     arguments.out.mkdir(parents=True, exist_ok=True)
     if any(arguments.out.glob("*.parquet")):
-        parser.error(f"{arguments.out} holds Parquet files already; give a new folder or remove them")
+        parser.error(f"{arguments.out} already contains Parquet files; pass a new folder, or remove them")
     if arguments.short is not None:
         number, size, files = short(arguments.out, arguments.seed, arguments.short)
     else:

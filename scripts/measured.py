@@ -32,4 +32,4 @@ def write_section(path, markers, lines):
 def missing_corpora(folder, names):
     """Returns a message about missing corpora; None if there are none."""
     missing = [name for name in names if not (folder / name / "docs").is_dir()]
-    return f"{folder} holds no {', '.join(missing)}; expected these folders with docs/ and truth/ in each" if missing else None
+    return f"{folder} contains no {', '.join(missing)}; expected these folders with docs/ and truth/ in each" if missing else None

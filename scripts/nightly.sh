@@ -159,7 +159,7 @@ case $code in
   4)
     fail 4 "held back; $out/latest is unchanged. Check $out/$night.held; if it is correct, run: $program accept $out/$night.held, then this command again to update latest"
     ;;
-  2) fail 2 "dupsift exited with code 2; fix the reported problem; nothing was started" ;;
+  2) fail 2 "dupsift exited with code 2; fix the reported problem and run the command again; nothing was started" ;;
   *) fail "$code" "dupsift exited with code $code; run the same command again to resume" ;;
 esac
 note "$night"

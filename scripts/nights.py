@@ -268,9 +268,9 @@ def main():
     if arguments.write:
         section(arguments.write, MARKERS if not arguments.short else ("<!-- short -->", "<!-- /short -->"))
     if arguments.nights < nights_dealt.FEWEST:
-        parser.error(f"--nights {arguments.nights} is too few: the odd ones need {nights_dealt.FEWEST}")
+        parser.error(f"--nights {arguments.nights} is too few: the unusual batches need {nights_dealt.FEWEST}")
     if not arguments.corpus.is_dir():
-        parser.error(f"{arguments.corpus} is no folder; expected one of Parquet files, such as data-samples")
+        parser.error(f"{arguments.corpus} is not a folder; expected a folder of Parquet files, such as data-samples")
     arguments.dupsift, arguments.corpus = arguments.dupsift.resolve(), arguments.corpus.resolve()
     arguments.recipes = arguments.algorithms or RECIPES
     arguments.algorithms = arguments.algorithms or [FAMILY, PRESET]

@@ -129,7 +129,7 @@ def first_copies(halves):
 def versions(arguments, folder, say, algorithms):
     """Compares F1 of one run with its own statistics, with those of a batch of half the corpus, and of two batches."""
     say(
-        "### Statistics of the first night",
+        "### Statistics of the first batch",
         "",
         f"`{algorithms}`, two nights that are halves at random. F1 of the pairs against the labels: one run under its own counts, and one under the "
         "statistics of the first night; of the two nights the labelled pairs whose older text no earlier document has, for a text is met by its first "

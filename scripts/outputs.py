@@ -67,12 +67,12 @@ def print_json(value):
 def record(out):
     """Returns run.json of a finished run."""
     if not (out / "_SUCCESS").is_file():
-        fail(f"{out} is no finished output of dupsift: there is no _SUCCESS in it; expected the DIR of dupsift run --out DIR")
+        fail(f"{out} is not a finished output of dupsift: it has no file _SUCCESS; expected the DIR of dupsift run --out DIR")
     report = json.loads((out / "run.json").read_text())
     if "algorithms" not in report:
-        fail(f"{out} is the output of another verb; expected that of dupsift run")
+        fail(f"{out} is the output of another subcommand; expected the output of dupsift run")
     if report["schema_version"] != SCHEMA_VERSION:
-        fail(f"{out} was made by another version of dupsift; run again with --overwrite")
+        fail(f"{out} was written by another version of dupsift; run again with --overwrite")
     report["folder_of_output"] = out.absolute().parent
     return report
 
@@ -81,7 +81,7 @@ def algorithm(report, label):
     """Returns the record of one algorithm; without a label, that of the first."""
     labels = [one["label"] for one in report["algorithms"]]
     if label is not None and label not in labels:
-        fail(f"there is no algorithm {label!r} in this run; there are: {', '.join(labels)}")
+        fail(f"there is no algorithm {label!r} in this run; available: {', '.join(labels)}")
     return report["algorithms"][labels.index(label) if label is not None else 0]
 
 
@@ -127,11 +127,11 @@ def corpus_files(report, inputs=None):
         if len(paths) == len(known) + len(bad):
             paths = [path for path in paths if not any(str(path).endswith(name) for name in bad)]
         if len(paths) != len(known):
-            fail(f"{len(known)} files were read by this run, {len(paths)} are there; expected its inputs as --corpus")
+            fail(f"{len(known)} files were read by this run, but {len(paths)} were found; pass its inputs as --corpus")
     files, first = [], 0
     for path, file in zip(paths, known):
         if not path.is_file():
-            fail(f"{path} is not there any more; say with --corpus where the files of this run are")
+            fail(f"{path} no longer exists; pass the location of the input files with --corpus")
         if path.stat().st_size != file["bytes"]:
             fail(f"{path} has {path.stat().st_size:,} bytes, and had {file['bytes']:,} when the run read it; run again")
         files.append((path, file["file"], file["rows"], first))
@@ -151,7 +151,7 @@ def below(typed):
     if not path.is_dir():
         matches = [Path(match) for match in sorted(glob.glob(typed, recursive=True))]
         if not matches:
-            fail(f"{typed} is not there; expected files, folders or globs")
+            fail(f"{typed} does not exist; expected files, folders or globs")
         return [file for match in matches for file in (below(match) if match.is_dir() else [match])]
     hidden = lambda file: any(name.startswith((".", "_")) for name in file.relative_to(path).parts)
     # The program skips its own results and indexes in a folder.

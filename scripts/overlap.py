@@ -75,7 +75,7 @@ def main():
         return
     figure = lambda value: "-" if value is None else f"{value:.2f}"
     print_matrix("pairs in common", common, lambda count: f"{count:,}")
-    print_matrix("share of the row's pairs that the column finds", shares(common), figure)
+    print_matrix("share of each row's pairs that the column also finds", shares(common), figure)
     print_matrix("Jaccard of the sets of pairs", jaccard(common), figure)
     print("found by only one algorithm: " + ", ".join(f"{label} {count:,}" for label, count in alone.items()))
     for one in chosen:

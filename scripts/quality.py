@@ -302,13 +302,13 @@ def mixed(quality, out):
     surplus = clusters.num_rows - sum(clusters["is_representative"].to_pylist())
     state = quality.floor(
         surplus == facts["documents"]["surplus_copies"] == SURPLUS_COPIES_MIXED,
-        f"mixed-100m: exact finds {surplus} surplus copies, {SURPLUS_COPIES_MIXED} expected",
+        f"mixed-100m: exact finds {surplus} extra copies, {SURPLUS_COPIES_MIXED} expected",
     )
     near = truth_of(quality.corpora, "mixed-100m", "jaccard_char5_ge50.parquet")
     quality.say(
         "### mixed-100m",
         "",
-        f"`exact` finds {surplus} surplus copies; {SURPLUS_COPIES_MIXED} are there: {state}.",
+        f"`exact` finds {surplus} extra copies; {SURPLUS_COPIES_MIXED} are there: {state}.",
         "",
         "| algorithm | pairs | right (Jaccard of at least .5 over 5 characters) | recall of these | clusters | largest |",
         "| --- | ---: | ---: | ---: | ---: | ---: |",
@@ -353,9 +353,9 @@ def main():
         readers(quality, runs)
         same_bytes.measure(quality, runs["mixed-100m"], ALL)
         if quality.broken:
-            quality.say("Floors that broke:", "", *(f"* {what}" for what in quality.broken), "")
+            quality.say("Lower bounds that were missed:", "", *(f"* {what}" for what in quality.broken), "")
         else:
-            quality.say("No floor broke.", "")
+            quality.say("All lower bounds were met.", "")
         if arguments.write:
             write_section(arguments.write, MARKERS, quality.lines)
         sys.exit(1 if quality.broken else 0)

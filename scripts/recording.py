@@ -194,7 +194,7 @@ def main():
     arguments = parser.parse_args()
     program = arguments.dupsift.resolve()
     if not program.is_file():
-        sys.exit(f"{arguments.dupsift} is no program; build it with `cargo build --release`, or name it with --dupsift")
+        sys.exit(f"{arguments.dupsift} is not a program; build it with `cargo build --release`, or name it with --dupsift")
     frames = []
     with tempfile.TemporaryDirectory() as folder:
         os.symlink(ROOT / "data-samples", Path(folder) / "data-samples")

@@ -347,7 +347,7 @@ def main():
     if missing:
         parser.error(missing)
     if arguments.floors and (arguments.rule or arguments.setting):
-        parser.error("--floors are those of the default: leave out --setting and --rule")
+        parser.error("--floors apply only to the default; leave out --setting and --rule")
 
     with tempfile.TemporaryDirectory() as work:
         bench = Bench(arguments, Path(work))
@@ -363,7 +363,7 @@ def main():
         if not arguments.no_planted:
             bench.measure("mixed", planted(arguments.corpora))
         if arguments.floors:
-            bench.say("", *(["Floors that broke:", "", *(f"* {what}" for what in bench.broken)] if bench.broken else ["No floor broke."]))
+            bench.say("", *(["Lower bounds that were missed:", "", *(f"* {what}" for what in bench.broken)] if bench.broken else ["All lower bounds were met."]))
         if arguments.write:
             write_section(arguments.write, MARKERS, bench.lines)
         sys.exit(1 if bench.broken else 0)

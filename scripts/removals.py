@@ -68,7 +68,7 @@ def main():
     arguments, options = parser.parse_known_args()
     names = sorted(place.parent.name for place in arguments.folder.glob("*/judged.parquet"))
     if not names:
-        parser.error(f"{arguments.folder} has no collection; expected NAME/docs and NAME/judged.parquet in it")
+        parser.error(f"{arguments.folder} contains no collection; expected NAME/docs and NAME/judged.parquet in it")
     print("| collection | removed | wrong | right |\n| --- | ---: | ---: | ---: |")
     total = [0] * 5
     for name in names:

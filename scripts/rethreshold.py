@@ -41,7 +41,7 @@ def check_threshold(one, table, threshold):
     own = checked and float(checked[1])
     lowest = min(table["similarity"].to_pylist(), default=None)
     if own is not None and threshold < own:
-        outputs.fail(f"--threshold {threshold}: this run checked {one['label']} by {one['verify']} and knows no pairs below {own}; run again with a lower threshold")
+        outputs.fail(f"--threshold {threshold}: this run checked {one['label']} by {one['verify']} and has no pairs below {own}; run again with a lower threshold")
     if lowest == 1.0:
         print(f"note: all pairs of {one['label']} have the similarity 1, so a threshold has no effect")
     elif own is None and lowest is not None and threshold < lowest:
@@ -60,10 +60,10 @@ class Pair(NamedTuple):
     similarity: float
     """Whether the texts are equal."""
     copy: bool
-    """How much of its 3-grams, and of its numbers, stands in the other; None where it was not looked at."""
+    """The share of its 3-grams, and of its numbers, that the other contains; None if it was not checked."""
     contained: float | None
     numbers: float | None
-    """Whether the titles name different things, so that neither document is removed for the other one."""
+    """Whether the titles refer to different things, so that neither document is removed in favor of the other."""
     other_title: bool | None
 
 
@@ -196,7 +196,7 @@ def main():
         parser.error("--threshold: expected a number from 0 to 1")
     out, report = arguments.out, outputs.record(arguments.out)
     if not report["removal"]:
-        outputs.fail(f"{out} is the output of dupsift compare, which removes nothing; expected that of dupsift run")
+        outputs.fail(f"{out} is the output of dupsift compare, which removes nothing; expected the output of dupsift run")
     one = outputs.algorithm(report, arguments.algorithm)
     files = outputs.corpus_files(report, arguments.corpus)
     table = outputs.duplicates(out, one["label"], None)

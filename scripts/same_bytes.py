@@ -30,9 +30,9 @@ def measure(quality, out, labels):
         [quality.dupsift, "run", str(docs), "--out", str(quality.work / "none"), "--threads", "2", "--memory", "1MiB"],
         capture_output=True, text=True,
     )
-    least = re.search(r"least that would do is ([\d.]+) (\w+)", told.stderr)
+    least = re.search(r"the minimum is ([\d.]+) (\w+)", told.stderr)
     if not least:
-        sys.exit(f"--memory 1MiB was not refused with the least that would do:\n{told.stderr}")
+        sys.exit(f"--memory 1MiB was not rejected with a message that names the minimum:\n{told.stderr}")
     least = "".join(least.groups()).replace(".0", "")
     quality.say(
         "### The same bytes",
@@ -50,7 +50,7 @@ def measure(quality, out, labels):
     def line(name, other, budget):
         facts = quality.report(other)
         peak, allowed = facts["peak_memory_bytes"], budget + FIXED_MEMORY + 30 * longest if budget else None
-        same = quality.floor(digest(other) == expected, f"mixed-100m, {name}: other bytes")
+        same = quality.floor(digest(other) == expected, f"mixed-100m, {name}: different bytes")
         if allowed:
             quality.floor(peak <= allowed, f"mixed-100m, {name}: {peak / 1e6:.0f} MB of anonymous memory, {allowed / 1e6:.0f} allowed")
         limit = f"{allowed / 1e6:.0f}" if allowed else "-"

@@ -101,7 +101,7 @@ def compared(study):
         records[corpus] = json.loads((out / "compare/comparison.json").read_text())
     _, plain = study.run("run", "versions-zh", "all")
     study.say(
-        "### The family judged by its pool",
+        "### The algorithms judged by their pool",
         "",
         "`dupsift compare CORPUS/docs --algorithms all --judge lcs:0.85 --judge-sample 1000000`: every pair that an algorithm found is judged by `lcs:0.85` (2 LCS / (a + b)",
         "on the characters of the canonical text); recall is over all pairs so found right. Recall, precision, F; in order of the",

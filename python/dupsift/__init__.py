@@ -61,5 +61,5 @@ __all__ = [
     "similarity",
 ]
 
-# When the interpreter ends, partial results of stopped work that is still running on its thread are removed.
+# Work that was interrupted in a long step continues in its thread; this removes its unfinished output when the interpreter exits.
 _atexit.register(_dupsift.leave)

@@ -12,13 +12,13 @@ class SignatureRow:
     """One row of a signature. Texts that have the same position and key in a row are candidates."""
 
     position: int
-    """Which of the algorithm's keys this is: a table, a band, a rule."""
+    """The index of this key in the signature: the number of a table, band or rule."""
     key: int
     """The key, up to 128 bits."""
     order: int
-    """What rows of one key are ordered by, such as a length; else 0."""
+    """The sort order of rows with the same key, such as a length; otherwise 0."""
     sketch: bytes
-    """The algorithm's own bytes."""
+    """Additional bytes that the algorithm uses to compare rows."""
 
 
 @dataclass(frozen=True)
@@ -26,15 +26,15 @@ class Signature:
     """The signature of one text."""
 
     rows: tuple[SignatureRow, ...]
-    """The rows by which texts meet; none where there is a reason."""
+    """The rows that are compared with those of other texts; empty if there is a ``reason``."""
     sketch: tuple[int, ...]
-    """What texts that met are compared by, where the method keeps that: numbers of 64 bits."""
+    """The sketch that candidates are compared by, as 64-bit numbers; empty if the algorithm has none."""
     reason: str | None
     """Why the text has no signature."""
 
 
 def sign(text: str, algorithm: str) -> Signature:
-    """Returns the signature of a text. The algorithm is typed as for a run, such as ``simhash`` or ``minhash:bands=20,rows=5``.
+    """Returns the signature of a text. The algorithm is written as for a run, such as ``simhash`` or ``minhash:bands=20,rows=5``.
 
     Raises ValueError for an unknown name or parameter, and for an algorithm whose signatures depend on a corpus.
     """

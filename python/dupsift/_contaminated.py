@@ -42,9 +42,9 @@ class Contamination(Output):
     def __init__(self, path: str | PathLike, frames: tuple[Corpus, ...] = ()) -> None:
         super().__init__(path)
         self._frames: tuple[Corpus, ...] = frames
-        """The files of frames, which go with the result."""
+        """The files of frames, which are deleted together with the result."""
         if any(one.folder in self.path.parents for one in frames):
-            # A folder that is deleted with the result need not be shown.
+            # A folder that is deleted together with the result is not worth showing.
             self._summary = self._summary.rsplit("\noutput: ", 1)[0]
 
     def _told(self) -> str:
@@ -117,7 +117,7 @@ def contaminated(
         items.append((name, keyword if required else None))
     settings["against"] = files(against, items, False)
     if out is None and not frames:
-        raise TypeError("out= is missing: expected the folder of the result, which only frames can do without")
+        raise TypeError("out= is missing: expected an output folder, which is optional only for frames")
     settings["out"] = out if out is not None else frames[0].folder / "out"
     with shown(options.get("no_progress")) as told:
         folder = _dupsift.contaminated_run(inputs, given_of(settings), told)

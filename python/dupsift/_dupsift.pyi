@@ -1,4 +1,4 @@
-"""The extension module: what `python/src` gives. Use the functions of `dupsift` instead; only Column is what they return."""
+"""The extension module, built from `python/src`. Use the functions of `dupsift` instead; of this module, they return only Column."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -49,16 +49,16 @@ _Told = Callable[[int, str, int, int, str, bool, int, int], None]
 
 @final
 class Column:
-    """A column with one value for each of some rows: truth values, or row numbers (Int64).
+    """A column of booleans or row numbers (Int64).
 
-    It is a sequence of ``bool`` or ``int`` with slices and comparisons of each value (``column[:10]``, ``column == 3``), of truth values also with
-    ``~``, ``&``, ``|`` and ``^``; an array of Arrow (``polars.Series(column)``, ``pyarrow.array(column)``) and of numpy
-    (``numpy.asarray(column)``).
+    It is a sequence of ``bool`` or ``int`` with slices and element-wise comparisons (``column[:10]``, ``column == 3``); booleans also support
+    ``~``, ``&``, ``|`` and ``^``. Arrow (``polars.Series(column)``, ``pyarrow.array(column)``) and numpy (``numpy.asarray(column)``) accept it
+    as an array.
     """
 
     @property
     def dtype(self) -> str:
-        """The name of the type, as numpy has it: ``bool`` or ``int64``."""
+        """The numpy name of the type: ``bool`` or ``int64``."""
 
     def __len__(self) -> int: ...
     @overload
@@ -81,21 +81,21 @@ class Column:
     def __ge__(self, other: object, /) -> Column: ...
     def __bool__(self) -> bool: ...
     def rows(self) -> Column:
-        """The numbers of the rows that are True, in ascending order."""
+        """Returns the numbers of the rows that are True, in ascending order."""
 
     def sum(self) -> int:
-        """How many values are True; of numbers the sum."""
+        """Returns the number of True values, or the sum of the numbers."""
 
     def tobytes(self) -> bytes:
-        """The values one after the other: a byte each of truth values, eight of numbers, in the order of the machine."""
+        """Returns the values as bytes: one byte per boolean, eight per number, in native byte order."""
 
     def to_numpy(self) -> Any:
-        """The values as an array of numpy that is not written to. ImportError where numpy is not installed."""
+        """Returns the values as a read-only numpy array. Raises ImportError if numpy is not installed."""
 
     def __reduce__(self) -> tuple[Any, ...]: ...
     @staticmethod
     def from_bytes(dtype: str, values: bytes) -> Column:
-        """A column again from what ``dtype`` and ``tobytes()`` gave. ValueError for another type."""
+        """Restores a column from its ``dtype`` and ``tobytes()``. Raises ValueError for another type."""
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any: ...
     def __arrow_c_array__(self, requested_schema: object = None) -> tuple[object, object]: ...
@@ -109,7 +109,7 @@ class Table:
 
     @property
     def paths(self) -> list[str]:
-        """The files that hold the rows."""
+        """The files that contain the rows."""
 
     def __len__(self) -> int: ...
     def __iter__(self) -> Iterator[dict[str, Any]]: ...

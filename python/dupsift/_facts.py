@@ -17,7 +17,7 @@ class Parameter:
     """``int``, ``real``, ``flag``, ``choice``, ``verify`` or ``margin``."""
     default: str
     value: str
-    """Kind and range as a person reads them."""
+    """Type and range in readable form."""
     help: str
     low: float | None = None
     high: float | None = None
@@ -35,10 +35,10 @@ class Algorithm:
     source: str
     when_not_to_use: str
     inputs: str
-    """What it reads: ``text``, or columns besides."""
+    """What it reads: ``text``, and any other columns or statistics."""
     params: tuple[Parameter, ...]
     presets: dict[str, str]
-    """Names of ``preset=``, with the parameters that each stands for."""
+    """The names for ``preset=``, each with the parameters that it sets."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Preset:
     summary: str
     algorithms: str
     options: dict[str, str]
-    """Keywords that go with it."""
+    """Keywords that the preset also sets."""
     is_default: bool
 
 

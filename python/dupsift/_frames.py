@@ -15,7 +15,7 @@ from ._options import given_of
 
 F = TypeVar("F")
 
-# Number of rows of a Hugging Face dataset that are converted to a table at a time.
+# Rows of a Hugging Face dataset that are converted to a table at a time.
 _ROWS = 1_000
 
 
@@ -35,7 +35,7 @@ def stream_of(frame: object, names: Collection[str] | None = None) -> object:
         return _known(chosen) if root == "polars" else chosen
     way = "; call collect() first" if hasattr(frame, "collect") else ""
     raise TypeError(
-        f"frame: expected a table of Arrow, such as a frame of polars, pandas, pyarrow, DuckDB or Hugging Face datasets, "
+        f"frame: expected an Arrow table, such as a polars, pandas, pyarrow, DuckDB or Hugging Face datasets frame, "
         f"got {type(frame).__module__}.{type(frame).__name__}{way}"
     )
 
@@ -67,7 +67,7 @@ def names_of(frame: Any) -> list[str] | None:
         names = getattr(frame, name, None)
         if names is not None and not callable(names):
             names = list(names)
-            # The `columns` of pyarrow have no names; pandas may use numbers as column names.
+            # A pyarrow column has no name; pandas columns may have numbers as names.
             return names if all(isinstance(one, str) for one in names) else None
     return None
 
@@ -186,7 +186,7 @@ def _filtered(frame: Any, mask: Any) -> Any:
         _same_rows(len(frame), mask)
         return frame.filter(pyarrow.array(mask))
     raise TypeError(
-        f"frame: expected a frame of polars or pandas, a table of pyarrow, a relation of DuckDB, a split of Hugging Face datasets, "
+        f"frame: expected a polars or pandas frame, a pyarrow table, a DuckDB relation, a split of a Hugging Face dataset, "
         f"or a list or Series of texts, "
         f"got {type(frame).__module__}.{type(frame).__name__}"
     )
@@ -194,7 +194,7 @@ def _filtered(frame: Any, mask: Any) -> Any:
 
 def _same_rows(rows: int, mask: Any) -> None:
     if rows != len(mask):
-        raise ValueError(f"frame: it has {rows:,} rows, and the run had {len(mask):,}; expected the frame of the run")
+        raise ValueError(f"frame: it has {rows:,} rows, and the run had {len(mask):,}; expected the frame that was passed to the run")
 
 
 class Corpus:

@@ -92,7 +92,7 @@ class _Publishing(TypedDict, total=False):
     min_chars_left: int
     stats: str | os.PathLike[str]
     index: str | os.PathLike[str]
-    # A path or a frame; frames of all libraries have no type in common.
+    # A path or a frame; the frames of the libraries have no common type.
     reference: object
     batch: str
     planned_documents: int

@@ -10,7 +10,7 @@ from typing import TypeVar
 from . import _dupsift
 
 F = TypeVar("F", bound=Callable[..., object])
-# Lists for these keywords are joined by commas.
+# Lists of these are passed as one comma-separated text.
 _WITH_COMMAS = ("algorithms", "columns", "corpus", "keep", "text_column", "item_column", "choices_column")
 
 

@@ -23,7 +23,7 @@ class Output:
         self._summary: str = self._told()
 
     def _told(self) -> str:
-        # The summary names the folder as the command line does.
+        # The summary shows the folder as it was passed, like the command line.
         return _dupsift.summary(os.fspath(self._typed))
 
     @cached_property
@@ -79,9 +79,9 @@ class Output:
         return None
 
     def _there(self) -> None:
-        # Without this check, the tables of a deleted folder would look empty.
+        # Without this check, the table of a deleted folder would appear to have no rows.
         if not (self.path / "run.json").is_file():
-            raise FileNotFoundError(errno.ENOENT, "the output folder is gone, or is no output any more", os.fspath(self.path))
+            raise FileNotFoundError(errno.ENOENT, "the output folder no longer exists, or is no longer an output", os.fspath(self.path))
 
 
 class Pairs(Output):

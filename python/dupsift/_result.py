@@ -35,11 +35,11 @@ class Survivors:
         self._thresholds: dict[str, float] = thresholds
         self._input: PathLike | None = input
         self.kept_mask: Column = columns[0]
-        """A truth value for each row of the corpus: whether it is kept."""
+        """One boolean per row of the corpus: whether it is kept."""
         self.removed_rows: Column = columns[1]
         """The numbers of the removed rows, in ascending order."""
         self.kept_for: Column = columns[2]
-        """For each of these the number of the kept row that replaces it."""
+        """For each removed row, the number of the row that is kept instead."""
 
     @property
     def kept_rows(self) -> Column:
@@ -71,11 +71,11 @@ class Result(Pairs):
     def __init__(self, path: str | os.PathLike[str], corpus: Corpus | None = None, reference: Corpus | None = None) -> None:
         super().__init__(path)
         self._corpus: Corpus | None = corpus
-        """The frame's file, which goes with the result."""
+        """The frame's file, which is deleted together with the result."""
         self._reference: Corpus | None = reference
         """The file of a reference that was a frame, which explain reads."""
         if corpus is not None and corpus.folder in self.path.parents:
-            # A folder that is deleted with the result need not be shown.
+            # A folder that is deleted together with the result is not worth showing.
             self._summary = self._summary.rsplit("\noutput: ", 1)[0]
 
     def _keeps(self) -> object:
@@ -89,7 +89,7 @@ class Result(Pairs):
     @cached_property
     def kept_mask(self) -> Column:
         """One boolean per row of the corpus: whether it is kept. Rows without a text are not duplicates and are kept."""
-        # In an incremental run, document numbers continue those of the earlier batches.
+        # In an incremental run, numbers continue from the earlier batches.
         first = (self.report.get("index") or {}).get("first_doc", 0)
         return _dupsift.kept_mask(os.fspath(self.path / "removed" / "part-00000.parquet"), first, self.rows)
 

@@ -57,7 +57,7 @@ class Stream:
         if not self._warned and by_chance >= min(10 * self._rate, 0.5):
             self._warned = True
             share = f"the false-positive rate is {100 * by_chance:.2f}%, at least ten times rate={self._rate}"
-            warnings.warn(f"{share}: the filter holds {self.keys:,} keys; make one with larger keys=", UserWarning, stacklevel=2)
+            warnings.warn(f"{share}: the filter contains {self.keys:,} keys; create a new one with a larger keys=", UserWarning, stacklevel=2)
         return flags
 
     @property

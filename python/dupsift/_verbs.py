@@ -80,7 +80,7 @@ def run(
     return result
 
 
-# Keywords of a run that do not apply to a frame, or that have another name in ``dedup``.
+# Options of a run that do not apply to frames, or that have another name in ``dedup``.
 NOT_OF_FRAMES = ("out", "text_column", "id_column", "whole_files", "text_lines", "encoding", "separator", "quotes", "resume", "checkpoint")
 
 

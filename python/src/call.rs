@@ -106,10 +106,8 @@ pub fn call<T: Send + 'static>(
 fn returned<T>(py: Python<'_>, said: Result<Result<Result<T>, String>, RecvTimeoutError>) -> PyResult<T> {
     match said {
         Ok(Ok(result)) => result.map_err(|error| raised(py, error)),
-        Ok(Err(panic)) => {
-            Err(Package::Error.raise(py, format!("dupsift failed at a place that should not fail: {panic}")))
-        }
-        Err(_) => Err(Package::Error.raise(py, "the thread of the work ended without a result".into())),
+        Ok(Err(panic)) => Err(Package::Error.raise(py, format!("dupsift failed unexpectedly: {panic}"))),
+        Err(_) => Err(Package::Error.raise(py, "the worker thread ended without a result".into())),
     }
 }
 
@@ -149,7 +147,7 @@ fn place(stage: Option<String>) -> String {
 }
 
 fn ending(stage: Option<String>) -> String {
-    format!("stopping {}; what is half made goes when the step at hand has ended, or with the process", place(stage))
+    format!("stopping {}; unfinished output is removed when the current step ends, or with the process", place(stage))
 }
 
 fn left(stage: Option<String>, kept: Option<(f64, u64)>) -> String {

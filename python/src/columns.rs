@@ -67,7 +67,7 @@ impl Column {
 
     fn flags(&self, operator: &str) -> PyResult<&BooleanArray> {
         let why =
-            || PyTypeError::new_err(format!("{operator} takes columns of truth values, and this one has row numbers"));
+            || PyTypeError::new_err(format!("{operator} requires columns of booleans, but this one has row numbers"));
         self.values.as_boolean_opt().ok_or_else(why)
     }
 
@@ -75,7 +75,7 @@ impl Column {
         let (one, other) = (self.flags(operator)?, other.flags(operator)?);
         if one.len() != other.len() {
             let (one, other) = (one.len(), other.len());
-            return Err(PyValueError::new_err(format!("{operator}: a column of {one} values and one of {other}")));
+            return Err(PyValueError::new_err(format!("{operator}: the columns have {one} and {other} values")));
         }
         let flags = one.values().iter().zip(other.values().iter()).map(|(a, b)| join(a, b)).collect();
         Ok(Column::of_flags(flags))
@@ -151,7 +151,7 @@ impl Column {
     }
 
     fn __bool__(&self) -> PyResult<bool> {
-        Err(PyValueError::new_err("a column has many truth values; use sum(), or len()"))
+        Err(PyValueError::new_err("the truth value of a column is ambiguous; use sum() or len()"))
     }
 
     fn __iter__(column: Bound<'_, Self>) -> Values {
@@ -266,12 +266,12 @@ pub fn kept_mask(py: Python<'_>, removed: PathBuf, first: i64, rows: usize) -> P
     for batch in reader {
         let batch = batch.map_err(refused)?;
         let docs = batch.columns().first().and_then(|column| column.as_primitive_opt::<Int64Type>());
-        let docs = docs.ok_or_else(|| wrong("it has no column doc of Int64".into()))?;
+        let docs = docs.ok_or_else(|| wrong("it has no Int64 column doc".into()))?;
         for &doc in docs.values() {
             match usize::try_from(doc - first).ok().and_then(|doc| kept.get_mut(doc)) {
                 Some(kept) => *kept = false,
                 None => {
-                    return Err(wrong(format!("it names the row {doc}, but the corpus has {rows} from {first} on")));
+                    return Err(wrong(format!("it refers to row {doc}, but the corpus has {rows} from {first} on")));
                 }
             }
         }

@@ -54,7 +54,7 @@ pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader +
         return Ok(Box::new(RecordBatchIterator::new([Ok(batch)], schema)));
     }
     Err(PyTypeError::new_err(format!(
-        "expected a table of Arrow, an object with __arrow_c_stream__ such as a frame of polars, pandas, pyarrow or DuckDB; got {}",
+        "expected an Arrow table, an object with __arrow_c_stream__ such as a polars, pandas, pyarrow or DuckDB frame; got {}",
         frame.get_type().name()?
     )))
 }
@@ -231,7 +231,7 @@ fn twice(schema: &SchemaRef, is_asked: impl Fn(&str) -> bool) -> Option<&str> {
 }
 
 fn two_of(name: &str) -> Error {
-    Error::usage(format!("the frame has two columns called {name:?}; expected distinct names"))
+    Error::usage(format!("the frame has two columns named {name:?}; expected unique names"))
 }
 
 /// Returns the type for writing: views for texts, to avoid copies, and the values of dictionaries.

@@ -45,7 +45,7 @@ impl Dictionaries {
         let mut left = match self.left.try_lock() {
             Ok(left) => left,
             Err(TryLockError::Poisoned(left)) => left.into_inner(),
-            Err(TryLockError::WouldBlock) => return Err(PyValueError::new_err("the rows are being read already")),
+            Err(TryLockError::WouldBlock) => return Err(PyValueError::new_err("the rows are already being read")),
         };
         loop {
             if let Some((batch, next)) = &mut left.now
@@ -92,7 +92,9 @@ fn value<'py>(py: Python<'py>, column: &dyn Array, row: usize) -> PyResult<Bound
             named.into_any()
         }
         other => {
-            return Err(PyTypeError::new_err(format!("a column of {other} has no value in Python: take to_arrow()")));
+            return Err(PyTypeError::new_err(format!(
+                "values of type {other} cannot be converted to Python; use to_arrow()"
+            )));
         }
     })
 }

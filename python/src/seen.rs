@@ -108,7 +108,7 @@ impl Seen {
                     Some(texts) => flags.extend(texts.iter().map(|text| is_seen(&mut seen, text))),
                     None => {
                         return Err(Error::usage(format!(
-                            "text={text:?}: the frame holds {} there; expected texts",
+                            "text={text:?}: the column has type {}; expected texts",
                             column.data_type()
                         )));
                     }

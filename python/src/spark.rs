@@ -23,7 +23,7 @@ struct OnSpark {
     object: Py<PyAny>,
 }
 
-const STEP: &str = "do a step on Spark";
+const STEP: &str = "run a step on Spark";
 
 impl OnSpark {
     fn ask<T>(&self, ask: impl for<'py> FnOnce(&Bound<'py, PyAny>) -> PyResult<T>) -> Result<T> {
@@ -106,7 +106,7 @@ impl SparkCorpus {
     #[new]
     fn new(py: Python<'_>, inputs: Vec<String>, options: Keywords, told: &str) -> PyResult<SparkCorpus> {
         work(py, || {
-            let told: Layout = serde_json::from_str(told).map_err(Error::table("read what the driver told"))?;
+            let told: Layout = serde_json::from_str(told).map_err(Error::table("read the settings from the driver"))?;
             Opened::open(resolve(inputs, &settings(Verb::Run, options)?)?, told).map(SparkCorpus)
         })
     }
@@ -162,7 +162,7 @@ pub fn spark_map(
 ) -> PyResult<SparkBlocks> {
     let blocks = work(py, || match step_of(step)? {
         Step::Map(pass) => cluster::map(&corpus.0, &pass, &known.0, task, &folder),
-        _ => Err(Error::Internal("this step takes rows".into())),
+        _ => Err(Error::Internal("this step requires rows".into())),
     })?;
     Ok(SparkBlocks(Mutex::new(blocks)))
 }
@@ -203,6 +203,6 @@ fn step_of(step: &str) -> Result<Step> {
 fn work<T: Send>(py: Python<'_>, work: impl FnOnce() -> Result<T> + Send) -> PyResult<T> {
     match py.detach(|| guarded(work)) {
         Ok(result) => result.map_err(|error| raised(py, error)),
-        Err(panic) => Err(Package::Error.raise(py, format!("dupsift failed at a place that should not fail: {panic}"))),
+        Err(panic) => Err(Package::Error.raise(py, format!("dupsift failed unexpectedly: {panic}"))),
     }
 }

@@ -137,7 +137,7 @@ impl NotOpened {
 pub fn opened(path: &Path) -> Result<ParquetRecordBatchReaderBuilder<File>, NotOpened> {
     let file = File::open(path).map_err(|error| NotOpened::System(Error::reading("open", path)(error)))?;
     let builder = ParquetRecordBatchReaderBuilder::try_new(file);
-    let why = |error| format!("{}: {error}; expected a table as dupsift writes it", path.display());
+    let why = |error| format!("{}: {error}; expected a table written by dupsift", path.display());
     Ok(builder.map_err(|error| NotOpened::Damaged(why(error)))?.with_batch_size(ROWS))
 }
 

@@ -45,7 +45,7 @@ class Errors(Case):
         self.fails(TypeError, "dupsift.dedup takes frames", inputs=7)
 
     def test_memory(self) -> None:
-        self.fails(ValueError, r"memory=.* is too small.*the least that would do is", memory="1MB")
+        self.fails(ValueError, r"memory=.* is too small.*the minimum is", memory="1MB")
 
     def test_columns(self) -> None:
         self.fails(ValueError, 'text-column.*"body".*there are id, text', text_column="body")
@@ -81,7 +81,7 @@ class Errors(Case):
 
     def test_what_the_system_says(self) -> None:
         corpus = self.lines(TEXT)
-        self.fails(ValueError, "corpus.jsonl is no folder", out=corpus / "below" / "out")
+        self.fails(ValueError, "corpus.jsonl is not a folder", out=corpus / "below" / "out")
         self.fails(ValueError, "a name in it is too long.*expected at most", out=self.folder / ("x" * 300))
 
     def test_a_disk_that_takes_no_more(self) -> None:

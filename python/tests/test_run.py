@@ -288,7 +288,7 @@ except KeyboardInterrupt as stopped:
             until = time.monotonic() + 60
             while not ledger.exists():
                 self.assertIsNone(child.poll(), "ended before a product was there")
-                self.assertLess(time.monotonic(), until, "no product was put down")
+                self.assertLess(time.monotonic(), until, "no checkpoint was saved")
                 time.sleep(0.02)
             child.kill()
         build = json.loads(ledger.read_text())["ledger"]["build"]

@@ -226,7 +226,7 @@ class Spark(Case):
             key = [[str(row[name]) for name in columns] for row in rows]
             self.assertEqual(sorted([str(row[name]) for name in columns] for row in mine.collect()), sorted(key))
         self.assertEqual([path.name for path in self.folder.iterdir()], ["out"])
-        with self.assertRaisesRegex(ValueError, "have no id or that of another row"):
+        with self.assertRaisesRegex(ValueError, "have no id, or the id of another row"):
             dupsift.spark.dedup(frame.union(frame.limit(3)), text="body", id="id", out=self.folder / "no")
         with self.assertRaisesRegex(ValueError, "id='key': the frame has no such column"):
             dupsift.spark.dedup(frame, text="body", id="key", out=self.folder / "no")

@@ -59,7 +59,7 @@ fn list() -> String {
         })
         .collect();
     format!(
-        "{list}\nalgorithms by need, --preset NAME:\n{presets}\n`dupsift algorithms NAME` shows one in full: source, parameters, when not to use it.\n"
+        "{list}\npresets, for --preset NAME:\n{presets}\n`dupsift algorithms NAME` describes one in full: source, parameters, when not to use it.\n"
     )
 }
 
@@ -87,7 +87,7 @@ fn one(algorithm: &dyn Algorithm) -> String {
         text += &table(["name", "stands for"], rows, None);
     }
     if !algorithm.facts().shorthands.is_empty() {
-        text += "\nin place of several parameters\n";
+        text += "\nshorthands for several parameters\n";
         let rows = algorithm.facts().shorthands.iter();
         let rows = rows.map(|short| [short.name.to_string(), short.kind.to_string(), short.help.to_string()]);
         text += &table(["name", "value", "stands for"], rows, Some(WIDTH));
@@ -95,7 +95,7 @@ fn one(algorithm: &dyn Algorithm) -> String {
     let example =
         algorithm.facts().params.first().map_or(String::new(), |spec| format!("{}={},", spec.name, spec.default));
     let name = algorithm.name();
-    text + &format!("\nas typed: --algorithms {name} or {name}:{example}as=NAME, where NAME is its output folder\n")
+    text + &format!("\nusage: --algorithms {name} or {name}:{example}as=NAME, where NAME is its output folder\n")
 }
 
 /// Holds the facts of an algorithm for JSON. Field names are part of the interface.

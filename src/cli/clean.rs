@@ -18,7 +18,7 @@ pub fn clean(arguments: &CleanArguments) -> Result<Exit> {
     let cleared = job::clean(&arguments.out)?;
     if cleared.is_empty() {
         return Ok(print_result(
-            &format!("nothing of killed runs is left of {}\n", arguments.out.display()),
+            &format!("no temporary files of killed runs found for {}\n", arguments.out.display()),
             Exit::Done,
         ));
     }
@@ -31,12 +31,12 @@ fn line(cleared: &Cleared) -> String {
             let files = counted(*files, "file");
             format!("removed {} ({files}, {})\n", path.display(), ByteSize(*bytes))
         }
-        Cleared::PutBack(path) => format!("put the earlier result back at {}\n", path.display()),
+        Cleared::PutBack(path) => format!("restored the earlier result at {}\n", path.display()),
         Cleared::OfAnother { path, user } => {
-            format!("left {}, which belongs to another user (number {user})\n", path.display())
+            format!("left {} in place, because it belongs to another user (number {user})\n", path.display())
         }
         Cleared::Left { path, foreign } => {
-            format!("left {}, which holds {}\n", path.display(), foreign.display())
+            format!("left {} in place, because it contains {}\n", path.display(), foreign.display())
         }
     }
 }

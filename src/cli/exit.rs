@@ -60,9 +60,9 @@ impl Exit {
             Exit::DoneWithLosses => Some(
                 "the result is complete, but rows or files were rejected or a guard fired; see rejected/ and run.json in the output (exit code 3)",
             ),
-            Exit::Held => {
-                Some("a guard keeps the result from replacing the earlier one; see run.json in OUT.held (exit code 4)")
-            }
+            Exit::Held => Some(
+                "a guard held the result back, so the earlier one was not replaced; see run.json in OUT.held (exit code 4)",
+            ),
             Exit::Done | Exit::Failed | Exit::Usage | Exit::Stopped(_) => None,
         }
     }

@@ -51,7 +51,7 @@ pub fn one(algorithm: &dyn Algorithm) -> String {
         }
     }
     if !algorithm.facts().shorthands.is_empty() {
-        section += "\n| in place of several | value | stands for |\n| --- | --- | --- |\n";
+        section += "\n| shorthand | value | stands for |\n| --- | --- | --- |\n";
         for short in algorithm.facts().shorthands {
             section += &row(&[format!("`{}`", short.name), short.kind.to_string(), short.help.into()]);
         }

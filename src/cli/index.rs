@@ -27,20 +27,21 @@ pub fn index(verb: IndexVerb) -> Result<Exit> {
         IndexVerb::Info { dir, json } => info(&dir, json),
         IndexVerb::Verify { dir } => {
             let (files, bytes) = upkeep::verify(&dir, &cancel)?;
-            Ok(print_result(
-                &format!("{} what was written ({})\n", counted_as(files, "file is|files are"), ByteSize(bytes)),
-                Exit::Done,
-            ))
+            Ok(print_result(&format!("{} verified ({})\n", counted(files, "file"), ByteSize(bytes)), Exit::Done))
         }
         IndexVerb::Compact { dir } => {
             let (before, after) = upkeep::compact(&dir, MEMORY, cores_allowed(), &cancel)?;
             Ok(print_result(
                 &match before == after {
                     true => {
-                        format!("{} of rows, of which none is to be merged yet\n", counted(before as u64, "folder"))
+                        format!("{} of rows; nothing to merge yet\n", counted(before as u64, "folder"))
                     }
                     false => {
-                        format!("{} of rows became {}\n", counted(before as u64, "folder"), thousands(after as u64))
+                        format!(
+                            "{} of rows merged into {}\n",
+                            counted(before as u64, "folder"),
+                            thousands(after as u64)
+                        )
                     }
                 },
                 Exit::Done,
@@ -49,8 +50,8 @@ pub fn index(verb: IndexVerb) -> Result<Exit> {
         IndexVerb::Forget { dir, id, batch } => {
             let what = batch.map_or_else(|| Forget::Ids(id.into_iter().collect()), Forget::Batch);
             let count = upkeep::forget(&dir, &what)?;
-            let rows = counted_as(count, "document is|documents are");
-            Ok(print_result(&format!("{rows} met no more\n"), Exit::Done))
+            let forgotten = counted(count, "document");
+            Ok(print_result(&format!("{forgotten} forgotten\n"), Exit::Done))
         }
         IndexVerb::Restore { dir, generation } => {
             Ok(print_result(&restored(&upkeep::restore(&dir, generation)?), Exit::Done))
@@ -61,12 +62,13 @@ pub fn index(verb: IndexVerb) -> Result<Exit> {
 fn restored(restored: &Restored) -> String {
     let Restored { manifest, left_out, unknown } = restored;
     let batches = counted_as(manifest.batches.len() as u64, "batch|batches");
-    let mut lines = format!("generation {} counts now: {batches}\n", manifest.generation);
+    let mut lines = format!("restored generation {}: {batches}\n", manifest.generation);
     if !left_out.is_empty() {
-        lines += &format!("not in the index any more: {}; run them again, with --overwrite\n", left_out.join(", "));
+        lines +=
+            &format!("no longer in the index: {}; run these batches again with --overwrite\n", left_out.join(", "));
     }
     if *unknown {
-        lines += "a later generation could not be read: run the batches again that it added, and forget again what it forgot\n";
+        lines += "a later generation could not be read; run the batches that it added again, and repeat its `dupsift index forget`\n";
     }
     lines
 }
@@ -80,15 +82,18 @@ fn info(dir: &Path, json: bool) -> Result<Exit> {
     let mut lines = format!(
         "{} in {}, {} ({}), rows in {} ({}), generation {}\n",
         counted(manifest.next_doc, "document"),
-        counted(manifest.batches.len() as u64, "night"),
+        counted_as(manifest.batches.len() as u64, "batch|batches"),
         counted(manifest.texts, "text"),
         ByteSize(text_bytes),
         counted(manifest.rows.len() as u64, "folder"),
         ByteSize(rows_bytes),
         manifest.generation
     );
-    lines +=
-        &format!("made for {}, by dupsift {}\n", counted(manifest.documents_planned, "document"), manifest.dupsift);
+    lines += &format!(
+        "planned for {}, created by dupsift {}\n",
+        counted(manifest.documents_planned, "document"),
+        manifest.dupsift
+    );
     if manifest.forgotten() > 0 {
         lines += &format!("{} forgotten\n", counted_as(manifest.forgotten(), "document is|documents are"));
     }
@@ -97,7 +102,7 @@ fn info(dir: &Path, json: bool) -> Result<Exit> {
     }
     for night in &manifest.batches {
         lines += &format!(
-            "  {}: {} from {} on, {}, {} seen before; {}\n",
+            "  {}: {} from document {}, {}, {} seen before; {}\n",
             night.name,
             counted(night.rows, "row"),
             thousands(night.first_doc),

@@ -39,9 +39,9 @@ pub(super) fn cancel_on_signal() -> Result<Arc<AtomicBool>> {
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(|&signal| !is_ignored(signal)))
-        .context("cannot listen to requests to stop")?;
+        .context("cannot listen for stop signals")?;
     let listen = move || signals.forever().for_each(|signal| heard(signal, &flag));
-    std::thread::Builder::new().name("signals".into()).spawn(listen).context("cannot listen to requests to stop")?;
+    std::thread::Builder::new().name("signals".into()).spawn(listen).context("cannot listen for stop signals")?;
     Ok(cancel)
 }
 

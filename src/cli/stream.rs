@@ -41,7 +41,7 @@ fn work(options: &StreamOptions, forget: Vec<String>, progress: &Progress, dry_r
     let old = if old.inputs.is_empty() { None } else { Some(reading::look(&old, &cancel)?) };
     if dry_run {
         stream::check_filter(options, &inputs)?;
-        say("nothing stands against this run; --dry-run reads no documents\n").context("cannot print")?;
+        say("no problems found; --dry-run reads no documents\n").context("cannot print")?;
         return Ok(Exit::Done);
     }
     let report = stream::stream(options, inputs, old.as_ref(), progress, &cancel)?;
@@ -59,10 +59,14 @@ fn summary(report: &StreamReport, options: &StreamOptions) -> String {
         rejections_of(&report.rejections, report)
     );
     if report.forgotten + report.unknown > 0 {
-        text += &format!("{} taken out before, {} not found\n", thousands(report.forgotten), thousands(report.unknown));
+        text += &format!(
+            "removed from the filter first: {} ({} not found)\n",
+            thousands(report.forgotten),
+            thousands(report.unknown)
+        );
     }
     text += &format!(
-        "the filter holds {} in {}; {:.1e} of new documents are flagged by chance\n",
+        "the filter contains {} in {}; false-positive rate {:.1e}\n",
         counted(report.keys, "key"),
         ByteSize(report.filter_bytes).display().iec(),
         report.false_positives

@@ -17,12 +17,12 @@ use dupsift_engine::options::ours;
 
 /// Flags of other programs that are parameters here, or are not needed.
 const ELSEWHERE: &[(&str, &str)] = &[
-    ("input", "inputs stand without a flag before them"),
-    ("input-dir", "inputs stand without a flag before them"),
+    ("input", "inputs are passed without a flag"),
+    ("input-dir", "inputs are passed without a flag"),
     ("ngram-size", "--algorithms minhash:ngram=N"),
     (
         "num-perm",
-        "--algorithms minhash:bands=B,rows=R, of B times R hash functions, or minhash:threshold=T, which chooses both",
+        "--algorithms minhash:bands=B,rows=R (B times R hash functions), or minhash:threshold=T, which chooses both",
     ),
 ];
 /// Commands of other programs, and ours.
@@ -59,7 +59,7 @@ fn of_flag(typed: &str, verb: &str) -> Option<String> {
     let is_flag = |flag: &str| flags.contains(&flag);
     if is_flag(typed) {
         return Some(format!(
-            "`--{typed}` is an option of `dupsift {verb}`, and options come after the verb: dupsift {verb} --{typed} ..."
+            "`--{typed}` is an option of `dupsift {verb}`; options come after the verb: dupsift {verb} --{typed} ..."
         ));
     }
     let meant = if is_flag(&name) {

@@ -25,7 +25,7 @@ pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> Str
     text += "\n";
     text += &study(report);
     if (2..=MOST_AGREEING).contains(&report.algorithms.len()) {
-        text += "\n% of the pairs of the row that the column finds\n";
+        text += "\npercentage of each row's pairs that the column also finds\n";
         text += &agreement(report);
     }
     text += &together(report);
@@ -50,12 +50,10 @@ pub(super) fn verdict(report: &ComparisonReport) -> String {
 }
 
 /// States what recall is relative to.
-pub(super) const RECALL: &str = "recall is relative to the pool: of the duplicates that at least one setting found, the share \
-    that this setting found";
+pub(super) const RECALL: &str = "recall is relative to the pool, the duplicates that at least one setting found";
 
 /// States that pairs are not removals.
-pub(super) const REMOVAL: &str = "all figures count pairs; a run removes fewer documents than it finds in pairs, because --remove-if \
-    is stricter: of a pair that is not a duplicate, both documents are usually kept";
+pub(super) const REMOVAL: &str = "all figures count pairs, not removals; because --remove-if is stricter, a run usually keeps both documents of a pair that is not a duplicate";
 
 /// Returns a warning if the judge's rules are similar to those of the default preset.
 pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
@@ -83,7 +81,7 @@ fn headline(report: &ComparisonReport) -> String {
     );
     if let Some(oracle) = &report.oracle {
         text += &format!(
-            "all pairs of a sample of {}: {} found, {} of them by none of these; {} judged\n",
+            "exact join of a sample of {}: {}, {} of them found by no algorithm; {} judged\n",
             counted(oracle.documents, "document"),
             counted(oracle.duplicates, "duplicate pair"),
             thousands(oracle.unseen),
@@ -124,7 +122,7 @@ fn study(report: &ComparisonReport) -> String {
             format!("{:.2}", one.cpu_seconds),
         ]
     };
-    let header = ["", "recall of pool", "precision", "F", "pairs", "alone", "of them right", "CPU s"];
+    let header = ["", "recall", "precision", "F", "pairs", "alone", "duplicates alone", "CPU s"];
     if report.oracle.is_none() {
         return table_of_numbers(header, order.iter().map(row));
     }
@@ -193,14 +191,13 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     notes.push(REMOVAL.into());
     if judge.sampled {
         notes.push(format!(
-            "sampled: of algorithms with more than {}, about that many are judged (--judge-sample, seed {}); 95% intervals are in \
-                parentheses, that of F from the ends of recall and precision",
+            "sampled: for algorithms with more than {}, about that many pairs are judged (--judge-sample, seed {}); 95% intervals are in parentheses, for F computed from the ends of the intervals of recall and precision",
             counted(judge.sample, "pair"),
             judge.seed
         ));
         if !report.combinations.is_empty() {
             notes.push(
-                "combinations are selected by estimates: those with nearly the same F may be in a different order"
+                "combinations are ranked by estimates, so the true order of those with nearly the same F may differ"
                     .into(),
             );
         }
@@ -214,7 +211,7 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     let undecided = judge.undecided + report.oracle.as_ref().map_or(0, |oracle| oracle.undecided);
     if undecided > 0 {
         let undecided = counted(undecided, "pair");
-        notes.push(format!("too long to judge, and counted as not duplicates: {undecided}"));
+        notes.push(format!("too long to judge, and not counted as duplicates: {undecided}"));
     }
     for one in &run.algorithms {
         if one.pairs > one.pairs_written {
@@ -356,17 +353,17 @@ mod tests {
         };
         expect![[r#"
             21,000 pairs found by 2 algorithms and 1 preset; 11,000 (10,760-11,120) of them are duplicates by versions:0.8
-            recall is relative to the pool: of the duplicates that at least one setting found, the share that this setting found
+            recall is relative to the pool, the duplicates that at least one setting found
             judged: 9,876 pairs of 9,000 documents, 2.5 CPU seconds
-            all pairs of a sample of 300 documents: 40 duplicate pairs found, 1 of them by none of these; 4,000 pairs judged
+            exact join of a sample of 300 documents: 40 duplicate pairs, 1 of them found by no algorithm; 4,000 pairs judged
 
-                                  recall of pool             precision                     F    pairs   alone   of them right   CPU s          exact recall
-            ------------------------------------------------------------------------------------------------------------------------------------------------
-             minhash         0.800 (0.775-0.812)   0.900 (0.875-0.912)   0.847 (0.822-0.859)   12,000   1,000   250 (225-262)    1.25   0.775 (0.675-0.825)
-             preset strict                 0.500                 0.950                 0.655   12,000   1,000   250 (248-251)    1.25                     -
-             exact                         0.230                 1.000                 0.374   12,000   1,000             250    1.25                     -
+                                          recall             precision                     F    pairs   alone   duplicates alone   CPU s          exact recall
+            ---------------------------------------------------------------------------------------------------------------------------------------------------
+             minhash         0.800 (0.775-0.812)   0.900 (0.875-0.912)   0.847 (0.822-0.859)   12,000   1,000      250 (225-262)    1.25   0.775 (0.675-0.825)
+             preset strict                 0.500                 0.950                 0.655   12,000   1,000      250 (248-251)    1.25                     -
+             exact                         0.230                 1.000                 0.374   12,000   1,000                250    1.25                     -
 
-            % of the pairs of the row that the column finds
+            percentage of each row's pairs that the column also finds
                        exact   minhash   strict
              exact     100.0      25.0     25.0
              minhash    25.0     100.0     25.0
@@ -378,11 +375,11 @@ mod tests {
              exact or minhash    0.900       0.950   0.924   21,000    2.50
 
             the judge is similar to the default preset's own rule and therefore favors balanced; try --judge jaccard:0.8 or --judge lcs:0.85
-            all figures count pairs; a run removes fewer documents than it finds in pairs, because --remove-if is stricter: of a pair that is not a duplicate, both documents are usually kept
-            sampled: of algorithms with more than 5,000 pairs, about that many are judged (--judge-sample, seed 7); 95% intervals are in parentheses, that of F from the ends of recall and precision
-            combinations are selected by estimates: those with nearly the same F may be in a different order
+            all figures count pairs, not removals; because --remove-if is stricter, a run usually keeps both documents of a pair that is not a duplicate
+            sampled: for algorithms with more than 5,000 pairs, about that many pairs are judged (--judge-sample, seed 7); 95% intervals are in parentheses, for F computed from the ends of the intervals of recall and precision
+            combinations are ranked by estimates, so the true order of those with nearly the same F may differ
             judged by words, because a text is too long to compare by characters: 3 pairs
-            too long to judge, and counted as not duplicates: 2 pairs
+            too long to judge, and not counted as duplicates: 2 pairs
             exact: 12,000 of 500,000 pairs are used; in groups above --max-group, only pairs with the representative are written
             exact: 4 comparisons skipped because of --max-candidates, so the pairs depend on the order of the documents
 

@@ -16,7 +16,7 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
         let fate = match (of.stays, explained.remove_if.as_str()) {
             _ if stays => format!("{one} is kept"),
             (Some(why), _) => format!("not enough to remove {one}: {why}"),
-            (None, "pair") => "a pair is enough".into(),
+            (None, "pair") => "being in a pair is enough".into(),
             (None, _) => format!("enough to remove {one}"),
         };
         [format!("{one} in {other}"), part(of.common_grams, of.grams), part(of.common_facts, of.facts), fate]
@@ -24,7 +24,7 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
     let [a, b] = &explained.contained;
     let rows = [row(["a", "b"], a, is_removed_for(second, first)), row(["b", "a"], b, is_removed_for(first, second))];
     let asked = format!("--remove-if {}", explained.remove_if);
-    let title = "\nhow much of one document the other contains";
+    let title = "\nhow much of each document the other contains";
     if explained.removes {
         let table = table(["", "3-grams", "numbers", &asked], rows, Some(width));
         return format!("{title}\n\n{table}");
@@ -50,8 +50,8 @@ pub fn verdict(explained: &Explanation) -> String {
         (0, 1) => "a and b are not a pair".to_owned(),
         (0, _) => format!("none of the {all} algorithms paired a and b"),
         (1, 1) => "a and b are a pair".to_owned(),
-        (some, _) if some == all => format!("a and b are a pair for all {all} algorithms"),
-        (some, _) => format!("a and b are a pair for {some} of {all} algorithms ({})", pairs.join(", ")),
+        (some, _) if some == all => format!("all {all} algorithms paired a and b"),
+        (some, _) => format!("{some} of {all} algorithms paired a and b ({})", pairs.join(", ")),
     };
     if explained.removes { format!("{pair}; {}.", fates(explained)) } else { format!("{pair}.") }
 }

@@ -45,10 +45,10 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text += "\nsimilarity of the texts\n\n";
     text += &measures(explained);
     if screen.full {
-        text += "\nkeys in hexadecimal (= if both documents have the key)\n\n";
+        text += "\nkeys in hexadecimal (= marks keys that both documents have)\n\n";
         explained.algorithms.iter().for_each(|one| text += &signatures(one, screen));
     } else {
-        text += "\nkeys in common (all keys with --full)\n\n";
+        text += "\nkeys in common, and words that they stand for (all keys with --full)\n\n";
         explained.algorithms.iter().for_each(|one| text += &common_keys(one));
     }
     text
@@ -56,6 +56,13 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
 
 /// Number of common keys whose words are shown.
 const MOST_SAID: usize = 6;
+/// Characters that are shown of the words of a common key, which may be sentences.
+const LONGEST_SAID: usize = 80;
+
+/// Returns the words of a key, without their end if they are long.
+fn shown_words(words: &str) -> String {
+    words.char_indices().nth(LONGEST_SAID).map_or_else(|| words.to_owned(), |(end, _)| format!("{}…", &words[..end]))
+}
 
 /// Returns how many keys two documents have in common, and their meaning.
 fn common_keys(one: &ExplainedAlgorithm) -> String {
@@ -70,6 +77,7 @@ fn common_keys(one: &ExplainedAlgorithm) -> String {
     said.retain(|words| seen.insert(*words));
     let more = if said.len() > MOST_SAID { ", ..." } else { "" };
     said.truncate(MOST_SAID);
+    let said: Vec<String> = said.into_iter().map(shown_words).collect();
     let words = if said.is_empty() { String::new() } else { format!(": {}{more}", safe(&said.join(", "))) };
     format!("{}: {} of {}{words}\n", one.label, thousands(one.common_keys), thousands(all as u64))
 }
@@ -171,13 +179,13 @@ fn clusters(explained: &Explanation) -> String {
             [Some(a), Some(b)] => (
                 1,
                 format!(
-                    "a is in the cluster of {}, b in that of {}",
+                    "a is in the cluster of {}, b in the cluster of {}",
                     safe(&a.representative_id),
                     safe(&b.representative_id)
                 ),
             ),
-            [Some(a), None] => (2, format!("only a is in a cluster, that of {}", safe(&a.representative_id))),
-            [None, Some(b)] => (3, format!("only b is in a cluster, that of {}", safe(&b.representative_id))),
+            [Some(a), None] => (2, format!("a is in the cluster of {}, b is in none", safe(&a.representative_id))),
+            [None, Some(b)] => (3, format!("b is in the cluster of {}, a is in none", safe(&b.representative_id))),
             [None, None] => continue,
         };
         lines.entry(told).or_default().push(&one.label);
@@ -199,12 +207,12 @@ fn measures(explained: &Explanation) -> String {
         row("words", measures.words),
     ];
     let lcs = match (measures.lcs, measures.lcs_of) {
-        (Some(lcs), Some(of)) => format!("2 LCS / (a + b) of {of} {lcs:.3}"),
+        (Some(lcs), Some(of)) => format!("2 LCS / (a + b) in {of}: {lcs:.3}"),
         _ => "too long for 2 LCS / (a + b)".into(),
     };
     format!(
         "{}\ncosine of word counts {:.3}; {} in common\n{lcs}\n",
-        table_of_numbers(["", "jaccard", "of a in b", "of b in a"], rows),
+        table_of_numbers(["", "jaccard", "a in b", "b in a"], rows),
         measures.cosine,
         counted(measures.common_words, "word"),
     )
@@ -382,7 +390,7 @@ mod tests {
             -------------------------------------------------------------------------------
             It sleeps all [-day-] long.            | It sleeps all {+night+} long.
 
-            a and b are a pair for 1 of 2 algorithms (minhash); a was kept; b was removed in favor of a, which contains 3 of its 3 3-grams.
+            1 of 2 algorithms paired a and b (minhash); a was kept; b was removed in favor of a, which contains 3 of its 3 3-grams.
             note: a note
 
             a: fox-1 (document 0, pages.jsonl row 0): 23 characters, 5 words
@@ -396,7 +404,7 @@ mod tests {
 
             both are in the cluster of fox-1 (3 documents): minhash
 
-            how much of one document the other contains
+            how much of each document the other contains
 
                       3-grams   numbers   --remove-if contained:0.8:0.9
             ------------------------------------------------------------
@@ -405,16 +413,16 @@ mod tests {
 
             similarity of the texts
 
-                                    jaccard   of a in b   of b in a
-            --------------------------------------------------------
-             5-character shingles     0.500       0.750           -
-             5-word shingles          0.500       0.750           -
-             words                    0.500       0.750           -
+                                    jaccard   a in b   b in a
+            --------------------------------------------------
+             5-character shingles     0.500    0.750        -
+             5-word shingles          0.500    0.750        -
+             words                    0.500    0.750        -
 
             cosine of word counts 0.800; 4 words in common
-            2 LCS / (a + b) of characters 0.875
+            2 LCS / (a + b) in characters: 0.875
 
-            keys in common (all keys with --full)
+            keys in common, and words that they stand for (all keys with --full)
 
             minhash: 2 of 7
             sentence_marks: none (no marks)

@@ -13,7 +13,7 @@ const WIDTH: u16 = 120;
 pub fn plan(passes: &[Pass]) -> String {
     let size = |bytes: u64| if bytes == 0 { "-".into() } else { ByteSize(bytes).to_string() };
     let row = |pass: &Pass| [pass.name.into(), size(pass.reads), size(pass.writes), pass.does.clone()];
-    table(["pass", "reads", "work files", "what is done"], passes.iter().map(row), Some(WIDTH))
+    table(["pass", "reads", "temporary files", "what it does"], passes.iter().map(row), Some(WIDTH))
 }
 
 #[cfg(test)]
@@ -32,10 +32,10 @@ mod tests {
         };
         let group = Pass { name: "group", does: "pair documents with equal keys: exact".into(), ..Pass::default() };
         expect_test::expect![[r#"
-             pass         reads     work files   what is done
-            ---------------------------------------------------------------------------
-             first pass   2.0 KiB   5 B          sign: exact
-             group        -         -            pair documents with equal keys: exact
+             pass         reads     temporary files   what it does
+            --------------------------------------------------------------------------------
+             first pass   2.0 KiB   5 B               sign: exact
+             group        -         -                 pair documents with equal keys: exact
         "#]]
         .assert_eq(&plan(&[first, group]));
     }

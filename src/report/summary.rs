@@ -222,7 +222,7 @@ fn losses(report: &RunReport) -> Vec<String> {
         lines.push(rejections_of(&report.documents.rejections, report));
     }
     if report.documents.rejections.reasons.contains_key(RejectReason::NotUtf8.text()) {
-        lines.push("help: `encoding=auto` finds out the encoding of each file".to_owned());
+        lines.push("help: `encoding=auto` detects the encoding of each file".to_owned());
     }
     let skipped = report.bad_inputs.iter().take(MOST_SKIPPED);
     lines.extend(skipped.map(|bad| format!("skipped: {}: {}", bad.file, bad.why)));
@@ -308,7 +308,7 @@ fn notes(report: &RunReport) -> Vec<String> {
         remarks.extend(relations(one));
         if one.large_groups > 0 {
             remarks.push(format!(
-                "{label}: {} above --max-group; {} of {} written: those with the representative",
+                "{label}: {} above --max-group; {} of {} written (only those with the representative)",
                 counted(one.large_groups, "group"),
                 thousands(one.pairs_written),
                 counted(one.pairs, "pair")
@@ -352,7 +352,7 @@ fn met(report: &RunReport) -> Option<String> {
     let joined = counted(index.guests, "document");
     match () {
         () if index.guests == 0 => None,
-        () if index.generation == index.read_generation => Some(format!("{joined} of the reference matched")),
+        () if index.generation == index.read_generation => Some(format!("{joined} from the reference matched")),
         () => {
             Some(format!("{} matched; indexed documents are never removed", counted(index.guests, "indexed document")))
         }
@@ -373,7 +373,7 @@ fn relations(one: &AlgorithmReport) -> Vec<String> {
     if let Some(told) = one.relations.filter(|told| told.other_titles > 0) {
         let pairs = counted(told.other_titles, "pair");
         remarks.push(format!(
-            "{label}: {pairs} of these have titles that name different things: kept (other_title in pairs/)"
+            "{label}: {pairs} of these kept because their titles refer to different things (other_title in pairs/)"
         ));
     }
     if let Some(told) = one.relations.filter(|told| told.cut_short > 0) {
@@ -509,7 +509,7 @@ mod tests {
              exact           100,000          0   1,234,567        200     1,950     1,500          0
              minhash_loose    99,990         10       8,000      3,000     7,000        40          5
 
-            exact: 1 group above --max-group; 12,000 of 1,234,567 pairs written: those with the representative
+            exact: 1 group above --max-group; 12,000 of 1,234,567 pairs written (only those with the representative)
             minhash_loose: documents without a signature (no shingles 10)
             minhash_loose: similar documents: 1 version, 2 contained, 5,000 same template (kept)
             minhash_loose: 5 comparisons skipped because of --max-candidates, so the pairs depend on the order of the documents
@@ -554,7 +554,7 @@ mod tests {
             summary(&RunReport { index: Some(index), ..report() }, Path::new("out"), Detail::Short)
         };
         assert!(told(823, 2).contains("\n823 indexed documents matched; indexed documents are never removed\n"));
-        assert!(told(1, 1).contains("\n1 document of the reference matched\n"));
+        assert!(told(1, 1).contains("\n1 document from the reference matched\n"));
         assert!(!told(0, 2).contains("matched"));
     }
 
@@ -574,7 +574,7 @@ mod tests {
         let text = summary(&report, Path::new("out"), Detail::Full);
         let short = summary(&report, Path::new("out"), Detail::Short);
         for told in [
-            "12 rows rejected: 12 not UTF-8; see rejected/\nhelp: `encoding=auto` finds out the encoding of each file\n",
+            "12 rows rejected: 12 not UTF-8; see rejected/\nhelp: `encoding=auto` detects the encoding of each file\n",
             "guard: more than half of a.parquet is removed\n",
             "skipped: b.parquet: truncated\n",
             "output: out (1 warning: see report.html)\n",

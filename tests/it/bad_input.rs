@@ -311,7 +311,7 @@ fn wrong_numbers_names_and_places() {
         run(inputs, &out, more).ends_with(2).says(parts);
         assert!(!out.exists());
     };
-    refused(&[&file], &["--memory", "1MiB"], &["`memory=1.0 MiB` is too small", "the least that would do is 48.0 MiB"]);
+    refused(&[&file], &["--memory", "1MiB"], &["`memory=1.0 MiB` is too small", "the minimum is 48.0 MiB"]);
     refused(&[&file], &["--algorithms", "mihnash"], &["no algorithm \"mihnash\"", "did you mean \"minhash\"?"]);
     refused(&[&file], &["--algorithms", "minhash:band=3"], &["no parameter \"band\"", "did you mean \"bands\"?"]);
     refused(&[&folder.path().join("none.parquet")], &[], &["none.parquet", "does not exist"]);

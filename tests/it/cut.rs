@@ -244,7 +244,7 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
         }
     };
     refused("lists.jsonl", &["--cut", "lines"], &["texts from lists cannot be cut"]);
-    refused("a.arrow", &["--cut", "lines", "--corpus", "keep"], &["a.arrow", "cannot be written back"]);
+    refused("a.arrow", &["--cut", "lines", "--corpus", "keep"], &["a.arrow", "cannot be changed"]);
     refused("a.parquet", &["--cut", "lines", "--index", &index], &["with `index` cannot cut passages"]);
     refused("a.parquet", &["--cut", "lines", "--reference", &index], &["with `reference` cannot cut passages"]);
     refused("a.parquet", &["--cut", "lines", "--html-column", "text"], &["HTML pages cannot be cut"]);

@@ -88,7 +88,7 @@ fn a_truncated_file_among_whole_ones_is_set_aside() {
     let path = docs.join("b.parquet");
     let bytes = std::fs::read(&path).unwrap();
     std::fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
-    check_set_aside(&docs, "b.parquet", "not a whole Parquet file");
+    check_set_aside(&docs, "b.parquet", "not a complete Parquet file");
 }
 
 #[test]
@@ -177,7 +177,9 @@ fn rest_of_header(bytes: &[u8]) -> usize {
 /// Impossible lengths are detected before memory is allocated for them: in a corpus the file is skipped, a result is refused.
 #[test]
 fn no_memory_is_allocated_for_a_length_that_cannot_be() {
-    for (values, column, why) in [(false, 1, "unpacked, and all pages"), (true, 0, "values"), (true, 1, "values")] {
+    for (values, column, why) in
+        [(false, 1, "when decompressed, and all pages"), (true, 0, "values"), (true, 1, "values")]
+    {
         let folder = tempfile::tempdir().unwrap();
         let docs = corpus(folder.path());
         inflate(&docs.join("a.parquet"), 3, column, values);
@@ -199,7 +201,7 @@ fn no_memory_is_allocated_for_a_length_that_cannot_be() {
         let columns = reader.metadata().file_metadata().schema_descr().num_columns();
         (0..columns).for_each(|column| inflate(&path, 0, column, false));
         let ran = program().arg(verb).arg(done.out()).arg("--no-progress").output().unwrap();
-        Ran::of(ran).ends_with(1).says(&["part-00000.parquet", "unpacked, and all pages"]);
+        Ran::of(ran).ends_with(1).says(&["part-00000.parquet", "when decompressed, and all pages"]);
     }
 }
 

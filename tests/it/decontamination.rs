@@ -143,8 +143,8 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
     }
     // If there are few rows, half may be broken; otherwise, an earlier output is unchanged.
     let ran = go(&out, &place.at("ref"), &["--overwrite"]).ends_with(4);
-    assert_eq!(ran.stderr.matches("3 of 5 rows are broken").count(), 1, "{}", ran.stderr);
-    ran.says(&["reference: 3 of 5 rows are broken, 60.0%"]);
+    assert_eq!(ran.stderr.matches("3 of 5 rows are invalid").count(), 1, "{}", ran.stderr);
+    ran.says(&["reference: 3 of 5 rows are invalid (60.0%)"]);
     assert_eq!(removed_ids(&out).len(), 2, "the earlier output stays");
     go(&place.at("strict"), &place.at("ref"), &["--strict"]).ends_with(1).says(&["b.parquet"]);
     // The corpus of an earlier output is read again.
@@ -196,7 +196,7 @@ fn a_reference_that_is_none_is_told() {
     refused(&["--reference", text(&place.at("nowhere"))], "nowhere");
     refused(&["--reference", text(&place.at("old")), "--index", text(&place.at("index"))], "remove one of them");
     let other = done(&place.at("old"), &["--algorithms", "exact", "--index", text(&place.at("other"))]);
-    refused(&["--reference", text(&place.at("other"))], "minhash here, and not in the index");
+    refused(&["--reference", text(&place.at("other"))], "minhash here, but not in the index");
     drop(other);
     // Files whose documents match nothing remove nothing.
     write_docs(&place.at("odd/docs.parquet"), &made_docs(20), 10);

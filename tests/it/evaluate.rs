@@ -394,12 +394,12 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
     assert!(told.contains("cut.jsonl.gz is read in part: "), "{told}");
     let found = evaluation(&done.out());
     assert_eq!(found["algorithms"], expected["algorithms"]);
-    assert!(found["truth"]["bad_inputs"][0]["why"].as_str().unwrap().contains("cut off"), "{}", found["truth"]);
+    assert!(found["truth"]["bad_inputs"][0]["why"].as_str().unwrap().contains("truncated"), "{}", found["truth"]);
     let rejected = Table::read(&table);
     assert_eq!((rejected.texts("file"), rejected.texts("row")), (vec!["cut.jsonl.gz".into()], vec!["null".into()]));
     // A file in which nothing can be read is an error.
     std::fs::write(&json, "torn\n").unwrap();
-    evaluate(&done.out(), &[&json], &[]).ends_with(1).says(&["truth.jsonl", "row 1 is no JSON object"]);
+    evaluate(&done.out(), &[&json], &[]).ends_with(1).says(&["truth.jsonl", "row 1 is not a JSON object"]);
 }
 
 #[test]
@@ -555,7 +555,7 @@ fn what_cannot_be_evaluated_is_refused() {
     std::fs::write(done.out().join("pairs/algorithm=exact/part-00000.parquet"), "PAR1").unwrap();
     evaluate(&done.out(), &[&pairs], &[])
         .ends_with(1)
-        .says(&["algorithm=exact", "expected a table as dupsift writes it"]);
+        .says(&["algorithm=exact", "expected a table written by dupsift"]);
     write_docs(&docs, &numbered(["один текст", "один текст"]), 10);
     evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["has changed since the run"]);
 }

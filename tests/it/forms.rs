@@ -111,7 +111,7 @@ fn each_kind_is_told_and_templates_join_nothing() {
     let far = crate::kit::done(&file, &["--algorithms", RULE]);
     let all = told(&far, "versions");
     assert_eq!(all.get(&both(("d0", "d1"))), Some(&both(("template", "not near enough"))), "{all:?}");
-    // Pages from the same template never decide, even if a pair is enough.
+    // Pages from the same template never decide, even if being in a pair is enough.
     let pairs = run(folder.path(), &["--remove-if", "pair"]);
     assert_eq!(removed_ids(&pairs.out()), ["d0", "d2", "d10"]);
 }
@@ -322,7 +322,7 @@ fn explain_says_that_only_a_pair_that_decides_removes() {
     let explain = |more: &[&str], a: &str, b: &str| {
         let done = done(&file, &[&["--algorithms", RULE, "--remove-if", "contained:0.1:0"], more].concat());
         let said = Ran::of(program().arg("explain").arg(done.out()).args([a, b]).output().unwrap()).ends_with(0).stdout;
-        assert!(said.contains("how much of one document the other contains"));
+        assert!(said.contains("how much of each document the other contains"));
         said
     };
     let both = |said: String, why: &str| {
@@ -418,8 +418,8 @@ fn titles_that_name_other_things_keep_both() {
     // 66 pairs of rules, and as many of years.
     assert!(other_titles(&asked) >= 132, "{}", other_titles(&asked));
     let page = std::fs::read_to_string(asked.out().join("report.html")).unwrap();
-    assert!(page.contains("; their titles name different things, so both are kept"));
-    // If a pair is enough, titles are ignored.
+    assert!(page.contains("; their titles refer to different things, so both are kept"));
+    // If being in a pair is enough, titles are ignored.
     assert!(removed_ids(&run(&["--remove-if", "pair"]).out()).len() >= 24);
     let off = done(&file, &["--algorithms", "exact,versions:title=1"]);
     assert!(other_titles(&off) == 0 && removed_ids(&off.out()).len() >= 24);
@@ -441,7 +441,7 @@ fn removals_of_one_template_are_told_and_guarded() {
     let run =
         |more: &[&str]| crate::kit::run(&[&file], &out, &[&["--overwrite", "--remove-if", "pair"], more].concat());
     let minhash = ["--algorithms", "exact,minhash", "--max-template-share", "0.2"];
-    let said = "149 of 149 removed near-duplicates look like pages with the same template (100.0%), more than the 20% of `max-template-share`";
+    let said = "149 of 149 removed near-duplicates look like pages with the same template (100.0%), more than the 20% allowed by `max-template-share`";
     run(&minhash).ends_with(3).says(&[said]);
     let removal = record(&out)["removal"].clone();
     assert_eq!(

@@ -54,7 +54,7 @@ fn a_share_removed_is_guarded_at_its_bound() {
     let before = tree(&place.at("out"));
     // One more is removed; with one row fewer, the file is not guarded.
     place.corpus(20, 7);
-    place.run("out", &limits).ends_with(4).says(&["6 of the 20 documents of a.parquet would be removed (30.0%)"]);
+    place.run("out", &limits).ends_with(4).says(&["6 of the 20 documents in a.parquet would be removed (30.0%)"]);
     assert!(before == tree(&place.at("out")), "what stands has changed");
     assert_eq!(place.guards("out.held"), [("max-removed-share".to_owned(), true)]);
     let held = tree(&place.at("out.held"));
@@ -113,7 +113,7 @@ fn a_corpus_that_has_shrunk_is_guarded_against_an_earlier_run() {
     place
         .run("few", &against)
         .ends_with(4)
-        .says(&[" of text, and the previous run had ", "more than the 10 of `max-shrink-factor`"]);
+        .says(&[" of text, and the previous run had ", "more than the factor of 10 allowed by `max-shrink-factor`"]);
     assert_eq!(place.guards("few.held"), [("max-shrink-factor".to_owned(), true)]);
     place.run("few", &[&against[..], &["--max-shrink-factor", "100"]].concat()).ends_with(0);
     // Rows without a text are read, but have no meaning.

@@ -104,7 +104,7 @@ fn a_night_of_other_documents_is_held_back_by_its_candidates() {
     place.again(1, &against).ends_with(4).says(&[
         "candidates per document",
         "times the",
-        "more than the 10 of `max-candidates-factor`",
+        "more than the factor of 10 allowed by `max-candidates-factor`",
     ]);
     let held = record(&place.at("out/n1.held"));
     assert_eq!(held["guards"][0]["name"], "max-candidates-factor");
@@ -157,7 +157,7 @@ fn damage_is_found_and_named() {
     }
     let whole = std::fs::read(&words).unwrap();
     std::fs::remove_file(&words).unwrap();
-    place.again(1, &[]).ends_with(1).says(&[".parquet", "it is not there"]);
+    place.again(1, &[]).ends_with(1).says(&[".parquet", "it is missing"]);
     std::fs::write(&words, &whole).unwrap();
     place.again(1, &[]).ends_with(0);
 }
@@ -247,7 +247,7 @@ fn merged_rows_are_the_same_rows() {
     }
     let folders = |place: &Nights| names_in(&place.at("index/rows")).len();
     looked_after(&merged.at("index"), &["verify"]).ends_with(0);
-    assert!(looked_after(&merged.at("index"), &["info"]).ends_with(0).stdout.contains("11 nights"));
+    assert!(looked_after(&merged.at("index"), &["info"]).ends_with(0).stdout.contains("11 batches"));
     let manifest = looked_after(&merged.at("index"), &["info", "--json"]).ends_with(0).stdout;
     let manifest: serde_json::Value = serde_json::from_str(&manifest).unwrap();
     assert!(manifest["rows"].as_array().unwrap().len() == 4 && folders(&plain) == 11, "{}", manifest["rows"]);
@@ -299,8 +299,8 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
         assert_eq!(names_in(&place.at("index/batches")).len(), 1);
     };
     refused("exact,minhash:rows=7", &[], &["was made with other options", "minhash: rows=8 in the index, rows=7 here"]);
-    refused("exact", &[], &["minhash in the index, and not here"]);
-    refused("exact,minhash,tf", &[], &["tf here, and not in the index"]);
+    refused("exact", &[], &["minhash in the index, but not here"]);
+    refused("exact,minhash,tf", &[], &["tf here, but not in the index"]);
     refused("exact,minhash", &["--tokenizer", "char"], &["words: ", "tokenizer"]);
     refused("exact,minhash", &["--tokenizer", "jieba"], &["words: ", "tokenizer"]);
     refused("exact,minhash", &["--planned-documents", "5"], &["`planned-documents`: 100000000 in the index, 5 here"]);
@@ -368,11 +368,11 @@ fn an_accepted_night_is_in_its_index() {
         let accept =
             |step: &str| Ran::of(program().arg("accept").arg(&held).env("DUPSIFT_STOP_AT", step).output().unwrap());
         let told = || looked_after(&index, &["info"]).ends_with(0).stdout;
-        assert!(told().contains("1 night,"), "{}", told());
+        assert!(told().contains("1 batch,"), "{}", told());
         assert_eq!(accept(step).code == 0, step.is_empty(), "{step}");
         if step == "intent" {
             // The killed acceptance had no effect.
-            assert!(held.exists() && told().contains("1 night,"), "{}", told());
+            assert!(held.exists() && told().contains("1 batch,"), "{}", told());
             accept("").ends_with(0);
         }
         place.more.clear();

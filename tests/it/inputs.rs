@@ -203,7 +203,7 @@ fn an_array_with_an_object_a_line_is_no_file_of_lines() {
         let out = folder.path().join("out");
         run(&[&file], &out, &["--algorithms", "exact"]).ends_with(2).says(&[
             "a.json: line 1",
-            "begins an array",
+            "start of an array",
             "jq -c \".[]\"",
         ]);
     }
@@ -228,7 +228,7 @@ fn two_columns_of_one_name_are_not_guessed_between() {
         columns.push(("score", column(["a", "b"])));
         let file = folder.path().join("a.parquet");
         write_columns(&file, &columns, 10);
-        run(&[&file], &out, more).ends_with(2).says(&["a.parquet", &format!("two columns are called {name:?}")]);
+        run(&[&file], &out, more).ends_with(2).says(&["a.parquet", &format!("two columns are named {name:?}")]);
     }
     let file = folder.path().join("b.parquet");
     write_columns(&file, &[columns("other").to_vec(), vec![("other", column(["a", "b"]))]].concat(), 10);
@@ -240,7 +240,7 @@ fn two_columns_of_one_name_are_not_guessed_between() {
     run(&[&file], &out, &["--algorithms", "exact"]).ends_with(3);
     let rejected = Table::read(&out.join("rejected"));
     assert_eq!(rejected.texts("reason"), ["broken record"; 2]);
-    assert_eq!(rejected.texts("detail"), ["the field \"text\" comes twice", "the field \"id\" comes twice"]);
+    assert_eq!(rejected.texts("detail"), ["the field \"text\" occurs twice", "the field \"id\" occurs twice"]);
     assert_eq!(doc_pairs(&out, "exact"), [(1, 3)]);
     // Also within a path.
     let nested = "{\"id\":1,\"doc\":{\"text\":\"x\"},\"doc\":{\"text\":\"q\"}}\n{\"id\":2,\"doc\":{\"text\":\"q\"}}\n";
@@ -311,7 +311,7 @@ fn a_file_that_is_cut_off_loses_its_end_and_the_run_goes_on() {
     let packed = packed.finish().unwrap();
     std::fs::write(docs.join("a.jsonl.gz"), &packed[..packed.len() - 2000]).unwrap();
     std::fs::write(docs.join("b.jsonl"), lines(&[CLOSED, CLOSED])).unwrap();
-    run(&[&docs], &out, &["--algorithms", "exact", "--corpus", "keep"]).ends_with(3).says(&["a.jsonl.gz", "cut off"]);
+    run(&[&docs], &out, &["--algorithms", "exact", "--corpus", "keep"]).ends_with(3).says(&["a.jsonl.gz", "truncated"]);
     let documents = record(&out)["documents"].clone();
     let used = documents["used"].as_u64().unwrap();
     assert!((1500..2000).contains(&(used - 2)) && documents["rejected"] == 0, "{documents}");

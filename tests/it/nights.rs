@@ -113,7 +113,7 @@ fn nights_go_on_after_a_crash_and_are_held_against_each_other() {
     assert_eq!((nights.latest().as_str(), &second["corpus"]["written"]), ("2026-11-21", &"keep".into()));
     // In the third one, a source consists of pages from the same template.
     write_docs(&nights.at("corpus/b.parquet"), &numbered(vec!["please enable scripts to read this page"; 200]), 500);
-    nights.night("2026-11-22").ends_with(4).says(&["held back", "accept", "199 of the 200 documents of b.parquet"]);
+    nights.night("2026-11-22").ends_with(4).says(&["held back", "accept", "199 of the 200 documents in b.parquet"]);
     assert_eq!(nights.latest(), "2026-11-21");
     Ran::of(program().arg("accept").arg(nights.at("out/2026-11-22.held")).output().unwrap()).ends_with(0);
     nights.night("2026-11-22").ends_with(0).says(&["is already complete"]);
@@ -294,9 +294,7 @@ fn nights_with_an_index_are_added_once_they_are_published() {
         write_docs(&nights.at("corpus/a.parquet"), &docs[from * docs.len() / 6..to * docs.len() / 6], 500)
     };
     cut(0, 3);
-    night("2026-11-20", &[])
-        .ends_with(0)
-        .says(&["2026-11-20 is published", "1 folder of rows, of which none is to be merged yet"]);
+    night("2026-11-20", &[]).ends_with(0).says(&["2026-11-20 is published", "1 folder of rows; nothing to merge yet"]);
     // The second run is killed before it is published, and again when its output is complete but not yet in the index.
     cut(2, 4);
     let killed = |step: &str| Ran::of(nights.indexed("2026-11-21", &[]).env("DUPSIFT_STOP_AT", step).output().unwrap());

@@ -50,7 +50,7 @@ fn a_result_inside_the_corpus_is_skipped_and_named() {
     let second = corpus.join("lang=ru/r2");
     let ran = run(&[&corpus], &second, &["--corpus", "keep"]).ends_with(0);
     let said =
-        format!("1 output folder of dupsift skipped: {} (result); to read it, name it as an input", first.display());
+        format!("1 output folder of dupsift skipped: {} (result); to read it, pass it as an input", first.display());
     ran.says(&[&said]);
     assert_eq!((rows(&second), skipped(&second, &corpus)), (ROWS as u64, pairs(&[("r1", "result")])));
     assert_eq!(record(&second)["removal"]["removed"], removed);
@@ -152,7 +152,7 @@ fn a_folder_of_results_alone_says_that_one_may_be_named() {
     run(&[&results], &folder.path().join("out"), &[]).ends_with(2).says(&[
         "nothing to read in",
         "results/one (result)",
-        "name it as an input",
+        "pass it as an input",
     ]);
     // A folder of another program with such names is a corpus.
     let spark = folder.path().join("spark");

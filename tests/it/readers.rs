@@ -232,7 +232,7 @@ fn each_line_of_a_text_file_is_a_document_where_that_is_asked_for() {
     refused(&[], &["a.txt", "`whole-files", "`text-lines` each line"]);
     refused(&["--text-lines", "--whole-files"], &["`whole-files", "`text-lines", "use only one of them"]);
     refused(&["--text-lines", "--id-column", "url"], &["\"url\"", "FILE#ROW"]);
-    refused(&["--text-lines", "--corpus", "keep", "--cut", "lines"], &["a.txt", "cannot be written back"]);
+    refused(&["--text-lines", "--corpus", "keep", "--cut", "lines"], &["a.txt", "cannot be changed"]);
 }
 
 /// Lines are decoded and checked one by one, and a file that is cut off gives its complete lines.

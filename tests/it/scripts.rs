@@ -75,14 +75,14 @@ fn rethreshold_above_it_gives_what_a_run_with_that_threshold_gives() {
     again(&loose.out(), "0.85").ends_with(0);
     assert_same_table(&to.path().join("clusters.parquet"), &strict.out().join("clusters"));
     assert_same_table(&to.path().join("removed.parquet"), &strict.out().join("removed"));
-    again(&strict.out(), "0.6").ends_with(1).says(&["knows no pairs below 0.85", "run again with a lower threshold"]);
+    again(&strict.out(), "0.6").ends_with(1).says(&["has no pairs below 0.85", "run again with a lower threshold"]);
     again(&strict.out(), "1.5").ends_with(2).says(&["expected a number from 0 to 1"]);
     let unknown = ["--algorithm", "minhsh", "--threshold", "0.9", "--to", text(to.path())];
     let strict = strict.out();
     script("rethreshold", &[&[text(&strict)], &unknown[..]].concat())
         .ends_with(1)
-        .says(&["\"minhsh\"".replace('"', "'").as_str(), "there are: minhash"]);
-    script("rethreshold", &[&[text(samples())], &unknown[..]].concat()).ends_with(1).says(&["no finished output"]);
+        .says(&["\"minhsh\"".replace('"', "'").as_str(), "available: minhash"]);
+    script("rethreshold", &[&[text(samples())], &unknown[..]].concat()).ends_with(1).says(&["not a finished output"]);
 }
 
 /// Returns whether a figure is the expected one, or both are undefined; printed decimals may differ in the last bit.
@@ -159,7 +159,7 @@ fn clusters_are_shown_with_the_texts_of_their_documents() {
         "{page}"
     );
     script("clusters", &[text(&out), "--id", "none"]).ends_with(1).says(&["'none' is in no cluster"]);
-    script("clusters", &[text(&out), "--corpus", text(&out)]).ends_with(1).says(&["expected its inputs as --corpus"]);
+    script("clusters", &[text(&out), "--corpus", text(&out)]).ends_with(1).says(&["pass its inputs as --corpus"]);
 }
 
 #[test]

@@ -133,7 +133,10 @@ fn a_work_folder_that_others_may_write_is_refused() {
         let place = Place::new();
         place.prepare(&place.below_work());
         fs::set_permissions(place.below_work(), Permissions::from_mode(mode)).unwrap();
-        place.run(&["--work", "shared"]).ends_with(2).says(&["other users may write it", &format!("mode {mode:04o}")]);
+        place
+            .run(&["--work", "shared"])
+            .ends_with(2)
+            .says(&["other users can write to it", &format!("mode {mode:04o}")]);
         place.victim_stays();
         fs::set_permissions(place.below_work(), Permissions::from_mode(0o700)).unwrap();
         place.run(&["--work", "shared"]).ends_with(0);
@@ -175,7 +178,7 @@ fn links_in_a_work_folder_are_not_followed() {
     fs::create_dir(&folder).unwrap();
     fs::set_permissions(&folder, Permissions::from_mode(0o700)).unwrap();
     assert!(Command::new("mkfifo").arg(folder.join("lock")).status().unwrap().success());
-    place.run(&[]).ends_with(1).says(&["no regular file"]);
+    place.run(&[]).ends_with(1).says(&["not a regular file"]);
 }
 
 /// Only this user may write the work folder and the unfinished result; the final result has the rights of the umask.
@@ -310,7 +313,7 @@ fn an_index_that_everybody_may_write_is_refused_and_no_link_in_one_is_followed()
     let names = ["intent-00000001.json", "manifest-00000001.json", "held.json"];
     names.iter().for_each(|name| symlink(place.at("victim"), place.at("seen").join(name)).unwrap());
     fs::set_permissions(place.at("seen"), Permissions::from_mode(0o777)).unwrap();
-    place.run(&index).ends_with(2).says(&["every user may write it", "chmod o-w"]);
+    place.run(&index).ends_with(2).says(&["every user can write to it", "chmod o-w"]);
     place.victim_stays();
     fs::set_permissions(place.at("seen"), Permissions::from_mode(0o755)).unwrap();
     // The file is not a manifest: the index is damaged, and nothing is written through it.

@@ -38,7 +38,7 @@ fn what_goes_of_each_value_is_told_and_guarded_at_its_bound() {
     // A value with too few rows is neither listed nor guarded, nor are rows without a value.
     assert_eq!(record(&out)["sources"], expected);
     corpus(&docs, &[(Some("b"), 20, 7), (None, 30, 2), (Some("a \"quoted\""), 40, 1), (Some("c"), 19, 19)]);
-    run(&[&docs], &out, &more).ends_with(4).says(&["6 of the 20 documents of site \"b\" would be removed (30.0%)"]);
+    run(&[&docs], &out, &more).ends_with(4).says(&["6 of the 20 documents in site \"b\" would be removed (30.0%)"]);
     assert_eq!(record(&out)["sources"], expected, "what stands has changed");
     // The file as a whole is within the limit.
     run(&[&docs], &out, &limits).ends_with(0);

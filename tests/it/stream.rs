@@ -151,7 +151,7 @@ fn old_versions_that_cannot_be_read_are_rejected() {
     }
     // The guard also applies to these: a filter that lost too much does not replace another one.
     let over = [&more[..4], &["--overwrite", "--max-rejected-share", "0.4"]].concat();
-    stream(&path("a.parquet"), &path("next"), &over).ends_with(4).says(&["forget: 2 of 4 rows are broken, 50.0%"]);
+    stream(&path("a.parquet"), &path("next"), &over).ends_with(4).says(&["forget: 2 of 4 rows are invalid (50.0%)"]);
     let left = names_in(folder.path()).into_iter().filter(|name| name.starts_with('.')).collect::<Vec<_>>();
     assert_eq!(left, [""; 0], "no work folder stays");
 }
@@ -171,7 +171,7 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     refused(&["--rate", "0"]).says(&["between 0 and 1"]);
     stream(&input, &path("exact"), &[]).ends_with(0);
     let filter = path("exact").join("filter.bloom");
-    refused(&["--algorithms", "tf", "--filter", filter.to_str().unwrap()]).says(&["holds keys from exact"]);
+    refused(&["--algorithms", "tf", "--filter", filter.to_str().unwrap()]).says(&["contains keys from exact"]);
     refused(&["--filter", input.to_str().unwrap()]).says(&["filter.bloom"]);
     assert!(!path("out").exists());
 }

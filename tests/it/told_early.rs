@@ -31,7 +31,7 @@ fn an_output_that_may_not_be_made_is_told_before_the_inputs_are_opened() {
     for verb in MAKING {
         told(verb, &["--out", &at("stands")], &["already exists", "`overwrite"]);
         told(verb, &["--out", &at("users"), "--overwrite"], &["is not the output of an earlier run"]);
-        told(verb, &["--out", &at("file/out")], &["is no folder"]);
+        told(verb, &["--out", &at("file/out")], &["is not a folder"]);
         told(verb, &["--out", &at("new"), "--memory", "1MiB"], &["`memory=1.0 MiB` is too small"]);
     }
     told("purify", &["--out", &at("stands"), "--train", "topic"], &["already exists"]);
@@ -51,7 +51,7 @@ fn an_output_that_has_no_place_or_cannot_be_held_back_is_told_before_the_inputs_
         for letters in [227, 255, 256] {
             told(verb, &["--out", &long(letters)], &["a name in it is too long", "at most 226 bytes"]);
         }
-        told(verb, &["--out", "/proc/out"], &["nothing can be made in /proc", "can be written to"]);
+        told(verb, &["--out", "/proc/out"], &["nothing can be created in /proc", "you can write to"]);
         told(verb, &["--out", "/proc/", "--overwrite"], &["mounted there", "`out=/proc/NAME`"]);
         told(verb, &["--out", &out, "--overwrite"], &[".held is needed for a result that must not replace", "`accept"]);
     }
@@ -165,7 +165,7 @@ fn results_that_a_verb_goes_on_from_are_looked_at_before_the_inputs_are_opened()
     told(
         "stream",
         &[&out[..], &["--filter", &filter]].concat(),
-        &["it holds keys from tf", "expected keys from exact"],
+        &["it contains keys from tf", "expected keys from exact"],
     );
     told("purify", &[&out[..], &["--stats", &at("run")]].concat(), &["has no word statistics"]);
     told("purify", &[&out[..], &["--model", &at("model"), "--stem"]].concat(), &["was trained with ", "train again"]);

@@ -101,6 +101,6 @@ fn what_a_killed_run_left_is_removed_by_hand() {
     assert_eq!(names_in(folder.path()), [".out.dupsift-partial-mine", "long.jsonl", "short.jsonl", "work"]);
     assert_eq!(names_in(&folder.path().join("work")), [""; 0]);
     let nothing = typed(folder.path(), &["clean", "out"]).ends_with(0).stdout;
-    assert_eq!(nothing, "nothing of killed runs is left of out\n");
+    assert_eq!(nothing, "no temporary files of killed runs found for out\n");
     typed(folder.path(), &["clean", "nowhere/out"]).ends_with(2).says(&["nowhere is not a folder"]);
 }

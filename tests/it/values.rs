@@ -119,7 +119,7 @@ fn a_text_that_is_not_utf8_costs_its_row_in_every_encoding() {
             (["50", "51", "150"].map(String::from).to_vec(), ["1050", "1051", "1150"].map(String::from).to_vec()),
             "{name}"
         );
-        assert_eq!(rejected.texts("detail")[2], "byte 3 of the text is wrong", "{name}");
+        assert_eq!(rejected.texts("detail")[2], "byte 3 of the text is invalid", "{name}");
         // Every row is annotated, by ids with the type in the files.
         let marks = Table::read(&out.join("attributes"));
         assert_eq!(
@@ -266,7 +266,7 @@ fn a_label_that_is_not_utf8_rejects_its_page() {
     Ran::of(said).ends_with(3);
     let rejected = Table::read(&out.join("rejected"));
     assert_eq!(rejected.texts("reason"), ["not UTF-8"]);
-    assert_eq!(rejected.texts("detail"), ["byte 3 of column \"label\" is wrong"]);
+    assert_eq!(rejected.texts("detail"), ["byte 3 of column \"label\" is invalid"]);
 }
 
 #[test]

@@ -70,7 +70,7 @@ fn what_is_gone_or_changed_after_the_list_was_made_is_set_aside_and_named() {
         });
         assert_eq!(bad_inputs(&record), ["b.parquet"]);
         let why = record["bad_inputs"][0]["why"].as_str().unwrap();
-        assert!(why.contains(if gone { "cannot be opened any more" } else { "the file changed" }), "{why}");
+        assert!(why.contains(if gone { "can no longer be opened" } else { "the file changed" }), "{why}");
         assert_eq!(record["inputs"].as_array().unwrap().len(), 3);
         assert_eq!(Table::read(&out.join("rejected")).texts("file"), ["b.parquet"]);
         let _ = std::fs::remove_file(&file);

@@ -51,7 +51,7 @@ pub enum Error {
     },
 
     /// A bug in the program.
-    #[error("{0}; this is a defect of dupsift {version}: please report this line, and what was run", version = VERSION)]
+    #[error("{0}; this is a bug in dupsift {version}: please report this line and the command that you ran", version = VERSION)]
     Internal(String),
 
     /// An operating-system call on a file or folder failed.
@@ -97,7 +97,7 @@ pub enum Error {
     },
 
     /// The memory limit is too low for the work.
-    #[error("`memory={asked}` is too small for this work; the least that would do is {least}")]
+    #[error("`memory={asked}` is too small for this run; the minimum is {least}")]
     Memory {
         /// The requested limit, formatted for people.
         asked: String,
@@ -107,8 +107,7 @@ pub enum Error {
 
     /// A page of a Parquet file is larger than the memory limit allows to be read at a time.
     #[error(
-        "{}: a page of column {column:?} takes {bytes} while it is read, and `memory={}` leaves {} for it; pass \
-         `memory={least}` or more, or write the file with smaller pages (fewer rows a batch: write_batch_size of pyarrow)", path.display(), asked[0], asked[1])]
+        "{}: reading a page of column {column:?} takes {bytes}, but `memory={}` leaves only {}; pass `memory={least}` or more, or write the file with smaller pages (in pyarrow, with a smaller write_batch_size)", path.display(), asked[0], asked[1])]
     LargePage {
         /// The input file.
         path: PathBuf,
@@ -124,8 +123,7 @@ pub enum Error {
 
     /// A row of a file is larger than the memory limit allows to be written at a time.
     #[error(
-        "{}: a row has {bytes} in the columns beside its page, more than `memory={asked}` allows to write; the least that \
-         would do is {least}, or leave the longest column out (`columns`)", path.display())]
+        "{}: a row has {bytes} in columns other than its page, which is too much to write with `memory={asked}`; the minimum is {least}, or leave out the longest column (`columns`)", path.display())]
     LongRow {
         /// The input file.
         path: PathBuf,
@@ -138,7 +136,7 @@ pub enum Error {
     },
 
     /// A temporary file does not contain what was written to it.
-    #[error("work file {} is damaged: {why}; is the disk of `work` sound? Start the run again", path.display())]
+    #[error("temporary file {} is damaged: {why}; check the disk of `work`, and start the run again", path.display())]
     Damaged {
         /// The temporary file.
         path: PathBuf,
@@ -274,11 +272,11 @@ pub fn system_said(error: &std::io::Error) -> String {
         Some(libc::EMFILE) => {
             let limit = most_open_files().map_or_else(String::new, |limit| format!(" is {limit}"));
             said + &format!(
-                "; the limit of open files of this process (`ulimit -n`){limit}: raise it, for example `ulimit -n 4096`, or lower `threads`"
+                "; the limit on open files for this process (`ulimit -n`){limit}: raise it, for example `ulimit -n 4096`, or lower `threads`"
             )
         }
         Some(_) => {
-            said + "; the limit of open files of the whole system (`sysctl fs.file-max`): raise it, or end other programs"
+            said + "; the system-wide limit on open files (`sysctl fs.file-max`): raise it, or end other programs"
         }
         None => said,
     }

@@ -157,7 +157,7 @@ pub fn begin(
     }
     if !options.overwrite && options.out.symlink_metadata().is_ok() {
         return Err(Error::usage(format!(
-            "{} has a different result from that of {shown}, which is in the index; use `overwrite` to replace it, or pass another `out`",
+            "the result in {} differs from that of {shown}, which is in the index; use `overwrite` to replace it, or pass another `out`",
             options.out.display()
         )));
     }

@@ -173,7 +173,7 @@ fn attempt(
             return Err(Error::wrong(
                 "index",
                 format_args!(
-                    "it has room for {}, and {} already there; create a new index with a larger `planned-documents`",
+                    "it has room for {}, and {} already used; create a new index with a larger `planned-documents`",
                     counted(numbered.room(), "document"),
                     counted_as(next_doc.0, "is|are")
                 ),

@@ -112,14 +112,14 @@ pub fn check(dir: &Path, known: &Named) -> Result<()> {
     let path = dir.join(&known.name);
     let damaged = |why: String| Error::Damaged { path: path.clone(), why };
     if !path.is_file() {
-        return Err(damaged("it is not there".into()));
+        return Err(damaged("it is missing".into()));
     }
     let found = look(&path, known.name.clone())?;
     if found.bytes != known.bytes {
-        return Err(damaged(format!("it has {} bytes and not {}", found.bytes, known.bytes)));
+        return Err(damaged(format!("it has {} bytes instead of {}", found.bytes, known.bytes)));
     }
     if found.xxh3 != known.xxh3 {
-        return Err(damaged(format!("it has checksum {} and not {}", found.xxh3, known.xxh3)));
+        return Err(damaged(format!("it has checksum {} instead of {}", found.xxh3, known.xxh3)));
     }
     Ok(())
 }

@@ -304,11 +304,11 @@ fn damaged(dir: &Path, listed: &Listed, why: String) -> Error {
         Some(Manifest { generation, batches, .. }) => {
             let last = batches.last().map_or_else(String::new, |batch| format!(", whose last batch is {}", batch.name));
             format!(
-                "put the file back from a backup, or return to generation {generation}{last}, with: dupsift index restore {} {generation}",
+                "restore the file from a backup, or return to generation {generation}{last}, with: dupsift index restore {} {generation}",
                 dir.display()
             )
         }
-        None => "put the file back from a backup, or make another index".to_owned(),
+        None => "restore the file from a backup, or create another index".to_owned(),
     };
     Error::DamagedIndex { dir: dir.to_path_buf(), why, way_out }
 }
@@ -347,7 +347,7 @@ fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Re
     };
     let (found, manifest) = (checksum(&signed.manifest)?, signed.manifest);
     if found != signed.xxh3 {
-        return Ok(Err(format!("its contents have checksum {found} and not {}", signed.xxh3)));
+        return Ok(Err(format!("its contents have checksum {found} instead of {}", signed.xxh3)));
     }
     if manifest.format != FORMAT {
         return Err(another_format(manifest.format, &manifest.dupsift));
@@ -356,7 +356,7 @@ fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Re
         return Ok(Err(why));
     }
     let is_it = number.is_none_or(|number| number == manifest.generation);
-    Ok(if is_it { Ok(manifest) } else { Err(format!("it holds generation {}", manifest.generation)) })
+    Ok(if is_it { Ok(manifest) } else { Err(format!("it contains generation {}", manifest.generation)) })
 }
 
 #[cfg(test)]

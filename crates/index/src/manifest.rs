@@ -133,28 +133,28 @@ impl Manifest {
         let folders = folders.chain((!self.statistics.is_empty()).then_some((STATISTICS, &self.statistics)));
         let foreign = folders.into_iter().find(|(kind, name)| !is_folder(kind, name));
         if let Some((kind, name)) = foreign {
-            return Some(format!("it names the folder {name:?}, and no folder of {kind} is called so"));
+            return Some(format!("it names the folder {name:?}, which cannot be a folder of {kind}"));
         }
         let files = self.batches.iter().flat_map(|batch| batch.parts.iter().flat_map(|part| [&part.file, &part.sums]));
         let files = files.chain(self.rows.iter().flat_map(|rows| &rows.files));
         let files = files.filter(|file| !is_plain(&file.name));
         let below = self.statistics_files.iter().filter(|file| !file.name.split('/').all(is_plain));
         if let Some(file) = files.chain(below).next() {
-            return Some(format!("it names the file {:?}, which is no file of an index", file.name));
+            return Some(format!("it names the file {:?}, which is not an index file", file.name));
         }
         self.numbers_fault()
     }
 
     fn numbers_fault(&self) -> Option<String> {
         if self.next_doc >= MOST || self.texts > self.next_doc {
-            return Some(format!("it has {} texts of {} documents, which no index has", self.texts, self.next_doc));
+            return Some(format!("it has {} texts and {} documents, which is impossible", self.texts, self.next_doc));
         }
         let ends = |first: u64, rows: u64| first.checked_add(rows).is_some_and(|end| end <= self.next_doc);
         for batch in &self.batches {
             let parts =
                 batch.parts.iter().all(|part| part.first_doc >= batch.first_doc && ends(part.first_doc, part.rows));
             if !ends(batch.first_doc, batch.rows) || !parts {
-                return Some(format!("documents of its batch {:?} lie behind its last one", batch.name));
+                return Some(format!("its batch {:?} has documents after the last one", batch.name));
             }
             if batch.texts > batch.rows {
                 return Some(format!("its batch {:?} has {} texts in {} rows", batch.name, batch.texts, batch.rows));
@@ -165,7 +165,7 @@ impl Manifest {
         let bytes = files.fold(0, |bytes: u64, file| bytes.saturating_add(file.bytes));
         if self.generation >= MOST || bytes >= MOST {
             return Some(format!(
-                "it is generation {}, of {bytes} bytes in all, which no index reaches",
+                "it is generation {} and has {bytes} bytes in total, which is impossible",
                 self.generation
             ));
         }
@@ -174,7 +174,7 @@ impl Manifest {
         let known = self.forgotten.last().is_none_or(|last| last[1] <= self.next_doc);
         let forgotten = apart && known && self.forgotten.iter().all(|[from, to]| from < to);
         (!rows || !forgotten)
-            .then(|| "ranges of documents in it are turned around, or end behind its last one".to_owned())
+            .then(|| "it has document ranges that are reversed or end after the last document".to_owned())
     }
 
     /// Marks ranges of documents as forgotten.
@@ -245,11 +245,11 @@ impl Manifest {
             match find(here, name) {
                 Some(other) if other == *value => {}
                 Some(other) => differences.extend(differing(name, value, &other)),
-                None => differences.push(format!("{name} in the index, and not here")),
+                None => differences.push(format!("{name} in the index, but not here")),
             }
         }
         let new = here.iter().filter(|line| find(&self.recipe, &line.name).is_none());
-        differences.extend(new.map(|line| format!("{} here, and not in the index", line.name)));
+        differences.extend(new.map(|line| format!("{} here, but not in the index", line.name)));
         differences
     }
 }
@@ -293,8 +293,8 @@ mod tests {
         let index = Manifest { recipe: there.to_vec(), ..Manifest::default() };
         let expected = [
             "minhash: rows=8 in the index, rows=7 here",
-            "tf in the index, and not here",
-            "exact here, and not in the index",
+            "tf in the index, but not here",
+            "exact here, but not in the index",
         ];
         assert_eq!(index.differences(&here), expected);
         assert!(index.differences(&there).is_empty());

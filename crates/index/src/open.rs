@@ -213,7 +213,7 @@ impl Index {
         Err(Error::DamagedIndex {
             dir: self.dir.clone(),
             why: format!("{} is missing or has another size", path.display()),
-            way_out: "put the file back from a backup".into(),
+            way_out: "restore the file from a backup".into(),
         })
     }
 

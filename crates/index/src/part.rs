@@ -167,7 +167,7 @@ pub fn read_rows(
     if found == expected {
         return Ok(counted.read());
     }
-    Err(damaged(format!("{found} of {expected} rows are there")))
+    Err(damaged(format!("{found} of {expected} rows are present")))
 }
 
 fn selection(rows: &[u64]) -> RowSelection {

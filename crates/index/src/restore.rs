@@ -28,7 +28,7 @@ pub struct Restored {
 /// Nothing is changed then.
 pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result<State>) -> Result<Restored> {
     if !generations::is_index(dir)? {
-        return Err(Error::usage(format!("{} is no index", dir.display())));
+        return Err(Error::usage(format!("{} is not an index", dir.display())));
     }
     let index = Index::locked(dir)?;
     let mut listed = Listed::of(dir)?;
@@ -117,7 +117,7 @@ fn forget_again(manifest: Manifest, later: &[Manifest]) -> Manifest {
 fn named(readable: &[Manifest]) -> String {
     let numbers: Vec<String> = readable.iter().map(|one| one.generation.to_string()).collect();
     match &numbers[..] {
-        [] => "no generation of it can be read; make another index".to_owned(),
+        [] => "none of its generations can be read; create another index".to_owned(),
         numbers => format!("these can: {}", numbers.join(", ")),
     }
 }
@@ -220,7 +220,7 @@ mod tests {
             Generations::read(folder.path()).unwrap().manifests.iter().map(|one| one.generation).collect();
         assert_eq!(left, [4, 5, 6]);
         let nothing = tempfile::tempdir().unwrap();
-        assert!(restore(nothing.path(), 1, lost).unwrap_err().to_string().contains("is no index"));
+        assert!(restore(nothing.path(), 1, lost).unwrap_err().to_string().contains("is not an index"));
         assert_eq!(fs::read_dir(nothing.path()).unwrap().count(), 0);
     }
 }

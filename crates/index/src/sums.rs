@@ -173,21 +173,21 @@ impl Checked {
         };
         let mut head = Head::new_zeroed();
         if length(&sums, &sums_path)? < HEAD as u64 {
-            return Err(damaged(&sums_path, format!("checksums have {HEAD} bytes at least")));
+            return Err(damaged(&sums_path, format!("a checksum file has at least {HEAD} bytes")));
         }
         sums.read_exact_at(head.as_mut_bytes(), 0).map_err(Error::reading("read", &sums_path))?;
         if head.magic != MAGIC || head.checksum != head.own_checksum() {
-            return Err(damaged(&sums_path, "it does not begin as checksums do".into()));
+            return Err(damaged(&sums_path, "it does not begin like a checksum file".into()));
         }
         let bytes = head.bytes.get();
         let found = length(&file, path)?;
         if found != bytes {
-            return Err(damaged(path, format!("it has {found} bytes and not {bytes}")));
+            return Err(damaged(path, format!("it has {found} bytes instead of {bytes}")));
         }
         let blocks = bytes.div_ceil(BLOCK as u64);
         let (expected, found) = (HEAD as u64 + 4 * (blocks + blocks.div_ceil(TOGETHER)), length(&sums, &sums_path)?);
         if found != expected {
-            return Err(damaged(&sums_path, format!("it has {found} bytes and not {expected}")));
+            return Err(damaged(&sums_path, format!("it has {found} bytes instead of {expected}")));
         }
         let held = Mutex::new((u64::MAX, Arc::default()));
         Ok(Checked(Arc::new(Inner { file, sums, sums_path, bytes, read: AtomicU64::new(0), held })))
@@ -201,7 +201,7 @@ impl Checked {
 
 fn open(path: &Path) -> Result<File> {
     File::open(path).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => Error::Damaged { path: path.to_path_buf(), why: "it is not there".into() },
+        io::ErrorKind::NotFound => Error::Damaged { path: path.to_path_buf(), why: "it is missing".into() },
         _ => Error::reading("open", path)(error),
     })
 }
@@ -218,7 +218,9 @@ impl Inner {
             let (sums, of_all) = bytes.split_at(bytes.len() - 4);
             if checksum(first, sums).to_le_bytes() != of_all {
                 let sums = self.sums_path.display();
-                return Err(wrong(format!("its checksums in {sums}, from block {first} on, are not what was written")));
+                return Err(wrong(format!(
+                    "its checksums in {sums}, from block {first} on, differ from those written"
+                )));
             }
             let sums = sums.as_chunks::<4>().0.iter().map(|sum| u32::from_le_bytes(*sum)).collect();
             *held = (first, sums);
@@ -235,7 +237,7 @@ impl Inner {
         for (block, bytes) in blocks.zip(bytes.chunks(BLOCK)) {
             let (found, expected) = (checksum(block, bytes), self.sum(block)?);
             if found != expected {
-                return Err(wrong(format!("block {block} has checksum {found:08x} and not {expected:08x}")));
+                return Err(wrong(format!("block {block} has checksum {found:08x} instead of {expected:08x}")));
             }
         }
         Ok(bytes)
@@ -261,7 +263,7 @@ impl ChunkReader for Checked {
 
     fn get_bytes(&self, start: u64, length: usize) -> parquet::errors::Result<Bytes> {
         let end = start.checked_add(length as u64).filter(|&end| end <= self.0.bytes);
-        let end = end.ok_or_else(|| ParquetError::EOF(format!("{length} bytes from {start} on are not there")))?;
+        let end = end.ok_or_else(|| ParquetError::EOF(format!("{length} bytes from {start} on are missing")))?;
         let first = start / BLOCK as u64;
         let bytes = Bytes::from(self.0.blocks(first..end.div_ceil(BLOCK as u64).max(first))?);
         let begin = (start - first * BLOCK as u64) as usize;
@@ -364,6 +366,6 @@ mod tests {
         assert!(checked.get_bytes(BLOCK as u64 - 1, 2).unwrap_err().to_string().contains("block 0 has checksum"));
         std::fs::remove_file(sums_of(&path)).unwrap();
         let missing = Checked::open(&path).err().expect("the checksums are gone").to_string();
-        assert!(missing.contains(".sums") && missing.contains("it is not there"), "{missing}");
+        assert!(missing.contains(".sums") && missing.contains("it is missing"), "{missing}");
     }
 }

@@ -19,7 +19,7 @@ impl Index {
         let number = known.number();
         if let Some(intended) = came_true(known.intended.clone(), number, published)? {
             let out = intended.batches.last().map(|batch| batch.out.display().to_string()).unwrap_or_default();
-            tracing::info!("{out} was published, and is in the index now");
+            tracing::info!("{out} was published and is now in the index");
             generations::come_true(self.dir(), &intended)?;
             known.manifests.push(intended);
             known.intended = None;

@@ -79,8 +79,8 @@ impl Model {
             model.push(row).map_err(|why| format!("row {at} of the model: {why}"))?;
         }
         match (model.classes.len(), model.words.len()) {
-            (0, _) => Err("the model has no class".to_owned()),
-            (_, 0) => Err("the model has no word".to_owned()),
+            (0, _) => Err("the model has no classes".to_owned()),
+            (_, 0) => Err("the model has no words".to_owned()),
             _ => Ok(model),
         }
     }
@@ -89,14 +89,14 @@ impl Model {
         let ModelRow { class, word, count } = row;
         self.total = match self.total.checked_add(count).filter(|total| *total <= MOST_COUNTED) {
             Some(total) if count > 0 => total,
-            _ => return Err(format!("the count {count} is not one from 1 on that adds up to {MOST_COUNTED} at most")),
+            _ => return Err(format!("the count {count} is 0, or the counts add up to more than {MOST_COUNTED}")),
         };
         let Some(word) = word else {
             if !self.words.is_empty() {
-                return Err(format!("the class {class:?} stands behind words"));
+                return Err(format!("the class {class:?} comes after words"));
             }
             if self.classes.last().is_some_and(|last| last.name.as_str() >= class) {
-                return Err(format!("the class {class:?} stands behind one that comes later"));
+                return Err(format!("the class {class:?} is out of order"));
             }
             if self.classes.len() == MAX_CLASSES {
                 return Err(format!("there are more than {MAX_CLASSES} classes"));
@@ -111,11 +111,11 @@ impl Model {
         match self.words.last().map(|last| last.as_str().cmp(word)) {
             Some(std::cmp::Ordering::Equal) => {
                 if self.counts.last().is_some_and(|last| last.0 >= number as u32) {
-                    return Err(format!("the word {word:?} has its classes not in order"));
+                    return Err(format!("the classes of the word {word:?} are out of order"));
                 }
             }
             Some(std::cmp::Ordering::Greater) => {
-                return Err(format!("the word {word:?} stands behind one that comes later"));
+                return Err(format!("the word {word:?} is out of order"));
             }
             _ => self.add_word(word)?,
         }
@@ -289,13 +289,13 @@ mod tests {
             (vec![row("a", None, 1)], "no word"),
             (vec![row("a", Some("x"), 1)], "\"a\" of the word \"x\" was not named"),
             (vec![row("a", None, 0)], "count 0"),
-            (vec![row("a", None, u64::MAX)], "adds up to"),
+            (vec![row("a", None, u64::MAX)], "add up to"),
             (vec![row("a", None, MOST_COUNTED), row("a", Some("x"), 1)], "row 1 of the model: the count 1"),
-            (vec![row("b", None, 1), row("a", None, 1)], "\"a\" stands behind one"),
-            (vec![row("a", None, 1), row("a", None, 1)], "\"a\" stands behind one"),
-            (vec![row("a", None, 1), row("a", Some("x"), 1), row("b", None, 1)], "\"b\" stands behind words"),
-            (vec![row("a", None, 1), row("a", Some("x"), 1), row("a", Some("x"), 1)], "classes not in order"),
-            (vec![row("a", None, 1), row("a", Some("y"), 1), row("a", Some("x"), 1)], "\"x\" stands behind one"),
+            (vec![row("b", None, 1), row("a", None, 1)], "\"a\" is out of order"),
+            (vec![row("a", None, 1), row("a", None, 1)], "\"a\" is out of order"),
+            (vec![row("a", None, 1), row("a", Some("x"), 1), row("b", None, 1)], "\"b\" comes after words"),
+            (vec![row("a", None, 1), row("a", Some("x"), 1), row("a", Some("x"), 1)], "are out of order"),
+            (vec![row("a", None, 1), row("a", Some("y"), 1), row("a", Some("x"), 1)], "\"x\" is out of order"),
         ] {
             let error = Model::from_rows(rows.iter().copied()).unwrap_err();
             assert!(error.contains(why), "{error} has no {why}");

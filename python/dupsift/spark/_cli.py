@@ -10,7 +10,7 @@ from typing import Any
 from .. import _dupsift
 from .._errors import Error
 
-# Options of a run on one machine that a run on Spark does not accept.
+# Options of a run on one machine that are not supported on Spark.
 _NOT_HERE = ("index", "reference", "batch", "planned_documents", "stats", "prefilter", "html_column", "content_type_column", "url_column", "purify")
 _DONE, _FAILED, _USAGE, _LOSSES, _HELD = range(5)
 
@@ -18,13 +18,13 @@ _DONE, _FAILED, _USAGE, _LOSSES, _HELD = range(5)
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m dupsift.spark", description="dupsift on Apache Spark.", allow_abbrev=False)
     verbs = parser.add_subparsers(dest="verb", required=True)
-    run = verbs.add_parser("run", help="find the duplicates of a corpus", allow_abbrev=False)
-    run.add_argument("inputs", nargs="+", metavar="INPUT", help="files, folders or globs that all machines have under the same names")
+    run = verbs.add_parser("run", help="find the duplicates in a corpus", allow_abbrev=False)
+    run.add_argument("inputs", nargs="+", metavar="INPUT", help="files, folders or globs that all machines see under the same paths")
     spark = run.add_argument_group("Spark")
-    spark.add_argument("--master", help="where Spark runs, as local-cluster[2,1,1024]; by spark-submit it is known")
-    spark.add_argument("--task-bytes", type=int, help="bytes of text that one task reads, about [default: 67108864]")
-    spark.add_argument("--task-memory", help="what one task may use besides the interpreter [default: 512MiB]")
-    spark.add_argument("--buckets", type=int, help="into how many parts rows are spread [default: spark.sql.shuffle.partitions]")
+    spark.add_argument("--master", help="Spark master URL, such as local-cluster[2,1,1024]; not needed with spark-submit")
+    spark.add_argument("--task-bytes", type=int, help="approximate bytes of text per task [default: 67108864]")
+    spark.add_argument("--task-memory", help="memory limit of a task, without the interpreter [default: 512MiB]")
+    spark.add_argument("--buckets", type=int, help="number of partitions of rows [default: spark.sql.shuffle.partitions]")
     groups: dict[str, Any] = {}
     for name, heading, kind, words, default in _dupsift.options("run"):
         if name in _NOT_HERE:
@@ -46,7 +46,7 @@ def main(typed: Sequence[str] | None = None) -> int:
 
     from ._run import run
 
-    # getOrCreate returns an existing session, which is not stopped afterwards.
+    # An existing session, which getOrCreate returns, is not stopped.
     began = SparkSession.getActiveSession() is None
     builder = SparkSession.builder.appName("dupsift")  # type: ignore[attr-defined, unused-ignore]
     spark = (builder.master(master) if master else builder).getOrCreate()

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from pyspark import RDD as _RDD
     from pyspark.sql import SparkSession as _SparkSession
 
-# Approximate size of the pieces that are sent to the driver, which holds two of them; an executor holds one in the memory of its JVM.
+# The approximate size of a piece sent to the driver. The driver holds two pieces, and an executor must hold one in the memory of its JVM.
 _PIECE_BYTES = 16 << 20
-# Size of the blocks for a task. It is smaller if cores would be idle otherwise, down to the minimum.
+# The size of a task over blocks. It is smaller if cores would otherwise be idle, but not smaller than _LEAST_BYTES.
 _TASK_BYTES = 8 << 20
 _LEAST_BYTES = 64 << 10
 _OLDEST = (3, 5)
@@ -41,7 +41,7 @@ def _told() -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        raise Error(f"a task of Spark failed: {_reason(error)}") from error
+        raise Error(f"a Spark task failed: {_reason(error)}") from error
 
 
 def _as_bytes(blocks: Any) -> Any:
@@ -60,14 +60,14 @@ class Cluster:
         if version < _OLDEST:
             raise ValueError(f"Spark {spark.version} is too old; expected 3.5 or later")
         if not hasattr(spark, "_jsparkSession"):
-            raise ValueError("a session of Spark Connect cannot be used; expected a session in the process of Spark's driver (spark-submit)")
+            raise ValueError("Spark Connect sessions are not supported; expected a session in the process of the Spark driver (spark-submit)")
         self._context = spark.sparkContext
         self._inputs = tuple(inputs)
         self._options = tuple(options)
         self._task_bytes = task_bytes
         self._buckets = buckets or int(spark.conf.get("spark.sql.shuffle.partitions") or 200)
         self._frames: dict[int, _RDD[bytes]] = {}
-        # Bytes by kind for each partition.
+        # For each partition, the bytes by kind.
         self._sizes: dict[int, list[dict[int, int]]] = {}
         self._numbers = itertools.count()
         self._sent: dict[str, str] = {}
@@ -83,11 +83,11 @@ class Cluster:
             os.truncate(sent, 0)
 
     def sizes(self) -> tuple[int, int]:
-        """Bytes of a task, and buckets."""
+        """Returns the bytes per task and the number of buckets."""
         return self._task_bytes, self._buckets
 
     def begin(self, told: str) -> None:
-        """What all processes are told."""
+        """Sets the settings that all processes receive."""
         self._job = Job(self._inputs, self._options, told)
 
     def _of(self) -> Job:
@@ -95,7 +95,7 @@ class Cluster:
         return self._job
 
     def size(self, frame: int, kinds: Sequence[int]) -> int:
-        """Bytes of the blocks of these kinds."""
+        """Returns the total bytes of the blocks of these kinds."""
         return sum(sizes.get(kind, 0) for sizes in self._sizes[frame] for kind in kinds)
 
     def _keep(self, blocks: _RDD[Any], work: Work) -> int:
@@ -104,7 +104,7 @@ class Cluster:
         sizes = self._context.accumulator({}, Sizes())
         kept = _as_bytes(blocks.mapPartitionsWithIndex(Measured(work, sizes))).persist(StorageLevel.DISK_ONLY)
         with _told():
-            # Counting in the JVM computes all partitions in one job, without more Python processes.
+            # Computes all partitions in one job, without running the Python workers a second time.
             kept._jrdd.count()  # type: ignore[attr-defined, unused-ignore]
         number = next(self._numbers)
         self._frames[number] = kept
@@ -112,12 +112,12 @@ class Cluster:
         return number
 
     def map(self, step: str, tasks: int, known: str | os.PathLike[str] | None) -> int:
-        """A step over so many tasks."""
+        """Runs a step as this number of tasks."""
         name = None if known is None else self._ship(known)
         return self._keep(self._context.parallelize(range(tasks), tasks), Map(self._of(), step, name))
 
     def _ship(self, known: str | os.PathLike[str]) -> str:
-        """Sends a file to all processes. An executor that starts later asks for all files ever sent, so it stays, emptied in the end."""
+        """Sends a file to all processes. It is never deleted, only emptied at the end, because an executor that starts later requests all files that were ever sent."""
         from pyspark import SparkFiles
 
         if os.fspath(known) in self._sent:
@@ -130,13 +130,13 @@ class Cluster:
         return os.path.basename(sent)
 
     def _chosen(self, of: Sequence[tuple[int, list[int]]]) -> tuple[_RDD[bytes], Chosen]:
-        """The blocks of frames one after the other, and what chooses of each frame the kinds asked for."""
+        """Returns the blocks of several frames in sequence, and a function that selects the requested kinds from each frame."""
         frames = [self._frames[frame] for frame, _ in of]
         kinds = [some for frame, asked in of for some in [frozenset(asked)] * len(self._sizes[frame])]
         return frames[0] if len(frames) == 1 else self._context.union(frames), Chosen(tuple(kinds))
 
     def reduce(self, step: str, of: list[tuple[int, list[int]]], known: str | os.PathLike[str] | None, together: bool) -> int:
-        """A step over blocks, where asked for over all blocks of a bucket together."""
+        """Runs a step over blocks; with ``together``, all blocks of a bucket are processed by the same task."""
         name = None if known is None else self._ship(known)
         blocks, chosen = self._chosen(of)
         if together:
@@ -147,12 +147,12 @@ class Cluster:
         return self._keep(blocks, Reduce(self._of(), step, name))
 
     def _parts(self, size: int) -> int:
-        """Into how many tasks the buckets go: what a task costs besides is that of some megabytes."""
+        """Returns the number of tasks for the buckets. The overhead of a task equals the cost of a few megabytes."""
         busy: int = min(self._context.defaultParallelism, size // _LEAST_BYTES + 1)
         return max(1, min(self._buckets, max(busy, size // _TASK_BYTES + 1)))
 
     def _dealt(self, blocks: _RDD[bytes], deal: Deal, parts: int) -> _RDD[bytes]:
-        """Blocks in other partitions, as RDD.partitionBy does it, which would hold up to a thousand of them in memory first."""
+        """Repartitions blocks like RDD.partitionBy, which would first hold up to a thousand of them in memory."""
         from pyspark import RDD
         from pyspark.serializers import NoOpSerializer
 
@@ -161,10 +161,10 @@ class Cluster:
         return RDD(jvm.PythonRDD.valueOfPair(pairs), self._context, NoOpSerializer())
 
     def collect(self, frame: int, kinds: list[int]) -> Iterator[bytes]:
-        """The blocks of these kinds, a piece at a time: small partitions come together, and large ones are cut.
+        """Yields the blocks of these kinds piece by piece: small partitions are combined, and large ones are split.
 
-        Each piece is a job of its own, of whose result the driver's JVM keeps nothing. Of what toLocalIterator brings it keeps twice
-        the bytes until the session ends (seen with Spark 4.3), so that its memory would grow with all that was ever collected.
+        Each piece is a separate job, so the driver's JVM keeps nothing of its result. With toLocalIterator, it keeps twice the bytes until the
+        session ends (observed with Spark 4.3), so its memory would grow with everything that was ever collected.
         """
         sizes = [sum(sizes.get(kind, 0) for kind in kinds) for sizes in self._sizes[frame]]
         blocks, chosen = self._chosen([(frame, kinds)])
@@ -178,7 +178,7 @@ class Cluster:
             came += len(block) - HEAD.size
             yield block
         if came != begins[-1]:
-            raise Error(f"{came} bytes of blocks came to the driver, of {begins[-1]}: tasks that were done again gave out something else")
+            raise Error(f"{came} bytes of blocks reached the driver instead of {begins[-1]}: repeated tasks returned different results")
 
     def _pieces(self, blocks: _RDD[bytes], pieces: list[list[int]]) -> Iterator[bytes]:
         for piece in pieces:
@@ -187,12 +187,12 @@ class Cluster:
             yield from came
 
     def forget(self, frame: int) -> None:
-        """The blocks are not needed any more."""
+        """Releases blocks that are no longer needed."""
         self._frames.pop(frame).unpersist()
 
 
 def pieces_of(sizes: Sequence[int]) -> list[list[int]]:
-    """Partitions that come together: those with something, up to the bytes of a piece."""
+    """Groups the partitions that are not empty, up to the size of a piece."""
     pieces: list[list[int]] = []
     held = _PIECE_BYTES
     for partition, size in enumerate(sizes):

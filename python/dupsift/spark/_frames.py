@@ -21,11 +21,11 @@ class Frames:
     """The result of a run, as DataFrames over its output files."""
 
     pairs: _DataFrame
-    """Pairs of all algorithms; the column ``algorithm`` says of which."""
+    """The pairs of all algorithms, with a column ``algorithm``."""
     clusters: _DataFrame
-    """Documents of clusters, of all algorithms."""
+    """The documents in clusters, for all algorithms, with a column ``algorithm``."""
     removed: _DataFrame
-    """Documents that go, each with the one that stays for it."""
+    """The removed documents, each with the document that is kept instead."""
     result: Result
     """The result itself."""
 
@@ -71,4 +71,4 @@ def _unique(frame: _DataFrame, id: str) -> None:
 
     rows, ids = frame.agg(functions.count(functions.lit(1)), functions.count_distinct(frame[id])).first() or (0, 0)
     if rows != ids:
-        raise ValueError(f"id={id!r}: of {rows} rows {rows - ids} have no id or that of another row; expected a different value in each")
+        raise ValueError(f"id={id!r}: {rows - ids} of {rows} rows have no id, or the id of another row; expected unique values")

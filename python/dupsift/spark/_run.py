@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .._keywords import RunOptions
 
 PathLike = os.PathLike[str]
-# Options that name files for all processes.
+# Options with the names of files that all processes read.
 _FILES = ("stop_words", "dictionary")
 # Options that apply only to the driver.
 _OF_DRIVER = (
@@ -61,7 +61,7 @@ def run(
     files = inputs_of(inputs)
     of_tasks = {name: value for name, value in options.items() if name not in _OF_DRIVER}
     of_tasks |= {"threads": 1, "memory": task_memory, "out": "task"}
-    # Tasks find the same files as the driver, which sends them the folder for relative paths.
+    # Tasks find files like the driver, which passes them the folder that relative paths start from.
     cluster = Cluster(spark, files, given_of(of_tasks), task_bytes, buckets)
     with cluster, shown(options.get("no_progress")) as told:
         folder = _dupsift.spark_run(files, given_of({**options, "out": out}), cluster, told)

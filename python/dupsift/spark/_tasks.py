@@ -1,4 +1,4 @@
-"""The Spark tasks: they turn documents into blocks, and blocks into blocks. Each process opens the corpus once."""
+"""The Spark tasks, which turn documents into blocks and blocks into other blocks. Each process opens the corpus once."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .. import _dupsift
 
 # A block begins with its kind and its bucket.
 HEAD = struct.Struct("<iI")
-# The number of a partition before a block, as Spark's PairwiseRDD reads it.
+# The partition number in front of a block, in the format of Spark's PairwiseRDD.
 _PART = struct.Struct("!q")
 Work = Callable[[Iterator[Any]], Iterator[bytes]]
 
@@ -27,7 +27,7 @@ class Job:
     told: str
 
     def corpus(self) -> _dupsift.SparkCorpus:
-        """The corpus, opened in this process."""
+        """Returns the corpus, which is opened once per process."""
         if _opened.get("job") != self:
             _opened.clear()
             _opened["corpus"] = _dupsift.SparkCorpus(list(self.inputs), list(self.options), self.told)
@@ -36,13 +36,13 @@ class Job:
         return corpus
 
     def known(self, name: str | None) -> _dupsift.SparkKnown:
-        """What the file of that name says, taken up in this process."""
+        """Returns the content of the file with this name, which is loaded once per process."""
         corpus = self.corpus()
         if "known" not in _opened or _opened.get("name") != name:
             folder = tempfile.TemporaryDirectory(prefix="dupsift-", dir=_folder())
             path = None if name is None else _files().get(name)
             _opened["known"] = _dupsift.SparkKnown(corpus, path, folder.name)
-            # The files in the folder are mapped, and deleted with the value.
+            # The files in it are mapped and must live as long as the value.
             _opened["folder"] = folder
             _opened["name"] = name
         known: _dupsift.SparkKnown = _opened["known"]
@@ -98,7 +98,7 @@ def _taken(blocks: _dupsift.SparkBlocks) -> Iterator[bytes]:
 
 
 class Sizes:
-    """How Spark's accumulator puts sizes together: bytes of each partition by kind. A task that is done again says the same of the same partition."""
+    """Merges sizes in a Spark accumulator: the bytes of each partition by kind. A repeated task reports the same sizes for the same partition."""
 
     def zero(self, value: dict[int, dict[int, int]]) -> dict[int, dict[int, int]]:
         return {}
@@ -110,7 +110,7 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Measured:
-    """Work of which the driver learns how much it gave out."""
+    """Runs work and reports the size of its output to the driver."""
 
     work: Work
     sizes: Any
@@ -126,7 +126,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Of the blocks of each partition those of its kinds."""
+    """Selects the blocks of the requested kinds in each partition."""
 
     kinds: tuple[frozenset[int], ...]
 
@@ -137,7 +137,7 @@ class Chosen:
 
 @dataclass(frozen=True)
 class Deal:
-    """Deals chosen blocks to partitions: by their buckets; or by pieces of so many bytes, where it is said at which byte a partition begins."""
+    """Assigns the chosen blocks to partitions: by bucket or, if the offsets of the partitions are given, in pieces of equal size."""
 
     chosen: Chosen
     parts: int

@@ -14,14 +14,13 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
     let left_out = report.algorithms.len() - labels.len();
     html! {
         p {
-            (counted(review.pooled, "different pair")) " are in the tables of all algorithms together, not counting pairs of one template."
+            (counted(review.pooled, "different pair")) " were found by all algorithms together, not counting pairs that only share a template."
             @if left_out > 0 { " The last " (counted(left_out as u64, "algorithm")) " of this run are not included in this count or in \
                 the heat map." }
         }
-        (heat(&labels, &review.agreement, "Percentage of a row's pairs that the column finds", Agreement::share))
+        (heat(&labels, &review.agreement, "Percentage of each row's pairs that the column also finds", Agreement::share))
         p.how {
-            "Read along a row: the percentage of this algorithm's pairs that the algorithm of the column also found. A dark row is an \
-                algorithm whose pairs the others confirm; a dark column is one that finds what the others find. –: no pairs."
+            "Each row shows what percentage of an algorithm's pairs the other algorithms also found. A dark row means that the others confirm this algorithm's pairs; a dark column means that this algorithm finds most of what the others find. A dash (–) means that there are no pairs."
         }
     }
 }

@@ -19,7 +19,7 @@ pub fn section(report: &RunReport) -> Markup {
         "pairs",
         "written",
         "clusters",
-        "documents in them",
+        "documents in clusters",
         "largest",
         "by chance",
         "CPU",
@@ -50,15 +50,12 @@ pub fn section(report: &RunReport) -> Markup {
             }
         }))
         p.how {
-            "Candidates share a signature. Pairs are the candidates that the method accepted and, if it verifies pairs, confirmed on \
-                the texts. They include exact copies and, if the algorithm classifies pairs, pages of one template. “By chance” is \
-                the number of unrelated pairs expected to share a signature of that many bits; – if the method compares scores. CPU \
-                covers signing (estimated from a sample), grouping and verification, but not reading and tokenizing, which all \
+            "Candidates are documents that share a signature. Pairs are the candidates that the algorithm accepted and, if it verifies pairs, confirmed by comparing the texts. They include exact copies and, if the algorithm classifies pairs, pages that share a template. “By chance” is the expected number of unrelated pairs that share a signature of this width; a dash (–) means that the algorithm compares scores instead. CPU time covers signing (estimated from a sample), grouping and verification, but not reading and tokenizing, which all \
                 algorithms share."
         }
-        details { summary { "Parameters as they ran" } (scrolling("Parameters", html! {
+        details { summary { "All parameters" } (scrolling("Parameters", html! {
             table.words {
-                thead { tr { th scope="col" { "algorithm" } th.text scope="col" { "as it ran" } } }
+                thead { tr { th scope="col" { "algorithm" } th.text scope="col" { "parameters" } } }
                 tbody {
                     @for one in &report.algorithms {
                         tr { th scope="row" { (plain(&one.label)) } td.text { code { (plain(&one.recipe)) } } }
@@ -75,7 +72,7 @@ pub fn unsigned(report: &RunReport) -> Markup {
         report.algorithms.iter().flat_map(|one| one.unsigned.keys().map(String::as_str)).collect();
     html! {
         @if reasons.is_empty() {
-            p { "Every document has a signature of every algorithm." }
+            p { "Every document has a signature from every algorithm." }
         } @else {
             (scrolling("Documents without a signature", html! {
                 table {

@@ -23,9 +23,9 @@ pub fn section(report: &RunReport, before: Option<&RunReport>) -> Option<Markup>
     }
     let of = |count: u64, run: &RunReport| percent(count, run.documents.used);
     Some(html! {
-        p.how { "The run of " (plain(&before.started)) ", which this run was compared with." }
+        p.how { "The previous run started at " (plain(&before.started)) "." }
         (sortable("Compared with the previous run", html! {
-            thead { tr { @for name in ["", "then", "of documents", "now", "of documents", "now / then"] { th scope="col" { (name) } } } }
+            thead { tr { @for name in ["", "previous run", "share of documents", "this run", "share of documents", "this / previous"] { th scope="col" { (name) } } } }
             tbody {
                 @for (name, then, now) in &rows {
                     tr {

@@ -21,7 +21,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
     let mut cards = Vec::new();
     for (at, (one, bars)) in report.algorithms.iter().zip(&bars).enumerate() {
         let description = format!(
-            "{}, the largest of {}.",
+            "{}, the largest with {}.",
             counted(one.clusters, "cluster"),
             counted(one.largest_cluster, "document")
         );
@@ -45,12 +45,10 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
     }
     Ok(html! {
         p.how {
-            "Number of clusters (height) by number of documents (2, 3 to 4, 5 to 8, and so on). Both axes are logarithmic and the \
-                same in all charts. A straight decline is normal. Look at a cluster whose bar is isolated on the far right: the texts \
-                of the largest clusters are below."
+            "The height of a bar is the number of clusters with that many documents (2, 3 to 4, 5 to 8, and so on). Both axes are logarithmic and the same in all charts. A straight decline is normal. If a bar stands alone on the far right, look at that cluster under “The largest clusters”."
         }
         div.grid { @for card in &cards { (card) } }
-        @if largest > 0 { p.muted { "The largest cluster of all has " (thousands(largest)) " documents." } }
+        @if largest > 0 { p.muted { "The largest cluster has " (thousands(largest)) " documents." } }
     })
 }
 

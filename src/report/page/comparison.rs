@@ -20,22 +20,18 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
     let (labels, agreement) = agreement(comparison);
     html! {
         p {
-            (counted(comparison.pooled, "different pair")) " were found by at least one of " (contestants(comparison)) "; the judge "
-            code { (plain(&judge.name)) } " calls " (whole(&comparison.duplicates)) " of them are duplicates. It judged "
-            (counted(judge.judged, "pair")) " of " (counted(judge.documents, "document")) " in " (seconds(judge.cpu_seconds)) " of CPU."
-            @if judge.sampled { " Of one with more than " (thousands(judge.sample)) " pairs, a sample of that size was judged (seed " (judge.seed) "). Figures have 95% intervals." }
+            (counted(comparison.pooled, "different pair")) " were found by at least one of " (contestants(comparison)) "; the judge " code { (plain(&judge.name)) } " accepted " (whole(&comparison.duplicates)) " of them as duplicates. It judged "
+            (counted(judge.judged, "pair")) " from " (counted(judge.documents, "document")) " in " (seconds(judge.cpu_seconds)) " of CPU time."
+            @if judge.sampled { " If an algorithm found more than " (thousands(judge.sample)) " pairs, a sample of about that size was judged (seed " (judge.seed) "). Figures have 95% intervals." }
             @if judge.by_words > 0 { " " (counted(judge.by_words, "pair")) " were judged by words, because their texts are too long \
                 to compare by characters." }
-            @if judge.undecided > 0 { " " (counted(judge.undecided, "pair")) " were too long to judge and count as not duplicates." }
+            @if judge.undecided > 0 { " " (counted(judge.undecided, "pair")) " were too long to judge and do not count as duplicates." }
             @if let Some(bias) = bias(judge) { " " (sentence(bias)) }
             " " (sentence(REMOVAL))
         }
         (study(comparison))
         p.how {
-            (sentence(RECALL)) " Precision is the share of its pairs that are duplicates. F is 2PR/(P+R), and its interval is that \
-                of the ends of the intervals of P and R; intervals below 0.005 are not shown. Alone: pairs that no other setting found, except \
-                presets that contain it. –: unknown. The recommended setting has the largest F; among settings within 0.01 of it, \
-                presets are preferred, then the higher precision."
+            (sentence(RECALL)) " Precision is the share of a setting's pairs that are duplicates. F is 2PR/(P+R); its interval is computed from the ends of the intervals of P and R. Intervals narrower than 0.005 are not shown. “Alone” counts the pairs that no other setting found, except presets that contain this one. A dash (–) means unknown. The recommended setting has the largest F; among settings within 0.01 of it, presets are preferred, then higher precision."
         }
         @if !comparison.combinations.is_empty() { (combinations(comparison)) }
         @if !agreement.0.is_empty() {
@@ -43,8 +39,7 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
         }
         @if let Some(oracle) = &comparison.oracle {
             p {
-                "An exact join of a sample of " (counted(oracle.documents, "document")) " has " (counted(oracle.duplicates, "duplicate pair"))
-                "; " (thousands(oracle.unseen)) " of them were found by no algorithm, so the pool misses them."
+                "An exact join of a sample of " (counted(oracle.documents, "document")) " found " (counted(oracle.duplicates, "duplicate pair")) "; no algorithm found " (thousands(oracle.unseen)) " of them, so they are missing from the pool."
             }
         }
     }
@@ -71,29 +66,20 @@ fn sentence(remark: &str) -> String {
 
 fn study(comparison: &ComparisonReport) -> Markup {
     let oracle = comparison.algorithms.iter().any(|one| one.oracle_recall.is_some());
-    let header = [
-        "algorithm or preset",
-        "recall of the pool",
-        "precision",
-        "F",
-        "pairs",
-        "judged",
-        "alone",
-        "duplicates of these",
-        "CPU",
-    ];
+    let header =
+        ["algorithm or preset", "recall", "precision", "F", "pairs", "judged", "alone", "duplicates alone", "CPU"];
     scrolling(
         "Recall and precision",
         html! {
             table.sort {
                 thead { tr {
                     @for name in header { th scope="col" { (name) } }
-                    @if oracle { th scope="col" { "recall of the exact join" } }
+                    @if oracle { th scope="col" { "recall in the exact join" } }
                 } }
                 tbody {
                     @for one in comparison.shown() {
                         tr {
-                            th scope="row" { (plain(&name_of(one))) @if comparison.takes(one) { " (take this one)" } }
+                            th scope="row" { (plain(&name_of(one))) @if comparison.takes(one) { " (recommended)" } }
                             td { (estimate(&one.recall)) }
                             td { (estimate(&one.precision)) }
                             td { strong { (estimate(&one.f_figure())) } }

@@ -19,13 +19,13 @@ pub fn page(report: &ContaminationReport) -> String {
     if !report.public.is_empty() {
         sections.push(section("public", "Public items", public(report)));
     }
-    sections.push(section("cost", "Seconds, memory and bytes of each stage", cost::section(&report.stages)).folded());
+    sections.push(section("cost", "Time, memory and bytes of each stage", cost::section(&report.stages)).folded());
     let title = format!("{} of {} contaminated", thousands(report.contaminated), counted(report.documents, "document"));
     let top = html! {
         p.muted {
             "A document is contaminated if one of its spans has a score of " (report.threshold) " or more. The score is the share of \
-                an item that its "
-            (report.ngram) "-grams cover, weighted by how rare the words are in this corpus. Searched: "
+                an item that the span's "
+            (report.ngram) "-grams cover, weighted by how rare the words are in this corpus. The items come from "
             @for (at, input) in report.against.iter().enumerate() { @if at > 0 { ", " } code { (plain(input)) } } "."
         }
     };
@@ -95,12 +95,11 @@ fn suites(suites: &[SuiteReport]) -> Markup {
 
 fn examples(report: &ContaminationReport) -> Markup {
     html! {
-        @if report.examples.is_empty() { p { "No item is in any document." } }
+        @if report.examples.is_empty() { p { "No item was found in any document." } }
         @else {
             div.shown { @for one in &report.examples { div.card { (example(one)) } } }
             p.how {
-                "Top: the item; the parts that the document contains are marked. Bottom: the span of the document that contains most \
-                    of it, with its context."
+                "The top of each box shows the item, with the parts that the document contains marked. The bottom shows the span of the document that contains most of the item, in its context."
             }
         }
     }
@@ -113,8 +112,8 @@ fn example(one: &ExampleReport) -> Markup {
         p.muted {
             "score " (format!("{:.2}", one.score)) ", in " (counted(one.documents, "document")) " at 0.5 or more"
             @match one.answer_found {
-                Some(true) => ", the answer is beside it",
-                Some(false) => ", the answer is not beside it",
+                Some(true) => ", the answer is nearby",
+                Some(false) => ", the answer is not nearby",
                 None => "",
             }
         }
@@ -184,7 +183,7 @@ mod tests {
         for part in [
             "<mark>What</mark> <mark>&lt;b&gt;is</mark>&lt;/b&gt; it?",
             "before <mark>What &lt;i&gt;is</mark> after",
-            "the answer is beside it",
+            "the answer is nearby",
             "1,234",
             "Public items",
         ] {

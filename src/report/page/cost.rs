@@ -9,7 +9,7 @@ use dupsift_engine::engine::StageReport;
 
 /// Returns a table with one row per stage.
 pub fn section(stages: &[StageReport]) -> Markup {
-    let header = ["stage", "seconds", "CPU", "rows in", "rows out", "to work files", "memory at the peak"];
+    let header = ["stage", "seconds", "CPU", "rows in", "rows out", "to temporary files", "peak memory"];
     html! {
         (scrolling("Stages", html! {
             table.sort {

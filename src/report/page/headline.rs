@@ -62,9 +62,9 @@ pub fn facts(report: &RunReport) -> Markup {
     let others: u64 = report.other_inputs.iter().map(|other| other.rejections.rows).sum();
     let rejected = match (documents.rejections.rows, others) {
         (0, 0) => "invalid rows".to_string(),
-        (0, _) => format!("and {} of other inputs; see rejected/", counted(others, "row")),
+        (0, _) => format!("and {} from other inputs; see rejected/", counted(others, "row")),
         (_, 0) => rejections(&documents.rejections),
-        _ => format!("{}, and {} of other inputs", rejections(&documents.rejections), counted(others, "row")),
+        _ => format!("{}, and {} from other inputs", rejections(&documents.rejections), counted(others, "row")),
     };
     let cost = format!(
         "{rate:.1} MB/s, {} of CPU, {} peak memory",
@@ -80,7 +80,7 @@ pub fn facts(report: &RunReport) -> Markup {
             thousands(documents.used),
             format!("{sample}in {files}, {:.1} MB of text", documents.text_bytes as f64 / 1e6),
         ),
-        ("Exact copies", thousands(documents.surplus_copies), "beyond the first of each".to_string()),
+        ("Exact copies", thousands(documents.surplus_copies), "beyond the first of each text".to_string()),
         ("Rejected", thousands(documents.rejections.rows), rejected),
         ("Time", seconds(report.seconds), cost),
     ]);

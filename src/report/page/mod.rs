@@ -93,7 +93,7 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
     sections.push(section("parts", "The corpus by script and length", parts::section(report)));
     sections.push(section("origin", "Where duplicates come from", origin::section(report, review)));
     if let Some(found) = passages::section(report) {
-        sections.push(section("passages", "Repeated passages that cost most", found));
+        sections.push(section("passages", "Repeated passages that cost the most", found));
     }
     if let Some(curve) = threshold::section(report, review)? {
         sections.push(section("threshold", "Removals at other thresholds", curve));
@@ -102,14 +102,15 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
         sections.push(section("before", "Compared with the previous run", before));
     }
     sections.push(section("algorithms", "What each algorithm found", algorithms::section(report)));
-    sections.push(section("agreement", "Agreement of the algorithms", agreement::section(report, review)).folded());
+    sections
+        .push(section("agreement", "Agreement between the algorithms", agreement::section(report, review)).folded());
     sections.push(section("similarity", "Pairs by similarity", scores::section(report, review)?));
     if let Some(curve) = s_curve::section(report, review)? {
-        sections.push(section("bands", "Recall of the bands of minhash", curve));
+        sections.push(section("bands", "Recall of the minhash bands", curve));
     }
     sections.push(section("sizes", "Clusters by size", clusters::section(report, review)?).folded());
     sections.push(section("unsigned", "Documents without a signature", algorithms::unsigned(report)).folded());
-    sections.push(section("cost", "Seconds, memory and bytes of each stage", cost::section(&report.stages)).folded());
+    sections.push(section("cost", "Time, memory and bytes of each stage", cost::section(&report.stages)).folded());
     let top = html! {
         p.muted { (headline::subtitle(report)) }
         @if let Some(comparison) = &review.comparison { (comparison::lead(comparison)) }
@@ -123,7 +124,7 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
     };
     let source = html! {
         "dupsift " (report.dupsift) "; recipe " (report.recipe.identity)
-        ". run.json holds the same figures; pairs/, clusters/ and removed/ hold all pairs, clusters and removals."
+        ". run.json contains the same figures; pairs/, clusters/ and removed/ contain all pairs, clusters and removals."
     };
     Ok(shell(&headline::title(report, review.comparison.as_ref()), &top, &facts, &sections, &source))
 }

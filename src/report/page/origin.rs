@@ -19,7 +19,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
         (asked_for(report))
         @match (&sources.column, &sources.crossing) {
             (Some(column), Some(crossing)) => {
-                h3 { "By the column " (column) }
+                h3 { "By column " (column) }
                 (places(crossing, column, removes))
             }
             _ => p.muted {
@@ -36,8 +36,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
             (places(&review.files, "file", removes))
         }
         p.how {
-            "Counts distinct pairs across all algorithms, excluding pairs that only share a template. Within: both documents have this source. Across: one of them has.
-            The matrix counts each pair once."
+            "The tables count distinct pairs across all algorithms, excluding pairs that only share a template. “Within” means that both documents come from this source, “across” that only one of them does. The matrix counts each pair once."
         }
     }
 }
@@ -50,7 +49,7 @@ fn asked_for(report: &RunReport) -> Markup {
     let more = values.len().saturating_sub(VALUES);
     html! {
         @if !values.is_empty() {
-            h3 { "Removals by the column " (plain(column)) }
+            h3 { "Removals by column " (plain(column)) }
             (scrolling("Removals by source", html! {
                 table.sort {
                     thead { tr { @for name in [plain(column).as_ref(), "rows", "removed", "share removed"] { th scope="col" { (name) } } } }
@@ -66,7 +65,7 @@ fn asked_for(report: &RunReport) -> Markup {
                     }
                 }
             }))
-            @if more > 0 { p.muted { (counted(more as u64, "more value")) " in run.json." } }
+            @if more > 0 { p.muted { (counted(more as u64, "more value")) " can be found in run.json." } }
         }
     }
 }

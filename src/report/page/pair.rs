@@ -24,7 +24,7 @@ pub fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     let texts = [a, b].map(|doc| review.texts.get(&doc));
     html! {
         (facts(report, review, a, b))
-        @if let [Some(one), Some(other)] = texts { (differences(one, other, ": type the line below to see all.")) }
+        @if let [Some(one), Some(other)] = texts { (differences(one, other, ": run the command below to see all of them.")) }
         @if let Some(line) = explain_line(report, review, a, b) { p.line { code { (line) } } }
     }
 }
@@ -75,8 +75,8 @@ fn of_night(report: &RunReport, doc: u64) -> String {
     let index = report.index.as_ref().filter(|index| index.generation != index.read_generation);
     let nights = index.iter().flat_map(|index| &index.nights);
     match nights.take_while(|night| night.first_doc <= doc).last() {
-        Some(night) => format!(" (of batch {})", plain(&night.name)),
-        None => format!(" (of {})", earlier(report)),
+        Some(night) => format!(" (from batch {})", plain(&night.name)),
+        None => format!(" (from {})", earlier(report)),
     }
 }
 
@@ -155,12 +155,12 @@ fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
 /// Returns the relation of two documents, and whether both are kept because of their titles.
 fn relation(pair: &PairRelation, asks_titles: bool) -> String {
     let what = match pair.relation.as_str() {
-        "version" => "two versions of one text",
+        "version" => "two versions of the same text",
         "contained" => "one text contained in the other",
-        _ => "pages of one template with different facts: both are kept",
+        _ => "pages with the same template but different facts; both are kept",
     };
     let titles =
-        if pair.other_title && asks_titles { "; their titles name different things, so both are kept" } else { "" };
+        if pair.other_title && asks_titles { "; their titles refer to different things, so both are kept" } else { "" };
     format!("{what} ({}){titles}", pair.why)
 }
 
@@ -183,9 +183,9 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
         "seen" => format!("{} has the same text", earlier(report)),
         "chain" => "a chain of pairs links the two".to_string(),
         "emptied" => "too little text left after repeated passages were cut".to_string(),
-        _ => bounds.map_or("a pair is enough".into(), |bounds| {
+        _ => bounds.map_or("being in a pair is enough".into(), |bounds| {
             format!(
-                "the other contains at least {}% of its text and {}% of its numbers",
+                "the kept document contains at least {}% of its text and {}% of its numbers",
                 percent(bounds.grams),
                 percent(bounds.numbers)
             )

@@ -10,7 +10,7 @@ use dupsift_engine::job::{PartReport, RunReport};
 /// Returns the two tables.
 pub fn section(report: &RunReport) -> Markup {
     let Some(parts) = &report.parts else {
-        return html! { p.muted { "The record of this run does not say what its corpus is made of." } };
+        return html! { p.muted { "This run recorded no counts by script and length." } };
     };
     let removes = report.removal.is_some();
     html! {
@@ -18,8 +18,7 @@ pub fn section(report: &RunReport) -> Markup {
         (table("By script", "script", &parts.by_script, removes, |name, _| plain(name).into_owned()))
         h3 { "By length" }
         (table("By length", "characters", &parts.by_length, removes, range))
-        p.how { "The script is that of the first 192 bytes of a text. To count removals by language, pass the column that holds the \
-            language as --source-column, with --guard-rows 1. Characters and bytes count the uncompressed texts." }
+        p.how { "The script is detected from the first 192 bytes of a text. To count removals by language, pass the language column as --source-column, with --guard-rows 1. Characters and bytes are those of the uncompressed texts." }
     }
 }
 

@@ -18,7 +18,7 @@ pub fn section(report: &RunReport) -> Option<Markup> {
         p {
             (counted(found.passages, "passage")) " in " (counted(found.documents, "document")) ", "
             (percent(found.characters, found.characters_kept)) " of the kept text, "
-            @if written { "are cut out of deduped/." } @else { "would be cut by " code { "--corpus keep" } "." }
+            @if written { "are cut from deduped/." } @else { "would be cut with " code { "--corpus keep" } "." }
             @if found.emptied > 0 {
                 " " (counted(found.emptied, "document")) " with too little other text "
                 @if found.emptied == 1 { "is" } @else { "are" } " removed."
@@ -26,17 +26,16 @@ pub fn section(report: &RunReport) -> Option<Markup> {
         }
         (costliest(found))
         p.how {
-            "A passage costs its bytes times its copies. Each text is listed once, with one document that it was cut from and the \
-                document that keeps the first copy. passages/ lists all passages."
+            "The cost of a passage is its size times the number of copies. Each text is listed once, with a document that it was cut from and the document that keeps the first copy. passages/ lists all passages."
         }
     })
 }
 
 fn costliest(found: &CutReport) -> Markup {
-    let header = ["passage", "bytes", "copies", "cost", "cut out of", "first copy in", "file of the first copy"];
+    let header = ["passage", "bytes", "copies", "cost", "cut from", "first copy in", "file of the first copy"];
     html! {
         @if !found.costliest.is_empty() {
-            (scrolling("The passages that cost most", html! {
+            (scrolling("The passages that cost the most", html! {
                 table.sort {
                     thead { tr { @for name in header { th scope="col" { (name) } } } }
                     tbody {

@@ -15,16 +15,16 @@ pub fn section(report: &RunReport, review: &Review) -> Option<Markup> {
     if sample.is_empty() || review.no_texts.is_some() {
         return None;
     }
-    let drawn = match sample.len() as u64 {
-        all if all >= removal.near_duplicates => "All".to_owned(),
-        some => format!("{} of", thousands(some)),
+    let (all, shown) = (counted(removal.near_duplicates, "removed near-duplicate"), sample.len() as u64);
+    let shown = match shown >= removal.near_duplicates {
+        true => format!("This section shows {all}"),
+        false => format!("This section shows {} of {all}, sampled with a fixed seed", thousands(shown)),
     };
     Some(html! {
         p.how {
-            (drawn) " " (counted(removal.near_duplicates, "near-duplicate")) " that were removed, drawn with a fixed seed. A was \
-                removed, B was kept; "
-            del { "only in A" } ", " ins { "only in B" } ". "
-            "Press j for the next pair and k for the previous one. Mark what looks wrong, and save the others as labels for "
+            (shown) ". A was removed, and B was kept. Text only in A is marked " del { "like this" } ", text only in B "
+            ins { "like this" } ". Press j for the next pair and k for the previous one. Mark what looks wrong, and save the others as \
+                labels for "
             code { "dupsift evaluate" } "."
         }
         div.browse { @for one in sample { (one_removal(report, review, one)) } }

@@ -80,7 +80,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
         let scores = &seen.scores;
         let title = format!("{}: {} bands of {} rows", plain(&one.label), banding.bands, banding.rows);
         let description = format!(
-            "The probability that two documents become candidates, by their similarity: {}.",
+            "Probability that a pair becomes a candidate, by similarity: {}.",
             [0.5, 0.6, 0.7, 0.8, 0.9].map(|s| format!("{} at {s}", share(banding.lets_through(s)))).join(", ")
         );
         let bars = if banding.jaccard { Some(scores) } else { None };
@@ -93,14 +93,12 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
                 figcaption.muted {
                     (description)
                     @if banding.jaccard {
-                        " Bars: pairs found, by similarity; the highest bar is " (counted(highest, "pair")) "; "
-                        (thousands(scores[BINS - 1])) " with similarity 1 are not shown."
+                        " The bars show the pairs found, by similarity. The highest bar stands for " (counted(highest, "pair")) "; " (thousands(scores[BINS - 1])) " with similarity 1 are not shown."
                     } @else {
-                        " Pairs are not shown, because they were verified with a different measure than the one by which bands select them."
+                        " Pairs are not shown, because they were verified with a different similarity measure than the bands use."
                     }
                     @if let Some((threshold, found, expected)) = banding.missed(one, scores) {
-                        " If pairs are missed as the curve predicts, the " (counted(found, "pair")) " found from " (threshold) " on are "
-                        (percent(found, expected.round() as u64)) " of all there are."
+                        " According to the curve, the " (counted(found, "pair")) " found with a similarity of " (threshold) " or more are " (percent(found, expected.round() as u64)) " of all such pairs."
                     }
                 }
             }
@@ -111,10 +109,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     }
     Ok(Some(html! {
         p.how {
-            "The curve belongs to the settings of this run: with b bands of r rows, a pair with similarity s becomes a candidate with \
-                probability 1 − (1 − s" sup { "r" } ")" sup { "b" } ". If the curve is low, pairs are missed; if it is high left of \
-                the threshold (dashed), texts are compared for nothing. If bars are tall where the curve is low, use more bands or \
-                fewer rows."
+            "The curve shows how likely a pair is to become a candidate with the settings of this run. With b bands of r rows, the probability for a pair with similarity s is 1 − (1 − s" sup { "r" } ")" sup { "b" } ". A low curve means missed pairs; a high curve to the left of the threshold (dashed) means unnecessary comparisons. If bars are tall where the curve is low, use more bands or fewer rows."
         }
         @for part in &parts { (part) }
     }))

@@ -17,7 +17,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
         let all: u64 = seen.scores.iter().sum();
         let equal = seen.scores[BINS - 1];
         let description = format!(
-            "{} written, not counting pairs of one template; {} of them with similarity 1.",
+            "{} written, not counting pairs that only share a template; {} of them have similarity 1.",
             counted(all, "pair"),
             thousands(equal)
         );
@@ -41,9 +41,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
     }
     Ok(html! {
         p.how {
-            "Number of pairs of each algorithm (height; each line is ten times the one below) by similarity, in steps of 0.05. The \
-                bar on the right in another color is similarity 1. The similarity is the verified one if the algorithm verifies \
-                pairs, and its own score otherwise; for methods that compare signatures for equality it is always 1."
+            "The height of a bar is the number of pairs in a similarity range of 0.05; each gridline stands for ten times as many pairs as the one below. The bar on the right, in another color, shows pairs with similarity 1. If an algorithm verifies pairs, this is the verified similarity, otherwise its own score; algorithms that compare signatures for equality always report 1."
         }
         div.grid { @for card in &cards { (card) } }
     })

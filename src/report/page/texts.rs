@@ -15,10 +15,10 @@ const ALONE: usize = 300;
 /// Returns the largest clusters.
 pub fn large(report: &RunReport, review: &Review) -> Markup {
     html! {
-        (intro(review, "The largest clusters of"))
+        (intro(review, "The largest clusters found by"))
         @if review.large.is_empty() { p { "There are no clusters." } }
         @else {
-            p.how { "For each cluster: its representative, and the members that are least similar to it. Equal documents are only counted." }
+            p.how { "Each cluster is shown with its representative and the members that are least similar to it. Equal documents are only counted." }
         }
         @let (copies, others): (Vec<&LargeCluster>, Vec<&LargeCluster>) = review.large.iter().partition(|one| one.members.is_empty());
         @if !copies.is_empty() {
@@ -68,10 +68,10 @@ fn excerpt(review: &Review, doc: u64) -> Markup {
 pub fn least(report: &RunReport, review: &Review) -> Markup {
     html! {
         p.how {
-            "The pairs with the lowest verified similarity, up to ten over all algorithms that verify. If these are duplicates, a lower
+            "This section shows the pairs with the lowest verified similarity, up to ten across all algorithms that verify pairs. If these are duplicates, a lower
             threshold may find more; if not, a higher threshold is safer."
          }
-        @if review.least.is_empty() { p { "No algorithm that decides verifies its pairs." } }
+        @if review.least.is_empty() { p { "None of the algorithms that decide on removal verifies its pairs." } }
         div.shown { @for one in &review.least { (pair(report, review, one, false)) } }
     }
 }
@@ -87,7 +87,7 @@ pub fn samples(report: &RunReport, review: &Review) -> Markup {
         opens
     };
     html! {
-        (intro(review, "Drawn with a fixed seed from the pairs of"))
+        (intro(review, "These pairs are sampled with a fixed seed from those found by"))
         @if review.samples.iter().all(Vec::is_empty) { p { "There are no pairs." } }
         @for (bin, pairs) in bins {
             h3 {

@@ -25,16 +25,15 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     let chained = review.removed.chained;
     Ok(Some(html! {
         p.how {
-            "Estimates of how many documents a higher threshold or a stricter rule removes. " code { "dupsift apply" } " gives the \
-                exact numbers, because different documents are kept, too."
+            "These figures estimate how many documents a higher threshold or a stricter rule would remove. " code { "dupsift apply" } " computes the exact numbers, which also depend on the documents that are kept instead."
             @if let Some(typed) = &review.with_threshold { " To run with a higher threshold: " code { (typed) } "." }
-            @if review.bounds.is_some() { " A looser rule removes more than this run." }
-            @if chained > 0 { " " (counted(chained, "document")) " that only a chain of pairs links to the kept one are not counted." }
+            @if review.bounds.is_some() { " A looser rule would remove more than this run did." }
+            @if chained > 0 { " " (counted(chained, "document")) " linked to the kept one only through a chain of pairs are not counted." }
         }
         div.beside {
             figure.card { h3 { (title) } (chart) }
             (sortable("Removals by threshold", html! {
-                thead { tr { @for name in ["threshold", "removed", "share of this run", "share of all"] { th scope="col" { (name) } } } }
+                thead { tr { @for name in ["threshold", "removed", "share of removals", "share of documents"] { th scope="col" { (name) } } } }
                 tbody {
                     @for &(at, count) in &points {
                         tr {
@@ -51,13 +50,13 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     }))
 }
 
-/// Returns how many documents are removed if a larger share must be in the kept one; empty if a pair is enough.
+/// Returns how many documents are removed if a larger share must be in the kept one; empty if being in a pair is enough.
 fn shares(report: &RunReport, review: &Review) -> Markup {
     let Some((removal, bounds)) = report.removal.as_ref().zip(review.bounds) else { return html! {} };
     let rows = SHARES.iter().zip(&review.removed.contained).filter(|(share, _)| **share >= bounds.grams);
     html! {
         (sortable("Removals by rule", html! {
-            thead { tr { @for name in ["--remove-if", "removed", "share of this run", "share of all"] { th scope="col" { (name) } } } }
+            thead { tr { @for name in ["--remove-if", "removed", "share of removals", "share of documents"] { th scope="col" { (name) } } } }
             tbody {
                 @for (share, count) in rows {
                     tr {

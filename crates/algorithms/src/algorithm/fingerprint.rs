@@ -147,6 +147,11 @@ impl KeySigner for FingerprintSigner {
         Ok(Key { number: self.key.of_bytes(&bytes), flag: lacking.then_some("characters that are not in GBK") })
     }
 
+    fn words(&self, document: &Analysis<'_>) -> Option<String> {
+        let chosen = self.chosen(document, &distinct_words(document));
+        Some(chosen.iter().map(|(word, tf)| format!("{word} {tf}")).collect::<Vec<_>>().join(" "))
+    }
+
     fn key_scheme(&self) -> SignatureScheme {
         SignatureScheme::one_key(self.key.bits())
     }

@@ -17,7 +17,9 @@ use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, Signature
 use super::kit::bm25::{B, Bm25, K};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
 use super::kit::places::Places;
-use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, heaviest_sentences, key_of_sentences};
+use super::kit::sentences::{
+    MAX_SENTENCE_DF, counted_sentences, heaviest_sentences, key_of_sentences, words_of_sentences,
+};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::Result;
@@ -91,10 +93,9 @@ impl HeavySentSigner<'_> {
         });
         weight.collect()
     }
-}
 
-impl KeySigner for HeavySentSigner<'_> {
-    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+    /// Returns the heaviest sentences.
+    fn heaviest(&self, document: &Analysis<'_>) -> Result<Vec<String>, Reason> {
         let weights = self.word_weights(document);
         let places = Places::new(document.counted().iter().map(|counted| counted.word.hash));
         let words = document.words();
@@ -102,8 +103,17 @@ impl KeySigner for HeavySentSigner<'_> {
             let words = &words[sentence.start as usize..sentence.end as usize];
             words.iter().filter_map(|word| places.of(word.hash)).fold(0.0, |sum, place| sum + weights[place])
         };
-        let heaviest = heaviest_sentences(document, weight, self.sentences, self.max_df, self.stats)?;
-        Ok(key_of_sentences(heaviest, self.sentences, &self.key))
+        heaviest_sentences(document, weight, self.sentences, self.max_df, self.stats)
+    }
+}
+
+impl KeySigner for HeavySentSigner<'_> {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        Ok(key_of_sentences(self.heaviest(document)?, self.sentences, &self.key))
+    }
+
+    fn words(&self, document: &Analysis<'_>) -> Option<String> {
+        self.heaviest(document).ok().map(words_of_sentences)
     }
 
     fn key_scheme(&self) -> SignatureScheme {

@@ -131,6 +131,10 @@ impl KeySigner for IdfHashSigner {
         Ok((hash << 96 | hash128(string.as_bytes()) >> 32).into())
     }
 
+    fn words(&self, document: &Analysis<'_>) -> Option<String> {
+        self.string(document)
+    }
+
     fn key_scheme(&self) -> SignatureScheme {
         // Number of bits of the hash that compares the strings; the eight string hashes are too weak to rely on.
         SignatureScheme::one_key(96)

@@ -109,10 +109,9 @@ impl IMatchSigner<'_> {
         words.sort_unstable();
         words
     }
-}
 
-impl KeySigner for IMatchSigner<'_> {
-    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+    /// Returns the words of the signature in alphabetical order, joined with single spaces.
+    fn string(&self, document: &Analysis<'_>) -> Result<String, Reason> {
         if document.counted().is_empty() {
             return Err("no words");
         }
@@ -124,7 +123,17 @@ impl KeySigner for IMatchSigner<'_> {
         if terms < self.min_terms {
             return Err("fewer lexicon words than min_terms");
         }
-        Ok(self.key.of(&string).into())
+        Ok(string)
+    }
+}
+
+impl KeySigner for IMatchSigner<'_> {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        Ok(self.key.of(&self.string(document)?).into())
+    }
+
+    fn words(&self, document: &Analysis<'_>) -> Option<String> {
+        self.string(document).ok()
     }
 
     fn key_scheme(&self) -> SignatureScheme {

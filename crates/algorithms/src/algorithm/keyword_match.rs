@@ -79,6 +79,12 @@ struct KeywordMatchSigner<'c> {
 }
 
 impl Signer for KeywordMatchSigner<'_> {
+    fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
+        let words = || document.counted().iter().map(|counted| document.word(&counted.word));
+        let word = |&key: &u128| words().find(|word| u128::from(hash64(word.as_bytes())) == key);
+        keys.iter().map(|key| word(key).map(str::to_owned)).collect()
+    }
+
     fn scheme(&self) -> SignatureScheme {
         // The sketch holds the hashes of the keywords, rarest first.
         let shape = RowShape { sketch: self.words * 8, ..RowShape::KEY64 };

@@ -200,7 +200,7 @@ fn the_skeleton_of_a_new_algorithm_works() {
     let texts = ["Кот, пёс; птица летит.", "Рыба плавает", "КОТ ПЁС", "кот", "рыба плавает в реке"].map(String::from);
     let found = in_memory::run(&FirstWords, "words=2", &texts);
     assert_eq!(found.numbers().into_iter().collect::<Vec<_>>(), [(0, 2), (1, 4)]);
-    assert_eq!(found.unsigned.into_iter().collect::<Vec<_>>(), [(3, "fewer words than the signature takes")]);
+    assert_eq!(found.unsigned.into_iter().collect::<Vec<_>>(), [(3, "fewer words than the signature needs")]);
     assert!(found.pairs.values().all(|pair| pair.score == Score::EQUAL && pair.matched == 1));
 
     let stats = CorpusStats::none();

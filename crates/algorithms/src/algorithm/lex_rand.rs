@@ -22,7 +22,7 @@
 
 use super::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use super::kit::digest::{StringKey, VERIFY_STRING};
-use super::kit::lexicon::{DF_MAX, DF_MIN, HI, LEXICON_DIGEST, LO, Lexicon, MIN_TERMS, join};
+use super::kit::lexicon::{DF_MAX, DF_MIN, Entry, HI, LEXICON_DIGEST, LO, Lexicon, MIN_TERMS, join};
 use super::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{mix64, splitmix64};
@@ -116,6 +116,20 @@ impl LexRandSigner {
         let seeds = self.seeds.iter().enumerate();
         seeds.fold(0, |mask, (k, seed)| mask | u64::from(mix64(word ^ seed) >= self.removed) << k)
     }
+
+    /// Calls `each` for each lexicon with its position, and with the document's words in it, joined, if there are enough.
+    fn strings(&self, words: &[Entry<'_>], masks: &[u64], mut each: impl FnMut(usize, &str)) {
+        let mut string = String::new();
+        if self.base && join(words.iter().map(|entry| entry.word), &mut string) >= self.min_terms {
+            each(0, &string);
+        }
+        for k in 0..self.seeds.len() {
+            let kept = words.iter().zip(masks).filter(|(_, mask)| *mask >> k & 1 == 1);
+            if join(kept.map(|(entry, _)| entry.word), &mut string) >= self.min_terms {
+                each(k + usize::from(self.base), &string);
+            }
+        }
+    }
 }
 
 impl Signer for LexRandSigner {
@@ -141,29 +155,29 @@ impl Signer for LexRandSigner {
             return out.none("no words");
         }
         let words = self.lexicon.words(document);
-        let mut string = String::new();
-        let mut rows = 0;
-        let mut push = |position: usize, terms: usize, string: &str, out: &mut Signatures| {
-            if terms >= self.min_terms {
-                out.push(position as u32, self.key.of(string), 0, &[]);
-                rows += 1;
-            }
-        };
-        if self.base {
-            let terms = join(words.iter().map(|entry| entry.word), &mut string);
-            push(0, terms, &string, out);
-        }
         let mut masks = out.take_numbers();
         masks.extend(words.iter().map(|entry| self.lexicons_of(entry.hash)));
-        for k in 0..self.seeds.len() {
-            let kept = words.iter().zip(&masks).filter(|(_, mask)| *mask >> k & 1 == 1);
-            let terms = join(kept.map(|(entry, _)| entry.word), &mut string);
-            push(k + usize::from(self.base), terms, &string, out);
-        }
+        let mut rows = 0;
+        self.strings(&words, &masks, |position, string| {
+            out.push(position as u32, self.key.of(string), 0, &[]);
+            rows += 1;
+        });
         out.leave_numbers(masks);
         if rows == 0 {
             out.none("fewer lexicon words than min_terms");
         }
+    }
+
+    fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
+        let words = self.lexicon.words(document);
+        let masks: Vec<u64> = words.iter().map(|entry| self.lexicons_of(entry.hash)).collect();
+        let mut found = vec![None; keys.len()];
+        self.strings(&words, &masks, |_, string| {
+            let key = self.key.of(string);
+            let same = found.iter_mut().zip(keys).filter(|(_, other)| **other == key);
+            same.for_each(|(words, _)| *words = Some(string.to_owned()));
+        });
+        found
     }
 
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {

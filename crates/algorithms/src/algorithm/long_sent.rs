@@ -12,7 +12,9 @@
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::digest::{DIGEST, StringKey, VERIFY_STRING};
-use super::kit::sentences::{MAX_SENTENCE_DF, counted_sentences, key_of_sentences, longest_sentences};
+use super::kit::sentences::{
+    MAX_SENTENCE_DF, counted_sentences, key_of_sentences, longest_sentences, words_of_sentences,
+};
 use super::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::Result;
@@ -71,10 +73,20 @@ struct LongSentSigner<'c> {
     stats: &'c CorpusStats,
 }
 
+impl LongSentSigner<'_> {
+    /// Returns the longest sentences.
+    fn longest(&self, document: &Analysis<'_>) -> Result<Vec<String>, Reason> {
+        longest_sentences(document, self.sentences, self.max_df, self.stats)
+    }
+}
+
 impl KeySigner for LongSentSigner<'_> {
     fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
-        let longest = longest_sentences(document, self.sentences, self.max_df, self.stats)?;
-        Ok(key_of_sentences(longest, self.sentences, &self.key))
+        Ok(key_of_sentences(self.longest(document)?, self.sentences, &self.key))
+    }
+
+    fn words(&self, document: &Analysis<'_>) -> Option<String> {
+        self.longest(document).ok().map(words_of_sentences)
     }
 
     fn key_scheme(&self) -> SignatureScheme {

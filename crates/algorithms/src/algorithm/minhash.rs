@@ -118,7 +118,47 @@ struct MinHashSigner {
     verify: Option<Box<dyn Verify>>,
 }
 
+impl MinHashSigner {
+    /// Returns the key of each band.
+    fn keys(&self, minima: &[u64]) -> Vec<u64> {
+        let key = |(band, values): (usize, &[u64])| {
+            values.iter().fold(mix64(band as u64 + 1), |key, &value| combine(key, value))
+        };
+        minima.chunks_exact(self.rows).enumerate().map(key).collect()
+    }
+}
+
 impl Signer for MinHashSigner {
+    /// Returns one shingle for each band: the first one in the text that has one of the band's minima.
+    fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
+        let mut shingles = Vec::new();
+        self.shingling.cut_all(document, &mut shingles);
+        if shingles.is_empty() {
+            return vec![None; keys.len()];
+        }
+        let (mut minima, mut own) = (Vec::new(), Vec::new());
+        self.family.minima(&shingles, &mut minima);
+        let mut first: Vec<Option<usize>> = vec![None; self.bands];
+        for (at, &shingle) in shingles.iter().enumerate() {
+            self.family.minima(&[shingle], &mut own);
+            let has = |band: usize| (band * self.rows..(band + 1) * self.rows).any(|row| own[row] == minima[row]);
+            for band in 0..self.bands {
+                if first[band].is_none() && has(band) {
+                    first[band] = Some(at);
+                }
+            }
+            if first.iter().all(Option::is_some) {
+                break;
+            }
+        }
+        let (bands, texts) = (self.keys(&minima), self.shingling.texts(document));
+        let word = |&key: &u128| {
+            let band = bands.iter().position(|&band| u128::from(band) == key)?;
+            texts.get(first[band]?).map(|text| (*text).to_owned())
+        };
+        keys.iter().map(word).collect()
+    }
+
     fn scheme(&self) -> SignatureScheme {
         let ordered = self.bands > 1;
         let shape = RowShape { positions: self.bands as u32, key_bits: 64, ordered, sketch: self.sketch };
@@ -149,10 +189,7 @@ impl Signer for MinHashSigner {
         out.leave_numbers(shingles);
         // The minima of a family are not uniform in their low bits; a mixer turns each into one uniform byte.
         let sketch: Vec<u8> = minima.iter().take(self.sketch).map(|&minimum| (mix64(minimum) >> 56) as u8).collect();
-        let key = |(band, values): (usize, &[u64])| {
-            values.iter().fold(mix64(band as u64 + 1), |key, &value| combine(key, value))
-        };
-        let keys: Vec<u64> = minima.chunks_exact(self.rows).enumerate().map(key).collect();
+        let keys = self.keys(&minima);
         for (band, &key) in keys.iter().enumerate() {
             let others = keys.iter().cycle().skip(band + 1).take(keys.len() - 1);
             out.push(band as u32, key.into(), order_by(others.copied()), &sketch);
@@ -196,6 +233,23 @@ mod tests {
         let other = keys("bands=20,rows=5", "Совсем другие слова стоят здесь без всякой связи");
         assert!(one.iter().all(|row| !other.contains(row)));
         assert_ne!(one, keys("bands=20,rows=5,seed=43", "Кот спит на окне и видит птицу за окном"));
+    }
+
+    #[test]
+    fn each_band_has_a_shingle_of_the_text() {
+        let text = "Кот спит на окне и видит птицу за окном";
+        let params = crate::algorithm::kit::examples::params(&MinHash, "ngram=2,bands=20,rows=5");
+        let stats = crate::corpus::CorpusStats::none();
+        let signer = MinHash.signer(&params, &Corpus::new(1, &stats)).unwrap();
+        let pipeline = dupsift_text::Pipeline::new(&dupsift_text::TextOptions::default()).unwrap();
+        let document = pipeline.analyse(text);
+        let keys: Vec<u128> = keys("ngram=2,bands=20,rows=5", text).into_iter().map(|row| row.1).collect();
+        let words = signer.words_of_keys(&document, &[&keys[..], &[7]].concat());
+        let (last, words) = words.split_last().unwrap();
+        assert!(last.is_none() && words.len() == 20, "{words:?}");
+        assert!(words.iter().flatten().all(|words| words.split(' ').count() == 2), "{words:?}");
+        assert!(words.iter().all(|words| document.text().contains(words.as_deref().unwrap())), "{words:?}");
+        assert_eq!(signer.words_of_keys(&pipeline.analyse("!"), &keys[..1]), [None]);
     }
 
     #[test]

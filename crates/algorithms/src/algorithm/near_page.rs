@@ -90,8 +90,9 @@ struct NearPageSigner {
     key: StringKey,
 }
 
-impl KeySigner for NearPageSigner {
-    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+impl NearPageSigner {
+    /// Returns the chosen keywords in descending alphabetical order, joined with a separator.
+    fn joined(&self, document: &Analysis<'_>, separator: &str) -> Result<String, Reason> {
         let words = distinct_words(document);
         if words.is_empty() {
             return Err("no keywords");
@@ -112,10 +113,20 @@ impl KeySigner for NearPageSigner {
         chosen.sort_unstable_by(|a, b| b.1.cmp(a.1));
         let mut string = String::new();
         for (at, (_, word)) in chosen.iter().enumerate() {
-            string.push_str(if at > 0 { self.separator } else { "" });
+            string.push_str(if at > 0 { separator } else { "" });
             string.push_str(word);
         }
-        Ok(self.key.of(&string).into())
+        Ok(string)
+    }
+}
+
+impl KeySigner for NearPageSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        Ok(self.key.of(&self.joined(document, self.separator)?).into())
+    }
+
+    fn words(&self, document: &Analysis<'_>) -> Option<String> {
+        self.joined(document, " ").ok()
     }
 
     fn key_scheme(&self) -> SignatureScheme {

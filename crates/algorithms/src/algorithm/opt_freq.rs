@@ -70,7 +70,7 @@ impl Algorithm for OptFreq {
         let auto = params.flag("auto");
         let optimum = if auto { optimum_of(documents) } else { params.real("idf_opt") };
         Ok(Box::new(OptFreqSigner {
-            string: WordString::new("opt_freq", params)?,
+            words: WordString::new("opt_freq", params)?,
             weight: ByCount::new(documents, move |df| idf_weight(documents, df, optimum)),
             optimum: auto.then_some(optimum),
         }))
@@ -91,22 +91,33 @@ fn idf_weight(documents: u64, df: u64, optimum: f64) -> f64 {
 }
 
 struct OptFreqSigner {
-    string: WordString,
+    words: WordString,
     /// IDF' by df.
     weight: ByCount,
     /// The optimal IDF, if it was computed from the corpus.
     optimum: Option<f64>,
 }
 
+impl OptFreqSigner {
+    /// Returns the signature string.
+    fn string(&self, document: &Analysis<'_>) -> Result<String, Reason> {
+        self.words.of(document, |tf, most, frequency| augmented_tf(tf, most) * self.weight.of(frequency.df))
+    }
+}
+
 impl KeySigner for OptFreqSigner {
     fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
-        self.string.key(document, |tf, most, frequency| augmented_tf(tf, most) * self.weight.of(frequency.df))
+        Ok(self.words.key.of(&self.string(document)?).into())
+    }
+
+    fn words(&self, document: &Analysis<'_>) -> Option<String> {
+        self.string(document).ok()
     }
 
     fn key_scheme(&self) -> SignatureScheme {
         let note = |optimum: &f64| format!("optimal IDF: {optimum:.4} (words that occur in five documents)");
         let notes = self.optimum.iter().map(note).collect();
-        SignatureScheme { notes, ..SignatureScheme::one_key(self.string.key.bits()) }
+        SignatureScheme { notes, ..SignatureScheme::one_key(self.words.key.bits()) }
     }
 }
 

@@ -50,7 +50,7 @@ struct FirstWordsSigner {
 
 impl KeySigner for FirstWordsSigner {
     fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
-        let first = document.words().get(..self.words).ok_or("fewer words than the signature takes")?;
+        let first = document.words().get(..self.words).ok_or("fewer words than the signature needs")?;
         let first: Vec<&str> = first.iter().map(|word| document.word(word)).collect();
         Ok(hash128(first.join(" ").as_bytes()).into())
     }

@@ -63,8 +63,9 @@ struct TfSigner {
     key: StringKey,
 }
 
-impl KeySigner for TfSigner {
-    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+impl TfSigner {
+    /// Returns the most frequent words in alphabetical order, joined with single spaces.
+    fn string(&self, document: &Analysis<'_>) -> Result<String, Reason> {
         let words = || document.counted().iter().filter(|counted| !counted.word.stop);
         let distinct = words().count();
         if distinct == 0 {
@@ -76,7 +77,17 @@ impl KeySigner for TfSigner {
         // Dividing by the document's length would not change the order, so the counts themselves are compared.
         let mut heaviest = Heaviest::new(self.words);
         words().for_each(|counted| heaviest.push(counted.tf.into(), document, counted));
-        Ok(self.key.of(&heaviest.join()).into())
+        Ok(heaviest.join())
+    }
+}
+
+impl KeySigner for TfSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        Ok(self.key.of(&self.string(document)?).into())
+    }
+
+    fn words(&self, document: &Analysis<'_>) -> Option<String> {
+        self.string(document).ok()
     }
 
     fn key_scheme(&self) -> SignatureScheme {

@@ -123,10 +123,9 @@ impl TfIdfSigner<'_> {
         }
         heaviest
     }
-}
 
-impl KeySigner for TfIdfSigner<'_> {
-    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+    /// Returns the heaviest words in alphabetical order, joined with single spaces.
+    fn string(&self, document: &Analysis<'_>) -> Result<String, Reason> {
         let distinct = document.counted().iter().filter(|counted| !counted.word.stop).count();
         if distinct == 0 {
             return Err("no words");
@@ -134,7 +133,17 @@ impl KeySigner for TfIdfSigner<'_> {
         if distinct < self.min_distinct {
             return Err("fewer distinct words than min_distinct");
         }
-        Ok(self.key.of(&self.heaviest(document).join()).into())
+        Ok(self.heaviest(document).join())
+    }
+}
+
+impl KeySigner for TfIdfSigner<'_> {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        Ok(self.key.of(&self.string(document)?).into())
+    }
+
+    fn words(&self, document: &Analysis<'_>) -> Option<String> {
+        self.string(document).ok()
     }
 
     fn key_scheme(&self) -> SignatureScheme {

@@ -65,7 +65,7 @@ impl Algorithm for TfRidf {
 
     fn signer<'c>(&self, params: &Params, corpus: &Corpus<'c>) -> Result<Box<dyn Signer + 'c>> {
         Ok(Box::new(TfRidfSigner {
-            string: WordString::new("tf_ridf", params)?,
+            words: WordString::new("tf_ridf", params)?,
             bm25: params.flag("bm25_tf").then(|| Bm25::new(params, corpus.stats)),
             ridf: Ridf::new(corpus.stats),
         }))
@@ -100,24 +100,35 @@ impl Ridf {
 }
 
 struct TfRidfSigner {
-    string: WordString,
+    words: WordString,
     bm25: Option<Bm25>,
     ridf: Ridf,
 }
 
-impl KeySigner for TfRidfSigner {
-    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+impl TfRidfSigner {
+    /// Returns the signature string.
+    fn string(&self, document: &Analysis<'_>) -> Result<String, Reason> {
         match self.bm25 {
             Some(bm25) => {
                 let length = document.word_count();
-                self.string.key(document, |tf, _, frequency| bm25.tf(tf, length) * self.ridf.of(frequency))
+                self.words.of(document, |tf, _, frequency| bm25.tf(tf, length) * self.ridf.of(frequency))
             }
-            None => self.string.key(document, |tf, most, frequency| augmented_tf(tf, most) * self.ridf.of(frequency)),
+            None => self.words.of(document, |tf, most, frequency| augmented_tf(tf, most) * self.ridf.of(frequency)),
         }
+    }
+}
+
+impl KeySigner for TfRidfSigner {
+    fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason> {
+        Ok(self.words.key.of(&self.string(document)?).into())
+    }
+
+    fn words(&self, document: &Analysis<'_>) -> Option<String> {
+        self.string(document).ok()
     }
 
     fn key_scheme(&self) -> SignatureScheme {
-        SignatureScheme::one_key(self.string.key.bits())
+        SignatureScheme::one_key(self.words.key.bits())
     }
 }
 

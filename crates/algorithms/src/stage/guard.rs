@@ -78,7 +78,7 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
     if broken as f64 > limit * rows as f64 {
         let measured = broken as f64 / rows as f64;
         let sentence = format!(
-            "{} of {} broken, {}",
+            "{} of {} invalid {}",
             thousands(broken),
             counted_as(rows, "row is|rows are"),
             more(measured, limit)
@@ -88,8 +88,8 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
     if bad_bytes as f64 > limit * bytes as f64 {
         let measured = bad_bytes as f64 / bytes as f64;
         let sentence = format!(
-            "{} skipped, {} of the {} of the input, {}",
-            counted_as(bad_files, "file was|files were"),
+            "{} {} of the input's {} {}",
+            counted_as(bad_files, "skipped file has|skipped files have"),
             thousands(bad_bytes),
             counted(bytes, "byte"),
             more(measured, limit)
@@ -100,14 +100,14 @@ pub fn reading(read: &ReadCounts, share: Option<f64>) -> Vec<Fired> {
         let measured = bad_files as f64 / files as f64;
         let were = if bad_files == 1 { "was" } else { "were" };
         let sentence =
-            format!("{} of {} {were} skipped, {}", thousands(bad_files), counted(files, "file"), more(measured, limit));
+            format!("{} of {} {were} skipped {}", thousands(bad_files), counted(files, "file"), more(measured, limit));
         fired.push(Fired { name, measured, limit, sentence });
     }
     fired
 }
 
 fn more(measured: f64, limit: f64) -> String {
-    format!("{:.1}%: more than the {}% of `max-rejected-share`", 100.0 * measured, 100.0 * limit)
+    format!("({:.1}%), more than the {}% allowed by `max-rejected-share`", 100.0 * measured, 100.0 * limit)
 }
 
 /// Returns whether the guard with this name holds a result back.
@@ -139,7 +139,7 @@ pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> 
         measured,
         limit: share,
         sentence: format!(
-            "{} of the {} of {whose} would be removed ({:.1}%), more than the {}% of `max-removed-share`; look at clusters/ first", thousands(removed), counted(rows, "document"), 100.0 * measured, 100.0 * share),
+            "{} of the {} in {whose} would be removed ({:.1}%), more than the {}% allowed by `max-removed-share`; look at clusters/ first", thousands(removed), counted(rows, "document"), 100.0 * measured, 100.0 * share),
     })
 }
 
@@ -151,7 +151,7 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
         measured,
         limit: share,
         sentence: format!(
-            "{:.1}% of the text of the kept documents would be cut, more than the {}% of `max-cut-share`; look at passages/ first",
+            "{:.1}% of the text of the kept documents would be cut, more than the {}% allowed by `max-cut-share`; look at passages/ first",
             100.0 * measured,
             100.0 * share
         ),
@@ -192,7 +192,7 @@ pub fn templates(of_template: u64, removed: u64, share: f64) -> Option<Fired> {
         measured,
         limit: share,
         sentence: format!(
-            "{} ({:.1}%), more than the {}% of `max-template-share`; look at the largest clusters in report.html first",
+            "{} ({:.1}%), more than the {}% allowed by `max-template-share`; look at the largest clusters in report.html first",
             templates_of(of_template, removed),
             100.0 * measured,
             100.0 * share
@@ -221,7 +221,7 @@ pub fn shrunk(now: TextCounts, before: TextCounts, is_new_alone: bool, factor: u
         measured,
         limit: factor as f64,
         sentence: format!(
-            "the input has {} of text{whose}, and the previous run had {measured:.1} times as much ({}): more than the {factor} of `max-shrink-factor`", counted(of(now).round() as u64, "byte"), thousands(of(before).round() as u64)),
+            "the input has {} of text{whose}, and the previous run had {measured:.1} times as much ({}), more than the factor of {factor} allowed by `max-shrink-factor`", counted(of(now).round() as u64, "byte"), thousands(of(before).round() as u64)),
     })
 }
 
@@ -250,7 +250,7 @@ pub fn pairs(label: &str, now: PairCounts, before: PairCounts, factor: u64) -> O
         measured,
         limit: factor as f64,
         sentence: format!(
-            "{label} has {:.3} pairs per document, {measured:.1} times the {:.3} of the previous run: more than the {factor} of `max-pairs-factor`", a_document, before.a_document()),
+            "{label} has {:.3} pairs per document, {measured:.1} times the {:.3} of the previous run, more than the factor of {factor} allowed by `max-pairs-factor`", a_document, before.a_document()),
     })
 }
 
@@ -262,7 +262,7 @@ pub fn candidates(label: &str, a_document: f64, expected: f64, factor: u64) -> O
         measured,
         limit: factor as f64,
         sentence: format!(
-            "{label} has {a_document:.2} candidates per document, {measured:.1} times the {expected:.2} expected from earlier runs: more than the {factor} of `max-candidates-factor`; the statistics of the index may no longer fit these documents"),
+            "{label} has {a_document:.2} candidates per document, {measured:.1} times the {expected:.2} expected from earlier runs, more than the factor of {factor} allowed by `max-candidates-factor`; the statistics of the index may no longer fit these documents"),
     })
 }
 
@@ -282,7 +282,11 @@ mod tests {
         assert_eq!(templates(200, 1_000, 0.2), None);
         let fired = templates(205, 1_000, 0.2).unwrap();
         assert_eq!((fired.name, fired.measured), ("max-template-share", 0.205));
-        assert!(fired.sentence.contains("(20.5%), more than the 20% of `max-template-share`"), "{}", fired.sentence);
+        assert!(
+            fired.sentence.contains("(20.5%), more than the 20% allowed by `max-template-share`"),
+            "{}",
+            fired.sentence
+        );
         assert_eq!(templates(99, 99, 0.0), None);
     }
 
@@ -314,7 +318,7 @@ mod tests {
         assert_eq!(names(&read(99, 1), Some(0.0)), ["max-rejected-share"]);
         assert_eq!(names(&read(1000, 999), Some(1.0)), [""; 0]);
         let sentence = &reading(&read(500, 498), None)[0].sentence;
-        assert_eq!(sentence, "498 of 500 rows are broken, 99.6%: more than the 5% of `max-rejected-share`");
+        assert_eq!(sentence, "498 of 500 rows are invalid (99.6%), more than the 5% allowed by `max-rejected-share`");
     }
 
     #[test]
@@ -325,7 +329,7 @@ mod tests {
         let sentence = &reading(&with(51), None)[0].sentence;
         assert_eq!(
             sentence,
-            "1 file was skipped, 51 of the 1,000 bytes of the input, 5.1%: more than the 5% of `max-rejected-share`"
+            "1 skipped file has 51 of the input's 1,000 bytes (5.1%), more than the 5% allowed by `max-rejected-share`"
         );
     }
 
@@ -339,7 +343,7 @@ mod tests {
         assert_eq!(names(&with(1, 1, 20), Some(0.0)), ["max-rejected-share"]);
         assert_eq!(names(&ReadCounts { bytes: 0, ..with(1, 1, 1) }, None), ["max-rejected-share"]);
         let sentence = &reading(&with(4, 4, 5), None)[0].sentence;
-        assert_eq!(sentence, "4 of 5 files were skipped, 80.0%: more than the 5% of `max-rejected-share`");
+        assert_eq!(sentence, "4 of 5 files were skipped (80.0%), more than the 5% allowed by `max-rejected-share`");
     }
 
     #[test]
@@ -366,7 +370,7 @@ mod tests {
         let fires = |rows, removed| removal("a", rows, removed, 0.5, 10_000).is_some();
         assert_eq!([fires(9_999, 9_999), fires(10_000, 5_000), fires(10_000, 5_001)], [false, false, true]);
         let fired = removal("a", 10_000, 5_001, 0.5, 10_000).expect("more than half");
-        assert!(fired.sentence.starts_with("5,001 of the 10,000 documents of a would be removed (50.0%)"), "{fired:?}");
+        assert!(fired.sentence.starts_with("5,001 of the 10,000 documents in a would be removed (50.0%)"), "{fired:?}");
         assert!(removal("a", 10, 10, 1.0, 0).is_none() && removal("a", 10, 1, 0.0, 0).is_some());
         let of = |pairs, documents| PairCounts { pairs, documents };
         let fires = |now, before| pairs("exact", now, before, 5).is_some();

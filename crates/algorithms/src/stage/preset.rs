@@ -43,7 +43,7 @@ pub const PRESETS: &[Preset] = &[
         name: "fineweb",
         algorithms: "minhash:preset=fineweb",
         options: &[("remove-if", "pair"), ("chain", "remove")],
-        summary: "Does what FineWeb does, for comparisons: keeps one text per cluster, even if others say more",
+        summary: "Works like FineWeb, for comparisons: keeps one text per cluster, even if the others contain more",
     },
 ];
 

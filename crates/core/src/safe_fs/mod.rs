@@ -206,7 +206,7 @@ pub fn open_to_all(folder: &Path) -> io::Result<Option<String>> {
     if mode & 0o002 == 0 || private::keeps_no_rights(folder)? {
         return Ok(None);
     }
-    Ok(Some(format!("every user may write it (mode {:04o})", mode & 0o7777)))
+    Ok(Some(format!("every user can write to it (mode {:04o})", mode & 0o7777)))
 }
 
 #[cfg(test)]

@@ -46,10 +46,10 @@ pub fn refusal(folder: &Path) -> io::Result<Option<String>> {
     let handle = match open_folder(folder) {
         Ok(handle) => handle,
         Err(rustix::io::Errno::NOTDIR | rustix::io::Errno::LOOP | rustix::io::Errno::MLINK) => {
-            return Ok(Some("it is a link or no folder".to_owned()));
+            return Ok(Some("it is a link, or not a folder".to_owned()));
         }
         Err(error) if error == rustix::io::Errno::ACCESS => {
-            return Ok(Some("it may not be opened by this user".to_owned()));
+            return Ok(Some("this user may not open it".to_owned()));
         }
         Err(error) => return Err(error.into()),
     };
@@ -122,7 +122,7 @@ pub fn open_or_create(path: &Path) -> io::Result<File> {
     let file = regular(openat(&folder, name, OFlags::RDWR | OFlags::CREATE | AS_IT_IS, OWNER)?.into())?;
     match file.metadata()?.nlink() {
         0 | 1 => Ok(file),
-        links => Err(io::Error::new(ErrorKind::InvalidInput, format!("the file has {links} names"))),
+        links => Err(io::Error::new(ErrorKind::InvalidInput, format!("the file has {links} hard links"))),
     }
 }
 
@@ -149,7 +149,7 @@ pub(super) fn regular(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() {
         return Ok(file);
     }
-    Err(io::Error::new(ErrorKind::InvalidInput, "it is no regular file"))
+    Err(io::Error::new(ErrorKind::InvalidInput, "it is not a regular file"))
 }
 
 const OWNER: Mode = Mode::RUSR.union(Mode::WUSR);
@@ -171,7 +171,7 @@ fn folder_of(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
     match unfit(&there) {
         Some(why) if !known().contains(&identity(&there)) => Err(io::Error::new(
             ErrorKind::PermissionDenied,
-            format!("the folder {} is not this user's alone: {why}", folder.display()),
+            format!("the folder {} can be accessed by other users: {why}", folder.display()),
         )),
         _ => Ok((handle, name)),
     }
@@ -190,7 +190,7 @@ fn unfit(there: &Stat) -> Option<String> {
     if there.st_uid != geteuid().as_raw() {
         Some(format!("it belongs to another user (number {})", there.st_uid))
     } else if others_write(there) {
-        Some(format!("other users may write it (mode {:04o})", Mode::from_raw_mode(there.st_mode).bits() & 0o7777))
+        Some(format!("other users can write to it (mode {:04o})", Mode::from_raw_mode(there.st_mode).bits() & 0o7777))
     } else {
         None
     }

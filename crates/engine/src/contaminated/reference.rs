@@ -203,7 +203,7 @@ fn within(bytes: u64, memory: u64, items: u64, all: u64) -> Result<()> {
     Err(Error::wrong(
         "against",
         format!(
-            "{} of {} need {} of memory, more than a quarter of `memory={}`; use about `memory={}`, or search for a part of the items at a time",
+            "{} of {} need {} of memory, more than a quarter of `memory={}`; use about `memory={}`, or search for fewer items at a time",
             thousands(items),
             counted(all.max(items), "item"),
             size(bytes),

@@ -171,7 +171,7 @@ mod tests {
     #[test]
     fn too_little_says_what_would_do() {
         let message = Budget::new(1 << 20, 2).unwrap_err().to_string();
-        assert_eq!(message, "`memory=1.0 MiB` is too small for this work; the least that would do is 48.0 MiB");
+        assert_eq!(message, "`memory=1.0 MiB` is too small for this run; the minimum is 48.0 MiB");
         let budget = Budget::new(64 << 20, 2).unwrap();
         assert!(budget.rows + 2 * budget.a_thread <= 64 << 20);
     }

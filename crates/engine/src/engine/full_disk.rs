@@ -48,13 +48,13 @@ impl Disk {
         let rest = expected.saturating_sub(written);
         if rest <= now {
             return format!(
-                "{folder} needs more space than the expected {}, of which {} are written: candidate pairs and saved stages need additional space",
+                "{folder} needs more space than the expected {}, of which {} is written: candidate pairs and saved stages need additional space",
                 size(expected),
                 size(written.min(expected))
             );
         }
         format!(
-            "about {} more are needed in {folder}, where {} are free (temporary files of the complete run: about {})",
+            "about {} more is needed in {folder}, where {} is free (temporary files of the complete run: about {})",
             size(rest - now),
             size(now),
             size(expected)
@@ -76,7 +76,7 @@ mod tests {
         let disk = Disk { folder: "work".into(), free: Some(10 << 20) };
         assert_eq!(
             disk.needed(Some(100 << 20), Some(2 << 20)),
-            "about 90.0 MiB more are needed in work, where 2.0 MiB are free (temporary files of the complete run: about 100.0 MiB)"
+            "about 90.0 MiB more is needed in work, where 2.0 MiB is free (temporary files of the complete run: about 100.0 MiB)"
         );
         assert!(
             disk.needed(Some(9 << 20), Some(1 << 20)).starts_with("work needs more space than the expected 9.0 MiB")
@@ -92,7 +92,7 @@ mod tests {
         let of = |code| Error::io("write", Path::new("a"))(std::io::Error::from_raw_os_error(code));
         for code in [libc::ENOSPC, libc::EDQUOT] {
             let told = disk.tell_of(of(code), || Some(u64::MAX), None).to_string();
-            assert!(told.starts_with("cannot write a: ") && told.contains(" more are needed in "), "{told}");
+            assert!(told.starts_with("cannot write a: ") && told.contains(" more is needed in "), "{told}");
             assert!(told.ends_with("; no output was written"), "{told}");
             let told = disk.tell_of(of(code), || None, Some("run it again".into())).to_string();
             assert!(told.ends_with("; completed work is not lost: run it again"), "{told}");

@@ -95,7 +95,7 @@ impl AddedColumns {
                 "sources" => added.sources = true,
                 other => {
                     let hint = did_you_mean(other, ADDED);
-                    let expected = "expected some of these with commas between, or none";
+                    let expected = "expected a comma-separated list of these, or none";
                     let why = format!("{other:?} is none of cluster_size, copies and sources{hint}; {expected}");
                     return Err(Error::wrong("add", why));
                 }

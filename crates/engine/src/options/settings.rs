@@ -18,7 +18,7 @@ use dupsift_core::error::{Error, Result, did_you_mean};
 /// Options that exclude each other, and what both do.
 const RIVALS: &[(&str, &str, &str)] = &[
     ("text-column", "html-column", "name the column to read"),
-    ("whole-files", "text-lines", "say what a document is in text files"),
+    ("whole-files", "text-lines", "define the documents in text files"),
     ("algorithms", "preset", "choose the algorithms"),
     ("threshold", "preset", "set thresholds"),
     ("train", "model", "choose how pages are processed"),

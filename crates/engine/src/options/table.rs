@@ -78,7 +78,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(FILTER, STREAM, "keys", "N", Kind::Whole(1, u64::MAX), "Number of keys to size a new filter for")
         .default(depends("ten times the documents of this input")),
     OptionSpec::new(FILTER, STREAM, "rate", "RATE", Kind::Rate,
-        "Largest share of new documents that a new filter may flag by mistake")
+        "Maximum share of new documents that a new filter may flag by mistake")
         .default(is("0.001")),
 
     OptionSpec::new(ITEMS, CONTAMINATED, "against", "INPUT", Kind::Texts,
@@ -93,8 +93,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         "Column with the list of choices that answers refer to by letter or position, or one column per choice: A,B,C,D")
         .default(in_words("choices", "choices; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "answer-column", "COLUMN", Kind::Column,
-        "Column with answers, which are searched for in a span and within 200 tokens of it: texts, lists of texts any one of \
-         which is correct, or letters or positions of choices")
+        "Column with answers, which are searched for in a span and within 200 tokens of it: texts, lists of equally correct texts, or letters or positions of choices")
         .default(in_words("answer", "answer; optional")),
     OptionSpec::new(ITEMS, CONTAMINATED, "suite-column", "COLUMN", Kind::Column,
         "Column with each item's suite, for counts by suite")
@@ -298,9 +297,9 @@ pub static OPTIONS: &[OptionSpec] = &[
             |_| None,
         ),
     OptionSpec::new(DUPLICATES, THRESHOLD, "threshold", "T", Kind::Share,
-        "Smallest similarity of duplicates, if `algorithms` names only one: `algorithms=minhash` with `threshold=0.8` is \
+        "Minimum similarity of duplicates, if `algorithms` names only one algorithm: `algorithms=minhash` with `threshold=0.8` is \
          `algorithms=minhash:threshold=0.8`")
-        .but(&[(Verb::Contaminated, "Smallest score, from 0 to 1, of a contaminated document", is("0.8"))]),
+        .but(&[(Verb::Contaminated, "Minimum score, from 0 to 1, of a contaminated document", is("0.8"))]),
     OptionSpec::new(DUPLICATES, FINDERS, "count-copies", "", Kind::Switch,
         "Whether exact copies count in word statistics")
         .default(is("true"))
@@ -309,7 +308,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| Some(run.recipe.count_copies.into()),
         ),
     OptionSpec::new(DUPLICATES, RUN, "scope", "SCOPE", Kind::Text(|typed| words::scope(typed).map(drop)),
-        "Which documents are compared: all; within:COLUMN, only those with the same value in this column; or \
+        "Documents to compare with each other: all; within:COLUMN, only those with the same value in this column; or \
          across:COLUMN, only those with different values. Rows without a value are compared as if they had the same one")
         .default(is("all"))
         .field(|run, given| words::set_scope(&mut run.recipe, given.text()), |run| Some(words::of_scope(&run.recipe).into())),
@@ -335,13 +334,13 @@ pub static OPTIONS: &[OptionSpec] = &[
         .field(|run, given| Ok(run.max_group = given.number()), |run| Some(run.max_group.into())),
     // All pairs in a group of 4,472 rows.
     OptionSpec::new(DUPLICATES, FINDERS, "max-candidates", "N", Kind::Whole(1, u64::MAX),
-        "Most comparisons in one group. Skipped comparisons are counted; if there are any, the pairs depend on the order \
+        "Maximum comparisons in one group. Skipped comparisons are counted; if there are any, the pairs depend on the order \
          of the documents")
         .default(is("10000000"))
         .field(|run, given| Ok(run.max_candidates = given.number()), |run| Some(run.max_candidates.into())),
 
     OptionSpec::new(RESOURCES, FINDERS, "prefilter", "", Kind::Switch,
-        "Sign twice, and write only rows whose key occurs more than once. Uses less disk space and more time")
+        "Compute signatures twice, and write only rows whose key occurs more than once. Saves disk space, but takes more time")
         .field(|run, given| Ok(run.prefilter = given.switch()), |run| Some(run.prefilter.into())),
 
     OptionSpec::new(DUPLICATES, COUNTING, "stats", "DIR", Kind::Path,
@@ -409,7 +408,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             (Verb::Stream, "Which of several duplicates is kept: columns, length or doc, each with asc or desc", is("length desc"))])
         .field(|run, given| Ok(run.keep = Keep::parse(given.text())?), |run| Some(run.keep.to_string().into())),
     OptionSpec::new(KEPT, DECIDING, "decide", "RULE", Kind::Text(any),
-        "Which algorithms must find a pair for removal: any, all or at-least:K of them, or the label of one")
+        "Which algorithms must find a pair before a document is removed: any, all or at-least:K of them, or the label of one")
         .default(is("any"))
         .field(
             |run, given| {
@@ -419,13 +418,13 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run| Some(run.decide.to_string().into()),
         ),
     OptionSpec::new(KEPT, RUN, "remove-if", "RULE", Kind::Text(|typed| RemoveIf::parse(typed).map(drop)),
-        "When a document of a pair is removed: pair, always; or contained:T[:N], only if the kept document contains the \
+        "Condition for removing a document of a pair: pair, always; or contained:T[:N], only if the kept document contains the \
          share T of its 3-grams and N of its numbers")
-        .brief("When a document is removed: pair, or contained:T[:N]")
+        .brief("Condition for removing a document: pair, or contained:T[:N]")
         .default(is("contained:0.8:0.9"))
         .field(|run, given| Ok(run.remove_if = RemoveIf::parse(given.text())?), |run| Some(run.remove_if.to_string().into())),
     OptionSpec::new(KEPT, DECIDING, "chain", "WHAT", Kind::Choice(CHAIN),
-        "What happens to documents that only a chain of pairs links to the kept one")
+        "How to treat documents that only a chain of pairs links to the kept one")
         .default(is("keep"))
         .field(
             |run, given| Ok(run.remove_chains = given.text() == "remove"),
@@ -433,18 +432,17 @@ pub static OPTIONS: &[OptionSpec] = &[
         ),
 
     OptionSpec::new(OUTPUT, RUN, "keep-texts", "", Kind::Switch,
-        "Also store the texts of removed documents and of those kept instead, in texts/, so that `dupsift explain` and \
-         `dupsift report` work when the corpus is gone")
+        "Also store the texts of removed documents and of those kept instead, in texts/, so that `dupsift explain` and `dupsift report` work after the corpus is deleted")
         .field(|run, given| Ok(run.keep_texts = given.switch()), |run| Some(run.keep_texts.into())),
     OptionSpec::new(OUTPUT, COPYING, "corpus", "LIST", Kind::Text(|typed| CorpusFiles::parse(typed).map(drop)),
-        "What to write of the corpus, file by file, separated by commas: keep, the kept rows, in deduped/; drop, the \
+        "Parts of the corpus to write, file by file, separated by commas: keep, the kept rows, in deduped/; drop, the \
          removed rows, in dropped/; annotate, a row of attributes for each row, in attributes/")
         .brief("Also write the corpus: keep, drop, annotate")
         .list()
         .default(is("none"))
         .but(&[(
             Verb::Contaminated,
-            "What to write of the corpus, file by file: keep, the documents that are not contaminated, in clean/; drop, the others, \
+            "Parts of the corpus to write, file by file: keep, the documents that are not contaminated, in clean/; drop, the others, \
              in dropped/",
             is("none"),
         )])
@@ -466,7 +464,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             |run, given| Ok(run.cut.what = Cut::parse(given.text())?),
             |run| Some(run.cut.what.map_or_else(|| "none".into(), |cut| cut.to_string()).into()),
         ),
-    OptionSpec::new(PASSAGES, RUN, "cut-at", "PLACE", Kind::Choice(CutAt::ALL), "Where cuts of `cut=runs:L` begin and end")
+    OptionSpec::new(PASSAGES, RUN, "cut-at", "PLACE", Kind::Choice(CutAt::ALL), "Boundaries of the cuts made by `cut=runs:L`")
         .default(is("word"))
         .field(|run, given| Ok(run.cut.at = CutAt::of(given.text())), |run| Some(run.cut.at.name().into())),
     OptionSpec::new(PASSAGES, RUN, "cut-min-chars", "N", Kind::Whole(0, u32::MAX as u64),

@@ -255,5 +255,5 @@ impl Forward {
 
 /// Returns the error for wrong contents. The temporary file belongs to this process alone, so only a broken disk returns other bytes.
 pub fn damaged() -> Error {
-    Error::Damaged { path: "forward-index".into(), why: "it does not hold what was written".into() }
+    Error::Damaged { path: "forward-index".into(), why: "its contents differ from what was written".into() }
 }

@@ -143,7 +143,7 @@ fn open(
     let held: FilterFacts = serde_json::from_str(&line).map_err(|_| strange())?;
     if !identities.contains(&held.identity.as_str()) {
         return Err(usage(format!(
-            "it holds keys from {}, perhaps made with other word lists or another version; expected keys from {recipe}",
+            "it contains keys from {}, perhaps made with other word lists or another version; expected keys from {recipe}",
             held.recipe
         )));
     }
@@ -160,7 +160,7 @@ fn open(
     // One number more than the counters, which may exactly fill the allowed memory.
     if bytes > most_bytes as u64 + 8 + 8 {
         return Err(usage(format!(
-            "{} of counters, of which `memory` allows {}; raise `memory`",
+            "the counters take {}, but `memory` allows {}; raise `memory`",
             counted(bytes, "byte"),
             thousands(most_bytes as u64)
         )));

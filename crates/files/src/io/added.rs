@@ -21,7 +21,7 @@ impl Added<'_> {
         let (begin, end) = text.find('{').zip(text.rfind('}')).ok_or(CHANGED)?;
         let fields = text.get(begin..=end).and_then(object_fields).ok_or(CHANGED)?;
         if let Some(name) = self.names.iter().find(|name| fields.iter().any(|field| field == *name)) {
-            return Err(format!("a row has a field {name:?} already; rename it, or do not add this column"));
+            return Err(format!("a row already has a field {name:?}; rename it, or do not add this column"));
         }
         let mut out = text[..end].to_owned();
         for (at, name) in self.names.iter().enumerate() {
@@ -66,7 +66,7 @@ mod tests {
         let expected = "\n\u{feff} {\"a\": {\"copies\": 1} ,\"copies\":7,\"sources\":8}\r\n";
         assert_eq!(json("\n\u{feff} {\"a\": {\"copies\": 1} }\r\n").as_deref(), Ok(expected));
         assert_eq!(json("{}").as_deref(), Ok("{\"copies\":7,\"sources\":8}"));
-        assert!(json("{\"sources\":null}").unwrap_err().contains("\"sources\" already"));
+        assert!(json("{\"sources\":null}").unwrap_err().contains("already has a field \"sources\""));
         assert!(json("[]").is_err() && json("}{").is_err());
         assert_eq!(added.record(1, b"\n\"a\nb\",\r\n", b','), b"\n\"a\nb\",,1,2\r\n");
         assert_eq!(

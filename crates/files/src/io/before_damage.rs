@@ -42,7 +42,7 @@ pub(super) fn before_damage(
     // The packed size is estimated in proportion to the unpacked one.
     let packed = if is_decoded { damage.at } else { share(damage.at, text, damage.bytes) };
     let bytes = file.metadata()?.len().saturating_sub(packed);
-    let why = format!("{}; the rows before that take part", damage.why);
+    let why = format!("{}; the rows before it are used", damage.why);
     Ok((Coding { text_bytes: Some(text), ..coding }, Lost { why, bytes }))
 }
 

@@ -138,7 +138,7 @@ fn what_stands_behind_the_end_of_a_compressed_file_is_told() {
     std::fs::write(&path, &members[..members.len() - 1]).expect("written");
     // The last member's checksum is cut off: its rows are still read.
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
-    assert!(bad[0].why.contains("cut off") && bad[0].takes_part && source.documents() == 15, "{bad:?}");
+    assert!(bad[0].why.contains("truncated") && bad[0].takes_part && source.documents() == 15, "{bad:?}");
 }
 
 /// Reads a damaged file as a whole and in small pieces, repacked and not, and returns its rows; `None` if nothing in it is usable.
@@ -152,7 +152,7 @@ fn rows_before(path: &Path, bytes: &[u8], encoding: &str) -> Option<Vec<String>>
         assert!(!bad[0].takes_part);
         return None;
     }
-    assert!(bad[0].takes_part && bad[0].why.ends_with("the rows before that take part"), "{bad:?}");
+    assert!(bad[0].takes_part && bad[0].why.ends_with("the rows before it are used"), "{bad:?}");
     let rows = read(&source, &whole(), usize::MAX).expect("read");
     assert_eq!(read(&source, &whole(), 1).expect("read"), rows);
     let work = tempfile::tempdir().expect("a folder");
@@ -250,8 +250,8 @@ fn a_file_of_no_objects_says_what_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.jsonl");
     for (text, said) in [
-        ("[{\"text\": \"a\"},\n{\"text\": \"b\"}]\n", "line 1 is not JSON: it begins an array"),
-        ("\n{\n  \"text\": \"a\"\n}\n", "line 2 is not JSON: an object that goes on"),
+        ("[{\"text\": \"a\"},\n{\"text\": \"b\"}]\n", "line 1 is not JSON: it is the start of an array"),
+        ("\n{\n  \"text\": \"a\"\n}\n", "line 2 is not JSON: an object that continues"),
         ("id,text\n1,a\n", "line 1 is not JSON: expected value"),
     ] {
         std::fs::write(&path, text).expect("written");
@@ -282,7 +282,7 @@ fn json_is_read_where_it_is_lines_and_left_where_it_is_not() {
     // If the file is the only one, or is named directly, it is read as data.
     for input in [at("dataset_info.json"), at("dataset_info.json").parent().expect("a folder").join("dataset*")] {
         let why = open(&[&input], Taking::default()).expect_err("no lines").to_string();
-        assert!(why.contains("line 1 is not JSON: an object that goes on in the next line"), "{why}");
+        assert!(why.contains("line 1 is not JSON: an object that continues on the next line"), "{why}");
     }
 }
 
@@ -314,7 +314,7 @@ fn what_is_lost_behind_the_last_member_is_told_of_a_file_that_takes_part() {
     let (source, bad) = open(&[folder.path()], Taking::default()).expect("opened");
     assert_eq!((source.documents(), bad.len()), (3, 1));
     assert_eq!((bad[0].bytes, bad[0].takes_part), (whole as u64, true));
-    assert!(bad[0].why.contains("the rows before them take part"), "{}", bad[0].why);
+    assert!(bad[0].why.contains("the rows before them are used"), "{}", bad[0].why);
 }
 
 #[test]

@@ -83,8 +83,9 @@ impl Coding {
             }
         }
         let encoding = detect::of_text(&sample).map_err(|name| {
-            let why =
-                format!("its text looks like {name}, which is not read; iconv -f {name} -t UTF-8 FILE converts it");
+            let why = format!(
+                "its text looks like {name}, which is not supported; convert it with iconv -f {name} -t UTF-8 FILE"
+            );
             io::Error::new(io::ErrorKind::InvalidData, why)
         })?;
         let encoding = if encoding == UTF_8 { Encoding::Utf8 } else { Encoding::Named(encoding) };

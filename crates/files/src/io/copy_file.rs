@@ -69,7 +69,7 @@ impl InputFile {
         let known = self.format.column_names(self.reopen()?, self.coding).map_err(|why| self.bad(why))?;
         match names.iter().find(|name| known.iter().flatten().any(|known| known == *name)) {
             None => Ok(()),
-            Some(name) => Err(wrong(format!("it has a column {name:?} already; rename it, or do not add this column"))),
+            Some(name) => Err(wrong(format!("it already has a column {name:?}; rename it, or do not add this column"))),
         }
     }
 

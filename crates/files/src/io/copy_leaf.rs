@@ -62,7 +62,7 @@ pub(super) fn copy(
                 $((ColumnReader::$kind(from), ColumnWriter::$writer(to)) if edits.is_none() => {
                     copy_typed(from, to, rows, [step, apart], (false, &|_, _| Ok(())), go_on)
                 })*
-                _ => Err(ParquetError::General("a column has another type than the schema says".into())),
+                _ => Err(ParquetError::General("the type of a column differs from the schema".into())),
             }
         };
     }

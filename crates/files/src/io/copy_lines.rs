@@ -26,8 +26,7 @@ pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
     }
     let encoding = coding.of_all().map_or("UTF-8", |encoding| encoding.name());
     Err(format!(
-        "its lines are in {encoding}, and lines are copied in encodings with the line ends of ASCII alone; write the file again \
-         in UTF-8, or go by removed/"
+        "its lines are in {encoding}, and lines can be copied only in encodings that have the line breaks of ASCII; convert the file to UTF-8, or use the table removed/"
     ))
 }
 
@@ -112,7 +111,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
             Err(copying
                 .bad(format!("the file changed while it was being read: {} lines then, {row} now", copying.rows)))
         }
-        Err(error) => Err(copying.bad(format!("cannot be read on: {error}"))),
+        Err(error) => Err(copying.bad(format!("cannot be read any further: {error}"))),
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn check(file: &File, fits: &Fits<'_>) -> Result<Option<Stretch>, Str
         for (leaf, chunk) in group.columns().iter().enumerate() {
             if chunk.compression() == Compression::LZO {
                 return Err(format!(
-                    "column {:?} is compressed with LZO, which nothing here can write; write the file again with another codec",
+                    "column {:?} is compressed with LZO, which dupsift cannot write; write the file again with another codec",
                     name(leaf)
                 ));
             }
@@ -79,7 +79,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>) -> Result<()> {
         Copy { file, metadata: &metadata, copying, stop: &stop }.all(out)
     });
     stop.check()?;
-    done.map_err(|why| copying.bad(format!("cannot be read on: {why}")))
+    done.map_err(|why| copying.bad(format!("cannot be read any further: {why}")))
 }
 
 /// Loads the footer with statistics and indexes. Damaged indexes are left out, because no read needs them.

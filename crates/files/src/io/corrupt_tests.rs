@@ -58,7 +58,7 @@ fn a_string_that_is_not_utf8_costs_its_row() {
     assert!(bad.is_empty(), "{bad:?}");
     let read = read(&source, &whole(), usize::MAX).expect("read");
     let wrong: Vec<(u64, String)> = read.iter().filter_map(|row| Some((row.0, row.1.clone().err()?))).collect();
-    assert_eq!((read.len(), wrong), (500, vec![(7, "not UTF-8: byte 5 of the text is wrong".to_owned())]));
+    assert_eq!((read.len(), wrong), (500, vec![(7, "not UTF-8: byte 5 of the text is invalid".to_owned())]));
 }
 
 /// Writes the checksum of the only page into its header, because the writer omits it. In Thrift's compact protocol, `15` is
@@ -150,7 +150,7 @@ fn one_damaged_file_of_many_is_named_and_takes_no_numbers() {
     let (source, bad) = open(&[folder.path()]).expect("opened");
     let bad: Vec<(&str, &str)> = bad.iter().map(|bad| (bad.label.as_str(), bad.why.as_str())).collect();
     assert_eq!(bad.iter().map(|bad| bad.0).collect::<Vec<_>>(), ["b.parquet", "c.parquet", "c2.parquet"]);
-    assert!(bad[0].1.starts_with("not a whole Parquet file"), "{bad:?}");
+    assert!(bad[0].1.starts_with("not a complete Parquet file"), "{bad:?}");
     assert_eq!(bad[1].1, "0 bytes; expected a Parquet file");
     assert_eq!((source.documents(), source.locate(500).0.label.as_str()), (1000, "d.parquet"));
     // Damage found late: the corpus is renumbered without that file, and footers and pages are looked up again.
@@ -177,7 +177,7 @@ fn compressed_lines_that_are_cut_off_are_a_bad_file_with_the_rows_before() {
         for keep in [bytes.len() / 2, bytes.len() - 1] {
             std::fs::write(&path, &bytes[..keep]).expect("written");
             let (source, bad) = open(&[&path]).expect("opened");
-            assert!(bad.len() == 1 && bad[0].why.contains("the file is cut off"), "{name} {keep}: {bad:?}");
+            assert!(bad.len() == 1 && bad[0].why.contains("the file is truncated"), "{name} {keep}: {bad:?}");
             assert_eq!(bad[0].takes_part, source.documents() > 0, "{name} {keep}");
             let rows =
                 if source.documents() > 0 { read(&source, &whole(), 1 << 20).expect("read") } else { Vec::new() };
@@ -215,7 +215,7 @@ fn a_stray_quote_in_a_file_that_is_cut_off_costs_its_line() {
         let path = folder.path().join(format!("a.csv.{name}"));
         std::fs::write(&path, &bytes[..bytes.len() / 2]).expect("written");
         let (source, bad) = open(&[&path]).expect("opened");
-        assert!(bad.len() == 1 && bad[0].why.contains("the file is cut off"), "{name}: {bad:?}");
+        assert!(bad.len() == 1 && bad[0].why.contains("the file is truncated"), "{name}: {bad:?}");
         assert!((5000..15_000).contains(&source.documents()), "{name}: {}", source.documents());
         let rows = read(&source, &whole(), 1 << 20).expect("read");
         let wrong = rows.iter().filter(|row| row.1.is_err()).count();
@@ -259,7 +259,7 @@ fn a_file_that_changes_after_it_was_opened_is_a_bad_file() {
     write_parquet(&table, &rows().slice(0, 499), plain());
     std::fs::remove_file(&lines).expect("removed");
     for (split, expected) in
-        source.splits(1 << 20).iter().zip(["changed while it was being read", "cannot be opened any more"])
+        source.splits(1 << 20).iter().zip(["changed while it was being read", "can no longer be opened"])
     {
         match source.read(split, &whole(), &mut |_| Ok(())) {
             Err(Error::BadFile { why, .. }) => assert!(why.contains(expected), "{why}"),

@@ -187,7 +187,7 @@ fn as_typed(folder: &Path, input: &str, path: &Path) -> String {
 fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
     let hint = if taking.text_files == TextFiles::Skipped { there.text_files_hint() } else { String::new() };
     let skipped = there.skipped().map_or_else(String::new, |skipped| format!("; {skipped}"));
-    let there = if there.is_empty() { String::new() } else { format!("; it holds {there}") };
+    let there = if there.is_empty() { String::new() } else { format!("; it contains {there}") };
     Error::usage(format!(
         "nothing to read in {input:?}; expected files that end in {} (names that begin with . or _ are skipped){there}{hint}{skipped}",
         formats::endings()
@@ -202,7 +202,7 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
         None if formats::of(path, TextFiles::Whole).is_some() => {
             let lines = if formats::of(path, TextFiles::Lines).is_some() { LINES_HINT } else { "" };
             format!(
-                "{shown} is not read as a table of documents; `whole-files` takes each such file as one document{lines}"
+                "{shown} is not read as a table of documents; `whole-files` reads each such file as one document{lines}"
             )
         }
         None => format!("{shown} has an unrecognized extension; expected {}", formats::endings()),

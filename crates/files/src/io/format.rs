@@ -161,7 +161,7 @@ pub trait Format: Debug + Sync {
     /// # Errors
     /// Returns the reason if they cannot, and what to do instead.
     fn edits(&self, _coding: Coding) -> std::result::Result<(), String> {
-        Err(format!("texts in {} cannot be written back; write the file again as Parquet or JSON lines", self.name()))
+        Err(format!("texts in {} cannot be changed; convert the file to Parquet or JSON lines", self.name()))
     }
 
     /// Checks that columns can be added to a file in this coding.
@@ -169,7 +169,7 @@ pub trait Format: Debug + Sync {
     /// # Errors
     /// Returns the reason if they cannot, and what to do instead.
     fn adds(&self, _coding: Coding) -> std::result::Result<(), String> {
-        Err(format!("columns cannot be added to {}; write the file again as Parquet or JSON lines", self.name()))
+        Err(format!("columns cannot be added to {}; convert the file to Parquet or JSON lines", self.name()))
     }
 
     /// Returns the first stretch that copying a subset of rows would read at a time and that does not fit into memory, if any.
@@ -190,7 +190,7 @@ pub trait Format: Debug + Sync {
 
     /// Returns the message for a file that should contain ids but cannot.
     fn without_ids(&self) -> String {
-        format!("{} has no columns of ids; expected Parquet, JSON lines or separated values", self.name())
+        format!("{} has no id columns; expected Parquet, JSON lines or separated values", self.name())
     }
 }
 
@@ -361,7 +361,7 @@ impl<'r> Reading<'r> {
     pub(super) fn failed(&self, error: io::Error) -> Error {
         match of_work_file(error) {
             Ok(error) => Error::reading("read the temporary file that has the text of", self.path)(error),
-            Err(error) => self.bad(format!("cannot be read on: {error}")),
+            Err(error) => self.bad(format!("cannot be read any further: {error}")),
         }
     }
 }

@@ -36,7 +36,7 @@ impl Held {
     pub fn open(folder: &Path) -> Result<Held> {
         let refused = |what: String| {
             Error::usage(format!(
-                "{} is not a result that was held back: {what}; expected the folder NAME{HELD_ENDING} that a run with exit code 4 named",
+                "{} is not a result that was held back: {what}; expected the folder NAME{HELD_ENDING} that a run with exit code 4 printed",
                 folder.display()
             ))
         };
@@ -98,7 +98,7 @@ impl Held {
             return Ok(());
         }
         Err(Error::usage(format!(
-            "{} was held back, but another run has written {} since then; move that one away, or run this one again with `accept`",
+            "{} was held back, but another run has written {} since then; move that result away, or run again with `accept`",
             self.folder.path.display(),
             output.path.display()
         )))
@@ -174,7 +174,7 @@ pub(super) fn check(output: &Place) -> Result<()> {
         return Ok(());
     }
     Err(Error::usage(format!(
-        "{} is needed for a result that must not replace {}, but holds something else; move it away, use another `out`, or pass `accept`",
+        "{} is needed for a result that must not replace {}, but contains something else; move it away, use another `out`, or pass `accept`",
         folder.path.display(),
         output.path.display()
     )))

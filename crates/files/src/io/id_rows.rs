@@ -111,7 +111,7 @@ mod tests {
         bytes[at + 3] = 0xE9;
         std::fs::write(&path, &bytes).unwrap();
         let read = rows(&path, ["a", "b"]).unwrap();
-        assert_eq!(read[0], Err("not UTF-8: byte 3 of column \"a\" is wrong".to_owned()));
+        assert_eq!(read[0], Err("not UTF-8: byte 3 of column \"a\" is invalid".to_owned()));
         assert_eq!(read[2], Ok([Some("y".to_owned()), Some("y".to_owned())]));
         // Some programs store arbitrary bytes as strings in Parquet files.
         let strings: ArrayRef = Arc::new(arrow::array::BinaryArray::from(vec![&b"x"[..], b"caf\xE9"]));
@@ -130,7 +130,7 @@ mod tests {
         writer.close().unwrap();
         let read = rows(&path, ["a", "b"]).unwrap();
         assert!(read[0].is_ok(), "{read:?}");
-        assert_eq!(read[1], Err("not UTF-8: byte 3 of column \"a\" is wrong".to_owned()));
+        assert_eq!(read[1], Err("not UTF-8: byte 3 of column \"a\" is invalid".to_owned()));
     }
 
     #[test]
@@ -148,7 +148,7 @@ mod tests {
             seen += u64::from(row.is_ok());
             Ok(true)
         });
-        assert!(why.unwrap().is_some_and(|why| why.contains("cut off")) && seen > 3000, "{seen}");
+        assert!(why.unwrap().is_some_and(|why| why.contains("truncated")) && seen > 3000, "{seen}");
     }
 
     #[test]
@@ -167,7 +167,7 @@ mod tests {
         assert_eq!(names(&(late.clone() + "{\"b\": 1}\n{\"c\": 1}")).unwrap().unwrap(), ["a", "b"]);
         assert_eq!(names(&(late + "[1]")).unwrap().unwrap(), ["a"]);
         let message = names("[1]\n2\n").unwrap_err().to_string();
-        assert!(message.contains("row 1 is no JSON object"), "{message}");
+        assert!(message.contains("row 1 is not a JSON object"), "{message}");
     }
 
     #[test]

@@ -101,11 +101,11 @@ impl Layout {
     /// Returns why the file cannot be read.
     pub fn of(file: &File) -> Result<Layout, String> {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
-        let whole = |why: String| format!("not a whole Arrow file ({size} bytes): {why}");
+        let whole = |why: String| format!("not a complete Arrow file ({size} bytes): {why}");
         let begins = bytes_at(file, 0, SIGN.len().min(usize::try_from(size).unwrap_or(usize::MAX)))?;
         let guarded = |of: &dyn Fn() -> Result<Layout, String>| match guard::guarded(of) {
             Ok(layout) => layout,
-            Err(said) => Err(format!("the decoder gave up on it ({said})")),
+            Err(said) => Err(format!("the decoder failed ({said})")),
         };
         if begins != SIGN {
             return guarded(&|| Layout::of_stream(file, size, 0)).map_err(whole);
@@ -126,7 +126,7 @@ impl Layout {
         }
         let read = layout.messages.iter().map(|message| message.at + message.description + message.body).max();
         let bytes = layout.lost.as_ref().map_or(size - read.unwrap_or(0).min(size), |lost| lost.bytes);
-        let why = format!("the Arrow file is cut off or damaged: {why}; the batches that are whole take part");
+        let why = format!("the Arrow file is truncated or damaged: {why}; the complete batches are used");
         layout.lost = Some(Lost { why, bytes });
         Ok(layout)
     }
@@ -136,10 +136,10 @@ impl Layout {
         let end = size.checked_sub(END_BYTES as u64).ok_or("it has no footer")?;
         let tail: [u8; END_BYTES] = bytes_at(file, end, END_BYTES)?.try_into().map_err(|_| "it has no footer")?;
         let length = read_footer_length(tail).map_err(|error| error.to_string())? as u64;
-        let start = end.checked_sub(length).ok_or("its footer is longer than it")?;
+        let start = end.checked_sub(length).ok_or("its footer is longer than the file")?;
         let footer = bytes_at(file, start, (end - start) as usize)?;
         let footer = root_as_footer(&footer).map_err(|error| format!("its footer: {error}"))?;
-        let schema = footer.schema().ok_or("there is no schema")?;
+        let schema = footer.schema().ok_or("it has no schema")?;
         let schema = try_fb_to_schema(schema).map_err(|error| error.to_string())?;
         let mut layout = Layout { schema: Some(schema), ..Layout::default() };
         let at = |block: &Block| {
@@ -147,20 +147,24 @@ impl Layout {
             let all = lengths.and_then(|(description, body)| description.checked_add(body));
             let offset = u64::try_from(block.offset()).ok();
             let fits = |(at, all): &(u64, u64)| at.checked_add(*all).is_some_and(|end| end <= size);
-            offset.zip(all).filter(fits).map(|(at, _)| at).ok_or("its footer names what lies beyond its end")
+            offset
+                .zip(all)
+                .filter(fits)
+                .map(|(at, _)| at)
+                .ok_or("its footer refers to bytes beyond the end of the file")
         };
         let mut dictionaries = 0;
         for block in footer.dictionaries().iter().flatten() {
             let at = at(block)?;
             let header = header(file, at, size)?.filter(|header| header.kind == MessageHeader::DictionaryBatch);
-            let header = header.ok_or("a dictionary is not there")?;
+            let header = header.ok_or("a dictionary is missing")?;
             layout.messages.push(Message::of(&header, at, None));
             dictionaries = header.held().saturating_add(dictionaries);
         }
         for (number, block) in footer.recordBatches().iter().flatten().enumerate() {
             let (at, number) = (at(block)?, number as u64);
             let header = header(file, at, size)?.filter(|header| header.kind == MessageHeader::RecordBatch);
-            let header = header.ok_or("a batch is not there")?;
+            let header = header.ok_or("a batch is missing")?;
             layout.messages.push(Message::of(&header, at, Some(number)));
             layout.pieces.push(header.piece(number));
         }
@@ -177,7 +181,7 @@ impl Layout {
                 Ok(Some(header)) => header,
                 Ok(None) => break,
                 Err(why) if !layout.pieces.is_empty() => {
-                    let why = format!("the stream is cut off or damaged: {why}; the rows before that take part");
+                    let why = format!("the stream is truncated or damaged: {why}; the rows before it are used");
                     layout.lost = Some(Lost { why, bytes: size - at });
                     break;
                 }
@@ -196,14 +200,14 @@ impl Layout {
                     layout.messages.push(Message::of(&header, from, Some(from)));
                     layout.pieces.push(header.piece(from));
                 }
-                other => return Err(format!("a message of a kind that has no place there ({other:?})")),
+                other => return Err(format!("unexpected message type {other:?}")),
             }
             if layout.pieces.is_empty() {
                 head = end;
             }
         }
         if layout.schema.is_none() {
-            return Err("there is no schema".to_owned());
+            return Err("it has no schema".to_owned());
         }
         layout.pieces.iter_mut().for_each(|piece| piece.held = piece.held.saturating_add(dictionaries));
         if late || head > MAX_HEAD {
@@ -255,7 +259,7 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
     let mut place = at;
     let mut next = || {
         place += 4;
-        bytes_at(file, place - 4, 4)?.try_into().map_err(|_| "4 bytes are not there".to_owned())
+        bytes_at(file, place - 4, 4)?.try_into().map_err(|_| "4 bytes are missing".to_owned())
     };
     let first: [u8; 4] = next()?;
     let length = u32::from_le_bytes(if first == CONTINUES { next()? } else { first });
@@ -269,15 +273,15 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
     let description = bytes_at(file, place, length as usize)?;
     let message = root_as_message(&description).map_err(|error| format!("the message at byte {at}: {error}"))?;
     let bytes = u64::try_from(message.bodyLength()).ok().filter(|bytes| *bytes <= size - body);
-    let bytes = bytes.ok_or_else(|| format!("the message at byte {at} goes beyond the end"))?;
+    let bytes = bytes.ok_or_else(|| format!("the message at byte {at} extends past the end of the file"))?;
     let mut header = Header { kind: message.header_type(), schema: None, rows: 0, body, bytes, unpacked: 0 };
     if let Some(schema) = message.header_as_schema() {
         header.schema = Some(try_fb_to_schema(schema).map_err(|error| error.to_string())?);
     }
     let dictionary = message.header_as_dictionary_batch().and_then(|dictionary| dictionary.data());
     if let Some(batch) = message.header_as_record_batch().or(dictionary) {
-        header.rows =
-            u64::try_from(batch.length()).map_err(|_| format!("the batch at byte {at} has less than no rows"))?;
+        header.rows = u64::try_from(batch.length())
+            .map_err(|_| format!("the batch at byte {at} has a negative number of rows"))?;
         if let Some(compression) = batch.compression() {
             // One byte of a Zstandard block may expand to a complete block, one byte of LZ4 to 255 bytes.
             let most = if compression.codec() == CompressionType::LZ4_FRAME { 256 } else { 1 << 15 };
@@ -285,7 +289,9 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
                 let becomes = unpacked(file, body, bytes, buffer.offset())?;
                 let length = buffer.length() as u64;
                 if becomes > length.saturating_mul(most).saturating_add(SMALL_BUFFER) {
-                    return Err(format!("a buffer of {length} bytes at byte {at} cannot unpack to {becomes} bytes"));
+                    return Err(format!(
+                        "a buffer of {length} bytes at byte {at} cannot decompress to {becomes} bytes"
+                    ));
                 }
                 header.unpacked = header.unpacked.saturating_add(becomes);
             }
@@ -334,7 +340,7 @@ pub(super) fn batches<E>(
             continue;
         }
         let batch = guarded(|| decoder.read_record_batch(&block, &bytes)).map_err(bad)?;
-        each(batch.ok_or_else(|| bad("a batch is not there any more".to_owned()))?)?;
+        each(batch.ok_or_else(|| bad("a batch no longer exists".to_owned()))?)?;
     }
     Ok(())
 }
@@ -342,7 +348,7 @@ pub(super) fn batches<E>(
 /// Checks that this many bytes of memory can be allocated.
 fn room_for(bytes: u64) -> Result<(), String> {
     let there = usize::try_from(bytes).ok().is_some_and(|bytes| Vec::<u8>::new().try_reserve_exact(bytes).is_ok());
-    if there { Ok(()) } else { Err(format!("there is no memory for a batch that unpacks to {bytes} bytes")) }
+    if there { Ok(()) } else { Err(format!("not enough memory for a batch that decompresses to {bytes} bytes")) }
 }
 
 /// Returns the bytes of a message.
@@ -397,7 +403,7 @@ fn guarded<T>(call: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, String>
     match guard::guarded(call) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(format!("the Arrow file is damaged: {error}")),
-        Err(said) => Err(format!("the decoder gave up on it ({said})")),
+        Err(said) => Err(format!("the decoder failed ({said})")),
     }
 }
 

@@ -136,17 +136,17 @@ fn damage_is_told_and_never_a_panic() {
     for (length, rows) in [(whole_file.len() - 1, 60), (whole_file.len() - 60, 60), (first + 120, 30)] {
         std::fs::write(&path, &whole_file[..length]).expect("written");
         let (source, bad) = open(&[&path]).expect("opened");
-        assert!(bad.len() == 1 && bad[0].takes_part && bad[0].why.contains("cut off or damaged"), "{bad:?}");
+        assert!(bad.len() == 1 && bad[0].takes_part && bad[0].why.contains("truncated or damaged"), "{bad:?}");
         assert_eq!(read(&source, &whole(), usize::MAX).expect("read").len(), rows, "{length}");
     }
     // A stream that is cut off loses the missing batches.
     let first = bytes(&[rows(0, 30)], false, None).len();
     std::fs::write(&path, &streamed[..first + 40]).expect("written");
     let (source, bad) = open(&[&path]).expect("opened");
-    assert!(bad.len() == 1 && bad[0].takes_part && bad[0].why.contains("cut off or damaged"), "{bad:?}");
+    assert!(bad.len() == 1 && bad[0].takes_part && bad[0].why.contains("truncated or damaged"), "{bad:?}");
     assert_eq!(read(&source, &whole(), usize::MAX).expect("read").len(), 30);
-    assert!(outcome(b"").expect_err("nothing").contains("there is no schema"));
-    assert!(outcome(b"id,text\n1,a\n").expect_err("text").contains("not a whole Arrow file"));
+    assert!(outcome(b"").expect_err("nothing").contains("it has no schema"));
+    assert!(outcome(b"id,text\n1,a\n").expect_err("text").contains("not a complete Arrow file"));
     let no_text = batch(vec![("words", Arc::new(StringArray::from(vec!["a"])) as ArrayRef)]);
     assert!(
         outcome(&bytes(&[no_text], true, None))
@@ -174,7 +174,7 @@ fn a_length_that_cannot_be_is_refused_before_memory_is_allocated_for_it() {
         damaged[at - 8..at].copy_from_slice(&(1_i64 << 60).to_le_bytes());
         std::fs::write(&path, &damaged).expect("written");
         let (_, bad) = open(&[&path]).expect("opened");
-        assert!(bad[0].why.contains("cannot unpack to 1152921504606846976 bytes"), "{bad:?}");
+        assert!(bad[0].why.contains("cannot decompress to 1152921504606846976 bytes"), "{bad:?}");
     }
     assert!(room_for(1 << 60).is_err() && room_for(1 << 10).is_ok());
 }

@@ -117,7 +117,7 @@ impl<'de> Filled<'_, 'de> {
                     Read::Plain(other) => self.row.bad = Some(wrong_type(&columns.text, &other, "a string")),
                     Read::Strange(what) => {
                         let detail = format!(
-                            "the field {:?} is a list with {what} in it; expected strings, or objects with \"content\" or \"text\"",
+                            "the field {:?} is a list that contains {what}; expected strings, or objects with \"content\" or \"text\"",
                             columns.text
                         );
                         self.row.bad = Some(Rejection::new(RejectReason::WrongType, detail));
@@ -188,7 +188,7 @@ impl<'de> Filled<'_, 'de> {
         };
         if is_second {
             let name = [&self.columns.text, &self.columns.id].into_iter().chain(&self.columns.others).nth(at);
-            let detail = format!("the field {:?} comes twice", name.map_or("", String::as_str));
+            let detail = format!("the field {:?} occurs twice", name.map_or("", String::as_str));
             self.row.bad = Some(Rejection::new(RejectReason::BrokenRecord, detail));
         }
         wins
@@ -410,7 +410,7 @@ impl<'de> Walk<'de> for Item<'_> {
                 self.push(&text);
                 None
             }
-            None => Some("an object without them"),
+            None => Some("an object without text"),
         })
     }
 }
@@ -431,7 +431,7 @@ impl<'de> Walk<'de> for Content<'_> {
         Ok(None)
     }
     fn object<A: MapAccess<'de>>(self, object: A) -> Result<Option<&'static str>, A::Error> {
-        ReadScalar.object(object).map(|_| Some("an object as content"))
+        ReadScalar.object(object).map(|_| Some("a message whose content is an object"))
     }
 }
 
@@ -490,9 +490,9 @@ mod tests {
             "See\nit",
         );
         for (line, what) in [
-            (r#"{"text":["a",1]}"#, "a number in it"),
-            (r#"{"text":[["a"]]}"#, "a list in it"),
-            (r#"{"text":[{"role":"user"}]}"#, "an object without them in it"),
+            (r#"{"text":["a",1]}"#, "contains a number"),
+            (r#"{"text":[["a"]]}"#, "contains a list"),
+            (r#"{"text":[{"role":"user"}]}"#, "contains an object without text"),
             (r#"{"text":{"content":"a"}}"#, "is an object"),
         ] {
             assert!(text(line).is_some_and(|said| said.starts_with('!') && said.contains(what)), "{:?}", text(line));
@@ -524,7 +524,7 @@ mod tests {
             Err(why) => why.to_string(),
         };
         assert!(why(br#"{"text":5}"#).contains("is an integer; expected a string"));
-        assert!(why(br#"{"text":["a",true]}"#).contains("is a list with true or false in it"));
+        assert!(why(br#"{"text":["a",true]}"#).contains("is a list that contains true or false"));
         assert!(why(br#"{"text":"a","id":1.5}"#).contains("not an integer; expected a string or integer"));
         assert!(why(br#"{"text":"a","id":{"a":1}}"#).contains("an object"));
         assert!(why(b"{\"text\":\"a\xFF\"}").contains("not UTF-8: byte 10"));

@@ -148,11 +148,11 @@ impl Ledger {
         let signed: Signed = serde_json::from_slice(&bytes).map_err(|error| damaged(error.to_string()))?;
         let found = crc32fast::hash(signed.ledger.get().as_bytes());
         if found != signed.crc {
-            return Err(damaged(format!("it has checksum {found:08x} and not {:08x}", signed.crc)));
+            return Err(damaged(format!("it has checksum {found:08x} instead of {:08x}", signed.crc)));
         }
         let ledger: Ledger = serde_json::from_str(signed.ledger.get()).map_err(|error| damaged(error.to_string()))?;
         match ledger.foreign() {
-            Some((key, name)) => Err(damaged(format!("it lists the file {name:?}, which no product {key:?} has"))),
+            Some((key, name)) => Err(damaged(format!("it lists the file {name:?}, which is not part of {key:?}"))),
             None => Ok(Some(ledger)),
         }
     }

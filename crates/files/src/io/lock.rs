@@ -62,7 +62,7 @@ impl Owner {
 impl std::fmt::Display for Owner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match (self.process, &*self.host) {
-            (0, _) => f.write_str("its process has not said which it is"),
+            (0, _) => f.write_str("its process is unknown"),
             (process, "") => write!(f, "process {process}"),
             (process, host) => write!(f, "process {process} on {host}"),
         }
@@ -190,7 +190,7 @@ pub fn locking(answer: std::result::Result<(), TryLockError>) -> io::Result<Lock
             let number = error.raw_os_error();
             let unknown = [libc::ENOLCK, libc::EINVAL, libc::ENOSYS, libc::EOPNOTSUPP, libc::ENOTSUP];
             if error.kind() == ErrorKind::Unsupported || number.is_some_and(|number| unknown.contains(&number)) {
-                tracing::debug!("the file system knows no locks: {error}");
+                tracing::debug!("the file system does not support locks: {error}");
                 return Ok(Locking::Unknown);
             }
             Err(error)
@@ -229,7 +229,7 @@ mod tests {
             Asked::Mine(_) => panic!("two hold it"),
             Asked::Refused(why) => panic!("{why}"),
         };
-        assert_eq!(said(Lock::take(&folder).expect("asked")), "its process has not said which it is");
+        assert_eq!(said(Lock::take(&folder).expect("asked")), "its process is unknown");
         lock.sign(&Owner::here(Some(Path::new("/longer/than/the/next")))).expect("written");
         lock.sign(&Owner::here(None)).expect("written");
         let owner = said(Lock::take(&folder).expect("asked"));

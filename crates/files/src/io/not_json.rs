@@ -6,7 +6,7 @@ const SHOWN: usize = 120;
 /// Returns a message that states what the line is instead of an object.
 pub(super) fn said(line: &[u8]) -> String {
     let (what, way_out) = kind(line);
-    format!("{what}; expected an object a line{way_out}")
+    format!("{what}; expected one object per line{way_out}")
 }
 
 /// Returns whether the line may be from a settings file or another kind of text. Other bytes indicate damage.
@@ -34,20 +34,23 @@ fn kind(line: &[u8]) -> (String, &'static str) {
         return ("it is not UTF-8".to_owned(), "; try `encoding=auto`, or the name of the encoding");
     }
     match line.first() {
-        Some(b'[') => ("it begins an array".to_owned(), "; jq -c \".[]\" FILE makes lines of the items of an array"),
+        Some(b'[') => (
+            "it is the start of an array".to_owned(),
+            "; jq -c \".[]\" FILE writes each item of an array on its own line",
+        ),
         Some(b'{') => {
             let error = serde_json::from_slice::<serde::de::IgnoredAny>(line).err();
             if error.as_ref().is_some_and(serde_json::Error::is_eof) {
                 return (
-                    "an object that goes on in the next line".to_owned(),
-                    "; jq -c . FILE makes one line of each object",
+                    "an object that continues on the next line".to_owned(),
+                    "; jq -c . FILE writes each object on one line",
                 );
             }
             let error = error.map_or_else(|| "names that are not strings".to_owned(), |error| error.to_string());
             (error.chars().take(SHOWN).collect(), "")
         }
         _ => match serde_json::from_slice::<serde::de::IgnoredAny>(line) {
-            Ok(_) => ("it is no object".to_owned(), ""),
+            Ok(_) => ("it is not an object".to_owned(), ""),
             Err(error) => (error.to_string().chars().take(SHOWN).collect(), ""),
         },
     }
@@ -60,16 +63,16 @@ mod tests {
     #[test]
     fn what_a_line_is_and_the_way_out() {
         for (line, what, way_out) in [
-            (&b"[{\"text\": \"a\"},"[..], "begins an array", "jq -c \".[]\""),
-            (b"{", "goes on in the next line", "jq -c . FILE"),
-            (b"{\"text\": \"a", "goes on in the next line", "jq -c . FILE"),
+            (&b"[{\"text\": \"a\"},"[..], "start of an array", "jq -c \".[]\""),
+            (b"{", "continues on the next line", "jq -c . FILE"),
+            (b"{\"text\": \"a", "continues on the next line", "jq -c . FILE"),
             (b"\xFF\xFE{\0\"\0", "UTF-16", "`encoding=auto`"),
             (b"{\0\"\0t\0e\0", "UTF-16", "`encoding=auto`"),
-            (b"PK\x03\x04\x14", "binary data", "an object a line"),
+            (b"PK\x03\x04\x14", "binary data", "one object per line"),
             (b"\xB0\xA1", "not UTF-8", "`encoding=auto`"),
-            (b"id,text", "expected value", "an object a line"),
-            (b"7", "no object", "an object a line"),
-            (b"{\"a\": }", "expected value", "an object a line"),
+            (b"id,text", "expected value", "one object per line"),
+            (b"7", "not an object", "one object per line"),
+            (b"{\"a\": }", "expected value", "one object per line"),
         ] {
             let said = said(line);
             assert!(said.contains(what) && said.contains(way_out), "{said}");

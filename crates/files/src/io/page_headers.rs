@@ -82,7 +82,7 @@ impl Most {
         let most = self.bytes.saturating_mul(TIMES).max(packed * UNPACKED).saturating_add(MORE);
         if self.is_packed && unpacked > most {
             return Err(format!(
-                "a page of {packed} bytes would have {unpacked} unpacked, and all pages {}",
+                "a page of {packed} bytes would have {unpacked} bytes when decompressed, and all pages {}",
                 self.bytes
             ));
         }
@@ -172,7 +172,7 @@ fn page(header: &mut Compact<impl Read>) -> io::Result<Page> {
 }
 
 fn odd() -> io::Error {
-    io::Error::new(io::ErrorKind::InvalidData, "not the header of a page")
+    io::Error::new(io::ErrorKind::InvalidData, "not a page header")
 }
 
 fn length(number: i64) -> io::Result<u32> {

@@ -30,7 +30,7 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Resu
     match guard::guarded(call) {
         Ok(Ok(value)) => Ok(value),
         Ok(Err(error)) => Err(error.to_string()),
-        Err(said) => Err(format!("the decoder gave up on it ({said})")),
+        Err(said) => Err(format!("the decoder failed ({said})")),
     }
 }
 
@@ -57,8 +57,7 @@ pub(super) fn turn(file: &File, most: u64) -> Result<Option<MutexGuard<'static, 
     let needed = length.saturating_mul(IN_MEMORY);
     if needed > most {
         return Err(format!(
-            "the footer of the Parquet file has {length} bytes and would take about {needed} in memory, and {most} are left for it; \
-             expected a larger `memory`, or a file with fewer columns or row groups"
+            "the footer of the Parquet file has {length} bytes and would take about {needed} in memory, but only {most} is left; raise `memory`, or use a file with fewer columns or row groups"
         ));
     }
     Ok(Some(TURN.lock().unwrap_or_else(PoisonError::into_inner)))
@@ -92,7 +91,7 @@ pub(super) fn unread(file: &File, why: &str) -> String {
     if bytes >= 12 && is_mark(0) && is_mark(bytes - 4) {
         format!("the footer of the Parquet file cannot be read ({bytes} bytes): {why}")
     } else {
-        format!("not a whole Parquet file ({bytes} bytes): {why}")
+        format!("not a complete Parquet file ({bytes} bytes): {why}")
     }
 }
 
@@ -221,7 +220,7 @@ fn schema_of(name: &str, fields: Vec<TypePtr>) -> Result<SchemaDescriptor, Parqu
 /// Returns the rows and text bytes of every row group, checked against each other and against the file size.
 pub(super) fn pieces(metadata: &ParquetMetaData, columns: &Columns, file_bytes: u64) -> Result<Vec<Piece>, String> {
     let texts = if columns.parts.is_empty() { std::slice::from_ref(&columns.text) } else { &columns.parts };
-    let (first, rest) = texts.split_first().ok_or("there is no column of texts")?;
+    let (first, rest) = texts.split_first().ok_or("it has no text column")?;
     let mut pieces = pieces_of(metadata, first, file_bytes)?;
     for text in rest {
         for (piece, other) in pieces.iter_mut().zip(pieces_of(metadata, text, file_bytes)?) {
@@ -234,7 +233,8 @@ pub(super) fn pieces(metadata: &ParquetMetaData, columns: &Columns, file_bytes: 
 fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<Vec<Piece>, String> {
     let schema = metadata.file_metadata().schema_descr();
     let fields = schema.root_schema().get_fields();
-    let leaf = resolve(fields, text, true).and_then(|path| leaf_of(schema, &path)).ok_or("the footer lost a column")?;
+    let leaf =
+        resolve(fields, text, true).and_then(|path| leaf_of(schema, &path)).ok_or("the footer lacks a column")?;
     let mut pieces = Vec::with_capacity(metadata.num_row_groups());
     for (at, group) in metadata.row_groups().iter().enumerate() {
         let wrong = |what: &str| format!("row group {at} of the footer {what}");
@@ -243,7 +243,7 @@ fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<
         // A list has at least one value, even if it is null.
         let is_list = chunk.column_descr().max_rep_level() > 0 && chunk.num_values() > group.num_rows();
         if chunk.num_values() != group.num_rows() && !is_list {
-            return Err(wrong(&format!("says {rows} rows, but column {text:?} has {} values", chunk.num_values())));
+            return Err(wrong(&format!("declares {rows} rows, but column {text:?} has {} values", chunk.num_values())));
         }
         let start = chunk.dictionary_page_offset().unwrap_or(chunk.data_page_offset()).min(chunk.data_page_offset());
         let end = start.checked_add(chunk.compressed_size()).filter(|_| start >= 0 && chunk.compressed_size() >= 0);
@@ -257,7 +257,7 @@ fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<
     let rows: u128 = pieces.iter().map(|piece| u128::from(piece.rows)).sum();
     let said = metadata.file_metadata().num_rows();
     if i64::try_from(rows) != Ok(said) {
-        return Err(format!("the footer says {said} rows, but its row groups hold {rows}"));
+        return Err(format!("the footer declares {said} rows, but its row groups have {rows}"));
     }
     Ok(pieces)
 }
@@ -443,6 +443,6 @@ mod tests {
         drop(held);
         assert!(labels.join().expect("no panic"));
         assert!(unread(&file, "why").starts_with("the footer of the Parquet file cannot be read (1048588 bytes)"));
-        assert!(unread(&file_of(&bytes[..99]), "why").starts_with("not a whole Parquet file (99 bytes)"));
+        assert!(unread(&file_of(&bytes[..99]), "why").starts_with("not a complete Parquet file (99 bytes)"));
     }
 }

@@ -83,7 +83,7 @@ pub(super) fn read(
         each(gathered.take(plan.names)?)?;
     }
     if rows != plan.expected() {
-        return Err(damaged(format!("expected {} rows, {rows} came", plan.expected())));
+        return Err(damaged(format!("expected {} rows, got {rows}", plan.expected())));
     }
     Ok(())
 }

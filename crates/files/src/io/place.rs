@@ -39,10 +39,10 @@ impl Place {
     /// Returns [`Error::Usage`] if the path has no name, or is the working directory or one of its ancestors.
     pub fn of(out: &Path) -> Result<Place> {
         let wrong = |what: &str, error: io::Error| {
-            Error::wrong_value("out", out.display(), format_args!("{what} ({error}); expected a path of folders"))
+            Error::wrong_value("out", out.display(), format_args!("{what} ({error}); expected the path of a folder"))
         };
         let path = behind_link(out).map_err(|error| wrong("it is a link that cannot be followed", error))?;
-        let path = std::path::absolute(path).map_err(|error| wrong("it is no path", error))?;
+        let path = std::path::absolute(path).map_err(|error| wrong("it is not a valid path", error))?;
         let refused = |what: &str| {
             let shown = out.display();
             let own = format!("`out={shown}/NAME`");
@@ -98,7 +98,7 @@ impl Place {
         let wrong = |what: String| Err(Error::wrong_value("out", &shown, what));
         let Some(there) = self.parent.ancestors().find(|above| above.exists()) else { return Ok(()) };
         if !there.is_dir() {
-            return wrong(format!("{} is no folder; expected a path of folders", there.display()));
+            return wrong(format!("{} is not a folder; expected the path of a folder", there.display()));
         }
         if mounts::is_mount_point(&self.path) {
             let way_out = format!("expected a folder in it, as in `out={shown}/NAME`");
@@ -111,10 +111,10 @@ impl Place {
         let missing = self.parent.strip_prefix(there).unwrap_or(Path::new(""));
         match probe(there.join(name), missing) {
             Err(error) if error.kind() == ErrorKind::InvalidFilename => wrong(format!(
-                "a name in it is too long, for the output is made under a longer one beside it; expected at most {MOST_LETTERS} bytes"
+                "a name in it is too long, because the output is first written under a longer name; expected at most {MOST_LETTERS} bytes"
             )),
             Err(error) if error.kind() != ErrorKind::AlreadyExists => wrong(format!(
-                "nothing can be made in {} ({error}); expected a folder that can be written to",
+                "nothing can be created in {} ({error}); expected a folder that you can write to",
                 there.display()
             )),
             _ => Ok(()),
@@ -204,14 +204,14 @@ impl Place {
             cleared.push(if let Some(foreign) = foreign {
                 let (left, what) = (path.display(), foreign.display());
                 tracing::warn!(
-                    "{left} is not removed: it has the name of temporary files of a killed run, but holds {what}"
+                    "{left} is not removed: it has the name of temporary files of a killed run, but contains {what}"
                 );
                 Cleared::Left { path, foreign }
             } else if !put_back {
-                fs::remove_dir_all(&path).map_err(Error::io("remove what a dead run left at", &path))?;
+                fs::remove_dir_all(&path).map_err(Error::io("remove the files that a killed run left at", &path))?;
                 Cleared::Removed { path, files, bytes }
             } else {
-                fs::rename(&path, &self.path).map_err(Error::io("put back the earlier result at", &self.path))?;
+                fs::rename(&path, &self.path).map_err(Error::io("restore the earlier result at", &self.path))?;
                 Cleared::PutBack(self.path.clone())
             });
         }
@@ -423,7 +423,7 @@ mod tests {
             refused(Path::new("/proc/")).contains("mounted there")
                 && refused(Path::new("/proc")).contains("/proc/NAME")
         );
-        assert!(refused(Path::new("/proc/out")).contains("nothing can be made in /proc"));
-        assert!(refused(Path::new("/proc/a/b")).contains("nothing can be made in /proc"));
+        assert!(refused(Path::new("/proc/out")).contains("nothing can be created in /proc"));
+        assert!(refused(Path::new("/proc/a/b")).contains("nothing can be created in /proc"));
     }
 }

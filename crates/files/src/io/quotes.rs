@@ -268,7 +268,7 @@ pub(super) fn fields<'l>(
         let (field, behind) = if is_quoted(rest) {
             let quoted = &rest[1..];
             let close = closing(quoted).ok_or(
-                "a quote opens a field and nothing closes it properly: this line is no record, the next line is read as one",
+                "a quoted field is not closed properly: this line is rejected, and the next one is read as a new record",
             )?;
             (Field::Quoted(&quoted[..close]), &quoted[close + 1..])
         } else {
@@ -349,7 +349,7 @@ mod tests {
             assert_eq!(texts(record, COMMAS), Ok(expected), "{record}");
         }
         for (record, why) in [
-            ("a,\"b,c", "nothing closes it"),
+            ("a,\"b,c", "not closed properly"),
             ("\"a\"b,c", "text follows"),
             ("a,\"b\" ,c", "text follows"),
             ("\"a\"\r", "text follows"),

@@ -22,7 +22,7 @@ impl Source {
         }
         let input = &self.files[split.file];
         let file = input.reopen()?;
-        let watch = file.try_clone().map_err(|error| input.bad(format!("cannot be opened any more: {error}")))?;
+        let watch = file.try_clone().map_err(|error| input.bad(format!("can no longer be opened: {error}")))?;
         let several = (input.has_several && want.text).then(|| several_texts::want(want, &self.columns));
         let want = several.as_ref().unwrap_or(want);
         let reading = self.reading(split, want, chosen.as_deref());
@@ -31,7 +31,7 @@ impl Source {
         let each = &mut |documents: Documents| {
             if !documents.is_empty() && documents.doc(documents.len() - 1) >= end {
                 return Err(input.bad(format!(
-                    "the file changed while it was being read: a piece of {} rows then has more of them now",
+                    "the file changed while it was being read: a part that had {} rows now has more",
                     split.rows
                 )));
             }

@@ -44,7 +44,7 @@ impl Repacked {
         self.file.read_exact_at(packed, block.at)?;
         match lz4_flex::block::decompress_into(packed, text) {
             Ok(bytes) if bytes == text.len() => Ok(()),
-            _ => Err(io::Error::other("it holds other bytes than were written")),
+            _ => Err(io::Error::other("its bytes are not those that were written")),
         }
     }
 

@@ -193,7 +193,9 @@ impl Repacking {
         if at / LOOK != end / LOOK
             && rustix::fs::fstatvfs(&self.file).is_ok_and(|disk| !has_room(end, disk.f_bavail * disk.f_frsize))
         {
-            return Err(io::Error::other("less space is free than it takes already, and the run needs some"));
+            return Err(io::Error::other(
+                "there is less free space than it already takes, and the run needs some of it",
+            ));
         }
         self.file.write_all_at(&packed, at)?;
         let block = Block { start, at, packed: packed.len() as u32, bytes: text.len() as u32 };

@@ -26,9 +26,9 @@ impl Behind {
         let Rest { start, bytes, .. } = *rest;
         let is_lost = !rest.only_zeros && (bytes > FEW_BYTES || rest.is_damaged);
         let what = match (rest.only_zeros, is_lost) {
-            (true, _) => "zeros and were left out",
-            (false, false) => "no compressed data and were left out",
-            (false, true) => "damaged: no compressed data begins there; the rows before them take part",
+            (true, _) => "zeros and were ignored",
+            (false, false) => "not compressed data and were ignored",
+            (false, true) => "damaged: no compressed data begins there; the rows before them are used",
         };
         Behind {
             said: format!("the last {bytes} bytes, from byte {start}, are {what}"),

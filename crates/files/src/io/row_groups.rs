@@ -62,7 +62,7 @@ impl RowGroups {
             leaves.append(&mut compute_leaves(field, column)?);
         }
         if leaves.len() != self.columns.len() {
-            return Err(ParquetError::General("the block has other columns than the table".into()));
+            return Err(ParquetError::General("the columns of the block differ from those of the table".into()));
         }
         let write = |(column, leaf): (&mut ArrowColumnWriter, &ArrowLeafColumn)| column.write(leaf);
         if in_pool() {

@@ -115,7 +115,7 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
     // A name with a dot may be both a column name and a path into a struct.
     let is_twice = |name: &&str| !name.contains('.') && there.iter().filter(|column| column.name == *name).count() > 1;
     if let Some(name) = columns.names().into_iter().find(is_twice) {
-        return Err(format!("two columns are called {name:?}; expected one of each name"));
+        return Err(format!("two columns are named {name:?}; expected unique names"));
     }
     let (option, usual): (&'static str, &[&str]) =
         if columns.html { ("html-column", &HTML_NAMES) } else { ("text-column", &TEXT_NAMES) };
@@ -135,7 +135,7 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
         Some(column) if column.is_texts && !columns.html => {}
         Some(column) => {
             let way_out = likely(&columns.text, option, usual, there, Shown::may_be_text);
-            let expected = if columns.html { "strings or binary" } else { "strings, or binary that holds UTF-8" };
+            let expected = if columns.html { "strings or binary" } else { "strings, or binary that contains UTF-8" };
             return Err(format!("column {:?} is {}; expected {expected}{way_out}", column.name, column.says));
         }
         None => return Err(missing(&columns.text, option, usual, there, Shown::may_be_text)),
@@ -186,7 +186,7 @@ fn missing(
 /// Formats the columns: `there are id (Int64), doc.text (Utf8)`.
 pub(super) fn list(there: &[Shown]) -> String {
     if there.is_empty() {
-        return "there are none at all".to_owned();
+        return "the file has no columns".to_owned();
     }
     let shown: Vec<String> = there.iter().take(40).map(|one| shortened(&one.to_string()).into_owned()).collect();
     let more = if there.len() > 40 { format!(" and {} more", there.len() - 40) } else { String::new() };

@@ -43,7 +43,7 @@ impl Names {
         match lines.next().map_err(|error| failed(&error))? {
             None => {}
             Some((_, Line::TooLong(bytes))) => {
-                return Err(format!("the first line has {bytes} bytes; expected the names of the columns"));
+                return Err(format!("the first line has {bytes} bytes; expected column names"));
             }
             Some((_, Line::Bytes(line))) => {
                 not_utf8 = std::str::from_utf8(line).err().map(|error| error.valid_up_to());
@@ -60,13 +60,13 @@ impl Names {
     fn check(&self, columns: &Columns) -> std::result::Result<Has, Unusable> {
         let twice = |name: &&str| self.all.iter().filter(|known| known == name).count() > 1;
         if let Some(name) = columns.names().into_iter().find(twice) {
-            return Err(Unusable::Bad(format!("two columns are called {name:?}; expected one of each name")));
+            return Err(Unusable::Bad(format!("two columns are named {name:?}; expected unique names")));
         }
         let shown: Vec<Shown> = self.all.iter().map(|name| Shown::named(name)).collect();
         schema::check(columns, &shown)
             .map_err(|why| match (self.not_utf8, self.other_separator(columns)) {
                 (Some(byte), _) => format!(
-                    "{why}; the names of the columns are not UTF-8 from byte {byte} on; `encoding=auto` finds out the encoding of each file"
+                    "{why}; the column names are not UTF-8 from byte {byte} on; `encoding=auto` detects the encoding of each file"
                 ),
                 (None, Some(separator)) => {
                     let sep = if self.is_sep_line() { "; remove the first line, which names the separator, and" } else { ";" };
@@ -226,7 +226,7 @@ impl Places {
         match read {
             Err(why) => broken(why.to_owned()),
             Ok(()) if count != self.fields => {
-                broken(format!("{count} fields; expected {}, as many as the first line has names", self.fields))
+                broken(format!("{count} fields; expected {}, the number of names in the first line", self.fields))
             }
             Ok(()) => Ok(row),
         }

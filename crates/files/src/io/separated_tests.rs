@@ -60,13 +60,13 @@ fn what_is_no_record_says_why() {
     assert_eq!(rows[3], text(3, "d", "4"));
     // An unclosed quote invalidates its line.
     let rows = rows_of(&path, b"id,text\n1,a\n2,\"b\n3,c\n\"4\",\"d\"");
-    assert!(why(&rows[1]).contains("nothing closes it"), "{rows:?}");
+    assert!(why(&rows[1]).contains("not closed properly"), "{rows:?}");
     assert_eq!([&rows[0], &rows[2], &rows[3]], [&text(0, "a", "1"), &text(2, "c", "3"), &text(3, "d", "4")]);
     // So does text after a closing quote, even white space; other lines are used.
     let rows = rows_of(&path, b"id,text\n1,\"a\" b,\"c\n2,\"b\" \n3,\"c\nd\" e\n4,\"f\ng\"\r\n");
     assert!(rows[..3].iter().all(|row| row.1.is_err()) && rows[3].1.is_err(), "{rows:?}");
     assert!(why(&rows[0]).contains("text follows a closing quote") && why(&rows[1]).contains("text follows"));
-    assert!(why(&rows[2]).contains("nothing closes it") && why(&rows[3]).contains("1 fields"), "{rows:?}");
+    assert!(why(&rows[2]).contains("not closed properly") && why(&rows[3]).contains("1 fields"), "{rows:?}");
     assert_eq!(rows[4..], [text(4, "f\ng", "4")]);
 }
 
@@ -230,7 +230,7 @@ fn a_file_has_to_name_its_columns() {
         }
     };
     assert!(refused(b"1,a\n2,b\n").contains("no column \"text\"; there are 1, a (the first line names the columns)"));
-    assert!(refused(b"text,id,text\na,1,b\n").contains("two columns are called \"text\""));
+    assert!(refused(b"text,id,text\na,1,b\n").contains("two columns are named \"text\""));
     assert!(refused(b"\"text,id\na,1\n").contains("the first line does not name the columns: a quote"));
     assert!(refused(b"\"te\"xt,id\na,1\n").contains("the first line does not name the columns: text follows"));
     assert!(refused(b"te\xFFxt\na\n").contains("not UTF-8"));

@@ -158,7 +158,7 @@ impl Stage {
     pub fn file(&self, relative: &str) -> Result<PathBuf> {
         let inside = Path::new(relative).components().all(|part| matches!(part, Component::Normal(_)));
         if !inside || relative.is_empty() {
-            return Err(Error::Internal(format!("{relative:?} is no path below the output folder")));
+            return Err(Error::Internal(format!("{relative:?} is not a path in the output folder")));
         }
         let path = self.path().join(relative);
         if let Some(parent) = path.parent() {

@@ -155,12 +155,12 @@ pub fn open(
     }
     let note = |(name, label)| {
         format!(
-            "column {name} stands in files and in the names of their folders, {label} first; that of the files is read"
+            "column {name} is in the files and in their folder names, first in {label}; the one in the files is read"
         )
     };
     let ids = |(why, files): (String, Vec<String>)| {
         let more = if files.len() > 1 { format!(" and {} more", files.len() - 1) } else { String::new() };
-        format!("{}{more}: {why}; documents there are named FILE#ROW, and `id-column` names another column", files[0])
+        format!("{}{more}: {why}; documents there are named FILE#ROW; pass `id-column` to use another column", files[0])
     };
     let notes = twice.into_iter().map(note).chain(no_ids.into_iter().map(ids)).collect();
     Ok((
@@ -277,7 +277,7 @@ impl InputFile {
     /// # Errors
     /// Returns [`Error::BadFile`] if the file is gone or has been replaced.
     pub fn reopen(&self) -> Result<File> {
-        let file = File::open(&self.path).map_err(|error| self.bad(format!("cannot be opened any more: {error}")))?;
+        let file = File::open(&self.path).map_err(|error| self.bad(format!("can no longer be opened: {error}")))?;
         self.check_unchanged(&file)?;
         Ok(file)
     }
@@ -287,11 +287,10 @@ impl InputFile {
         match Stamp::of_file(file) {
             Ok(stamp) if self.stamp.stays(&stamp) => Ok(()),
             Ok(stamp) => Err(self.bad(format!(
-                "the file changed while it was being read ({} bytes then, {} bytes now, or a new time); \
-                 expected a corpus that stays as it is during the run",
+                "the file changed while it was being read ({} bytes then, {} bytes now, or a new time); do not change the corpus during a run",
                 self.stamp.bytes, stamp.bytes
             ))),
-            Err(error) => Err(self.bad(format!("cannot be looked at any more: {error}"))),
+            Err(error) => Err(self.bad(format!("can no longer be accessed: {error}"))),
         }
     }
 }
@@ -307,7 +306,7 @@ impl InputFile {
     /// # Errors
     /// Returns an error if the file has become unreadable.
     pub fn longest_of(&self, names: &[String], small: u64) -> Result<u64> {
-        let failed = |why| self.bad(format!("cannot be read on: {why}"));
+        let failed = |why| self.bad(format!("cannot be read any further: {why}"));
         self.format.longest_of(self.reopen()?, self.coding, names, small).map_err(failed)
     }
 

@@ -53,5 +53,5 @@ impl Iterator for TableReader {
 }
 
 fn damaged(path: &Path, why: String) -> Error {
-    damaged::damaged(path, format!("{why}; expected a table as dupsift writes it"))
+    damaged::damaged(path, format!("{why}; expected a table written by dupsift"))
 }

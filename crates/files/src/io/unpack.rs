@@ -50,11 +50,12 @@ impl Unpack {
             Next::Member => (self.inside, self.before) = (true, self.bytes),
             Next::End => self.ended = true,
             Next::Garbage(0) => {
-                let why = format!("it does not begin{} does", self.as_packed());
+                let why = format!("it is not {} data", self.packed_as());
                 return Err(io::Error::new(io::ErrorKind::InvalidData, why));
             }
             Next::Garbage(at) => {
-                let why = format!("byte {at} is damaged: what begins there is not compressed, but more follows");
+                let why =
+                    format!("byte {at} is damaged: the data there is not compressed, but more compressed data follows");
                 self.ends(Trust::All, why, at);
             }
         }
@@ -66,8 +67,8 @@ impl Unpack {
         self.damage = Some(Damage { why, trust, at, bytes: self.bytes });
     }
 
-    fn as_packed(&self) -> String {
-        self.packing.said().replacen(" in ", " as ", 1)
+    fn packed_as(&self) -> String {
+        self.packing.said().replacen(" in ", "", 1)
     }
 }
 
@@ -125,7 +126,7 @@ impl BufRead for Unpack {
             match self.members.fault() {
                 None => {}
                 Some(Fault::CutOff) => {
-                    self.ends(Trust::All, "the file is cut off: it ends in compressed data".to_owned(), at);
+                    self.ends(Trust::All, "the file is truncated: it ends within compressed data".to_owned(), at);
                 }
                 Some(Fault::Damaged) => {
                     self.ends(Trust::Before(self.before), "the compressed data is damaged".to_owned(), at);
@@ -170,7 +171,7 @@ mod tests {
             assert_eq!((all(&members, packing).0.unwrap(), all(&members, packing).1), ("one two".to_owned(), None));
             let length = members.len();
             for (rest, what) in
-                [(vec![0; 700], "zeros"), (b"signature\n".to_vec(), "no compressed data"), (vec![0], "zeros")]
+                [(vec![0; 700], "zeros"), (b"signature\n".to_vec(), "not compressed data"), (vec![0], "zeros")]
             {
                 let (read, note) = all(&[members.clone(), rest.clone()].concat(), packing);
                 assert_eq!(read.unwrap(), "one two");
@@ -180,9 +181,13 @@ mod tests {
             // Garbage between two members is damage, and a file that begins with it is not compressed.
             let why = |bytes: &[u8]| all(bytes, packing).0.unwrap_err().to_string();
             assert!(why(&[members.clone(), b"xyz".to_vec(), members.clone()].concat()).contains("is damaged"));
-            assert!(why(b"plain text").contains("does not begin as"), "{}", why(b"plain text"));
+            assert!(why(b"plain text").contains("it is not gzip data"), "{}", why(b"plain text"));
             for cut in 1..pack(b"two").len() {
-                assert!(why(&members[..length - cut]).contains("cut off"), "{cut}: {}", why(&members[..length - cut]));
+                assert!(
+                    why(&members[..length - cut]).contains("truncated"),
+                    "{cut}: {}",
+                    why(&members[..length - cut])
+                );
             }
             assert_eq!(all(b"", packing).0.unwrap(), "");
         }

@@ -65,7 +65,7 @@ impl Unread {
         let (number, one) = (self.skipped.len() as u64, if self.skipped.len() == 1 { "it" } else { "one" });
         (number > 0).then(|| {
             format!(
-                "{} of dupsift skipped: {}; to read {one}, name it as an input",
+                "{} of dupsift skipped: {}; to read {one}, pass it as an input",
                 counted(number, "output folder"),
                 named.join(", ")
             )
@@ -109,7 +109,7 @@ impl Unread {
         let mut notes: Vec<String> = named.map(|(path, why)| format!("{path} {why}")).collect();
         if self.special.len() > MOST_NAMED {
             notes.push(format!(
-                "{} not read for such reasons",
+                "{} not read for the same reasons",
                 counted_as((self.special.len() - MOST_NAMED) as u64, "more file is|more files are")
             ));
         }
@@ -174,7 +174,7 @@ pub(super) fn special(path: &Path) -> Option<&'static str> {
             return Some("a device");
         }
     }
-    Some("no regular file")
+    Some("a special file")
 }
 
 #[cfg(test)]

@@ -87,17 +87,17 @@ pub(super) fn scan(file: File, coding: Coding) -> io::Result<Scan> {
     scan.pieces.push(marked);
     let zeros = records
         .rest()
-        .map(|rest| format!("the last {} bytes, from byte {}, are zeros and were left out", rest.bytes, rest.start));
+        .map(|rest| format!("the last {} bytes, from byte {}, are zeros and were ignored", rest.bytes, rest.start));
     scan.notes.extend(zeros);
     if heads == 0 && scan.pieces.iter().any(|piece| piece.rows > 0) {
-        return Err(io::Error::new(io::ErrorKind::InvalidData, "there is no record in it"));
+        return Err(io::Error::new(io::ErrorKind::InvalidData, "it has no records"));
     }
     Ok(scan)
 }
 
 /// Calls `each` with batches of the part's rows, in order.
 pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
-    let failed = |error: io::Error| reading.bad(format!("cannot be read on: {error}"));
+    let failed = |error: io::Error| reading.bad(format!("cannot be read any further: {error}"));
     let (part, want, coding) = (reading.part, reading.want, reading.coding);
     let mut records = Records::new(file, coding.packing, coding.window_bytes, part.from).map_err(failed)?;
     let mut batch = Batch::new(reading.columns, want);

@@ -29,12 +29,12 @@ pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
     if !block.starts_with(b"HTTP/") {
         let answer = declared.is_some_and(|declared| essence(declared) == "application/http");
         if answer {
-            return Payload { content_type: None, page: Err(broken("no head of a server")) };
+            return Payload { content_type: None, page: Err(broken("no HTTP header")) };
         }
         return Payload { content_type: declared.map(str::to_owned), page: page(declared, block.into()) };
     }
     let Some((head, body)) = split(block) else {
-        return Payload { content_type: None, page: Err(broken("the head of the server has no end")) };
+        return Payload { content_type: None, page: Err(broken("the HTTP header has no end")) };
     };
     let (status, fields) = parted(head);
     let content_type = fields.get("content-type").map(str::to_owned);
@@ -98,7 +98,7 @@ fn answered(line: &[u8]) -> Result<(), Rejection> {
 fn page<'b>(content_type: Option<&str>, body: Cow<'b, [u8]>) -> Result<Cow<'b, [u8]>, Rejection> {
     named(content_type)?;
     if content_type.is_none() && !is_like_html(&body) {
-        return Err(Rejection::new(RejectReason::NotHtml, "it is not said what it is"));
+        return Err(Rejection::new(RejectReason::NotHtml, "no content type"));
     }
     if body.len() > MAX_TEXT_BYTES {
         return Err(too_long(body.len()));
@@ -115,7 +115,7 @@ fn named(content_type: Option<&str>) -> Result<(), Rejection> {
     }
     let sign = |sign: u8| sign.is_ascii_alphanumeric() || b"/.+-_".contains(&sign);
     let is_type = name.bytes().all(sign) && name.bytes().filter(|&sign| sign == b'/').count() == 1;
-    let detail = if is_type && name.len() <= 80 { name } else { "no known type".to_owned() };
+    let detail = if is_type && name.len() <= 80 { name } else { "unknown type".to_owned() };
     Err(Rejection::new(RejectReason::NotHtml, detail))
 }
 
@@ -159,12 +159,12 @@ fn unpacked<'b>(fields: &Fields, body: &'b [u8]) -> Result<Cow<'b, [u8]>, Reject
             "br" | "compress" | "x-compress" | "dcb" | "dcz" => {
                 return Err(Rejection::new(RejectReason::UnreadEncoding, coding.as_str()));
             }
-            _ => return Err(Rejection::new(RejectReason::UnreadEncoding, "no known name")),
+            _ => return Err(Rejection::new(RejectReason::UnreadEncoding, "unknown name")),
         };
         body = Cow::Owned(out.map_err(|failed| match failed {
             Failed::Decoder => Rejection::new(RejectReason::DamagedBody, coding.as_str()),
             Failed::TooLong => {
-                let detail = format!("a body that unpacks to more than {MAX_TEXT_BYTES} bytes");
+                let detail = format!("a body that decompresses to more than {MAX_TEXT_BYTES} bytes");
                 Rejection::new(RejectReason::TooLong, detail)
             }
         })?);

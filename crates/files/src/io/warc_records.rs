@@ -23,15 +23,15 @@ const LONG_BLOCK: u64 = 1 << 20;
 /// The longest line that may be the first of a record.
 const FIRST_LINE: usize = 32;
 
-const ENDS: &str = "the file ends in it";
-const DAMAGED: &str = "it cannot be unpacked";
-const GARBAGE: &str = "it does not begin as a record does";
-const VERSION: &str = "a version of WARC that is not known";
-const LONG_HEAD: &str = "its head has more than 64 KiB";
-const NO_END: &str = "its head has no end";
-const NO_TYPE: &str = "its head names no type";
-const NO_LENGTH: &str = "its head names no length";
-const LENGTH: &str = "it does not end where its head says";
+const ENDS: &str = "the file ends within it";
+const DAMAGED: &str = "it cannot be decompressed";
+const GARBAGE: &str = "it does not begin like a record";
+const VERSION: &str = "an unknown WARC version";
+const LONG_HEAD: &str = "its header is longer than 64 KiB";
+const NO_END: &str = "its header has no end";
+const NO_TYPE: &str = "its header has no type";
+const NO_LENGTH: &str = "its header has no length";
+const LENGTH: &str = "it does not have the length that its header declares";
 
 /// A record or a broken part.
 #[derive(Debug)]

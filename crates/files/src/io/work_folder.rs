@@ -182,7 +182,7 @@ impl WorkFolder {
         let Ok(Asked::Mine(_lock)) = Lock::take(&other) else { return Ok(()) };
         given_up(&other);
         let (files, bytes) = holds(&other);
-        remove_ours(&other).map_err(Error::io("remove what a dead run left at", &other))?;
+        remove_ours(&other).map_err(Error::io("remove the files that a killed run left at", &other))?;
         self.cleared.push(Cleared::Removed { path: other, files, bytes });
         Ok(())
     }
@@ -243,7 +243,7 @@ fn locked(folder: &Path, held: impl FnOnce(&Owner) -> Error) -> Result<Lock> {
             folder.display()
         ))
     };
-    match Lock::take(folder).map_err(Error::io("lock the work folder", folder))? {
+    match Lock::take(folder).map_err(Error::io("lock the temporary folder", folder))? {
         Asked::Mine(lock) => Ok(lock),
         Asked::Theirs(owner) => Err(held(&owner)),
         Asked::Refused(why) => Err(refused(why)),
@@ -293,7 +293,7 @@ fn moved_name(place: &Place) -> Result<String> {
 fn remove_ours(folder: &Path) -> io::Result<()> {
     remove_files(folder, |name| name != LOCK)?;
     if let Some(foreign) = foreign(folder) {
-        tracing::warn!("{} is not removed, because it holds {}", folder.display(), foreign.display());
+        tracing::warn!("{} is not removed, because it contains {}", folder.display(), foreign.display());
         return Ok(());
     }
     private::remove(&folder.join(LOCK))?;

@@ -54,7 +54,7 @@ pub(super) fn dictionary(input: &mut Input) -> io::Result<Vec<u8>> {
     input.skip(8)?;
     let stored = input.take(length)?;
     if (stored.len() as u64) < length {
-        return Err(refused("the file ends in the dictionary".to_owned()));
+        return Err(refused("the file ends within the dictionary".to_owned()));
     }
     if !stored.starts_with(ZST) {
         return Ok(stored);

@@ -314,7 +314,7 @@ impl Documents {
     pub fn lost_of<'d>(&'d self, column: &'d str) -> impl Iterator<Item = (usize, Rejection)> + 'd {
         let values = self.not_text.iter().filter(move |(name, _)| name == column).flat_map(|(_, values)| values);
         let why =
-            move |byte| Rejection::new(RejectReason::NotUtf8, format!("byte {byte} of column {column:?} is wrong"));
+            move |byte| Rejection::new(RejectReason::NotUtf8, format!("byte {byte} of column {column:?} is invalid"));
         values.map(move |value| (value.row, why(value.byte)))
     }
 
@@ -412,7 +412,7 @@ fn utf8(bytes: &[u8]) -> Cell<'_> {
 
 /// Returns the rejection for a text whose first invalid byte is this one.
 fn not_utf8(byte: usize) -> Rejection {
-    Rejection::new(RejectReason::NotUtf8, format!("byte {byte} of the text is wrong"))
+    Rejection::new(RejectReason::NotUtf8, format!("byte {byte} of the text is invalid"))
 }
 
 fn checked(text: &str) -> Cell<'_> {

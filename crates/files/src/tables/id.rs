@@ -173,7 +173,7 @@ impl IdsSeen {
         if self.kinds.is_empty() {
             return (
                 IdType::Text,
-                Some("there are no ids in the input that can be used: documents are named FILE#ROW; pass `id-column` if another column has the ids".to_owned()),
+                Some("the input has no usable ids, so documents are named FILE#ROW; pass `id-column` if another column has the ids".to_owned()),
             );
         }
         let nulls = (self.nulls > 0).then(|| format!("{} without an id, named FILE#ROW", counted(self.nulls, "row")));

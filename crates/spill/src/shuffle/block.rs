@@ -183,7 +183,7 @@ impl BlockReader<'_> {
                 let found = current.checksum.finalize();
                 if found != current.expected {
                     let expected = current.expected;
-                    return self.damaged(current.block, format!("has checksum {found:08x} and not {expected:08x}"));
+                    return self.damaged(current.block, format!("has checksum {found:08x} instead of {expected:08x}"));
                 }
             }
         }
@@ -205,7 +205,7 @@ impl BlockReader<'_> {
         match file.read_exact_at(out, at) {
             Ok(()) => Ok(()),
             Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
-                self.damaged(block, "is cut off by the end of the file".to_owned())
+                self.damaged(block, "is truncated by the end of the file".to_owned())
             }
             Err(error) => Err(Error::io(READ, path)(error)),
         }

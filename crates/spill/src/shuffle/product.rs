@@ -64,15 +64,15 @@ impl PutDown {
         let path = dir.join(&self.name);
         let file = match private::open(&path) {
             Ok(file) => file,
-            Err(error) if error.kind() == ErrorKind::NotFound => return Err(damaged(&path, "it is not there")),
+            Err(error) if error.kind() == ErrorKind::NotFound => return Err(damaged(&path, "it is missing")),
             Err(error) if error.kind() == ErrorKind::InvalidInput || path.is_symlink() => {
-                return Err(damaged(&path, "it is no regular file"));
+                return Err(damaged(&path, "it is not a regular file"));
             }
             Err(error) => return Err(Error::io(READ, &path)(error)),
         };
         let found = file.metadata().map_err(Error::io(READ, &path))?.len();
         if found != self.bytes {
-            return Err(damaged(&path, format!("it has {found} bytes and not {}", self.bytes)));
+            return Err(damaged(&path, format!("it has {found} bytes instead of {}", self.bytes)));
         }
         Ok((file, path))
     }
@@ -82,7 +82,7 @@ impl PutDown {
         if found == self.crc {
             return Ok(());
         }
-        Err(damaged(path, format!("it is another file than was put down (checksum {found:08x}, not {:08x})", self.crc)))
+        Err(damaged(path, format!("it is not the file that was saved (checksum {found:08x}, not {:08x})", self.crc)))
     }
 }
 
@@ -102,7 +102,7 @@ pub(super) struct Half {
 impl Half {
     pub(super) fn create(dir: &Path, name: &str) -> Result<Half> {
         let path = dir.join(format!("{name}{HALF}"));
-        let file = private::create(&path).map_err(Error::io("create the work file", &path))?;
+        let file = private::create(&path).map_err(Error::io("create the temporary file", &path))?;
         Ok(Half { file, path, name: name.to_owned(), renamed: false })
     }
 
@@ -126,7 +126,7 @@ impl Half {
     /// Renames the file to its final name.
     pub(super) fn finish(mut self, bytes: u64, crc: u32) -> Result<PutDown> {
         self.file.set_len(bytes).map_err(Error::io(WRITE, &self.path))?;
-        private::rename(&self.path, self.name.as_ref()).map_err(Error::io("rename the work file", &self.path))?;
+        private::rename(&self.path, self.name.as_ref()).map_err(Error::io("rename the temporary file", &self.path))?;
         self.renamed = true;
         Ok(PutDown { name: std::mem::take(&mut self.name), bytes, crc })
     }
@@ -249,7 +249,7 @@ impl Product {
         if tail.magic != MAGIC
             || pieces.checked_mul(4).and_then(|sums| sums.checked_add(bytes)) != Some(pieces_and_tail)
         {
-            return Err(torn("it does not end as a product does"));
+            return Err(torn("it does not end like a saved file"));
         }
         let mut end = vec![0; (put_down.bytes - bytes) as usize];
         file.read_exact_at(&mut end, bytes).map_err(Error::io(READ, &path))?;
@@ -260,7 +260,7 @@ impl Product {
             let length = (bytes - piece * PIECE as u64).min(PIECE as u64) as usize;
             file.read_exact(&mut buffer[..length]).map_err(Error::io(READ, &path))?;
             if checksum(piece, &buffer[..length]).to_le_bytes() != expected {
-                return Err(damaged(&path, format!("MiB {piece} of it is not what was written")));
+                return Err(damaged(&path, format!("MiB {piece} of it differs from what was written")));
             }
         }
         let map = (bytes > 0).then(|| space::map_part_to_read(&file, &path, 0, bytes as usize)).transpose()?;
@@ -355,6 +355,6 @@ mod tests {
         assert!(refused(&fs::read(dir.path().join("other.product")).expect("there")).contains("another file"));
         fs::remove_file(&path).expect("removed");
         let missing = Product::take_up(dir.path(), &put).expect_err("refused").to_string();
-        assert!(missing.starts_with("work file ") && missing.contains("it is not there"), "{missing}");
+        assert!(missing.starts_with("work file ") && missing.contains("it is missing"), "{missing}");
     }
 }

@@ -17,8 +17,8 @@ use dupsift_core::safe_fs::private;
 pub(super) const WRITE: &str = "write the temporary file";
 /// The action in messages if a temporary file cannot be read.
 pub(super) const READ: &str = "read the temporary file";
-const CREATE: &str = "create the work file";
-const MAP: &str = "map the work file into memory";
+const CREATE: &str = "create the temporary file";
+const MAP: &str = "map the temporary file into memory";
 
 /// Creates an empty temporary file, open for reading and writing, and returns it with the path that it had.
 ///
@@ -33,7 +33,7 @@ pub(super) fn work_file(dir: &Path, name: &str) -> Result<(File, PathBuf)> {
         let path = dir.join(format!("{plain}.{}.work", NEXT.fetch_add(1, Relaxed)));
         match private::create_new(&path) {
             Ok(file) => {
-                private::remove(&path).map_err(Error::io("unlink the work file", &path))?;
+                private::remove(&path).map_err(Error::io("unlink the temporary file", &path))?;
                 return Ok((file, path));
             }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(two.metadata().expect("open").len(), 0);
         let gone = dir.path().join("gone");
         let message = work_file(&gone, "x").expect_err("no folder").to_string();
-        assert!(message.starts_with("cannot create the work file") && message.contains("gone"), "{message}");
+        assert!(message.starts_with("cannot create the temporary file") && message.contains("gone"), "{message}");
     }
 
     #[test]

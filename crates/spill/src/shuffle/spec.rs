@@ -47,7 +47,7 @@ pub struct Spec {
 impl Spec {
     /// Checks that the parameters are consistent.
     pub(super) fn check(&self) -> Result<()> {
-        let fail = |why: String| Err(Error::Internal(format!("the shuffle {:?} cannot be made: {why}", self.name)));
+        let fail = |why: String| Err(Error::Internal(format!("the shuffle {:?} cannot be created: {why}", self.name)));
         if !WIDTHS.contains(&self.width) {
             let (least, most) = WIDTHS.into_inner();
             return fail(format!("a record takes {least} to {most} bytes, not {}", self.width));
@@ -185,7 +185,7 @@ mod tests {
             spec(range, 8, 4, 8, 1),
         ] {
             let message = bad.check().expect_err("refused").to_string();
-            assert!(message.starts_with("the shuffle \"rows\" cannot be made: "), "{message}");
+            assert!(message.starts_with("the shuffle \"rows\" cannot be created: "), "{message}");
         }
     }
 

@@ -261,7 +261,7 @@ fn a_folder_that_takes_no_files_is_an_error() {
     let gone = dir.path().join("gone");
     let records = random_records(2000, 16, 1 << 30, 8);
     let message = shuffled(spec(16, 4, Order::Hash, 1), &gone, &Memory::new(0), &records, 1).expect_err("no folder");
-    assert!(message.to_string().starts_with("cannot create the work file"), "{message}");
+    assert!(message.to_string().starts_with("cannot create the temporary file"), "{message}");
     let sorted = shuffled(spec(16, 4, Order::Hash, 1), &gone, &Memory::new(1 << 20), &records, 1).expect("in memory");
     assert!(sorted.load(0, 1 << 20).is_ok());
     assert!(matches!(sorted.load(0, 0), Err(Error::Io { .. })));

@@ -100,7 +100,7 @@ impl Finished {
         // A held result can be inspected before it is accepted.
         if !dir.join(SUCCESS).is_file() && !dir.join(HELD).is_file() {
             return Err(Error::usage(format!(
-                "{} is not the output of a finished run, because it has no {SUCCESS}; expected the output folder of dupsift run",
+                "{} is not the output of a finished run: it has no file {SUCCESS}; expected the output folder of dupsift run",
                 dir.display()
             )));
         }

@@ -47,7 +47,7 @@ pub fn sentence(
             rule.crowd
         ),
         Why::Near => format!(
-            "{next}, and {larger:.2} of {inner} is contained; a version must be closer than the next best by {} or contained to {}",
+            "{next}, and {larger:.2} of {inner} is contained; a version must be closer than the next best by {}, or {} of it must be contained",
             rule.gap, rule.contained
         ),
     };
@@ -110,7 +110,7 @@ pub fn template_left_out(
     let near = || {
         let gap = f64::from(own) - rule.gap;
         format!(
-            "the next best document has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; a version must be closer by {} or contained to {}",
+            "the next best document has a cosine above {gap:.2}, and {larger:.2} of {inner} is contained; a version must be closer by {}, or {} of it must be contained",
             rule.gap, rule.contained
         )
     };
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best document is farther by 0.20");
         assert!(
             of(RelationKind::Template, Why::Near, 10)
-                .ends_with("closer than the next best by 0.15 or contained to 0.88")
+                .ends_with("closer than the next best by 0.15, or 0.88 of it must be contained")
         );
         assert!(
             of(RelationKind::Template, Why::Far, 10)
@@ -286,7 +286,7 @@ mod tests {
             told(9, 3, 0.5, false, 0.65),
             "0.68: the word \"bank\" is more frequent in a, by 0.500 of its weight (at most 0.020)",
         );
-        let near = "the next best document has a cosine above 0.50, and 0.45 of a is contained; a version must be closer by 0.15 or contained to 0.88";
+        let near = "the next best document has a cosine above 0.50, and 0.45 of a is contained; a version must be closer by 0.15, or 0.88 of it must be contained";
         ends(told(9, 3, 0.01, false, 0.65), &format!("0.68: {near}"));
         ends(told(9, 3, 0.01, true, 0.65), &format!("0.68: {near}"));
         // The word is not considered if the first lines are equal, unless many texts have them.

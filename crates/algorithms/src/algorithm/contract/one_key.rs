@@ -14,6 +14,11 @@ pub trait KeySigner: Send + Sync {
 
     /// Returns [`SignatureScheme::one_key`] with the number of key bits, and any notes for run.json.
     fn key_scheme(&self) -> SignatureScheme;
+
+    /// Returns the words that the key of a document represents, in readable form. `None` if the key does not represent words.
+    fn words(&self, _document: &Analysis<'_>) -> Option<String> {
+        None
+    }
 }
 
 /// Holds the key of a document. `into` converts a number to a key.
@@ -44,5 +49,9 @@ impl<S: KeySigner> Signer for S {
             }
             Err(reason) => out.none(reason),
         }
+    }
+
+    fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
+        vec![self.words(document); keys.len()]
     }
 }

@@ -184,6 +184,21 @@ impl KeywordsSigner<'_> {
         }
         heaviest.weighed().collect()
     }
+
+    /// Returns the signature string of the keywords, heaviest first, and sorts them alphabetically.
+    fn string(&self, keywords: &mut [(f64, &str)]) -> String {
+        let join = |keywords: &[(f64, &str)]| {
+            let mut string = String::with_capacity(16 * keywords.len());
+            for (at, (_, word)) in keywords.iter().enumerate() {
+                string.push_str(if at > 0 { " " } else { "" });
+                string.push_str(word);
+            }
+            string
+        };
+        let in_order = self.rule.is_multiple_of(2).then(|| join(keywords));
+        keywords.sort_unstable_by(|a, b| a.1.cmp(b.1));
+        in_order.unwrap_or_else(|| join(keywords))
+    }
 }
 
 /// Returns the beginning of a text: as many characters as fit in `bytes` bytes.
@@ -234,18 +249,8 @@ impl Signer for KeywordsSigner<'_> {
         if keywords.len() < self.min_keywords {
             return out.none("fewer words than min_keywords");
         }
-        let join = |keywords: &[(f64, &str)]| {
-            let mut string = String::with_capacity(16 * keywords.len());
-            for (weight, (_, word)) in keywords.iter().enumerate() {
-                string.push_str(if weight > 0 { " " } else { "" });
-                string.push_str(word);
-            }
-            string
-        };
-        let in_order = if self.rule.is_multiple_of(2) { join(&keywords) } else { String::new() };
         let largest = keywords[0].0 as f32;
-        keywords.sort_unstable_by(|a, b| a.1.cmp(b.1));
-        let key = self.key.of(&if self.rule.is_multiple_of(2) { in_order } else { join(&keywords) });
+        let key = self.key.of(&self.string(&mut keywords));
         if !self.is_weighed() {
             return out.push(0, key, 0, &[]);
         }
@@ -255,6 +260,11 @@ impl Signer for KeywordsSigner<'_> {
         }
         // Weights are never negative, so their bits sort like their values.
         out.push(0, key, largest.to_bits(), &weights[..4 * self.words]);
+    }
+
+    fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
+        let words = (self.rule > 1).then(|| self.string(&mut self.keywords(document)));
+        vec![words; keys.len()]
     }
 
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {

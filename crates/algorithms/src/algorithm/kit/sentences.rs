@@ -41,9 +41,15 @@ pub fn counted_sentences(params: &Params) -> Option<Box<dyn FeatureKind>> {
     (params.int(MAX_SENTENCE_DF.name) > 0).then(|| Box::new(Sentences) as Box<dyn FeatureKind>)
 }
 
+/// Returns the chosen sentences in readable form, sorted alphabetically.
+pub fn words_of_sentences(mut chosen: Vec<String>) -> String {
+    chosen.sort_unstable();
+    chosen.join(" | ")
+}
+
 /// Returns the key of the chosen sentences, sorted alphabetically and joined. The key is flagged if there are fewer than `wanted`.
 pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey) -> Key {
-    let flag = (chosen.len() < wanted).then_some("fewer sentences than the signature takes");
+    let flag = (chosen.len() < wanted).then_some("fewer sentences than the signature needs");
     chosen.sort_unstable();
     Key { number: key.of(&chosen.join(&key.sentence_separator().to_string())), flag }
 }

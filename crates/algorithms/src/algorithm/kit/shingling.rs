@@ -2,7 +2,8 @@
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_text::Analysis;
-use dupsift_text::shingle::{char_shingles, distinct, shingles};
+use dupsift_text::shingle::{char_shingles, char_windows, distinct, shingles};
+use std::ops::Range;
 
 /// The parameter `ngram`.
 pub const NGRAM: ParamSpec = ParamSpec {
@@ -60,6 +61,20 @@ impl Shingling {
         }
     }
 
+    /// Returns the texts of the document's shingles, in the order of [`Shingling::cut_all`].
+    pub fn texts<'t>(&self, document: &'t Analysis<'_>) -> Vec<&'t str> {
+        if document.tokens().is_empty() {
+            return Vec::new();
+        }
+        if self.chars {
+            return char_windows(document.text(), self.ngram).collect();
+        }
+        let mut tokens = Vec::with_capacity(document.tokens().len());
+        document.each_token(&mut |token| tokens.push(token));
+        let text = |window: &[Range<usize>]| &document.text()[window[0].start..window[window.len() - 1].end];
+        tokens.windows(self.ngram.min(tokens.len())).map(text).collect()
+    }
+
     /// Appends the hashes of the document's distinct shingles in ascending order. The previous contents of `out` do not change.
     pub fn cut(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut own = Vec::new();
@@ -73,6 +88,23 @@ impl Shingling {
 mod tests {
     use super::*;
     use dupsift_text::{Pipeline, TextOptions};
+
+    #[test]
+    fn each_shingle_has_its_text() {
+        let pipeline = Pipeline::new(&TextOptions::default()).expect("default options");
+        for (ngram, chars, text, expected) in [
+            (2, false, "The cat, the 网页!", &["the cat", "cat, the", "the 网", "网页"][..]),
+            (5, false, "One two", &["one two"]),
+            (3, true, "Кот 1", &["кот", "от ", "т 1"]),
+            (5, false, "...", &[]),
+        ] {
+            let document = pipeline.analyse(text);
+            let mut hashes = Vec::new();
+            Shingling { ngram, chars }.cut_all(&document, &mut hashes);
+            let texts = Shingling { ngram, chars }.texts(&document);
+            assert_eq!((texts.as_slice(), texts.len()), (expected, hashes.len()), "{text}");
+        }
+    }
 
     #[test]
     fn a_set_is_appended_and_nothing_before_it_is_touched() {

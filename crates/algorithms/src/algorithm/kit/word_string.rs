@@ -3,7 +3,6 @@
 
 use super::digest::StringKey;
 use super::top_words::Heaviest;
-use crate::algorithm::contract::Key;
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
@@ -27,7 +26,7 @@ pub fn augmented_tf(tf: u32, most: u32) -> f64 {
     0.5 + 0.5 * f64::from(tf) / f64::from(most)
 }
 
-/// Defines how documents become keys.
+/// Defines how documents become signature strings and keys.
 pub struct WordString {
     words: usize,
     min_distinct: usize,
@@ -48,12 +47,12 @@ impl WordString {
         })
     }
 
-    /// Returns the key of a document. `weigh` computes the weight from tf, the maximum tf, and the word's frequency in the corpus. Stop
+    /// Returns the signature string of a document. `weigh` computes the weight from tf, the maximum tf, and the word's frequency in the corpus. Stop
     /// words are skipped.
     ///
     /// # Errors
-    /// Returns the reason why the document has no key.
-    pub fn key(&self, document: &Analysis<'_>, weigh: impl Fn(u32, u32, &Frequency) -> f64) -> Result<Key, Reason> {
+    /// Returns the reason why the document has none.
+    pub fn of(&self, document: &Analysis<'_>, weigh: impl Fn(u32, u32, &Frequency) -> f64) -> Result<String, Reason> {
         let words = || document.counted().iter().zip(document.frequencies()).filter(|(counted, _)| !counted.word.stop);
         let (distinct, most) = words().fold((0, 0), |(distinct, most), (word, _)| (distinct + 1, word.tf.max(most)));
         if distinct == 0 {
@@ -66,6 +65,6 @@ impl WordString {
         for (counted, frequency) in words() {
             heaviest.push(weigh(counted.tf, most, frequency), document, counted);
         }
-        Ok(self.key.of(&heaviest.join()).into())
+        Ok(heaviest.join())
     }
 }

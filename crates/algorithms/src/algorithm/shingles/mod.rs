@@ -70,7 +70,7 @@ const FACTS: Facts = Facts {
             name: "measure",
             kind: Kind::Choice(&["resemblance", "containment"]),
             default: "resemblance",
-            help: "resemblance: shared shingles divided by all shingles; containment: shared shingles divided by those of one text",
+            help: "resemblance: shared shingles divided by all shingles; containment: shared shingles divided by the shingles of one text",
         },
         ParamSpec {
             name: "sketch",

@@ -42,7 +42,7 @@ pub fn passes(options: &RunOptions, size: Size) -> Vec<Pass> {
     let then = if options.corpus.keep { "cut from deduped/" } else { "only reported, because no corpus is written" };
     let passages = Pass {
         name: "passages",
-        does: format!("passages that recur in kept documents are found: {cut}"),
+        does: format!("find passages that recur in kept documents: {cut}"),
         reads,
         writes: rows,
         stages: vec!["order kept documents", "read units", "find repeats"],
@@ -60,7 +60,7 @@ pub fn passes(options: &RunOptions, size: Size) -> Vec<Pass> {
     };
     let places = Pass {
         name: "cut",
-        does: format!("documents with such passages are read again; passages are {then}"),
+        does: format!("read documents with such passages again; passages are {then}"),
         stages: vec!["read repeats", "read cut documents", "write passages/"],
         count: 2,
         ..Pass::default()

@@ -141,8 +141,7 @@ impl Format for Arrow {
     }
 
     fn copies(&self, _: Coding) -> std::result::Result<(), String> {
-        Err("Arrow files are not copied without some of their rows; write Parquet in their place, or go by removed/"
-            .to_owned())
+        Err("rows cannot be left out of Arrow files; convert them to Parquet, or use the table removed/".to_owned())
     }
 
     fn column_names(&self, file: File, _: Coding) -> std::result::Result<Option<Vec<String>>, String> {

@@ -182,7 +182,7 @@ impl Format for JsonLines {
             }
         }
         match broken {
-            Some(row) if !any => Err(format!("row {row} is no JSON object; expected one a line")),
+            Some(row) if !any => Err(format!("row {row} is not a JSON object; expected one per line")),
             _ => Ok(any.then_some(names)),
         }
     }
@@ -194,7 +194,7 @@ impl Format for JsonLines {
         names: [&str; 2],
         each: &mut EachIds<'_>,
     ) -> std::result::Result<(), Failed> {
-        let failed = |error: std::io::Error| format!("cannot be read on: {error}");
+        let failed = |error: std::io::Error| format!("cannot be read any further: {error}");
         let mut lines = lines(file, coding, LOOKED_AT_BYTES).map_err(failed)?;
         while let Some((_, line)) = lines.next().map_err(|error| Failed::Damaged(failed(error)))? {
             let values = match line {

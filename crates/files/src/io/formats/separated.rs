@@ -52,7 +52,7 @@ impl Separated {
         each: &mut EachRecord<'_>,
     ) -> std::result::Result<(), Failed> {
         rewound(&file)?;
-        let failed = |error: std::io::Error| format!("cannot be read on: {error}");
+        let failed = |error: std::io::Error| format!("cannot be read any further: {error}");
         let coding = coding.resolved(&file).map_err(failed)?;
         let text = coding.text(file).map_err(failed)?;
         let mut lines = separated::lines(text, 0, MAX_LINE_BYTES, coding, names).taking_turns();

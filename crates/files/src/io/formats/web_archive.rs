@@ -52,8 +52,7 @@ impl Format for WebArchive {
     }
 
     fn copies(&self, _: Coding) -> std::result::Result<(), String> {
-        Err("web archives are not copied without some of their records; make Parquet of the pages first (dupsift purify) and run over \
-             that, or go by removed/"
+        Err("records cannot be left out of web archives; convert the pages to Parquet first (dupsift purify), or use the table removed/"
             .to_owned())
     }
 

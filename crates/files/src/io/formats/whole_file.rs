@@ -83,7 +83,7 @@ impl Format for TextFile {
             .coding
             .unpacked(file)
             .and_then(|unpacked| unpacked.take(MAX_TEXT_BYTES as u64).read_to_end(&mut bytes));
-        read.map_err(|error| copying.bad(format!("cannot be read on: {error}")))?;
+        read.map_err(|error| copying.bad(format!("cannot be read any further: {error}")))?;
         as_text(&copying.coding, &mut bytes).map_or(Ok(()), |_| Err(changed()))?;
         let text = std::str::from_utf8(&bytes).map_err(|_| changed())?;
         let edited = (edits.edit)(0, text).ok_or_else(changed)?;
@@ -175,7 +175,7 @@ fn read(file: File, reading: &Reading<'_>, is_page: bool, each: &mut dyn FnMut(D
         let unpacked =
             reading.coding.unpacked(file).map_err(|error| reading.bad(format!("cannot be read: {error}")))?;
         let read = unpacked.take(reading.longest + 1).read_to_end(&mut bytes);
-        read.map_err(|error| reading.bad(format!("cannot be read on: {error}")))?;
+        read.map_err(|error| reading.bad(format!("cannot be read any further: {error}")))?;
         if bytes.len() as u64 != reading.longest {
             return Err(reading.bad("the file changed while it was being read"));
         }
@@ -211,7 +211,7 @@ fn as_text(coding: &Coding, bytes: &mut Vec<u8>) -> Option<Rejection> {
     }
     match std::str::from_utf8(bytes) {
         Err(error) => {
-            let detail = format!("byte {} of the text is wrong", error.valid_up_to());
+            let detail = format!("byte {} of the text is invalid", error.valid_up_to());
             Some(Rejection::new(RejectReason::NotUtf8, detail))
         }
         Ok(text) if text.len() > MAX_TEXT_BYTES => Some(too_long(text.len())),

@@ -79,7 +79,7 @@ impl AtomicBits {
     pub fn take_up(dir: &Path, put_down: &PutDown, len: usize) -> Result<AtomicBits> {
         let words = AtomicCells::take_up(dir, put_down)?;
         if words.len() != len.div_ceil(64) {
-            let why = format!("it has {} words of bits and not {}", words.len(), len.div_ceil(64));
+            let why = format!("it has {} words of bits instead of {}", words.len(), len.div_ceil(64));
             return Err(damaged(&dir.join(&put_down.name), why));
         }
         Ok(AtomicBits::of(words, len))
@@ -101,7 +101,8 @@ impl Ranks {
     /// Returns the same errors as [`Mapped::take_up`].
     pub fn take_up(dir: &Path, put_down: &PutDown, len: usize) -> Result<Ranks> {
         let lines = Mapped::take_up(dir, put_down)?;
-        let other = || damaged(&dir.join(&put_down.name), format!("it is of another bitmap than one of {len} bits"));
+        let other =
+            || damaged(&dir.join(&put_down.name), format!("it belongs to a bitmap that does not have {len} bits"));
         Ranks::of(lines, len).ok_or_else(other)
     }
 }
@@ -135,7 +136,7 @@ fn values<'p, T: bytemuck::Pod>(product: &'p Product, dir: &Path, put_down: &Put
     if product.is_empty() {
         return Ok(&[]);
     }
-    let why = || format!("its {} bytes are no numbers of {} bytes each", product.len(), size_of::<T>());
+    let why = || format!("its {} bytes are not a whole number of {}-byte values", product.len(), size_of::<T>());
     bytemuck::try_cast_slice(product).map_err(|_| damaged(&dir.join(&put_down.name), why()))
 }
 
@@ -181,7 +182,7 @@ mod tests {
         }
         let odd = product::put_down(dir, "odd.product", b"12345").expect("put down");
         let error = Mapped::<u32>::take_up(dir, &odd).expect_err("no numbers").to_string();
-        assert!(error.contains("its 5 bytes are no numbers of 4 bytes each"), "{error}");
+        assert!(error.contains("its 5 bytes are not a whole number of 4-byte values"), "{error}");
     }
 
     #[test]

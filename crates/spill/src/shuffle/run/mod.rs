@@ -143,10 +143,10 @@ impl Header {
                 let (starts, rest) = <[U64]>::ref_from_prefix_with_elems(rest, BUCKETS + 1).ok()?;
                 Some((fixed, starts, U32::ref_from_bytes(rest).ok()?))
             });
-        let Some((fixed, starts, expected)) = parts else { return Err("it does not begin as a run does".to_owned()) };
+        let Some((fixed, starts, expected)) = parts else { return Err("it does not begin like a run".to_owned()) };
         let (found, expected) = (crc32fast::hash(&bytes[..HEADER - 4]), expected.get());
         if found != expected {
-            return Err(format!("its header has checksum {found:08x} and not {expected:08x}"));
+            return Err(format!("its header has checksum {found:08x} instead of {expected:08x}"));
         }
         let header = Header {
             width: fixed.width.get() as usize,

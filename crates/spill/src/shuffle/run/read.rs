@@ -55,7 +55,7 @@ impl Run {
     fn of(file: File, path: PathBuf) -> Result<(Run, u32)> {
         let found = file.metadata().map_err(Error::io(READ, &path))?.len();
         if found < HEADER as u64 {
-            return Err(damaged(&path, format!("a run has {HEADER} bytes at the least, and not {found}")));
+            return Err(damaged(&path, format!("it has {found} bytes, but a run has at least {HEADER}")));
         }
         let mut head = vec![0; HEADER];
         file.read_exact_at(&mut head, 0).map_err(Error::io(READ, &path))?;
@@ -65,7 +65,10 @@ impl Run {
         let filter = if header.filtered { filter_pieces(header.rows()) * FILTER_PIECE as u64 } else { 0 };
         let expected = end + 4 + filter;
         if found != expected {
-            return Err(damaged(&path, format!("it has {found} bytes and not {expected}, as its header says")));
+            return Err(damaged(
+                &path,
+                format!("it has {found} bytes instead of the {expected} that its header declares"),
+            ));
         }
         let run = Run { file, path, header, fences };
         let crc = run.checksum(&head, end)?;
@@ -88,7 +91,7 @@ impl Run {
         read(&mut expected, end)?;
         let (found, expected) = (crc.finalize(), u32::from_le_bytes(expected));
         if found != expected {
-            let why = format!("what tells of its pieces has checksum {found:08x} and not {expected:08x}");
+            let why = format!("its list of pieces has checksum {found:08x} instead of {expected:08x}");
             return Err(damaged(&self.path, why));
         }
         Ok(found)
@@ -211,7 +214,7 @@ impl RunReader<'_> {
             let found = checksum.finalize();
             let expected = self.fence(piece)?.checksum.get();
             if found != expected {
-                let why = format!("piece {piece} of its rows has checksum {found:08x} and not {expected:08x}");
+                let why = format!("piece {piece} of its rows has checksum {found:08x} instead of {expected:08x}");
                 return Err(damaged(&self.run.path, why));
             }
         }
@@ -237,7 +240,7 @@ impl RunReader<'_> {
             file.read_exact_at(&mut self.block, begin).map_err(Error::io(READ, path))?;
             self.bytes += self.block.len() as u64;
             let filter = Filter::decode(blocks, &self.block);
-            let broken = |piece| damaged(path, format!("piece {piece} of its filter is not what was written"));
+            let broken = |piece| damaged(path, format!("piece {piece} of its filter differs from what was written"));
             self.filter = Some((bucket, filter.map_err(broken)?));
         }
         Ok(self.filter.as_ref().is_none_or(|(_, filter)| filter.may_have(hash(group))))

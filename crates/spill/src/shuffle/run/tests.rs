@@ -153,7 +153,7 @@ fn every_damage_is_named() {
     let run = Run::take_up(dir.path(), &put).expect("its header is whole");
     assert!(!read(&run, 0..100).expect("whole").is_empty() && run.load(BUCKETS - 100..BUCKETS, 0).is_err());
     std::fs::remove_file(&path).expect("removed");
-    assert!(Run::take_up(dir.path(), &put).expect_err("gone").to_string().contains("it is not there"));
+    assert!(Run::take_up(dir.path(), &put).expect_err("gone").to_string().contains("it is missing"));
 }
 
 #[test]
@@ -164,7 +164,7 @@ fn a_run_that_is_not_whole_gets_no_name() {
     let writer = RunWriter::create(dir.path(), "rows.run", 4, 4, &rows, false).expect("begun");
     writer.write(0, &two.load(0, 1 << 20).expect("loaded"), 0).expect("written");
     let twice = writer.write(0, &two.load(0, 1 << 20).expect("loaded"), 0).expect_err("refused").to_string();
-    assert!(twice.contains("came twice"), "{twice}");
+    assert!(twice.contains("written twice"), "{twice}");
     let missing = writer.finish().expect_err("refused").to_string();
     assert!(missing.contains("partition 1 of a run was not written"), "{missing}");
     assert!(names(dir.path()).is_empty());

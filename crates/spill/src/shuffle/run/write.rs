@@ -94,7 +94,7 @@ impl RunWriter {
             return Err(self.misused(format!("partition {partition} has {} rows", records.len())));
         }
         if records.width() != self.width {
-            return Err(self.misused(format!("a row of {} bytes came", records.width())));
+            return Err(self.misused(format!("received a row of {} bytes", records.width())));
         }
         let buckets = buckets_of(partition, partitions);
         let rows = self.count(records, &buckets)?;
@@ -119,7 +119,7 @@ impl RunWriter {
         let parts = out.end()?;
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         if std::mem::replace(&mut done.partitions[partition], true) {
-            return Err(self.misused(format!("partition {partition} came twice")));
+            return Err(self.misused(format!("partition {partition} was written twice")));
         }
         done.rows[buckets].copy_from_slice(&rows);
         done.parts.extend(parts);
@@ -207,7 +207,7 @@ impl RunWriter {
             let of = self.bucket(record);
             match of.checked_sub(buckets.start).and_then(|at| rows.get_mut(at)) {
                 Some(rows) => *rows += 1,
-                None => return Err(self.misused(format!("a row of bucket {of} came among {buckets:?}"))),
+                None => return Err(self.misused(format!("received a row of bucket {of} among {buckets:?}"))),
             }
         }
         Ok(rows)

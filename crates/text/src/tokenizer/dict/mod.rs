@@ -125,7 +125,7 @@ impl UserWords {
         {
             if count > limit {
                 let expected = format!("dictionary: expected at most {limit} {what}, got {count}");
-                return Err(Error::usage(format!("{expected}; leave out words that no text has")));
+                return Err(Error::usage(format!("{expected}; leave out words that occur in no text")));
             }
         }
         Ok(UserWords(user_words))
@@ -176,7 +176,7 @@ impl UserWord {
             None => None,
             Some(field) => match field.parse::<u64>() {
                 Ok(frequency) if (1..=FREQUENCY_LIMIT).contains(&frequency) => Some(frequency),
-                _ => return Err(format!("{field:?} is no whole number from 1 to {FREQUENCY_LIMIT}")),
+                _ => return Err(format!("{field:?} is not a whole number from 1 to {FREQUENCY_LIMIT}")),
             },
         };
         // The third field, the part of speech, is not used.
