@@ -55,10 +55,9 @@ MOST_OF_BOTH = 0.8
 # Sentence 4: the minimum distance of the next best document, outside of the near group of either.
 LEAST_GAP = 0.15
 NEAR = 0.9
-# Sentence 6: the minimum contained share if more than MANY_NEAR other documents are at most AS_NEAR less similar.
+# Sentence 6: the minimum contained share if more than MANY_NEAR other documents are at most LEAST_GAP less similar.
 LEAST_CONTAINED_IN_CROWD = 0.95
-MANY_NEAR = 5
-AS_NEAR = 0.05
+MANY_NEAR = 10
 # Sentence 5: a first line that more documents have is not a title.
 MOST_WITH_TITLE = 10
 LONGEST_TITLE = 200
@@ -214,7 +213,7 @@ class Rule:
 
     def is_crowded(self, document, other, cosine):
         """Returns whether more than MANY_NEAR documents are about as similar to a document as the other one of the pair."""
-        as_near = (partner for minus, partner in self.nearest[document] if -minus >= cosine - AS_NEAR and partner != other)
+        as_near = (partner for minus, partner in self.nearest[document] if -minus >= cosine - LEAST_GAP and partner != other)
         return sum(1 for _ in as_near) > MANY_NEAR
 
     def decide(self, a, b, cosine):

@@ -87,9 +87,9 @@ class Rule:
         return max(outside, default=single(self.bound["threshold"]))
 
     def is_crowded(self, doc, other, cosine):
-        """Whether more than five others are about as near to a document as the other one, with the 32 bits of tables."""
-        least = single(single(cosine) - single(0.05))
-        return sum(near >= least for partner, near in self.partners[doc].items() if partner != other) > 5
+        """Whether more than ten others are at most `gap` less near to a document than the other one, with the 32 bits of tables."""
+        least = single(single(cosine) - single(self.bound["gap"]))
+        return sum(near >= least for partner, near in self.partners[doc].items() if partner != other) > 10
 
     def surplus(self, u, v):
         """The share of u's weight that its heaviest surplus has, and how much it may have."""

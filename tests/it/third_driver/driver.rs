@@ -453,7 +453,8 @@ impl<'d> Driver<'d> {
         }
         let contents = self.evidence(view, pairs.iter().flat_map(documents), write_contents);
         let known = Known { evidence, contents, headings: &self.headings, common };
-        let next = |pair: &Pair| next_best(&lists, near(rule), MOST_PASSED, (pair.a, pair.b), pair.score.similarity);
+        let next =
+            |pair: &Pair| next_best(&lists, near(rule), MOST_PASSED, (pair.a, pair.b), tell::as_near(rule, pair));
         let told = pairs.into_iter().map(|pair| tell::tell((rule, relating), pair, next(&pair), &known));
         told.filter(|pair| is_reported(rule, pair)).collect()
     }

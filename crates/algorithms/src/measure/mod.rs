@@ -23,5 +23,5 @@ pub use subsequence::{Decided, Undecided};
 pub use surplus::{split_word_counts, surplus, write_word_counts};
 pub use title_phrases::TitleDifference;
 pub use titles::{LONGEST_TITLE, TitleWords};
-pub use versions::{Both, FirstLine, Surplus, Versions};
+pub use versions::{Both, CROWD, FirstLine, Surplus, Versions};
 pub use weights::weight_distance;

@@ -12,8 +12,8 @@
 //! 4. Or if it is isolated: its cosine exceeds by `gap` the next best that either document has outside the near group (the two, and
 //!    everything with a cosine of `near` to either).
 //! 5. Or if both have the same title and nothing outside the near group is more similar. All other pairs only share a template.
-//! 6. Documents from one template share what the template says. So if more than five other documents are about as similar to the better
-//!    contained text as the other one of the pair, at least `crowd` of its 3-grams must be in the other one.
+//! 6. Documents from one template share what the template says. So if more than ten other documents are less than `gap` less similar
+//!    to the better contained text than the other one of the pair, at least `crowd` of its 3-grams must be in the other one.
 //!
 //! ```text
 //! u "report for 3 May: rates rise"      v "report for 4 May: rates rise"
@@ -27,6 +27,9 @@ use dupsift_core::row::{Related, RelationKind, Why};
 const MOST_OF_BOTH: f64 = 0.8;
 /// The tolerance in comparisons, because similarities are Float32.
 pub(super) const HAIR: f64 = 1e-6;
+
+/// More documents than this that are about as similar as the other one of a pair make a crowd.
+pub const CROWD: usize = 10;
 
 /// The rule with its limits.
 #[derive(Clone, Copy, Debug, PartialEq)]

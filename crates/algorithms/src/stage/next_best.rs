@@ -11,7 +11,7 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::guard::{AS_NEAR, MANY_NEAR};
+use crate::measure::CROWD;
 
 /// The number of partners that are skipped before the search ends: in larger near groups, the rest counts as outside.
 pub const MOST_PASSED: usize = 128;
@@ -36,7 +36,7 @@ pub struct NextBest {
     pub cut_short: bool,
     /// Whether the near group has a third document.
     pub in_group: bool,
-    /// Whether more than [`MANY_NEAR`] other documents are about as similar to the first document, and to the second.
+    /// Whether more than [`CROWD`] other documents are about as similar to the first document, and to the second.
     pub crowded: [bool; 2],
 }
 
@@ -50,8 +50,8 @@ pub fn order(near: f32, x: &Partner, y: &Partner) -> Ordering {
 }
 
 /// Returns the best partner of either document outside the near group, which is the two and everything near to either. Skips at most
-/// `most` partners. `similarity` is that of the pair.
-pub fn next_best(partners: &impl Partners, near: f32, most: usize, (a, b): (u64, u64), similarity: f32) -> NextBest {
+/// `most` partners. Documents with a similarity of at least `least` make a crowd.
+pub fn next_best(partners: &impl Partners, near: f32, most: usize, (a, b): (u64, u64), least: f32) -> NextBest {
     let [x, y] = [(a, b), (b, a)].map(|(doc, other)| outside(partners, near, most, doc, other));
     let has_third = |doc: u64, other: u64| {
         let near_doc = partners.range(doc).start..near_end(partners, near, doc);
@@ -61,20 +61,20 @@ pub fn next_best(partners: &impl Partners, near: f32, most: usize, (a, b): (u64,
         similarity: x.similarity.into_iter().chain(y.similarity).reduce(f32::max),
         cut_short: x.cut_short || y.cut_short,
         in_group: has_third(a, b) || has_third(b, a),
-        crowded: [(a, b), (b, a)].map(|pair| is_crowded(partners, near, most, pair, similarity)),
+        crowded: [(a, b), (b, a)].map(|pair| is_crowded(partners, near, most, pair, least)),
     }
 }
 
-/// Returns whether more than [`MANY_NEAR`] of a document's first `most` partners, except the other one, are about as similar to it.
-fn is_crowded(partners: &impl Partners, near: f32, most: usize, (doc, other): (u64, u64), similarity: f32) -> bool {
-    let (least, mut count) = (similarity - AS_NEAR, 0);
+/// Returns whether more than [`CROWD`] of a document's first `most` partners, except the other one, have at least this similarity.
+fn is_crowded(partners: &impl Partners, near: f32, most: usize, (doc, other): (u64, u64), least: f32) -> bool {
+    let mut count = 0;
     for (partner, similarity) in partners.range(doc).take(most).map(|at| partners.get(at)) {
         // The near ones are not ordered by similarity.
         if similarity < least && similarity < near {
             return false;
         }
         count += usize::from(partner != other && similarity >= least);
-        if count > MANY_NEAR {
+        if count > CROWD {
             return true;
         }
     }
@@ -162,8 +162,8 @@ mod tests {
         let both = || links(a).chain(links(b));
         let near: BTreeSet<u64> = both().filter(|link| link.1 >= NEAR).map(|link| link.0).chain([a, b]).collect();
         let similarity = both().filter(|link| !near.contains(&link.0)).map(|link| link.1).reduce(f32::max);
-        let own = pairs[&(a, b)];
-        let as_near = |doc: u64| links(doc).filter(|link| link.1 >= own - AS_NEAR).count() > MANY_NEAR + 1;
+        let least = pairs[&(a, b)] - 0.05;
+        let as_near = |doc: u64| links(doc).filter(|link| link.1 >= least).count() > CROWD + 1;
         NextBest { similarity, cut_short: false, in_group: near.len() > 2, crowded: [a, b].map(as_near) }
     }
 
@@ -178,18 +178,18 @@ mod tests {
     }
 
     #[test]
-    fn a_crowd_is_more_than_five_others_about_as_similar() {
-        // 0 and 1 are the pair; all others are partners of 0 alone.
+    fn a_crowd_is_more_than_ten_others_about_as_similar() {
+        // 0 and 1 are the pair; all others are partners of 0 alone. From 0.88 on, they make a crowd.
         let crowded = |others: &[f32]| {
             let others = others.iter().enumerate().map(|(at, similarity)| ((0, 2 + at as u64), *similarity));
             let pairs = [((0, 1), 0.93)].into_iter().chain(others).collect();
-            next_best(&lists(20, &pairs), NEAR, MOST_PASSED, (0, 1), 0.93).crowded
+            next_best(&lists(20, &pairs), NEAR, MOST_PASSED, (0, 1), 0.88).crowded
         };
-        assert_eq!(crowded(&[0.89; 5]), [false, false]);
-        assert_eq!(crowded(&[0.89; 6]), [true, false]);
-        assert_eq!(crowded(&[0.87; 6]), [false, false]);
+        assert_eq!(crowded(&[0.89; 10]), [false, false]);
+        assert_eq!(crowded(&[0.89; 11]), [true, false]);
+        assert_eq!(crowded(&[0.87; 11]), [false, false]);
         // Near ones first, in the order of their numbers.
-        assert_eq!(crowded(&[0.99, 0.87, 0.91, 0.885, 0.98, 0.9, 0.95, 0.6]), [true, false]);
+        assert_eq!(crowded(&[0.99, 0.87, 0.91, 0.885, 0.98, 0.9, 0.95, 0.6, 0.9, 0.9, 0.9, 0.9, 0.9]), [true, false]);
     }
 
     /// Two groups, each with near documents, that are similar to each other: each pair across them finds the whole other group first.
@@ -224,7 +224,7 @@ mod tests {
     fn random_graphs_against_the_definition() {
         let (mut cut, mut crowded) = (0, 0);
         for seed in 0..60 {
-            let documents = 4 + seed % 12;
+            let documents = 4 + seed % 24;
             let chance = |at: u64| splitmix64(seed, at) % 100;
             let pairs: BTreeMap<(u64, u64), f32> = (0..documents)
                 .flat_map(|a| (a + 1..documents).map(move |b| (a, b)))
@@ -234,10 +234,10 @@ mod tests {
             let lists = lists(documents, &pairs);
             for (&(a, b), &similarity) in &pairs {
                 let expected = plain(&pairs, a, b);
-                assert_eq!(next_best(&lists, NEAR, 100, (a, b), similarity), expected);
+                assert_eq!(next_best(&lists, NEAR, 100, (a, b), similarity - 0.05), expected);
                 crowded += u64::from(expected.crowded[0]);
                 // A search that ends early never overstates how isolated a pair is.
-                let early = next_best(&lists, NEAR, 1, (a, b), similarity);
+                let early = next_best(&lists, NEAR, 1, (a, b), similarity - 0.05);
                 let best = expected.similarity;
                 assert!(early.similarity >= best && (early.cut_short || early.similarity == best));
                 cut += u64::from(early.cut_short);

@@ -28,6 +28,11 @@ pub fn near(rule: &Versions) -> f32 {
     rule.near as f32
 }
 
+/// Returns the similarity from which other documents are about as similar as those of this pair.
+pub fn as_near(rule: &Versions, pair: &Pair) -> f32 {
+    pair.score.similarity - rule.gap as f32
+}
+
 /// Returns the classified pair; `next_best` is the result of [`next_best`](super::next_best::next_best()).
 pub fn tell(
     (rule, relating): (&Versions, &dyn TermVectors),

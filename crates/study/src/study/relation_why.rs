@@ -1,9 +1,8 @@
 //! Why a pair is a version, a contained text or from the same template, as a sentence with its figures.
 
 use super::explanation::{ExplainedContained, ExplainedWord};
-use dupsift_algorithms::measure::{Both, Contained, FirstLine, Part, TitleDifference, Versions};
+use dupsift_algorithms::measure::{Both, CROWD, Contained, FirstLine, Part, TitleDifference, Versions};
 use dupsift_algorithms::stage::explain::Telling;
-use dupsift_algorithms::stage::guard::MANY_NEAR;
 use dupsift_core::row::RelationKind;
 use dupsift_core::row::Why;
 use dupsift_files::tables::FoundPair;
@@ -43,8 +42,8 @@ pub fn sentence(
             rule.contained
         ),
         Why::Crowd => format!(
-            "more than {MANY_NEAR} other documents are about as similar to {inner}, and {larger:.2} of {inner} is contained; in such a crowd, a version must be contained to {}",
-            rule.crowd
+            "{larger:.2} of {inner} is contained, and more than {CROWD} other documents are less similar to it by at most {}; a version must then be contained to {}",
+            rule.gap, rule.crowd
         ),
         Why::Near => format!(
             "{next}, and {larger:.2} of {inner} is contained; a version must be closer than the next best by {}, or {} of it must be contained",

@@ -34,7 +34,7 @@ pub const PARAMS: [ParamSpec; 13] = [
     share(
         "crowd",
         "0.95",
-        "relate: the same minimum if more than five other documents are about as similar; 0: no such check",
+        "relate: the same minimum if the cosine of more than ten other documents is lower by at most gap=; 0: no such check",
     ),
     share(
         "gap",

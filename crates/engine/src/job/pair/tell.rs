@@ -15,7 +15,7 @@ use crate::session::Session;
 use dupsift_algorithms::algorithm::TermVectors;
 use dupsift_algorithms::measure::{Contained, FirstLine, TitleDifference, Versions};
 use dupsift_algorithms::stage::next_best::{MOST_PASSED, NextBest, Partner, Partners, next_best, order};
-use dupsift_algorithms::stage::tell::{Known as Facts, is_reported, near, tell as tell_one};
+use dupsift_algorithms::stage::tell::{Known as Facts, as_near, is_reported, near, tell as tell_one};
 use dupsift_core::error::Result;
 use dupsift_core::row::{Pair, RelationKind};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
@@ -58,7 +58,7 @@ pub fn tell(
     known: &Known<'_>,
 ) -> Result<(PairList, RelationsReport)> {
     let running = session.engine.clock.stage(format!("tell {label}"));
-    let neighbours = Neighbours::new(session, (pairs, known.earlier), near(rule))?;
+    let neighbours = Neighbours::new(session, (pairs, known.earlier), rule)?;
     let counts = [(); 3].map(|()| AtomicU64::new(0));
     let (left_out, cut_short, other_titles) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
     let layout = pairs.layout().telling();
@@ -88,22 +88,22 @@ pub fn tell(
 }
 
 /// Holds the partners of each document in the order that the search for the next best needs, in temporary files.
-struct Neighbours {
+struct Neighbours<'r> {
     links: Links,
-    near: f32,
+    rule: &'r Versions,
 }
 
-impl Neighbours {
-    /// Builds the lists from pairs and from the pairs of earlier runs; pairs with a similarity of at least `near` are near.
-    fn new(session: &Session<'_>, pairs: (&PairList, Option<&Sorted>), near: f32) -> Result<Neighbours> {
+impl<'r> Neighbours<'r> {
+    /// Builds the lists from pairs and from the pairs of earlier runs.
+    fn new(session: &Session<'_>, pairs: (&PairList, Option<&Sorted>), rule: &'r Versions) -> Result<Neighbours<'r>> {
         let mut links = Links::new(session, pairs, |_| true)?;
-        links.sort(session, |x, y| order(near, x, y))?;
-        Ok(Neighbours { links, near })
+        links.sort(session, |x, y| order(near(rule), x, y))?;
+        Ok(Neighbours { links, rule })
     }
 
     /// Returns the best partner of either document outside the group that is near to both.
     fn next_best(&self, pair: &Pair) -> NextBest {
-        next_best(&self.links, self.near, MOST_PASSED, (pair.a, pair.b), pair.score.similarity)
+        next_best(&self.links, near(self.rule), MOST_PASSED, (pair.a, pair.b), as_near(self.rule, pair))
     }
 }
 
