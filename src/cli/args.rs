@@ -47,9 +47,9 @@ pub enum Verb {
     /// Nothing is removed, and no removal list is written. The pairs of all algorithms are pooled, and each is judged by its two texts
     /// (--judge). Recall is relative to the duplicates in this pool: duplicates that no algorithm finds do not count.
     ///
-    /// The last sentence recommends one: the one with the largest F1. If others are at most 0.01 below it, presets come first (except
+    /// The last line recommends the setting with the largest F1. Among settings at most 0.01 below it, presets come first (except
     /// fineweb, which is for comparisons with other tools), then higher precision, then the order on the command line. If the
-    /// largest F1 is below 0.5, it says that none fits the corpus.
+    /// largest F1 is below 0.5, the line states that none suits the corpus.
     Compare(Box<CompareArguments>),
     /// Extract title, keywords, abstract, body and links from HTML pages or web archives
     Purify(Box<PurifyArguments>),

@@ -376,7 +376,7 @@ fn an_accepted_night_is_in_its_index() {
             accept("").ends_with(0);
         }
         place.more.clear();
-        assert!(told().contains("2 nights,"), "{step}: {}", told());
+        assert!(told().contains("2 batches,"), "{step}: {}", told());
         looked_after(&index, &["verify"]).ends_with(0);
         place.same_night(&nights[2]).ends_with(0);
         for night in [1, 2] {

@@ -119,7 +119,7 @@ fn a_look_finishes_nothing() {
     let nights = dealt(made_docs(120), 2, 33);
     place.same_night(&nights[0]).ends_with(0);
     write_docs(&place.at("in/1.parquet"), &nights[1], 300);
-    for (step, counted) in [("intent", "1 night,"), ("rows named", "1 night,"), ("output", "2 nights,")] {
+    for (step, counted) in [("intent", "1 batch,"), ("rows named", "1 batch,"), ("output", "2 batches,")] {
         assert_ne!(place.killed_at(1, step).code, 0, "{step}");
         let before = tree(&place.at(""));
         let told = looked_after(&place.at("index"), &["info"]).ends_with(0).stdout;

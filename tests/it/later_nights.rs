@@ -268,9 +268,9 @@ fn a_held_night_is_accepted_into_its_own_index_from_any_folder() {
         Ran::of(program().args(["accept", held]).current_dir(place.path().join(folder)).output().unwrap())
     };
     accept("b", "../a/n1.held").ends_with(0);
-    assert!(nights("a").contains("2 nights,") && nights("b").contains("1 batch,"), "{} {}", nights("a"), nights("b"));
+    assert!(nights("a").contains("2 batches,") && nights("b").contains("1 batch,"), "{} {}", nights("a"), nights("b"));
     accept("a", "../b/n1.held").ends_with(0);
-    assert!(nights("b").contains("2 nights,"), "{}", nights("b"));
+    assert!(nights("b").contains("2 batches,"), "{}", nights("b"));
 }
 
 /// If an index was restored to an earlier state and got other batches, these are not mistaken for the matched ones.
