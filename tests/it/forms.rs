@@ -116,7 +116,7 @@ fn each_kind_is_told_and_templates_join_nothing() {
     assert_eq!(removed_ids(&pairs.out()), ["d0", "d2", "d10"]);
 }
 
-/// Python recomputes the five sentences, over every pair that was compared.
+/// Python recomputes the six sentences, over every pair that was compared.
 #[test]
 fn what_is_told_follows_from_the_texts() {
     let settings = [
@@ -133,6 +133,9 @@ fn what_is_told_follows_from_the_texts() {
     let file = folder.path().join("docs.parquet");
     write_docs(&file, &numbered(corpus()), 100);
     runs.push(done(&file, &["--algorithms", &format!("{RULE},templates=0")]));
+    let file = folder.path().join("prompted.parquet");
+    write_docs(&file, &numbered(prompted(40)), 100);
+    runs.push(done(&file, &["--algorithms", &format!("{RULE},templates=0")]));
     let mut command = python("tests/forms.py");
     runs.iter().for_each(|done| _ = command.arg(done.out()));
     let said = Ran::of(command.output().unwrap()).ends_with(0).stdout;
@@ -141,6 +144,7 @@ fn what_is_told_follows_from_the_texts() {
         "template, not near enough",
         "template, numbers differ",
         "template, one word differs",
+        "template, many as near",
         "template, others as near",
         "version, contained",
         "version, same text",
@@ -452,6 +456,89 @@ fn removals_of_one_template_are_told_and_guarded() {
     run(&["--algorithms", "exact"]).ends_with(0);
     run(&minhash).ends_with(4).says(&[said, "the result is held back"]);
     assert_eq!(record(&out)["removal"]["removed"], 150);
+}
+
+/// Returns questions and answers of five words each below one long prompt: nine tenths of each text are the prompt.
+fn prompted(count: usize) -> Vec<String> {
+    let function = |what: &str| {
+        format!(
+            "name {what} description call {what} when the user asks for the {what} of a place, type {what} object, the {what} query is sent to \
+             the {what} server"
+        )
+    };
+    let functions = ["weather", "currency", "distance", "population", "timezone", "elevation", "language"];
+    let prompt = format!("You have access to these functions: {}", functions.map(function).join(" "));
+    // All words occur in several documents, so none is rare.
+    let vocabulary = words("word", 150);
+    let five = |seed: usize| {
+        let word = |at: usize| vocabulary[(dupsift::hash::splitmix64(seed as u64, at as u64) % 150) as usize].as_str();
+        (0..5).map(word).collect::<Vec<_>>().join(" ")
+    };
+    (0..count).map(|n| format!("{prompt} user: {} assistant: {}", five(2 * n), five(2 * n + 1))).collect()
+}
+
+/// Documents that share one prompt are not versions of each other, in one run and in two batches. With few of them, nothing shows that
+/// the shared part is a prompt.
+#[test]
+fn answers_below_one_prompt_are_kept() {
+    let folder = tempfile::tempdir().unwrap();
+    let docs = numbered(prompted(60));
+    let file = |name: &str, docs: &[_]| {
+        let file = folder.path().join(name);
+        write_docs(&file, docs, 20);
+        file
+    };
+    let whole = done(&file("whole.parquet", &docs), &["--algorithms", RULE]);
+    assert_eq!(removed_ids(&whole.out()), [""; 0]);
+    let pairs = Table::read(&whole.out().join("pairs/algorithm=versions"));
+    let reasons = pairs.texts("why");
+    assert!(reasons.iter().filter(|why| *why == "many as near").count() > 20, "{reasons:?}");
+    let without = done(&file("whole.parquet", &docs), &["--algorithms", &format!("{RULE},crowd=0")]);
+    assert!(removed_ids(&without.out()).len() > 20);
+
+    let index = folder.path().join("index").display().to_string();
+    let batch = |name: &str, docs: &[_]| {
+        let more = ["--algorithms", RULE, "--index", &index, "--batch", name];
+        removed_ids(&done(&file(&format!("{name}.parquet"), docs), &more).out())
+    };
+    assert_eq!((batch("first", &docs[..40]), batch("second", &docs[40..])), (vec![], vec![]));
+
+    let at = reasons.iter().position(|why| why == "many as near").unwrap();
+    let ids = ["id_a", "id_b"].map(|column| pairs.texts(column)[at].clone());
+    let said = Ran::of(program().arg("explain").arg(whole.out()).args(ids).output().unwrap()).ends_with(0);
+    let line = said.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(line.contains("more than 10 other documents are less similar to it by at most 0.15"), "{line}");
+}
+
+/// Two notices of one template differ in their numbers, whether these are in digits or in words.
+#[test]
+fn numbers_in_words_are_facts() {
+    let han = |[day, from, to, homes, cost]: [&str; 5]| {
+        format!(
+            "因城东区主干管道检修，本月{day}日上午{from}时至下午{to}时将停止供水，请居民提前储水，并关闭所有水龙头、洗衣机和热水器的阀门。恢复供水之后，请先放水几分钟再饮用。\
+             本次检修涉及{homes}户居民，估计费用{cost}元。自来水公司对此深表歉意，感谢各位居民的理解与支持，如有疑问可以拨打服务热线或者到营业大厅咨询工作人员。"
+        )
+    };
+    let english = |[day, ships, month, tons, pay]: [&str; 5]| {
+        format!(
+            "The harbour board reported on {day} that {ships} ships had entered the port in {month}, with {tons} thousand tons of grain and coal on board. \
+             Freight rates were unchanged from the week before, and the board said it expected no change until the ice had gone from the upper river. \
+             Dockers will receive {pay} shillings a day under the new agreement, which both sides signed after a long meeting at the town hall."
+        )
+    };
+    let kept = |texts: [String; 2]| {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("docs.parquet");
+        write_docs(&file, &numbered(texts.to_vec()), 10);
+        2 - removed_ids(&done(&file, &["--algorithms", RULE]).out()).len()
+    };
+    let first = han(["三", "八", "四", "一千二百", "三十万"]);
+    assert_eq!(kept([first.clone(), han(["十九", "九", "六", "八百五十", "七十五万"])]), 2);
+    // The same sums in digits are no other facts.
+    assert_eq!(kept([first, han(["三", "八", "四", "1200", "300000"])]), 1);
+    let monday = ["Monday", "forty-one", "March", "seven", "nine"];
+    assert_eq!(kept([english(monday), english(["Friday", "sixty-three", "June", "twelve", "eleven"])]), 2);
+    assert_eq!(kept([english(monday), english(["Monday", "41", "March", "seven", "nine"])]), 1);
 }
 
 /// Titles in a batch that is matched with an index are compared as in a single run.
