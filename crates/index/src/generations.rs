@@ -424,7 +424,7 @@ mod tests {
         assert!(said(folder.path()).contains("manifest-00000005.json is missing"));
         assert!(Generations::newest(folder.path()).is_err() && is_index(folder.path()).unwrap());
         fs::copy(folder.path().join("manifest-00000004.json"), &path).unwrap();
-        assert!(said(folder.path()).contains("it holds generation 4"));
+        assert!(said(folder.path()).contains("it contains generation 4"));
         fs::write(&path, &whole).unwrap();
         // A reader does not need an older generation.
         fs::write(folder.path().join("manifest-00000002.json"), "{").unwrap();

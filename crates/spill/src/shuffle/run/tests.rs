@@ -139,7 +139,7 @@ fn every_damage_is_named() {
         let mut flipped = whole.clone();
         flipped[at] ^= 4;
         refused(&flipped);
-        assert!(refused(&whole[..at]).contains("bytes and not"));
+        assert!(refused(&whole[..at]).contains("bytes instead of"));
     }
     refused(&[&whole[..], b"x"].concat());
     // Two pieces are swapped.
