@@ -186,7 +186,7 @@ fn more_than_half_of_a_large_file_removed_fires_the_guard() {
     let done = ended(&file, &["--algorithms", "exact"], 3);
     let guards = record(&done.out())["guards"].clone();
     assert!(
-        guards[0]["sentence"].as_str().unwrap().contains("10,000 of the 10,001 documents of a.parquet"),
+        guards[0]["sentence"].as_str().unwrap().contains("10,000 of the 10,001 documents in a.parquet"),
         "{guards}"
     );
     assert_eq!((&guards[0]["name"], &guards[0]["held"]), (&"max-removed-share".into(), &false.into()));

@@ -216,7 +216,7 @@ fn a_large_share_that_is_cut_holds_the_result_back() {
     write_docs(&input, &docs(60), 30);
     run(&[])
         .ends_with(4)
-        .says(&["of the text of the kept documents would be cut, more than the 50% of", "max-cut-share"]);
+        .says(&["of the text of the kept documents would be cut, more than the 50% allowed by", "max-cut-share"]);
     run(&["--max-cut-share", "0.9"]).ends_with(0);
 }
 
@@ -276,9 +276,9 @@ fn a_dry_run_says_what_would_be_cut() {
     let (plain, reported) = (dry(&["--corpus", "keep"]), dry(&["--cut", "lines"]));
     let (lines, runs) = (dry(&["--cut", "lines", "--corpus", "keep"]), dry(&["--cut", "runs:100", "--corpus", "keep"]));
     assert!(!plain.contains("passages"), "{plain}");
-    assert!(reported.contains("kept documents are found: lines") && reported.contains("only reported"), "{reported}");
-    assert!(lines.contains("kept documents are found: lines") && lines.contains("cut from deduped/"), "{lines}");
-    assert!(runs.contains("kept documents are found: runs:100"), "{runs}");
+    assert!(reported.contains("kept documents: lines") && reported.contains("only reported"), "{reported}");
+    assert!(lines.contains("kept documents: lines") && lines.contains("cut from deduped/"), "{lines}");
+    assert!(runs.contains("kept documents: runs:100"), "{runs}");
     let place = |plan: &str, what: &str| plan.find(what).unwrap_or_else(|| panic!("{what} is not in {plan}"));
     assert!(place(&lines, "decide") < place(&lines, "passages") && place(&lines, "passages") < place(&lines, "tables"));
 }

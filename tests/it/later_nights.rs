@@ -148,7 +148,7 @@ fn the_page_of_a_later_night_shows_both_texts() {
     assert_eq!(nights[0]["documents"], record(&two.at("n1"))["index"]["guests"]);
     let (out, page) = (two.at("n1"), two.at("n1/report.html"));
     let text = std::fs::read_to_string(&page).unwrap();
-    assert!(text.contains("(of batch n0)") && text.contains("<ins>") && text.contains("<del>"), "no texts");
+    assert!(text.contains("(from batch n0)") && text.contains("<ins>") && text.contains("<del>"), "no texts");
     assert!(text.contains("(earlier batches)"), "pairs by file");
     assert!(!text.contains("document 0") && text.contains("dupsift explain"), "{}", text.len());
     typed("report", &out, &[]).ends_with(0);
@@ -183,7 +183,7 @@ fn a_run_against_a_reference_has_its_page() {
     let more = ["--algorithms", "exact", "--reference", reference.to_str().unwrap()];
     run(&[&at("corpus.parquet")], &at("out"), &more).ends_with(0);
     let text = std::fs::read_to_string(at("out/report.html")).unwrap();
-    assert!(text.contains("(of the reference)"), "{}", text.len());
+    assert!(text.contains("(from the reference)"), "{}", text.len());
     assert!(text.contains("(the reference)"), "pairs by file");
     let gone = typed("explain", &at("out"), &[&docs[10].id]).ends_with(2);
     gone.says(&["a reference whose texts were not saved"]);

@@ -119,7 +119,7 @@ fn long_values_are_cut_in_what_is_told() {
     let ran =
         run(&[&file], &out, &["--algorithms", "exact", "--source-column", "source", "--guard-rows", "1"]).ends_with(3);
     let told = [ran.stdout.clone(), ran.stderr.clone(), std::fs::read_to_string(out.join("run.json")).unwrap()];
-    ran.says(&["of source \"0sss", "(1,000,001 characters)"]);
+    ran.says(&["in source \"0sss", "(1,000,001 characters)"]);
     assert!(told.iter().all(|told| told.len() < 50_000 && !told.contains(&"s".repeat(300))));
     let sources = record(&out)["sources"].clone();
     assert_eq!(sources.as_array().unwrap().len(), 2, "{sources}");

@@ -141,10 +141,10 @@ impl Signer for MinHashSigner {
         let mut first: Vec<Option<usize>> = vec![None; self.bands];
         for (at, &shingle) in shingles.iter().enumerate() {
             self.family.minima(&[shingle], &mut own);
-            let has = |band: usize| (band * self.rows..(band + 1) * self.rows).any(|row| own[row] == minima[row]);
-            for band in 0..self.bands {
-                if first[band].is_none() && has(band) {
-                    first[band] = Some(at);
+            let bands = own.chunks_exact(self.rows).zip(minima.chunks_exact(self.rows));
+            for (first, (own, minima)) in first.iter_mut().zip(bands) {
+                if first.is_none() && own.iter().zip(minima).any(|(own, minimum)| own == minimum) {
+                    *first = Some(at);
                 }
             }
             if first.iter().all(Option::is_some) {

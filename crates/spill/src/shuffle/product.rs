@@ -352,7 +352,10 @@ mod tests {
         refused(&[&whole[..], b"x"].concat());
         let other = put_down(dir.path(), "other.product", b"same bytes of a product").expect("put down");
         assert_eq!(other.bytes, put.bytes);
-        assert!(refused(&fs::read(dir.path().join("other.product")).expect("there")).contains("not the file that was saved"));
+        assert!(
+            refused(&fs::read(dir.path().join("other.product")).expect("there"))
+                .contains("not the file that was saved")
+        );
         fs::remove_file(&path).expect("removed");
         let missing = Product::take_up(dir.path(), &put).expect_err("refused").to_string();
         assert!(missing.starts_with("temporary file ") && missing.contains("it is missing"), "{missing}");
