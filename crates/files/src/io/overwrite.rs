@@ -1,5 +1,6 @@
 //! Decides what may be replaced: an output of dupsift or an empty folder, never a folder that contains anything else at any depth.
 
+use super::unfinished::PROBE;
 use super::work_files;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
@@ -141,8 +142,8 @@ pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
 /// Like [`foreign_path`], for a folder with an unfinished output, which may contain temporary folders of earlier versions.
 pub(super) fn foreign_path_unfinished(folder: &Path) -> Result<Option<PathBuf>> {
     for name in names(folder)? {
-        let is_work = name.starts_with(WORK) && is_folder(&folder.join(&name));
-        if !is_work && let Some(foreign) = foreign_at(folder, &[], name, &Listed::Unfinished)? {
+        let is_temporary = (name.starts_with(WORK) || name == PROBE) && is_folder(&folder.join(&name));
+        if !is_temporary && let Some(foreign) = foreign_at(folder, &[], name, &Listed::Unfinished)? {
             return Ok(Some(foreign));
         }
     }

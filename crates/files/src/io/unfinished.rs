@@ -43,6 +43,9 @@ fn known() -> MutexGuard<'static, Known> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A folder that is created in an unfinished one for a moment, to see the permissions of new folders. A killed run may leave it.
+pub(super) const PROBE: &str = ".mode";
+
 /// A folder that is removed with its contents when this value is dropped, and when [`end`] ends the process.
 #[derive(Debug)]
 pub struct Unfinished {
@@ -65,7 +68,7 @@ impl Unfinished {
 
     /// Returns the permissions that folders created by this process get here; creates one to check, and removes it.
     fn usual_mode(&self) -> Result<u32> {
-        let probe = self.path.join(".mode");
+        let probe = self.path.join(PROBE);
         fs::create_dir(&probe)?;
         let mode = probe.symlink_metadata().map(|there| there.mode() & 0o7777);
         fs::remove_dir(&probe)?;
