@@ -166,7 +166,7 @@ mod tests {
     fn the_curve_is_the_published_one() {
         let banding = Banding::of("minhash:bands=14,rows=8,verify=jaccard:0.7").unwrap();
         let at = [0.5, 0.7, 0.8, 0.9].map(|s| share(banding.lets_through(s)));
-        assert_eq!(at, [".053", ".565", ".924", ".999"]);
+        assert_eq!(at, ["0.053", "0.565", "0.924", "0.999"]);
         assert_eq!((banding.lets_through(0.0), banding.lets_through(1.0)), (0.0, 1.0));
         assert_eq!(banding.threshold, Some(0.7));
         let other = Banding::of("minhash:bands=20,rows=5,verify=lcs:0.8,as=loose").unwrap();

@@ -100,7 +100,7 @@ pub fn language(text: &str) -> &'static str {
     }
 }
 
-/// Formats a share or a similarity: `.874`, `1`, or `?` if it is unknown.
+/// Formats a share or a similarity: `0.874`, `1`, or `?` if it is unknown.
 pub fn share(value: impl Into<f64>) -> String {
     let value = value.into();
     if !value.is_finite() {
@@ -110,7 +110,7 @@ pub fn share(value: impl Into<f64>) -> String {
         return "1".into();
     }
     // Never rounded up to 1: a pair with 0.9996 is not equal.
-    format!("{:.3}", value.min(0.999)).trim_start_matches('0').to_string()
+    format!("{:.3}", value.min(0.999))
 }
 
 /// Formats a percentage as `12.3%`; empty if `whole` is 0.
@@ -174,7 +174,7 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!([0.0, 0.7, 0.87449, 0.9999, 1.0, f64::NAN].map(share), [".000", ".700", ".874", ".999", "1", "?"]);
+        assert_eq!([0.0, 0.7, 0.87449, 0.9999, 1.0, f64::NAN].map(share), ["0.000", "0.700", "0.874", "0.999", "1", "?"]);
         assert_eq!([0.254, 12.34, 200.0, 7261.0].map(seconds), ["0.25 s", "12.3 s", "3 min 20 s", "2 h 1 min"]);
         assert_eq!((percent(1, 8), percent(0, 0)), ("12.5%".into(), String::new()));
     }
