@@ -42,7 +42,7 @@ class Progress(Case):
         self.assertEqual(child.wait(), 0, said)
         return said.decode()
 
-    def test_a_terminal_is_told(self) -> None:
+    def test_a_terminal_shows_progress(self) -> None:
         said = self.in_a_terminal()
         if importlib.util.find_spec("tqdm"):
             self.assertRegex(said, r"\rstage 1 of \d+: sign: +\d+%\|")
@@ -51,10 +51,10 @@ class Progress(Case):
         # The bar is erased.
         self.assertRegex(said, r"\r +\r$")
 
-    def test_a_terminal_is_told_nothing_where_that_is_asked_for(self) -> None:
+    def test_a_terminal_shows_nothing_if_asked(self) -> None:
         self.assertEqual(self.in_a_terminal("none"), "")
 
-    def test_a_function_is_told(self) -> None:
+    def test_a_function_receives_progress(self) -> None:
         told: list[dupsift.Progress] = []
         options = {"algorithms": "exact,minhash", "threads": 1, "no_report": True}
         dupsift.run(self.endless(), out=self.folder / "out", progress=told.append, **options)
@@ -70,7 +70,7 @@ class Progress(Case):
             dupsift.run(self.endless(), out=self.folder / "other", progress=stops, **options)
         self.assertFalse((self.folder / "other").exists())
 
-    def test_a_pipe_is_told_nothing(self) -> None:
+    def test_a_pipe_receives_nothing(self) -> None:
         done = subprocess.run(self.line(), capture_output=True, text=True, check=False)
         self.assertEqual((done.returncode, done.stdout, done.stderr), (0, "", ""))
         self.assertTrue(Path(self.folder / "out" / "run.json").is_file())

@@ -317,7 +317,7 @@ class Costs(Case):
 
 
 class Streams(unittest.TestCase):
-    def test_what_came_before_is_told(self) -> None:
+    def test_what_came_before_is_reported(self) -> None:
         seen = ds.Stream("exact", keys=1_000)
         self.assertEqual(list(seen.add(["a text", "another", "a text", None, " "])), [False, False, True, False, False])
         self.assertEqual(list(seen.add(["another"])), [True])

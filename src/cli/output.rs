@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cause_is_told_once() {
+    fn a_cause_is_reported_once() {
         let full = || io::Error::other("no space left");
         let told: anyhow::Error = Error::io("write", Path::new("a"))(full()).into();
         assert_eq!(whole_story(&told), "cannot write a: no space left");

@@ -460,7 +460,7 @@ fn a_corpus_without_pairs_has_figures_that_are_not_known() {
 }
 
 #[test]
-fn a_dry_run_tells_the_algorithms_as_run_does() {
+fn a_dry_run_lists_the_algorithms_as_run_does() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let more = ["--preset", "fineweb", "--dry-run", "-v"];

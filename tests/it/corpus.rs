@@ -62,7 +62,7 @@ fn a_clean_corpus_is_read_by_all_and_loses_nothing_more() {
 }
 
 #[test]
-fn what_cannot_be_copied_is_told_before_any_work() {
+fn what_cannot_be_copied_is_reported_before_any_work() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     let head = "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/\r\nContent-Type: application/http\r\n";

@@ -161,7 +161,7 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
 
 /// An unusable reference is reported: an empty file by its guard, like an empty corpus; otherwise by an error that names it.
 #[test]
-fn a_reference_of_which_nothing_can_be_used_is_told() {
+fn a_reference_of_which_nothing_can_be_used_is_reported() {
     let place = Place(tempfile::tempdir().unwrap());
     write_docs(&place.at("new/docs.parquet"), &made_docs(6), 200);
     std::fs::write(place.at("empty.jsonl"), "").unwrap();
@@ -187,7 +187,7 @@ fn a_reference_of_which_nothing_can_be_used_is_told() {
 }
 
 #[test]
-fn a_reference_that_is_none_is_told() {
+fn a_reference_that_is_none_is_reported() {
     let (place, ..) = Place::new();
     let refused = |more: &[&str], says: &str| {
         let more = [&["--algorithms", ALGORITHMS], more].concat();

@@ -142,7 +142,7 @@ fn check(out: &Path, docs: &[Doc], truth: &BTreeSet<(String, String)>, (true_lab
     for one in algorithms {
         let label = one["label"].as_str().unwrap();
         // Pairs from the same template are not duplicates.
-        let duplicates = pairs(out, label).into_iter().filter(|pair| pair.told.0 != "template");
+        let duplicates = pairs(out, label).into_iter().filter(|pair| pair.related.0 != "template");
         let sorted = |a: String, b: String| if a < b { (a, b) } else { (b, a) };
         let written: BTreeSet<(String, String)> = duplicates.map(|pair| sorted(pair.id_a, pair.id_b)).collect();
         let found = over_texts(&written, &texts);
@@ -403,7 +403,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
 }
 
 #[test]
-fn rows_without_ids_go_by_file_and_row_and_large_groups_are_told() {
+fn rows_without_ids_go_by_file_and_row_and_large_groups_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let texts = |from: usize| (from..from + 10).map(|n| Some(format!("Текст номер {}.", n % 3))).collect::<Vec<_>>();
     for (name, from) in [("a", 0), ("b", 10)] {

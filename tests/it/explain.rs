@@ -93,7 +93,7 @@ fn signatures_and_scores_are_those_of_the_run_for_every_member() {
 }
 
 #[test]
-fn documents_that_are_no_pair_are_told_so() {
+fn documents_that_are_no_pair_are_explained() {
     let out = RUN.out();
     let tables = tables(&out);
     let rows = record(&out)["documents"]["rows"].as_i64().unwrap();
@@ -123,7 +123,7 @@ fn documents_that_are_no_pair_are_told_so() {
 /// For two documents that share only two heavy words, `explain` reports that their signs kept them apart, and the result that verification
 /// would have.
 #[test]
-fn documents_that_signs_keep_apart_are_told_so() {
+fn documents_that_signs_keep_apart_are_explained() {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("docs.parquet");
     let text = |own: &str| format!("альфа бета {}", (0..30).map(|n| format!("{own}{n} ")).collect::<String>());
@@ -170,7 +170,7 @@ fn copies_are_signed_as_the_run_counted_them() {
 
 /// 80 documents share two heavy words, which alone make them similar; each two have a third word in common.
 #[test]
-fn documents_that_a_large_window_keeps_apart_are_told_so() {
+fn documents_that_a_large_window_keeps_apart_are_explained() {
     let folder = tempfile::tempdir().unwrap();
     let text = |n: usize| {
         let own = (0..14).map(|word| format!("слово{}x{word} ", n / 2));
@@ -197,7 +197,7 @@ fn documents_that_a_large_window_keeps_apart_are_told_so() {
 
 /// The reason for a rejected candidate is its score.
 #[test]
-fn a_refused_candidate_is_told_its_score() {
+fn the_score_of_a_refused_candidate_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let input = folder.path().join("docs.parquet");
     let text = |word: &str| format!("Кот видит большую птицу за высоким окном и долго ждёт её {word} на крыльце дома.");

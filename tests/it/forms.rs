@@ -63,14 +63,14 @@ fn run(folder: &Path, more: &[&str]) -> Done {
 }
 
 /// Returns (id_a, id_b) -> (relation, why) for one algorithm.
-fn told(done: &Done, label: &str) -> BTreeMap<(String, String), (String, String)> {
+fn relations_of(done: &Done, label: &str) -> BTreeMap<(String, String), (String, String)> {
     let table = Table::read(&done.out().join("pairs").join(format!("algorithm={label}")));
     let pairs = table.texts("id_a").into_iter().zip(table.texts("id_b"));
     pairs.zip(table.texts("relation").into_iter().zip(table.texts("why"))).collect()
 }
 
 #[test]
-fn each_kind_is_told_and_templates_join_nothing() {
+fn each_kind_is_reported_and_templates_join_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let done = run(folder.path(), &[]);
     let expected = [
@@ -85,7 +85,10 @@ fn each_kind_is_told_and_templates_join_nothing() {
         (("d8", "d9"), ("template", "one word differs")),
     ];
     let both = |(a, b): (&str, &str)| (a.to_string(), b.to_string());
-    assert_eq!(told(&done, "versions"), expected.into_iter().map(|(pair, said)| (both(pair), both(said))).collect());
+    assert_eq!(
+        relations_of(&done, "versions"),
+        expected.into_iter().map(|(pair, said)| (both(pair), both(said))).collect()
+    );
     let record = record(&done.out());
     let relations = &record["algorithms"][1]["relations"];
     assert_eq!(
@@ -109,7 +112,7 @@ fn each_kind_is_told_and_templates_join_nothing() {
     let file = folder.path().join("near/docs.parquet");
     write_docs(&file, &numbered(near), 100);
     let far = crate::kit::done(&file, &["--algorithms", RULE]);
-    let all = told(&far, "versions");
+    let all = relations_of(&far, "versions");
     assert_eq!(all.get(&both(("d0", "d1"))), Some(&both(("template", "not near enough"))), "{all:?}");
     // Pages from the same template never decide, even if being in a pair is enough.
     let pairs = run(folder.path(), &["--remove-if", "pair"]);
@@ -118,7 +121,7 @@ fn each_kind_is_told_and_templates_join_nothing() {
 
 /// Python recomputes the six sentences, over every pair that was compared.
 #[test]
-fn what_is_told_follows_from_the_texts() {
+fn what_is_reported_follows_from_the_texts() {
     let settings = [
         ("templates=0", "dict"),
         ("templates=0,join=exact,threshold=0.5", "char"),
@@ -199,7 +202,7 @@ fn searches_that_are_cut_short_are_counted() {
 
 /// Explain states the reason of a pair from the same template whose texts have copies; only one such pair is written.
 #[test]
-fn explain_tells_templates_of_copies_that_are_not_written() {
+fn explain_reports_templates_of_copies_that_are_not_written() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("docs.parquet");
     let texts = corpus();
@@ -231,7 +234,7 @@ fn threads_and_memory_change_nothing() {
 fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
     let pairs = |algorithm: &str| {
         let done = done(samples(), &["--algorithms", &format!("{algorithm},as=it")]);
-        told(&done, "it")
+        relations_of(&done, "it")
     };
     for (algorithm, own, least) in [
         ("versions", "none", 100),
@@ -434,7 +437,7 @@ fn titles_that_name_other_things_keep_both() {
 /// A hundred and fifty pages from the same template and as many copies of other texts. The removals of `minhash` look like a template, and
 /// its result does not replace a good one.
 #[test]
-fn removals_of_one_template_are_told_and_guarded() {
+fn removals_of_one_template_are_reported_and_guarded() {
     let folder = tempfile::tempdir().unwrap();
     let rules = words("rule", 300).join(" ");
     let pages = (0..150).map(|n| format!("Rules of committee number{n}\n{rules}"));

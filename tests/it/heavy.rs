@@ -47,7 +47,7 @@ fn threads_and_memory_do_not_show_in_the_heavy_join() {
 
 /// A warning is given if the threshold is so low that texts on the same subject, which share no two heavy terms, are pairs.
 #[test]
-fn a_threshold_too_low_for_the_heavy_join_is_told() {
+fn a_threshold_too_low_for_the_heavy_join_is_reported() {
     for (settings, told) in [("threshold=0.3", true), ("threshold=0.6", false), ("threshold=0.3,join=exact", false)] {
         let (pairs, run) = found(samples(), &format!("versions:relate=false,{settings}"), &["--limit", "200"]);
         let notes = run["notes"].to_string();

@@ -204,8 +204,9 @@ fn rules_that_look_at_all_pairs_look_at_those_of_earlier_nights() {
         place
     };
     let forms = |place: &Nights| -> usize {
-        let of =
-            |night| pairs(&place.out(night), "versions").into_iter().filter(|pair| pair.told.0 == "template").count();
+        let of = |night| {
+            pairs(&place.out(night), "versions").into_iter().filter(|pair| pair.related.0 == "template").count()
+        };
         (1..place.docs.len()).map(of).sum()
     };
     let preset = "exact,versions";

@@ -12,7 +12,7 @@ use crate::kit::{
 };
 
 #[test]
-fn the_same_night_again_changes_nothing_and_another_one_of_its_name_is_told() {
+fn the_same_night_again_changes_nothing_and_another_one_of_its_name_is_reported() {
     let mut place = Nights::new("exact,minhash");
     for docs in dealt(made_docs(200), 2, 5) {
         place.night(docs).ends_with(0);

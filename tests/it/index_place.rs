@@ -119,7 +119,7 @@ impl Nights {
         let count = self.begins(self.docs.len()) as usize;
         for label in labels(together) {
             let of_nights = (0..self.docs.len()).flat_map(|night| pairs(&self.out(night), &label));
-            let links = of_nights.filter(|pair| pair.told.0 != "template").map(|pair| (pair.doc_a, pair.doc_b));
+            let links = of_nights.filter(|pair| pair.related.0 != "template").map(|pair| (pair.doc_a, pair.doc_b));
             let clusters = Table::read(&together.join(format!("clusters/algorithm={label}")));
             let mut firsts: BTreeMap<String, i64> = BTreeMap::new();
             let members = clusters.texts("cluster_id").into_iter().zip(clusters.numbers("doc"));

@@ -203,7 +203,7 @@ fn pairs_stand_in_order_once_and_clusters_are_their_components() {
             assert_eq!(line.verified, one["verify"].is_string(), "{label}");
         }
         // Pairs from the same template join no cluster.
-        let joining = lines.iter().filter(|line| line.told.0 != "template");
+        let joining = lines.iter().filter(|line| line.related.0 != "template");
         let scores: BTreeMap<(usize, usize), f32> =
             joining.map(|line| ((line.doc_a as usize, line.doc_b as usize), line.similarity)).collect();
         let component = components(docs.len(), &scores.keys().copied().collect());

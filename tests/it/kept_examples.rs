@@ -88,7 +88,7 @@ fn a_removed_document_may_be_forgotten() {
 
 /// A chain over batches ends at a document that is in no pair of the last batch: its own id is reported, even if its file has no ids.
 #[test]
-fn the_end_of_a_chain_is_told_by_its_own_id() {
+fn the_end_of_a_chain_is_reported_by_its_own_id() {
     let step = |at: usize| doc(&format!("s{at}"), &[&words(8 * at..8 * at + 120)]);
     for has_ids in [true, false] {
         let mut place = place("remove");

@@ -344,7 +344,7 @@ pub struct PairLine {
     pub matched_by: String,
     pub verified: bool,
     /// The result of the rule that distinguishes versions from pages of the same template: relation, why, and the next best.
-    pub told: (String, String, Option<f32>),
+    pub related: (String, String, Option<f32>),
     pub doc_a: i64,
     pub doc_b: i64,
 }
@@ -366,7 +366,7 @@ pub fn pairs(out: &Path, label: &str) -> Vec<PairLine> {
             distance: distances[row],
             matched_by: matched_by[row].clone(),
             verified: verified[row],
-            told: (relations[row].clone(), whys[row].clone(), next_best[row]),
+            related: (relations[row].clone(), whys[row].clone(), next_best[row]),
             doc_a: docs_a[row],
             doc_b: docs_b[row],
         })

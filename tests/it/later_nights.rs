@@ -94,7 +94,7 @@ fn a_document_that_goes_is_explained_by_its_id_alone() {
 }
 
 #[test]
-fn what_cannot_be_explained_of_a_later_night_is_told() {
+fn what_cannot_be_explained_of_a_later_night_is_reported() {
     let docs = made_docs(120);
     let again =
         |at: usize, id: &str| Doc { id: id.into(), text: format!("{} Changed today.", docs[at].text), title: None };

@@ -273,7 +273,7 @@ fn a_link_in_place_of_the_list_is_not_written_to() {
 }
 
 #[test]
-fn a_second_night_in_one_folder_is_told() {
+fn a_second_night_in_one_folder_is_reported() {
     let nights = Nights { folder: tempfile::tempdir().unwrap() };
     std::fs::create_dir(nights.at("out")).unwrap();
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), nights.at("dupsift")).unwrap();

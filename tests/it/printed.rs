@@ -236,7 +236,7 @@ fn a_panic_is_a_line_of_json_where_a_machine_reads() {
 }
 
 #[test]
-fn the_environment_says_which_lines_are_told_where_no_option_does() {
+fn the_environment_says_which_lines_are_reported_where_no_option_does() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.jsonl"), "{\"text\": \"One text of some words.\"}\n").unwrap();
     let told = |asked: &str, more: &[&str]| {
@@ -260,7 +260,7 @@ fn the_environment_says_which_lines_are_told_where_no_option_does() {
 }
 
 #[test]
-fn a_threshold_of_minhash_is_told_before_the_run_and_recorded_after_it() {
+fn a_threshold_of_minhash_is_reported_before_the_run_and_recorded_after_it() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("a.jsonl"), "{\"text\": \"One text of some words.\"}\n").unwrap();
     let run = |out: &str, more: &[&str]| {

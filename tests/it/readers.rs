@@ -19,7 +19,7 @@ fn two(folder: &Path) {
 }
 
 #[test]
-fn files_that_are_not_read_are_told() {
+fn files_that_are_not_read_are_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (docs, out) = (folder.path().join("docs"), folder.path().join("out"));
     two(&docs);
@@ -80,7 +80,7 @@ fn texts_in_another_encoding_are_read_where_it_is_named() {
 
 /// A guess is reported, and applies to the lines that are not UTF-8.
 #[test]
-fn the_encoding_of_each_file_is_found_and_told() {
+fn the_encoding_of_each_file_is_found_and_reported() {
     const RUSSIAN: &str =
         "Городской совет собрался во вторник вечером, чтобы обсудить старый мост через реку, который закрыт";
     const JAPANESE: &str = "これは日本語の文章です。橋について話し合いました。";
@@ -184,7 +184,7 @@ fn a_pipe_in_a_folder_is_named_and_not_waited_for() {
 }
 
 #[test]
-fn what_stands_behind_a_compressed_file_is_told() {
+fn what_stands_behind_a_compressed_file_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (file, out) = (folder.path().join("a.jsonl.gz"), folder.path().join("out"));
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());

@@ -269,7 +269,7 @@ fn another_threshold_takes_up_what_stands_below_it() {
     let verify = taken("read candidates", "core_words:verify=jaccard:0.5", "core_words:verify=jaccard:0.6");
     assert!(verify.contains("rows core_words") && !verify.contains("pairs core_words"), "{verify:?}");
     assert!(verify.contains("pairs exact") && verify.contains("pairs near_page"), "{verify:?}");
-    let margin = taken("tell versions", "tf_idf:margin=0.1", "tf_idf:margin=0.2");
+    let margin = taken("classify versions", "tf_idf:margin=0.1", "tf_idf:margin=0.2");
     assert!(margin.contains("pairs tf_idf") && !margin.contains("near tf_idf"), "{margin:?}");
     assert!(!margin.contains("rows tf_idf"), "{margin:?}");
 }

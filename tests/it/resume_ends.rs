@@ -10,7 +10,7 @@ use crate::resume::{Place, whole};
 use crate::signals::{SIGNALS, listening};
 
 #[test]
-fn who_stops_a_run_is_told_what_is_kept_and_the_same_command_goes_on() {
+fn a_stopped_run_reports_what_is_kept_and_the_same_command_resumes() {
     let whole = whole(&[]);
     for (signal, code) in SIGNALS {
         let place = Place::new();

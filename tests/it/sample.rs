@@ -36,7 +36,7 @@ fn a_sample_is_a_corpus_of_its_documents() {
     run(&[&at("chosen")], &at("expected"), &of[..2]).ends_with(0);
     for label in ["exact", "versions", "cosine", "minhash"] {
         let found = |out: &str| -> Vec<_> {
-            let line = |pair: crate::kit::PairLine| (pair.id_a, pair.id_b, pair.similarity.to_bits(), pair.told);
+            let line = |pair: crate::kit::PairLine| (pair.id_a, pair.id_b, pair.similarity.to_bits(), pair.related);
             pairs(&at(out), label).into_iter().map(line).collect()
         };
         assert_eq!(found("out"), found("expected"), "{label}");

@@ -157,7 +157,7 @@ fn rows_without_a_value_are_one_scope_and_numbers_are_values() {
 }
 
 #[test]
-fn what_is_typed_wrong_is_told() {
+fn what_is_typed_wrong_is_reported() {
     let place = tempfile::tempdir().unwrap();
     let (docs, out) = (place.path().join("docs"), place.path().join("out"));
     write(&docs, &placed().iter().take(9).collect::<Vec<_>>());

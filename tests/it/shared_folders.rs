@@ -15,7 +15,7 @@ const OTHER_USER: u32 = 65534;
 
 /// The file names that a work folder uses.
 const NAMES: [&str; 6] =
-    ["ledger.json", "ledger.json.half", "standard-input", "00000000.guests.parquet", "words.terms", "a.0.work"];
+    ["ledger.json", "ledger.json.half", "standard-input", "00000000.indexed.parquet", "words.terms", "a.0.work"];
 
 /// Holds a folder that only this user may write, with a corpus, a file that must be kept, and a subfolder that everybody may write.
 struct Place(tempfile::TempDir);

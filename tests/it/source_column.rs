@@ -24,7 +24,7 @@ fn corpus(folder: &Path, sources: &[(Option<&str>, usize, usize)]) {
 }
 
 #[test]
-fn what_goes_of_each_value_is_told_and_guarded_at_its_bound() {
+fn what_goes_of_each_value_is_reported_and_guarded_at_its_bound() {
     let folder = tempfile::tempdir().unwrap();
     let (docs, out) = (folder.path().join("docs"), folder.path().join("out"));
     let limits = ["--algorithms", "exact", "--overwrite", "--guard-rows", "20", "--max-removed-share", "0.25"];
@@ -45,7 +45,7 @@ fn what_goes_of_each_value_is_told_and_guarded_at_its_bound() {
 }
 
 #[test]
-fn numbers_are_values_and_a_column_that_is_not_there_is_told() {
+fn numbers_are_values_and_a_column_that_is_not_there_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let (docs, out) = (folder.path().join("docs"), folder.path().join("out"));
     let columns: [(&str, ArrayRef); 2] = [
@@ -108,7 +108,7 @@ fn values_are_taken_up() {
 
 /// Long values are truncated in messages and records.
 #[test]
-fn long_values_are_cut_in_what_is_told() {
+fn long_values_are_cut_in_what_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.jsonl");
     let source = "s".repeat(1_000_000);

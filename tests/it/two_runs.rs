@@ -40,7 +40,7 @@ fn typed(folder: &Path, words: &[&str]) -> Ran {
 }
 
 #[test]
-fn a_second_run_on_an_output_is_told_at_the_start() {
+fn a_second_run_on_an_output_is_reported_at_the_start() {
     let folder = folder();
     let mut first = at_work(folder.path(), &[]);
     let before = names_in(folder.path());

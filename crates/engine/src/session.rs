@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicU64;
 
 use crate::engine::threads::Engine;
-use crate::matching::guests::Guests;
+use crate::matching::indexed::Indexed;
 use crate::options::RunOptions;
 use crate::reading::content_hashes::ContentHashes;
 use crate::reading::kept_texts::KeptTexts;
@@ -42,7 +42,7 @@ pub struct Session<'s> {
     /// The number of the first document of the corpus itself; indexed documents have smaller numbers.
     pub base: u64,
     /// The indexed documents that take part in the run.
-    pub guests: Option<Guests>,
+    pub indexed: Option<Indexed>,
     /// The pieces to read, if this process reads only part of the corpus.
     pub part: Option<Vec<Split>>,
     /// The exclusive upper limit of document numbers, if not all rows take part.
@@ -75,7 +75,7 @@ impl<'s> Session<'s> {
             fields: options.recipe.fields().into_iter().collect(),
             segmented: AtomicU64::new(0),
             base: 0,
-            guests: None,
+            indexed: None,
             part: None,
             limit: options.limit,
         }
@@ -88,7 +88,7 @@ impl<'s> Session<'s> {
     }
 
     /// Returns a session for documents that precede the corpus.
-    pub fn of_guests<'g>(&self, source: &'g Source) -> Session<'g>
+    pub fn of_indexed<'g>(&self, source: &'g Source) -> Session<'g>
     where
         's: 'g,
     {
@@ -96,13 +96,13 @@ impl<'s> Session<'s> {
     }
 
     /// Returns a session for the corpus with its indexed documents, see [`Source::after`].
-    pub fn joined<'g>(&self, source: &'g Source, guests: Guests) -> Session<'g>
+    pub fn joined<'g>(&self, source: &'g Source, indexed: Indexed) -> Session<'g>
     where
         's: 'g,
     {
         let segmented = AtomicU64::new(self.segmented.load(std::sync::atomic::Ordering::Relaxed));
         let new = Session::new(self.engine, self.options, source, self.pipeline);
-        Session { base: self.base, limit: self.limit, guests: Some(guests), segmented, ..new }
+        Session { base: self.base, limit: self.limit, indexed: Some(indexed), segmented, ..new }
     }
 
     /// Returns a session for the same corpus that reads only these pieces.
@@ -129,12 +129,12 @@ impl<'s> Session<'s> {
     /// Returns a document's number in tables: its own number, or its number in an index.
     #[inline]
     pub fn number(&self, doc: u64) -> u64 {
-        self.guests.as_ref().map_or(doc, |guests| guests.number(doc).0)
+        self.indexed.as_ref().map_or(doc, |indexed| indexed.number(doc).0)
     }
 
     /// Returns the document that has this number in tables; `None` if it does not take part.
     pub fn document(&self, number: u64) -> Option<u64> {
-        let here = self.guests.as_ref().map_or(Some(number), |guests| guests.here(IndexDoc(number)));
+        let here = self.indexed.as_ref().map_or(Some(number), |indexed| indexed.here(IndexDoc(number)));
         here.filter(|&doc| doc < self.documents())
     }
 
@@ -146,12 +146,12 @@ impl<'s> Session<'s> {
 
     /// Returns whether a document belongs to the corpus itself or has the same text as a document that does.
     #[inline]
-    pub fn is_fresh(&self, doc: u64) -> bool {
-        doc >= self.base || self.guests.as_ref().is_some_and(|guests| guests.is_copied(doc))
+    pub fn is_new(&self, doc: u64) -> bool {
+        doc >= self.base || self.indexed.as_ref().is_some_and(|indexed| indexed.is_copied(doc))
     }
 
     /// Returns how many files hold indexed documents; these files come first.
-    pub fn guest_files(&self) -> usize {
+    pub fn indexed_files(&self) -> usize {
         self.source.files.partition_point(|file| file.first_doc < self.base)
     }
 

@@ -143,8 +143,8 @@ impl<'a> Again<'a> {
         let night = session.shifted(&source, base);
         let mut joining = Joining::new(&self.index, session.options, numbered);
         joining.look_up(session.engine, &self.manifest, &met)?;
-        let (guests, known) = joining.guests(session.engine)?;
-        let source = guests.map_or_else(|| night.source.shifted(0), |guests| night.source.after(&guests));
+        let (indexed, known) = joining.indexed(session.engine)?;
+        let source = indexed.map_or_else(|| night.source.shifted(0), |indexed| night.source.after(&indexed));
         work(&night.joined(&source, known))
     }
 }

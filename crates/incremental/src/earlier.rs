@@ -122,12 +122,12 @@ impl Earlier for Kept<'_> {
     }
 
     fn links(&self, session: &Session<'_>, label: &str) -> Result<Option<Sorted>> {
-        let Some(guests) = session.guests.as_ref().filter(|guests| guests.count() > 0) else { return Ok(None) };
+        let Some(indexed) = session.indexed.as_ref().filter(|indexed| indexed.count() > 0) else { return Ok(None) };
         let runs = self.runs(&pairs_of(label), LINK)?;
-        let keys = session.engine.shuffle(&format!("{label}-guests"), DOC, DOC, guests.count())?;
+        let keys = session.engine.shuffle(&format!("{label}-indexed"), DOC, DOC, indexed.count())?;
         let mut writer = keys.writer();
-        for guest in (guests.first()..session.base).filter(|&guest| !guests.is_copied(guest)) {
-            writer.push(&guests.number(guest).0.to_be_bytes())?;
+        for doc in (indexed.first()..session.base).filter(|&doc| !indexed.is_copied(doc)) {
+            writer.push(&indexed.number(doc).0.to_be_bytes())?;
         }
         writer.flush()?;
         drop(writer);
@@ -143,9 +143,9 @@ impl Earlier for Kept<'_> {
                 self.meet(&runs, (&records, partition, partitions), |kept| {
                     let (doc, partner, similarity) = read(kept);
                     let (doc, partner) = (IndexDoc(doc), IndexDoc(partner));
-                    let Some(doc) = guests.place(doc).filter(|_| !self.is_forgotten(partner)) else { return Ok(()) };
-                    match guests.place(partner) {
-                        Some(partner) if guests.is_copied(partner) => Ok(()),
+                    let Some(doc) = indexed.place(doc).filter(|_| !self.is_forgotten(partner)) else { return Ok(()) };
+                    match indexed.place(partner) {
+                        Some(partner) if indexed.is_copied(partner) => Ok(()),
                         Some(partner) => writer.push(&row(doc, partner, similarity)),
                         None => writer.push(&row(doc, session.documents() + partner.0, similarity)),
                     }

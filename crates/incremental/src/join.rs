@@ -21,11 +21,11 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::number;
 use dupsift_core::safe_fs::private;
 use dupsift_engine::engine::threads::Engine;
-use dupsift_engine::matching::guests::Guests;
+use dupsift_engine::matching::indexed::Indexed;
 use dupsift_engine::matching::meeting::{Keys, Meeting, Numbered};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::columns;
-use dupsift_files::io::{GUESTS, Source, find_all, open};
+use dupsift_files::io::{INDEXED, Source, find_all, open};
 use dupsift_index::{BATCHES, COPY_HASH, Index, KEPT_DOC, Manifest, Part, PartWriter, TEXT, field_column, read_rows};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Mapped};
 use dupsift_text::Analysis;
@@ -58,7 +58,7 @@ struct Met {
 struct Wanted<'p> {
     path: PathBuf,
     part: &'p Part,
-    guests: std::ops::Range<usize>,
+    indexed: std::ops::Range<usize>,
 }
 
 /// Marks every document found.
@@ -119,7 +119,7 @@ impl<'i> Joining<'i> {
             wanted.len(),
             || Ok(()),
             |(), at| {
-                let mut docs = numbers[wanted[at].guests.clone()].iter();
+                let mut docs = numbers[wanted[at].indexed.clone()].iter();
                 let rows = wanted[at].rows(&numbers);
                 let bytes = read_rows(&wanted[at].path, Some(&rows), Some(&[KEPT_DOC]), &mut |batch| {
                     for (kept, &doc) in kept_docs(&batch).zip(&mut docs) {
@@ -185,7 +185,7 @@ impl<'i> Joining<'i> {
                 let to = numbers.partition_point(|&number| number < part.first_doc + part.rows);
                 if from < to {
                     let path = self.index.folder(BATCHES, &batch.folder).join(&part.file.name);
-                    wanted.push(Wanted { path, part, guests: from..to });
+                    wanted.push(Wanted { path, part, indexed: from..to });
                 }
             }
         }
@@ -195,18 +195,18 @@ impl<'i> Joining<'i> {
     /// Copies the texts of these documents from the index to files that are like the input files of a batch.
     fn copy_out(&self, engine: &Engine<'_>, manifest: &Manifest, numbers: Arc<Mapped<u64>>) -> Result<Met> {
         let running = engine.clock.stage("look up indexed documents");
-        let fates = AtomicCells::new(engine.dir, "guest-fates", numbers.len())?;
-        let hashes = [(); 2].map(|()| AtomicCells::new(engine.dir, "guest-hashes", numbers.len()));
+        let fates = AtomicCells::new(engine.dir, "indexed-fates", numbers.len())?;
+        let hashes = [(); 2].map(|()| AtomicCells::new(engine.dir, "indexed-hashes", numbers.len()));
         let [high, low] = hashes;
         let hashes = [high?, low?];
         let wanted = self.wanted(manifest, &numbers);
-        let place = |at: usize| engine.dir.join(format!("{at:08}{GUESTS}"));
+        let place = |at: usize| engine.dir.join(format!("{at:08}{INDEXED}"));
         engine.work(
             wanted.len(),
             || Ok(()),
             |(), at| {
                 engine.go_on()?;
-                let (one, mut guest) = (&wanted[at], wanted[at].guests.start);
+                let (one, mut position) = (&wanted[at], wanted[at].indexed.start);
                 let mut writer = None;
                 let path = place(at);
                 match private::remove(&path) {
@@ -216,8 +216,8 @@ impl<'i> Joining<'i> {
                     _ => {}
                 }
                 let bytes = read_rows(&one.path, Some(&one.rows(&numbers)), None, &mut |batch| {
-                    note(&batch, guest, &fates, &hashes);
-                    guest += batch.num_rows();
+                    note(&batch, position, &fates, &hashes);
+                    position += batch.num_rows();
                     let batch = self.as_input(&batch)?;
                     let writer = match &mut writer {
                         Some(writer) => writer,
@@ -277,14 +277,14 @@ impl<'i> Joining<'i> {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn guests(&mut self, engine: &Engine<'_>) -> Result<(Option<Source>, Guests)> {
+    pub fn indexed(&mut self, engine: &Engine<'_>) -> Result<(Option<Source>, Indexed)> {
         let Numbered { base, next_doc, .. } = self.numbered;
         let Some(Met { source, numbers, fates, .. }) = self.met.take() else {
             let none =
-                (Arc::new(Mapped::new(engine.dir, "no-guests", 0)?), AtomicCells::new(engine.dir, "no-fates", 0)?);
-            return Ok((None, Guests::new(engine, base, next_doc, none.0, none.1)?));
+                (Arc::new(Mapped::new(engine.dir, "no-indexed", 0)?), AtomicCells::new(engine.dir, "no-fates", 0)?);
+            return Ok((None, Indexed::new(engine, base, next_doc, none.0, none.1)?));
         };
-        Ok((Some(source), Guests::new(engine, base, next_doc, numbers, fates)?))
+        Ok((Some(source), Indexed::new(engine, base, next_doc, numbers, fates)?))
     }
 }
 
@@ -344,12 +344,12 @@ impl Meeting for Joining<'_> {
 
     fn check(&self, doc: u64, document: &Analysis<'_>) -> Result<()> {
         let Some(met) = self.met.get() else { return Ok(()) };
-        let guest = (doc - met.first) as usize;
-        let [high, low] = [0, 1].map(|part: usize| u128::from(met.hashes[part].load(guest)));
+        let position = (doc - met.first) as usize;
+        let [high, low] = [0, 1].map(|part: usize| u128::from(met.hashes[part].load(position)));
         if document.copy_hash() == high << 64 | low {
             return Ok(());
         }
-        let why = format!("the text of document {} does not match its hash", met.numbers[guest]);
+        let why = format!("the text of document {} does not match its hash", met.numbers[position]);
         Err(Error::Damaged { path: self.index.dir().join(BATCHES), why })
     }
 }
@@ -357,13 +357,13 @@ impl Meeting for Joining<'_> {
 impl Wanted<'_> {
     /// Returns the row numbers within the part.
     fn rows(&self, numbers: &[u64]) -> Vec<u64> {
-        numbers[self.guests.clone()].iter().map(|number| number - self.part.first_doc).collect()
+        numbers[self.indexed.clone()].iter().map(|number| number - self.part.first_doc).collect()
     }
 }
 
 /// Returns the positions of the bits that are set, ascending.
 fn numbers(engine: &Engine<'_>, met: &AtomicBits) -> Result<Mapped<u64>> {
-    let mut numbers: Mapped<u64> = Mapped::new(engine.dir, "guest-numbers", met.count() as usize)?;
+    let mut numbers: Mapped<u64> = Mapped::new(engine.dir, "indexed-numbers", met.count() as usize)?;
     numbers.iter_mut().zip(met.iter()).for_each(|(number, doc)| *number = doc as u64);
     Ok(numbers)
 }
@@ -374,17 +374,17 @@ fn kept_docs(batch: &RecordBatch) -> impl Iterator<Item = Option<i64>> {
         .map(move |row| column.as_ref().filter(|column| column.is_valid(row)).map(|column| column.value(row)))
 }
 
-/// Stores the copy hashes of indexed documents and the documents that they were removed in favor of, starting at position `guest`.
-fn note(batch: &RecordBatch, guest: usize, fates: &AtomicCells<u64>, hashes: &[AtomicCells<u64>; 2]) {
+/// Stores the copy hashes of indexed documents and the documents that they were removed in favor of, starting at position `position`.
+fn note(batch: &RecordBatch, position: usize, fates: &AtomicCells<u64>, hashes: &[AtomicCells<u64>; 2]) {
     for (row, kept) in kept_docs(batch).enumerate() {
-        fates.store(guest + row, kept.map_or(0, |kept| kept as u64 + 1));
+        fates.store(position + row, kept.map_or(0, |kept| kept as u64 + 1));
     }
     let Some(column) = batch.column_by_name(COPY_HASH).and_then(|column| column.as_fixed_size_binary_opt()) else {
         return;
     };
     for row in (0..batch.num_rows()).filter(|&row| column.is_valid(row)) {
         let (high, low) = column.value(row).split_at(8);
-        hashes[0].store(guest + row, number(high));
-        hashes[1].store(guest + row, number(low));
+        hashes[0].store(position + row, number(high));
+        hashes[1].store(position + row, number(low));
     }
 }

@@ -26,7 +26,7 @@ use dupsift_engine::job::run::{Finish, carry_out_and};
 use dupsift_engine::job::run_report::{FrozenReport, IndexReport, RunReport};
 use dupsift_engine::job::story::{self, Variant, Written};
 use dupsift_engine::job::{Guarded, guards, stands_in};
-use dupsift_engine::matching::guests::Guests;
+use dupsift_engine::matching::indexed::Indexed;
 use dupsift_engine::matching::meeting::{Keys, Meeting, Numbered};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::again::work_again;
@@ -230,20 +230,20 @@ impl Variant for Matching<'_> {
         session: &Session<'_>,
         keys: Vec<(String, Keys)>,
         copy_keys: Option<Keys>,
-    ) -> Result<Option<(Source, Guests)>> {
+    ) -> Result<Option<(Source, Indexed)>> {
         (self.keys, self.copy_keys) = (keys, copy_keys);
-        let (source, guests) = self.joining.guests(session.engine)?;
+        let (source, indexed) = self.joining.indexed(session.engine)?;
         let source = source.map_or_else(|| session.source.shifted(0), |source| session.source.after(&source));
-        Ok(Some((source, guests)))
+        Ok(Some((source, indexed)))
     }
 
     /// Marks the indexed texts that the batch repeats, and sets which documents are preferred.
     fn joined(&mut self, session: &Session<'_>, taken: &mut Taken, copies: &Classes) {
-        let (Some(guests), Some(manifest)) = (&session.guests, &self.job.index.manifest) else { return };
+        let (Some(indexed), Some(manifest)) = (&session.indexed, &self.job.index.manifest) else { return };
         for class in copies.of(0..session.base).filter(|class| class.iter().any(|doc| doc >= session.base)) {
-            guests.copy(class.get(0));
+            indexed.copy(class.get(0));
         }
-        let batches = manifest.batches.iter().map(|batch| guests.first_from(IndexDoc(batch.first_doc)));
+        let batches = manifest.batches.iter().map(|batch| indexed.first_from(IndexDoc(batch.first_doc)));
         taken.keep.by_nights(batches.chain([session.base]).collect());
     }
 
@@ -320,7 +320,7 @@ fn of_night(
         generation: manifest.generation,
         read_generation: job.index.manifest.as_ref().map_or(0, |manifest| manifest.generation),
         first_doc: joining.numbered.next_doc.0,
-        guests: session.guests.as_ref().map_or(0, Guests::count),
+        guests: session.indexed.as_ref().map_or(0, Indexed::count),
         nights: nights_met(job.index.manifest.as_ref(), session).unwrap_or_default(),
         texts: manifest.batches.last().filter(|_| job.appends).map_or(0, |batch| batch.texts),
         seen: report.removal.as_ref().and_then(|removal| removal.reasons.get("seen").copied()).unwrap_or_default(),
@@ -332,9 +332,9 @@ fn of_night(
 /// Returns the earlier batches that the indexed documents came from; `None` for a reference that is not an index, because its batches mean
 /// nothing to the user.
 fn nights_met(manifest: Option<&Manifest>, session: &Session<'_>) -> Option<Vec<NightMet>> {
-    let guests = session.guests.as_ref()?;
+    let indexed = session.indexed.as_ref()?;
     let met = manifest?.batches.iter().map(|batch| {
-        let [first, end] = [0, batch.rows].map(|rows| guests.first_from(IndexDoc(batch.first_doc + rows)));
+        let [first, end] = [0, batch.rows].map(|rows| indexed.first_from(IndexDoc(batch.first_doc + rows)));
         let documents = end - first;
         NightMet { name: batch.name.clone(), first_doc: batch.first_doc, documents }
     });

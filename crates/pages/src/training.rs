@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_is_told() {
+    fn what_is_left_out_is_reported() {
         let documents = owned(&[("b", "x y y"), ("a", "x y"), ("a", "x z once"), ("a", "z"), ("a", "")]);
         let options = TrainingOptions { min_df: 2, max_words: 2, max_held: 100 };
         let (rows, left_out) = outcome(trainer(options, &documents)).unwrap();

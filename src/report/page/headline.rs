@@ -148,7 +148,7 @@ mod tests {
     use super::in_words;
 
     #[test]
-    fn the_rule_of_removal_is_told_in_words() {
+    fn the_rule_of_removal_is_reported_in_words() {
         let told = ["contained:0.8:0.9", "contained:0.995", "contained:0.7:0", "pair"].map(in_words);
         assert!(told[0].ends_with("at least 80% of its 3-grams and 90% of its numbers."), "{}", told[0]);
         assert!(told[1].ends_with("at least 99.5% of its 3-grams."), "{}", told[1]);

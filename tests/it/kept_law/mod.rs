@@ -467,7 +467,7 @@ impl Drop for Law {
 }
 
 fn is_of_the_work_folder(text: &str) -> bool {
-    text.contains("dupsift-work") || text.contains("guests.parquet")
+    text.contains("dupsift-work") || text.contains("indexed.parquet")
 }
 
 fn again(row: &Row) -> Row {

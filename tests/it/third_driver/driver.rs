@@ -14,6 +14,7 @@ use dupsift::measure::{Contained, FirstLine, TitleDifference, contained, titles_
 use dupsift::row::{Docs, LinkLayout, Pair, PairLayout, Pairs, RowLayout, Signatures, Sketches, Slots};
 use dupsift::stage::bound::{Bound, Check};
 use dupsift::stage::choose::Chooser;
+use dupsift::stage::classify::{self, is_reported, near};
 use dupsift::stage::clusters::{self, Clusters};
 use dupsift::stage::copies::{self, Copies};
 use dupsift::stage::count::{LEAST_FEATURES, LEAST_WORDS, Tally, sum};
@@ -27,7 +28,6 @@ use dupsift::stage::recipe::Recipe;
 use dupsift::stage::remove_if::RemoveIf;
 use dupsift::stage::sign::{Tally as TallyOfSigning, encode, sign};
 use dupsift::stage::survive::{self, Finder, Lists as Kept, MOST_LISTED};
-use dupsift::stage::tell::{self, is_reported, near};
 use dupsift::stage::verify::{documents, judge};
 use dupsift::stage::view::View;
 use dupsift::stage::{headings, learn, note};
@@ -180,7 +180,7 @@ struct Known<'k> {
     common: BTreeSet<u64>,
 }
 
-impl tell::Known for Known<'_> {
+impl classify::Known for Known<'_> {
     fn evidence(&self, doc: u64) -> Cow<'_, [u64]> {
         Cow::Borrowed(&self.evidence[&doc])
     }
@@ -430,7 +430,7 @@ impl<'d> Driver<'d> {
         pairs.into_iter().filter(|pair| stays(pair) || whole.keeps(pair)).collect()
     }
 
-    fn told(
+    fn classified(
         &mut self,
         bound: &Bound<'_>,
         view: &View<'_, Classes>,
@@ -454,9 +454,9 @@ impl<'d> Driver<'d> {
         let contents = self.evidence(view, pairs.iter().flat_map(documents), write_contents);
         let known = Known { evidence, contents, headings: &self.headings, common };
         let next =
-            |pair: &Pair| next_best(&lists, near(rule), MOST_PASSED, (pair.a, pair.b), tell::as_near(rule, pair));
-        let told = pairs.into_iter().map(|pair| tell::tell((rule, relating), pair, next(&pair), &known));
-        told.filter(|pair| is_reported(rule, pair)).collect()
+            |pair: &Pair| next_best(&lists, near(rule), MOST_PASSED, (pair.a, pair.b), classify::as_near(rule, pair));
+        let classified = pairs.into_iter().map(|pair| classify::classify((rule, relating), pair, next(&pair), &known));
+        classified.filter(|pair| is_reported(rule, pair)).collect()
     }
 
     /// Prefers the longer of two documents, then the first one.
@@ -508,9 +508,10 @@ impl<'d> Driver<'d> {
         found.sort_by_key(|pair| (pair.a, pair.b));
         let mut names = MatchedBy::new(scheme.rules);
         let row = |pair: Pair| {
-            let told =
-                pair.told.map(|told| (told.relation.name().to_string(), told.why.name().to_string(), told.next_best()));
-            (pair.a, pair.b, pair.score.similarity, pair.score.distance, names.of(pair.matched).to_string(), told)
+            let related = pair.related.map(|related| {
+                (related.relation.name().to_string(), related.why.name().to_string(), related.next_best())
+            });
+            (pair.a, pair.b, pair.score.similarity, pair.score.distance, names.of(pair.matched).to_string(), related)
         };
         found.into_iter().map(row).collect()
     }
@@ -621,7 +622,7 @@ impl<'d> Driver<'d> {
                 pairs = self.checked(check, &early, pairs);
             }
             pairs = self.margin(bound, pairs);
-            pairs = self.told(bound, &view, &early, &copies, pairs);
+            pairs = self.classified(bound, &view, &early, &copies, pairs);
             if let Some(check) = bound.verify_last() {
                 let evidence = self
                     .evidence(&view, pairs.iter().flat_map(documents), |document, out| check.evidence(document, out));

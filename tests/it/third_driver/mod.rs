@@ -52,9 +52,9 @@ fn pair_rows(out: &Path, label: &str) -> Vec<PairRow> {
     let (similarity, distance, next) =
         (table.floats("similarity"), table.floats("distance"), table.floats("next_best"));
     let (relation, why) = (table.texts("relation"), table.texts("why"));
-    let told = |row: usize| (relation[row] != "null").then(|| (relation[row].clone(), why[row].clone(), next[row]));
+    let related = |row: usize| (relation[row] != "null").then(|| (relation[row].clone(), why[row].clone(), next[row]));
     let row = |row: usize| {
-        (a[row] as u64, b[row] as u64, similarity[row].unwrap(), distance[row], rules[row].clone(), told(row))
+        (a[row] as u64, b[row] as u64, similarity[row].unwrap(), distance[row], rules[row].clone(), related(row))
     };
     (0..table.len()).map(row).collect()
 }

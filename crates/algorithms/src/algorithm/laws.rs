@@ -20,7 +20,7 @@ fn names_are_unique_sorted_and_well_formed() {
 }
 
 #[test]
-fn every_default_and_preset_is_valid_and_every_fact_is_told() {
+fn every_default_and_preset_is_valid_and_every_fact_is_reported() {
     for algorithm in ALGORITHMS {
         let _ = params(*algorithm, "");
         for (_, preset) in algorithm.facts().presets {

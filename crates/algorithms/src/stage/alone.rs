@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told() {
+    fn what_is_wrong_is_reported() {
         let fail = |error: Error| error.to_string();
         assert!(fail(sign("a", "minhsh").unwrap_err()).contains("did you mean \"minhash\"?"));
         assert!(fail(sign("a", "exact,minhash").unwrap_err()).contains("names 2 algorithms"));

@@ -127,10 +127,10 @@ mod tests {
     #[test]
     fn components_of_classes_with_the_best_document_of_each() {
         let pair = |a, b, similarity| Pair::new(a, b, Score { similarity, distance: None }, 1);
-        let told =
+        let related =
             Some(Related { relation: RelationKind::Template, why: Why::Near, next_best: 0.5, other_title: false });
         // 5 and 6 only share a template, so 6 is in no cluster.
-        let pairs = [pair(0, 2, 0.75), pair(0, 5, 0.5), Pair { told, ..pair(5, 6, 0.9) }];
+        let pairs = [pair(0, 2, 0.75), pair(0, 5, 0.5), Pair { related, ..pair(5, 6, 0.9) }];
         let (mut parents, mut best, mut similarities) = (vec![0u32; 7], vec![0u32; 7], vec![0u32; 7]);
         let parents = Some(Slots::Narrow(&mut parents));
         let mut clusters = Clusters::new(&Two, parents, Slots::Narrow(&mut best), &mut similarities);

@@ -266,7 +266,7 @@ mod tests {
 
     /// Over many seeds, the mean is within three standard errors of the truth, and the intervals cover it about as often as they claim.
     #[test]
-    fn a_sample_tells_the_truth_on_the_average() {
+    fn a_sample_is_right_on_average() {
         let pool = pool(20_000);
         let seeds = 300;
         type Of = fn(&Tally) -> Part;

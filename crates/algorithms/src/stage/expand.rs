@@ -29,7 +29,7 @@ pub fn of_class(
     b: u64,
     are_copies: impl Fn(&Pair) -> bool,
 ) -> Pair {
-    let pair = Pair { told: same, ..Pair::new(a, b, scheme.equal, 1) };
+    let pair = Pair { related: same, ..Pair::new(a, b, scheme.equal, 1) };
     Pair { matched: if are_copies(&pair) { COPY } else { 1 }, ..pair }
 }
 
@@ -37,9 +37,9 @@ pub fn of_class(
 /// mirrored if the smaller number is in the second class.
 #[inline]
 pub fn of_both(scheme: &SignatureScheme, representatives: &Pair, x: u64, y: u64) -> Pair {
-    let Pair { score, matched, told, .. } = *representatives;
+    let Pair { score, matched, related, .. } = *representatives;
     let matched = if x < y { matched } else { scheme.mirrored(matched) };
-    Pair { told, ..Pair::new(x, y, score, matched) }
+    Pair { related, ..Pair::new(x, y, score, matched) }
 }
 
 /// Joins with `+` the names of the rules that found a pair, and caches the last result, because the next pair nearly always has the same

@@ -29,7 +29,7 @@ pub struct Emitted {
     /// See [`Row`].
     pub sketch: Vec<u8>,
     /// A readable description of the row, if there is one.
-    pub told: Option<String>,
+    pub description: Option<String>,
 }
 
 /// The last stage that two documents reach.
@@ -82,7 +82,7 @@ pub struct Look {
     /// A description of the documents' sketches, for a method that keeps them.
     pub sketches: Option<String>,
     /// The rule that classifies pairs, and the values that it computes from the texts.
-    pub telling: Option<Telling>,
+    pub classification: Option<Classification>,
     /// The windows that both are in, if each of them may be too large to compare the pair.
     pub windows: Option<Windows>,
     /// Why each of these windows did not compare them.
@@ -91,7 +91,7 @@ pub struct Look {
 
 /// Holds the values that the rule for classifying pairs computes from two texts, besides their containment.
 #[derive(Clone, Debug)]
-pub struct Telling {
+pub struct Classification {
     /// The rule.
     pub rule: Versions,
     /// The word by which each text differs most.
@@ -133,7 +133,7 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
         checks: Vec::new(),
         bits_apart: None,
         sketches: None,
-        telling: None,
+        classification: None,
         windows: None,
         cut: None,
     };
@@ -143,7 +143,7 @@ pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: 
     let loose = loose.filter(|loose| loose.scheme.shape == bound.scheme.shape);
     look.bits_apart = bound.scheme.probe_shape().and_then(|_| bits_apart(a, b));
     let texts = documents.map(|(_, text)| text);
-    look.telling = telling(bound, texts);
+    look.classification = classification(bound, texts);
     if let Some(check) = bound.verify() {
         look.checks = checked(check, loose.and_then(Bound::verify), texts);
     }
@@ -192,13 +192,13 @@ fn emitted(bound: &Bound<'_>, (doc, text): Numbered<'_, '_>) -> Result<Vec<Emitt
         key: row.key,
         order: row.order,
         sketch: row.sketch.to_vec(),
-        told: bound.scheme.describe_row.map(|describe| describe(&row)),
+        description: bound.scheme.describe_row.map(|describe| describe(&row)),
     };
     let mut rows: Vec<Emitted> = out.rows(doc).map(emitted).collect();
     if bound.scheme.describe_row.is_none() {
         let keys: Vec<u128> = rows.iter().map(|row| row.key).collect();
         let words = bound.signer.words_of_keys(text, &keys);
-        rows.iter_mut().zip(words).for_each(|(row, words)| row.told = words);
+        rows.iter_mut().zip(words).for_each(|(row, words)| row.description = words);
     }
     rows.sort_by_key(|row| (row.position, row.key));
     Ok(rows)
@@ -312,7 +312,7 @@ fn checked(check: Check<'_>, loose: Option<Check<'_>>, texts: [&Analysis<'_>; 2]
 }
 
 /// Returns what the rule that classifies pairs computes from the texts.
-fn telling(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<Telling> {
+fn classification(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<Classification> {
     let ((rule, relating), own) = (bound.relating()?, bound.signer.verify()?);
     let [a, b] = evidence(texts, |text, out| own.evidence(text, out));
     let [of_a, of_b] = relating.surplus(&a, &b);
@@ -331,7 +331,13 @@ fn telling(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<Telling> {
     let same_line = lines[0].is_some() && lines[0] == lines[1];
     let [says_a, says_b] = evidence(texts, write_contents);
     let difference = titles_differ(&says_a, &says_b);
-    Some(Telling { rule: *rule, words: [word(of_a, texts[0]), word(of_b, texts[1])], same_line, titles, difference })
+    Some(Classification {
+        rule: *rule,
+        words: [word(of_a, texts[0]), word(of_b, texts[1])],
+        same_line,
+        titles,
+        difference,
+    })
 }
 
 fn evidence(texts: [&Analysis<'_>; 2], take: impl Fn(&Analysis<'_>, &mut Vec<u64>)) -> [Vec<u64>; 2] {
@@ -399,7 +405,7 @@ mod tests {
 
     /// Two checks with separate evidence both report their scores, even if the pair fails one.
     #[test]
-    fn every_check_tells_its_score() {
+    fn every_check_reports_its_score() {
         let look = look_at("shingles:threshold=0.9,verify=lcs:0.5", A, B);
         let told: Vec<(bool, bool)> =
             look.checks.iter().map(|check| (check.passes, check.similarity.is_some())).collect();
@@ -421,6 +427,6 @@ mod tests {
     fn rows_say_what_can_be_read() {
         let look = look_at("three_plus_five", A, B);
         let rows = look.signatures[0].as_ref().unwrap();
-        assert_eq!(rows[0].told.as_deref(), Some("20 words, 2 sentences"));
+        assert_eq!(rows[0].description.as_deref(), Some("20 words, 2 sentences"));
     }
 }

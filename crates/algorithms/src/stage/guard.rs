@@ -271,7 +271,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn removals_of_templates_are_told_and_guarded() {
+    fn removals_of_templates_are_reported_and_guarded() {
         assert_eq!(template_note(99, 99), None);
         assert_eq!(template_note(100, 1_000), None);
         let note = template_note(150, 1_000).unwrap();

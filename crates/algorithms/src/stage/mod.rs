@@ -3,6 +3,7 @@
 pub mod alone;
 pub mod bound;
 pub mod choose;
+pub mod classify;
 pub mod clusters;
 pub mod compare;
 pub mod connect;
@@ -34,7 +35,6 @@ pub mod remove_if;
 pub mod shared_windows;
 pub mod sign;
 pub mod survive;
-pub mod tell;
 pub mod threshold;
 pub mod verify;
 pub mod versions;

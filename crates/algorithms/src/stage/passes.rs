@@ -183,7 +183,7 @@ impl Passes<'_> {
             "group" => (&["group"], all),
             "verify" => (&["read candidates", "verify"], all),
             "margin" => (&["margin"], all),
-            "relate" => (&["read pairs", "tell"], 2),
+            "relate" => (&["read pairs", "classify"], 2),
             "verify last" => (&["verify"], all),
             "decide" => (&["expand", "read ids", "decide"], all + 2),
             _ => (&["write tables"], 1),

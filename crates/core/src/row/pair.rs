@@ -28,13 +28,13 @@ pub struct Pair {
     /// One bit for each rule of the method that found the pair, see `SignatureScheme::rules`.
     pub matched: u16,
     /// The relation of the pair, if the method classifies pairs.
-    pub told: Option<Related>,
+    pub related: Option<Related>,
 }
 
 impl Pair {
     /// Returns the pair of two different documents, in any order.
     pub fn new(x: u64, y: u64, score: Score, matched: u16) -> Pair {
-        Pair { a: x.min(y), b: x.max(y), score, matched, told: None }
+        Pair { a: x.min(y), b: x.max(y), score, matched, related: None }
     }
 
     /// Returns the pair with another similarity.
@@ -45,13 +45,13 @@ impl Pair {
 
     /// Returns whether the two documents share a template: similar, but not duplicates.
     pub fn is_template(&self) -> bool {
-        self.told.is_some_and(|told| told.relation == RelationKind::Template)
+        self.related.is_some_and(|related| related.relation == RelationKind::Template)
     }
 
     /// Returns whether one title names something that the other text is not about, so that neither document is removed in favor of the
     /// other.
     pub fn has_other_title(&self) -> bool {
-        self.told.is_some_and(|told| told.other_title)
+        self.related.is_some_and(|related| related.other_title)
     }
 
     /// Merges two occurrences of a pair: keeps the better score and all rules.
@@ -65,28 +65,28 @@ impl Pair {
 #[derive(Clone, Copy, Debug)]
 pub struct PairLayout {
     doc_width: usize,
-    tells: bool,
+    has_relation: bool,
 }
 
 impl PairLayout {
     /// Returns the layout for a corpus with this many rows.
     pub fn new(documents: u64) -> PairLayout {
-        PairLayout { doc_width: doc_width(documents), tells: false }
+        PairLayout { doc_width: doc_width(documents), has_relation: false }
     }
 
     /// Returns whether pairs include their relation.
-    pub fn tells(self) -> bool {
-        self.tells
+    pub fn has_relation(self) -> bool {
+        self.has_relation
     }
 
     /// Returns the layout for pairs that include their relation.
-    pub fn telling(self) -> PairLayout {
-        PairLayout { tells: true, ..self }
+    pub fn with_relation(self) -> PairLayout {
+        PairLayout { has_relation: true, ..self }
     }
 
     /// Returns the number of bytes in a pair.
     pub fn width(&self) -> usize {
-        self.group_width() + 10 + if self.tells { Related::WIDTH } else { 0 }
+        self.group_width() + 10 + if self.has_relation { Related::WIDTH } else { 0 }
     }
 
     /// Returns the number of bytes at the front that identify the pair: both document numbers.
@@ -102,8 +102,8 @@ impl PairLayout {
         out.extend_from_slice(&pair.matched.to_be_bytes());
         out.extend_from_slice(&pair.score.similarity.to_be_bytes());
         out.extend_from_slice(&pair.score.distance.unwrap_or(f32::NAN).to_be_bytes());
-        if self.tells {
-            Related::encode(pair.told, out);
+        if self.has_relation {
+            Related::encode(pair.related, out);
         }
     }
 
@@ -119,7 +119,7 @@ impl PairLayout {
             b: number(b),
             matched: number(&rest[..2]) as u16,
             score: Score { similarity: float(2), distance: (!distance.is_nan()).then_some(distance) },
-            told: if self.tells { Related::decode(&rest[10..]) } else { None },
+            related: if self.has_relation { Related::decode(&rest[10..]) } else { None },
         }
     }
 }
@@ -373,14 +373,14 @@ mod tests {
 
     #[test]
     fn pairs_survive_the_trip() {
-        let told = Related { relation: RelationKind::Template, why: Why::Near, next_best: 0.5, other_title: false };
-        for (layout, told) in [(PairLayout::new(100), None), (PairLayout::new(100).telling(), Some(told))] {
+        let related = Related { relation: RelationKind::Template, why: Why::Near, next_best: 0.5, other_title: false };
+        for (layout, related) in [(PairLayout::new(100), None), (PairLayout::new(100).with_relation(), Some(related))] {
             for distance in [None, Some(3.0)] {
-                let pair = Pair { told, ..Pair::new(9, 4, Score { similarity: 0.75, distance }, 5) };
+                let pair = Pair { related, ..Pair::new(9, 4, Score { similarity: 0.75, distance }, 5) };
                 let mut out = Vec::new();
                 layout.encode(&pair, &mut out);
                 assert_eq!((out.len(), layout.decode(&out)), (layout.width(), pair));
-                assert_eq!((pair.a, pair.b, pair.is_template()), (4, 9, told.is_some()));
+                assert_eq!((pair.a, pair.b, pair.is_template()), (4, 9, related.is_some()));
             }
         }
     }

@@ -95,11 +95,11 @@ impl Related {
     pub const WIDTH: usize = 6;
 
     /// Appends the bytes; zeros for a pair without a relation.
-    pub fn encode(told: Option<Related>, out: &mut Vec<u8>) {
-        let Some(told) = told else { return out.extend([0; Related::WIDTH]) };
-        let other_title = if told.other_title { OTHER_TITLE } else { 0 };
-        out.extend([(told.relation as u8 + 1) | other_title, told.why as u8]);
-        out.extend(told.next_best.to_be_bytes());
+    pub fn encode(related: Option<Related>, out: &mut Vec<u8>) {
+        let Some(related) = related else { return out.extend([0; Related::WIDTH]) };
+        let other_title = if related.other_title { OTHER_TITLE } else { 0 };
+        out.extend([(related.relation as u8 + 1) | other_title, related.why as u8]);
+        out.extend(related.next_best.to_be_bytes());
     }
 
     /// Decodes the bytes.
@@ -121,13 +121,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_told_survives_the_trip() {
+    fn relations_survive_the_trip() {
         for relation in RelationKind::ALL {
             for (why, other_title) in Why::ALL.into_iter().flat_map(|why| [(why, false), (why, true)]) {
-                let told = Some(Related { relation, why, next_best: 0.625, other_title });
+                let related = Some(Related { relation, why, next_best: 0.625, other_title });
                 let mut bytes = Vec::new();
-                Related::encode(told, &mut bytes);
-                assert_eq!((bytes.len(), Related::decode(&bytes)), (Related::WIDTH, told));
+                Related::encode(related, &mut bytes);
+                assert_eq!((bytes.len(), Related::decode(&bytes)), (Related::WIDTH, related));
             }
         }
         let mut bytes = Vec::new();

@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn a_folder_that_everybody_may_write_is_told() {
+    fn a_folder_that_everybody_may_write_is_reported() {
         let folder = tempfile::tempdir().expect("a folder");
         let set = |mode| fs::set_permissions(folder.path(), fs::Permissions::from_mode(mode)).expect("set");
         for (mode, told) in [(0o755, false), (0o775, false), (0o777, true), (0o1777, true)] {

@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn a_full_disk_is_told_and_no_other_error() {
+    fn a_full_disk_is_reported_and_no_other_error() {
         let folder = tempfile::tempdir().unwrap();
         let disk = Disk::of(folder.path());
         assert!(disk.free > Some(0));

@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn the_earliest_error_is_told_by_the_one_who_read() {
+    fn the_earliest_error_is_reported_by_the_thread_that_read() {
         let room = Room::new(10, 100, &Memory::new(0));
         let each = |_: &mut (), thing: u64| if thing >= 5 { Err(Error::usage(thing.to_string())) } else { Ok(()) };
         let told = std::thread::scope(|scope| {

@@ -139,10 +139,10 @@ fn documents(session: &Session<'_>, taken: &Taken, copies: &Classes) -> Document
 }
 
 fn inputs(session: &Session<'_>, taken: &Taken, removals: &Removals) -> Vec<InputReport> {
-    let guests = session.guest_files();
+    let indexed = session.indexed_files();
     // On a cluster, each task reads only part of a file.
-    let contents = |at: usize| taken.contents.get(at - guests).map(content_hashes::word);
-    let files = session.source.files.iter().enumerate().skip(guests);
+    let contents = |at: usize| taken.contents.get(at - indexed).map(content_hashes::word);
+    let files = session.source.files.iter().enumerate().skip(indexed);
     let input = files.map(|(at, file)| InputReport {
         file: file.label.clone(),
         path: file.recorded_path(),

@@ -20,7 +20,7 @@ use crate::job::read::learn;
 use crate::job::read::passes::{Before, First, Passes, Stored, Waiting};
 use crate::job::write::output;
 use crate::job::write::removals::Decided;
-use crate::matching::guests::Guests;
+use crate::matching::indexed::Indexed;
 use crate::matching::meeting::{Keys, Meeting};
 use crate::reading::document::View;
 use crate::reading::losses::Losses;
@@ -63,7 +63,7 @@ pub trait Variant {
         _session: &Session<'_>,
         _keys: Vec<(String, Keys)>,
         _copy_keys: Option<Keys>,
-    ) -> Result<Option<(Source, Guests)>> {
+    ) -> Result<Option<(Source, Indexed)>> {
         Ok(None)
     }
 
@@ -167,14 +167,14 @@ pub fn attempt(
     }
 
     let corpus_files = session.source;
-    let (source, with_guests);
+    let (source, with_indexed);
     let session = match variant.join(session, keys, copy_keys)? {
         None => session,
-        Some((joined, guests)) => {
+        Some((joined, indexed)) => {
             source = joined;
-            with_guests = session.joined(&source, guests);
-            variant.joined(&with_guests, &mut taken, &copies);
-            &with_guests
+            with_indexed = session.joined(&source, indexed);
+            variant.joined(&with_indexed, &mut taken, &copies);
+            &with_indexed
         }
     };
     let view = view.over(session);

@@ -117,12 +117,12 @@ impl SourceValues {
         to: &Shuffle,
         row: impl Fn(u64, u64) -> [u8; WIDTH] + Sync,
     ) -> Result<()> {
-        let (files, guests) = (&session.source.files, session.guest_files());
+        let (files, indexed) = (&session.source.files, session.indexed_files());
         session.engine.work(
-            files.len() - guests,
+            files.len() - indexed,
             || Ok(to.writer()),
             |writer, at| {
-                let file = &files[guests + at];
+                let file = &files[indexed + at];
                 session.engine.go_on()?;
                 for doc in file.first_doc..(file.first_doc + file.rows).min(session.documents()) {
                     if let Some(value) = self.of(doc) {

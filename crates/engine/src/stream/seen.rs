@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_before_is_told() {
+    fn what_came_before_is_reported() {
         let mut seen = seen("exact", 1_000).unwrap();
         let told: Vec<Option<bool>> =
             ["a text", "another", "a text", " ", "another"].map(|text| seen.add(text)).to_vec();
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_told() {
+    fn what_cannot_be_is_reported() {
         for keys in [1_000_000_000_000, u64::MAX] {
             let recipe = recipe("exact").unwrap();
             let message = Seen::new(&recipe, keys, 0.001, usize::MAX).err().unwrap().to_string();

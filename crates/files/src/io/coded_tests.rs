@@ -122,7 +122,7 @@ fn a_long_first_line_may_have_the_column() {
 }
 
 #[test]
-fn what_stands_behind_the_end_of_a_compressed_file_is_told() {
+fn what_stands_behind_the_end_of_a_compressed_file_is_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     let members = [gz(lines(10, "a").as_bytes()), gz(lines(5, "b").as_bytes())].concat();
     for (name, rest) in [("a.jsonl.gz", vec![0; 512]), ("b.jsonl.gz", b"-----BEGIN SIGNATURE".to_vec())] {
@@ -304,7 +304,7 @@ fn json_of_objects_without_the_column_is_a_bad_input() {
 }
 
 #[test]
-fn what_is_lost_behind_the_last_member_is_told_of_a_file_that_takes_part() {
+fn what_is_lost_behind_the_last_member_is_reported_of_a_file_that_takes_part() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut bytes = gz(lines(3, "a").as_bytes());
     let whole = bytes.len();

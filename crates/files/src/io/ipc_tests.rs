@@ -88,7 +88,7 @@ fn dictionaries_are_read_where_they_stand() {
 }
 
 #[test]
-fn what_is_held_is_told_before_it_is_read() {
+fn what_is_held_is_reported_before_it_is_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.arrow");
     for packed in [None, Some(CompressionType::ZSTD)] {
@@ -103,7 +103,7 @@ fn what_is_held_is_told_before_it_is_read() {
 }
 
 #[test]
-fn damage_is_told_and_never_a_panic() {
+fn damage_is_reported_and_never_a_panic() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.arrow");
     let whole_file = bytes(&[rows(0, 30), rows(30, 60)], true, Some(CompressionType::LZ4_FRAME));

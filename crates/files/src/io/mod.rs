@@ -135,5 +135,5 @@ pub use table_read::TableReader;
 pub use unfinished::Unfinished;
 pub use unread::Unread;
 pub use want::{RowFilter, Want};
-pub use work_files::{GUESTS, LEDGER, REJECTED, is_plain, is_work_file};
+pub use work_files::{INDEXED, LEDGER, REJECTED, is_plain, is_work_file};
 pub use work_folder::{WorkFolder, clean};

@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_leave_no_room_for_ours_are_told() {
+    fn names_that_leave_no_room_for_ours_are_reported() {
         let folder = tempfile::tempdir().expect("a folder");
         let at = |letters: usize| folder.path().join("x".repeat(letters));
         for long in [at(MOST_LETTERS + 1), at(256), at(256).join("out"), folder.path().join("new").join(at(300))] {
@@ -418,7 +418,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn where_a_disk_begins_and_where_nothing_can_be_made_is_told() {
+    fn where_a_disk_begins_and_where_nothing_can_be_made_is_reported() {
         assert!(
             refused(Path::new("/proc/")).contains("mounted there")
                 && refused(Path::new("/proc")).contains("/proc/NAME")

@@ -96,7 +96,7 @@ fn separated_values_that_are_packed_again_read_the_same() {
 }
 
 #[test]
-fn a_file_that_is_cut_off_is_told_as_before() {
+fn a_file_that_is_cut_off_is_reported_as_before() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.jsonl.gz");
     let bytes = gz(lines().as_bytes());

@@ -28,7 +28,7 @@ fn a_list_of_json_lines_is_null_where_a_plain_column_is_asked_for() {
 }
 
 #[test]
-fn an_id_column_of_a_type_that_is_no_id_is_told() {
+fn an_id_column_of_a_type_that_is_no_id_is_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     for name in ["a.parquet", "b.parquet"] {
         let ids: ArrayRef = Arc::new(Float64Array::from(vec![1.0]));

@@ -36,7 +36,7 @@ fn a_result_appears_whole_and_leaves_nothing_beside_it() {
 }
 
 #[test]
-fn what_cannot_be_begun_is_told_before() {
+fn what_cannot_be_begun_is_reported_before() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("file"), b"user").expect("a file");
     assert!(Stage::check(&folder.path().join("new/deep"), false, true).is_ok());

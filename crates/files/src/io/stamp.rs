@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_the_same_size_and_time_is_told_from_the_one_before() {
+    fn a_file_of_the_same_size_and_time_is_distinguished_from_the_one_before() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("a");
         std::fs::write(&path, "one").expect("written");

@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn what_stands_behind_the_last_member_is_left_out_and_told() {
+    fn what_stands_behind_the_last_member_is_left_out_and_reported() {
         type Pack<'p> = &'p dyn Fn(&[u8]) -> Vec<u8>;
         let cases: [(Packing, Pack<'_>); 2] = [(Packing::Gzip, &gz), (Packing::Zstd, &|bytes| zst(bytes, b""))];
         for (packing, pack) in cases {

@@ -13,11 +13,11 @@ pub const LEDGER: &str = "ledger.json";
 /// The copy of standard input.
 pub(super) const STANDARD_INPUT: &str = "standard-input";
 /// The suffix of files with documents copied from an index.
-pub const GUESTS: &str = ".guests.parquet";
+pub const INDEXED: &str = ".indexed.parquet";
 /// The suffix of tables that list the rejected rows of an input other than the corpus.
 pub const REJECTED: &str = ".rejected.parquet";
 /// The suffixes of temporary files: checkpoints, half-written checkpoints, and files that are unlinked as soon as they are open.
-const ENDINGS: [&str; 8] = [".product", ".run", ".half", ".work", ".terms", ".index", GUESTS, REJECTED];
+const ENDINGS: [&str; 8] = [".product", ".run", ".half", ".work", ".terms", ".index", INDEXED, REJECTED];
 
 /// Returns whether a file with this name in a temporary folder is dupsift's. No such name leads out of the folder.
 pub fn is_work_file(name: &str) -> bool {
@@ -81,7 +81,7 @@ mod tests {
     fn no_name_of_ours_leads_out_of_its_folder() {
         let key = "0123456789abcdef0123456789abcdef";
         for name in
-            ["lock", "ledger.json", "ledger.json.half", "rows exact.3.work", "00000000.guests.parquet", "words.terms"]
+            ["lock", "ledger.json", "ledger.json.half", "rows exact.3.work", "00000000.indexed.parquet", "words.terms"]
         {
             assert!(is_work_file(name), "{name}");
         }

@@ -32,7 +32,7 @@ fn killed(out: &Path, work: Option<&Path>) -> PathBuf {
 }
 
 #[test]
-fn a_second_run_on_an_output_is_told_who_writes_it() {
+fn a_second_run_on_an_output_reports_who_writes_it() {
     let place = tempfile::tempdir().expect("a folder");
     let (out, elsewhere) = (place.path().join("out"), place.path().join("elsewhere"));
     fs::create_dir(&elsewhere).expect("a folder");

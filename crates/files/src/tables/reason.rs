@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rejection_is_told_with_its_detail() {
+    fn a_rejection_is_reported_with_its_detail() {
         assert_eq!(Rejection::from(RejectReason::NullText).to_string(), "null text");
         assert_eq!(Rejection::new(RejectReason::HttpStatus, "404").to_string(), "HTTP status: 404");
     }

@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_bad_is_told_and_what_cannot_be_told_apart() {
+    fn what_is_bad_is_reported_and_what_cannot_be_told_apart() {
         let bad = of(vec![one("tf", false, 0.2, 0.3)]).expect("there are duplicates").sentence;
         assert!(bad.starts_with("none is suitable for this corpus; the best is `algorithms=tf`:"), "{bad}");
         assert!(of(vec![one("tf", false, 0.0, 0.0)]).is_none() && of(Vec::new()).is_none());

@@ -90,19 +90,19 @@ fn explain_both(
     let models = models.map_or_else(|| read_back::models(session, finished.of(), &corpus), Ok)?;
     let bound = session.options.recipe.bind(&corpus, &models)?;
     let groups = groups(finished, &bound, numbers)?;
-    let mut told: Option<LookedUp> = None;
+    let mut looked_up: Option<LookedUp> = None;
     let view = View::after_count(session, None, &stats);
     let running = session.engine.clock.stage("look at both");
     both(session, &view, docs, |first, second| {
         let signing = Signing { corpus: &corpus, models: &models, bound: &bound, groups, again, is_stored };
-        told = Some(tell(session, &view, docs, [first, second], signing)?);
+        looked_up = Some(look_up(session, &view, docs, [first, second], signing)?);
         Ok(())
     })?;
     running.end(2, 2, 0);
-    let told = told.ok_or_else(gone)?;
+    let looked_up = looked_up.ok_or_else(gone)?;
     // A single step on two texts may finish before the flag is checked again.
     session.engine.go_on()?;
-    put_together(session, (finished, is_stored), told, (&bound, groups, &view, again))
+    put_together(session, (finished, is_stored), looked_up, (&bound, groups, &view, again))
 }
 
 /// Returns the copies of the two documents; `None` if the corpus has none. All algorithms have the same pairs of copies.
@@ -137,7 +137,7 @@ struct Signing<'s> {
 }
 
 /// Signs the two documents, smaller number first, and compares them; `docs` are their numbers in the requested order.
-fn tell(
+fn look_up(
     session: &Session<'_>,
     view: &View<'_>,
     docs: [u64; 2],
@@ -242,10 +242,10 @@ fn looks(
 fn put_together(
     session: &Session<'_>,
     (finished, is_stored): (&Finished, bool),
-    told: LookedUp,
+    looked_up: LookedUp,
     (bound, groups, view, again): (&[Bound<'_>], Option<[CopyGroup; 2]>, &View<'_>, Option<&Again<'_>>),
 ) -> Result<Explanation> {
-    let LookedUp { mut documents, same, mut looks, measures, contained, swap } = told;
+    let LookedUp { mut documents, same, mut looks, measures, contained, swap } = looked_up;
     let docs = [documents[0].doc, documents[1].doc];
     let removals = removals(finished, &docs)?;
     let recipe = &session.options.recipe;
@@ -281,9 +281,9 @@ fn put_together(
     let one = |(((chosen, mut look), bound), said): (((&Chosen, Look), &Bound<'_>), Said)| {
         if swap {
             look.signatures.reverse();
-            look.telling.iter_mut().for_each(|telling| {
-                telling.words.reverse();
-                telling.titles.reverse();
+            look.classification.iter_mut().for_each(|classification| {
+                classification.words.reverse();
+                classification.titles.reverse();
             });
         }
         let report = reports.iter().find(|report| report.label == chosen.label);
@@ -325,7 +325,7 @@ fn read_tables(
     for (bound, look) in bound.iter().zip(looks) {
         let one = Said::read(finished, &bound.label, docs, Groups { groups, most: session.options.max_group })?;
         // In an incremental run, other documents in the window are in the index, and not all texts are stored.
-        let is_whole = session.guests.is_none() && !is_stored;
+        let is_whole = session.indexed.is_none() && !is_stored;
         let windows = look.windows.as_ref().filter(|_| !same && one.is_silent() && is_whole);
         if let Some(windows) = windows {
             look.cut = windows.why_not_compared(bound, &windows::count(session, bound, view, &windows.keys)?);

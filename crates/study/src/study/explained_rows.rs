@@ -52,7 +52,7 @@ fn key(row: &Emitted) -> ExplainedKey {
         key: if wide { format!("{:032x}", row.key) } else { format!("{:016x}", row.key) },
         order: row.order,
         sketch: row.sketch.iter().map(|byte| format!("{byte:02x}")).collect(),
-        says: row.told.clone(),
+        says: row.description.clone(),
     }
 }
 
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     fn emitted(position: u32, key: u128) -> Emitted {
-        Emitted { position, key, order: 0, sketch: vec![0xAB, 1], told: None }
+        Emitted { position, key, order: 0, sketch: vec![0xAB, 1], description: None }
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, CROWD, Contained, FirstLine, Part, TitleDifference, Versions};
-use dupsift_algorithms::stage::explain::Telling;
+use dupsift_algorithms::stage::explain::Classification;
 use dupsift_core::row::RelationKind;
 use dupsift_core::row::Why;
 use dupsift_files::tables::FoundPair;
@@ -55,8 +55,8 @@ pub fn sentence(
 }
 
 /// Returns why neither document is removed in favor of the other, although one is a version of the other or contained in it.
-pub fn other_title(telling: &Telling, contained: &[ExplainedContained; 2]) -> String {
-    match telling.difference {
+pub fn other_title(classification: &Classification, contained: &[ExplainedContained; 2]) -> String {
+    match classification.difference {
         Some(TitleDifference::Name) => {
             return "both are kept, because their first lines are different names".into();
         }
@@ -67,13 +67,13 @@ pub fn other_title(telling: &Telling, contained: &[ExplainedContained; 2]) -> St
         None => {}
     }
     let (inner, ..) = better_contained(contained);
-    let [a, b] = &telling.titles;
-    let inner_differs = if inner == "a" { a } else { b }.title.missing > telling.rule.title;
+    let [a, b] = &classification.titles;
+    let inner_differs = if inner == "a" { a } else { b }.title.missing > classification.rule.title;
     let (name, other, of) = if (inner == "a") == inner_differs { ("a", "b", a) } else { ("b", "a", b) };
     let word = of.word.as_ref().map_or_else(|| "a word".into(), |word| format!("the word {word:?}"));
     format!(
         "both are kept, because {word} in the first line of {name} is missing in {other}, or rarer there by {:.2} (at most {:.2}), and the two share too few rare words to outweigh it: {} with {:.3} of the weight of {name}",
-        of.title.missing, telling.rule.title, of.title.rare_words, of.title.rare
+        of.title.missing, classification.rule.title, of.title.rare_words, of.title.rare
     )
 }
 
@@ -81,12 +81,12 @@ pub fn other_title(telling: &Telling, contained: &[ExplainedContained; 2]) -> St
 /// dissimilar; `None` if it would be reported. No table has the next best similarity or how many texts have a first line, so these are
 /// inferred from the relation.
 pub fn template_left_out(
-    telling: &Telling,
+    classification: &Classification,
     own: f32,
     contained: &[ExplainedContained; 2],
     words: &[ExplainedWord; 2],
 ) -> Option<String> {
-    let rule = &telling.rule;
+    let rule = &classification.rule;
     if f64::from(own) >= rule.templates {
         return None;
     }
@@ -99,7 +99,7 @@ pub fn template_left_out(
             numbers: part(of.common_numbers, of.numbers),
             ..Contained::default()
         }),
-        surplus: telling.words.each_ref().map(|word| word.surplus),
+        surplus: classification.words.each_ref().map(|word| word.surplus),
         lines: FirstLine { same, titles: false },
         // As near as possible: a pair without neighbors is not from the same template.
         next_best: own.into(),
@@ -121,7 +121,7 @@ pub fn template_left_out(
         _ => near(),
     };
     let (other, same) = (because(false), because(true));
-    let because = match telling.same_line {
+    let because = match classification.same_line {
         true if other != same => {
             format!("{same}; or, if more than {} texts have their first line, {other}", rule.titles)
         }
@@ -240,9 +240,14 @@ mod tests {
         };
         let words = [(); 2].map(|()| SurplusWord { surplus: Surplus::default(), word: None });
         let said = |titles, contained: [u64; 2]| {
-            let telling =
-                Telling { rule: Versions::DEFAULT, words: words.clone(), same_line: false, titles, difference: None };
-            other_title(&telling, &contained.map(of))
+            let classification = Classification {
+                rule: Versions::DEFAULT,
+                words: words.clone(),
+                same_line: false,
+                titles,
+                difference: None,
+            };
+            other_title(&classification, &contained.map(of))
         };
         let first = said([title(1.0), title(0.0)], [19, 18]);
         assert!(
@@ -269,10 +274,15 @@ mod tests {
             let surplus = Surplus { share, word: 7, words: 1_000 };
             let word = SurplusWord { surplus, word: Some("bank".into()) };
             let words = [word.clone(), word];
-            let telling =
-                Telling { rule: Versions::DEFAULT, words, same_line, titles: Default::default(), difference: None };
+            let classification = Classification {
+                rule: Versions::DEFAULT,
+                words,
+                same_line,
+                titles: Default::default(),
+                difference: None,
+            };
             let word = ExplainedWord { share, most: 0.02, word: Some("bank".into()) };
-            template_left_out(&telling, own, &[of; 2], &[word.clone(), word]).unwrap_or_default()
+            template_left_out(&classification, own, &[of; 2], &[word.clone(), word]).unwrap_or_default()
         };
         let ends = |said: String, end: &str| {
             assert!(said.starts_with("same template: similar (0.650)") && said.ends_with(end), "{said}")

@@ -6,7 +6,7 @@ use super::explanation::*;
 use super::finished::Finished;
 use super::relation_why::{other_title, sentence, template_left_out};
 use dupsift_algorithms::measure::Versions;
-use dupsift_algorithms::stage::explain::{Checked, Ended, Look, SurplusWord, Telling};
+use dupsift_algorithms::stage::explain::{Checked, Classification, Ended, Look, SurplusWord};
 use dupsift_algorithms::stage::recipe::Chosen;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted;
@@ -134,18 +134,23 @@ fn reason(
 ) -> String {
     // The first of several checks is the algorithm's own.
     let own = look.checks.first().and_then(|check| check.similarity);
-    let rule = look.telling.as_ref().map(|telling| telling.rule);
+    let rule = look.classification.as_ref().map(|classification| classification.rule);
     let told = said.row().and_then(|pair| {
         let told = sentence(pair, rule.as_ref(), own, contained, words)?;
-        let kept = look.telling.as_ref().filter(|_| pair.other_title).map(|telling| other_title(telling, contained));
+        let kept = look
+            .classification
+            .as_ref()
+            .filter(|_| pair.other_title)
+            .map(|classification| other_title(classification, contained));
         Some(kept.map_or(told.clone(), |kept| format!("{told}; {kept}")))
     });
-    let left_out = look.telling.as_ref().zip(words).zip(own);
+    let left_out = look.classification.as_ref().zip(words).zip(own);
     let left_out = left_out.filter(|_| {
         verdict == Verdict::LeftOut
             && report.is_some_and(|report| report.left_out == 0 && report.left_out_of_large_groups == 0)
     });
-    let form = left_out.and_then(|((telling, words), own)| template_left_out(telling, own, contained, words));
+    let form =
+        left_out.and_then(|((classification, words), own)| template_left_out(classification, own, contained, words));
     let mut why = match told.filter(|_| !same).or(form) {
         Some(told) => told,
         None => why(verdict, look, said, report, documents, same, common_keys),
@@ -174,9 +179,9 @@ pub fn algorithm(
     };
     let common_keys = rows.iter().filter(|row| row.equal).count() as u64;
     let words = look
-        .telling
+        .classification
         .as_ref()
-        .map(|Telling { rule, words, .. }| words.each_ref().map(|word| explained_word(rule, word)));
+        .map(|Classification { rule, words, .. }| words.each_ref().map(|word| explained_word(rule, word)));
     let why = reason(&look, &said, report, (documents, contained), verdict, words.as_ref(), (same, common_keys), id);
     let score = match look.ended {
         Ended::Pair(pair) => Some(pair.score),

@@ -212,8 +212,8 @@ impl Meeting<'_, '_, '_> {
                     {
                         one.finding.add(at, &mut self.crowds);
                         // The head is compared with its crowd in the windows that the crowd's documents mark.
-                        let is_told = one.finding.crowd().is_none() || followers(self.window.row(at).sketch).1;
-                        if has_all && is_told {
+                        let is_reported = one.finding.crowd().is_none() || followers(self.window.row(at).sketch).1;
+                        if has_all && is_reported {
                             self.out.push(Pair::new(one.doc, self.held.docs[place], Score::EQUAL, 1));
                         }
                     }

@@ -10,7 +10,7 @@ use crate::engine::scratch::WorkScratch;
 use crate::engine::threads::UNKNOWN;
 use crate::job::pair::classes::{Classes, Link};
 use crate::job::read::sign::SignedRows;
-use crate::matching::fresh::Fresh;
+use crate::matching::new_documents::NewDocuments;
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_algorithms::stage::clusters;
@@ -58,8 +58,8 @@ pub fn group(
             (Some(probes), Some(layout)) => {
                 let probes = probes.finish()?;
                 // These rows belong to representatives already, so no copies have to be left out.
-                let fresh = Fresh::new(session, classes.as_ref())?;
-                let counts = compare(session, bound, &probes, layout, None, None, &pairs, met, &fresh)?;
+                let new = NewDocuments::new(session, classes.as_ref())?;
+                let counts = compare(session, bound, &probes, layout, None, None, &pairs, met, &new)?;
                 spilled += probes.spilled_bytes();
                 counts
             }
@@ -68,8 +68,8 @@ pub fn group(
         (classes, counts)
     } else {
         let sketches = signed.sketches.as_ref().map(|sketches| sketches as &(dyn Sketches + Sync));
-        let fresh = Fresh::new(session, None)?;
-        (None, compare(session, bound, first, signed.layout, Some(copies), sketches, &pairs, met, &fresh)?)
+        let new = NewDocuments::new(session, None)?;
+        (None, compare(session, bound, first, signed.layout, Some(copies), sketches, &pairs, met, &new)?)
     };
     let pairs = pairs.finish()?;
     spilled += pairs.spilled_bytes();
@@ -136,7 +136,7 @@ pub fn fold(
     (equal, joined): (&Shuffle, &AtomicBits),
     probes: Option<&Shuffle>,
 ) -> Result<()> {
-    let (link, fresh) = (Link::new(session), Fresh::new(session, None)?);
+    let (link, new) = (Link::new(session), NewDocuments::new(session, None)?);
     let bar = session.engine.bar(&format!("group {}", bound.label), signed.rows.partitions());
     session.engine.work(
         signed.rows.partitions(),
@@ -151,7 +151,7 @@ pub fn fold(
                 session.engine.go_on()?;
                 let rows = &records.bytes()[group.start * width..group.end * width];
                 // A class has second-round rows for only one document; the others are found through it.
-                let links = bound.scheme.probe_shape().is_some() || fresh.is_in(signed.layout, rows);
+                let links = bound.scheme.probe_shape().is_some() || new.is_in(signed.layout, rows);
                 keys.group(rows, links, out)?;
             }
             signed.rows.remove(partition)?;
@@ -175,8 +175,8 @@ pub fn compare_part(
     sketches: Option<&(dyn Sketches + Sync)>,
 ) -> Result<(Sorted, Compared)> {
     let pairs = occurrences(session, bound)?;
-    let fresh = Fresh::new(session, None)?;
-    let counts = compare(session, bound, rows, layout, copies, sketches, &pairs, None, &fresh)?;
+    let new = NewDocuments::new(session, None)?;
+    let counts = compare(session, bound, rows, layout, copies, sketches, &pairs, None, &new)?;
     Ok((pairs.finish()?, counts))
 }
 
@@ -252,7 +252,7 @@ fn compare(
     sketches: Option<&(dyn Sketches + Sync)>,
     pairs: &Shuffle,
     met: Option<&AtomicBits>,
-    fresh: &Fresh<'_>,
+    new: &NewDocuments<'_>,
 ) -> Result<Compared> {
     let pair_layout = PairLayout::new(session.documents());
     let large = Met::new(bound, layout.shape());
@@ -265,7 +265,7 @@ fn compare(
             let width = records.width();
             let mut failed = None;
             let mut sink = |pair: Pair| {
-                if failed.is_some() || !(fresh.is(pair.a) || fresh.is(pair.b)) {
+                if failed.is_some() || !(new.is(pair.a) || new.is(pair.b)) {
                     return;
                 }
                 if let Some(met) = met {
@@ -284,7 +284,7 @@ fn compare(
             for group in records.groups().filter(|group| group.len() > 1) {
                 session.engine.go_on()?;
                 let bytes = &records.bytes()[group.start * width..group.end * width];
-                if !fresh.is_in(layout, bytes) {
+                if !new.is_in(layout, bytes) {
                     continue;
                 }
                 windows.group(bytes, scratch, |window| large.again(window, rule_of(window)))?;

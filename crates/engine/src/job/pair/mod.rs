@@ -2,6 +2,7 @@
 
 pub mod across;
 pub mod classes;
+pub(crate) mod classify;
 pub mod components;
 pub(crate) mod contents;
 pub mod group;
@@ -9,5 +10,4 @@ pub mod links;
 pub(crate) mod margin;
 pub mod pair_list;
 pub mod relate;
-pub(crate) mod tell;
 pub mod verify;

@@ -153,17 +153,17 @@ impl PairList {
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
         let parts: Vec<Vec<(usize, usize)>> =
             self.parts.iter().map(|part| part.iter().map(|stretch| (stretch.start, stretch.end)).collect()).collect();
-        to.plain(&(self.layout.tells(), parts, self.rows))?;
+        to.plain(&(self.layout.has_relation(), parts, self.rows))?;
         to.heap(&self.bytes)
     }
 
     /// Restores the pairs from a checkpoint.
     pub fn restore(documents: u64, from: &mut CheckpointReader<'_>) -> Result<PairList> {
-        let (tells, parts, rows): (bool, Vec<Vec<(usize, usize)>>, u64) = from.plain()?;
+        let (has_relation, parts, rows): (bool, Vec<Vec<(usize, usize)>>, u64) = from.plain()?;
         let layout = PairLayout::new(documents);
         let parts = parts.into_iter().map(|part| part.into_iter().map(|(start, end)| start..end).collect()).collect();
         let bytes = from.heap()?;
-        Ok(PairList { layout: if tells { layout.telling() } else { layout }, bytes, parts, rows })
+        Ok(PairList { layout: if has_relation { layout.with_relation() } else { layout }, bytes, parts, rows })
     }
 
     /// Returns the layout of the pairs.

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use super::across::Across;
+use super::classify::{Known, classify};
 use super::contents::{Contents, TakingContents};
 use super::group::{Grouped, Relation, group};
 use super::links::Earlier;
 use super::margin;
 use super::pair_list::PairList;
-use super::tell::{Known, tell};
 use super::verify::{Wanted, asks_contents, check_pairs, documents_of, take_evidence, verify_last};
 use crate::engine::evidence::Evidence;
 use crate::engine::threads::Engine;
@@ -48,7 +48,7 @@ pub fn relate<'c>(
     let known = said.map_or_else(|| Contents::none(corpus.copies), |said| Contents::restored(corpus.copies, said));
     let members = group_all(session, saved, members, corpus.copies)?;
     let (members, contents) = verify(session, saved, members, corpus, known)?;
-    let (members, contents) = tell_all(session, members, corpus, contents)?;
+    let (members, contents) = classify_all(session, members, corpus, contents)?;
     let (members, contents) = verify_last(session, members, (corpus.view, contents))?;
     let mut place = 0..members.len();
     let members = each(members, |bound, step, report| {
@@ -215,7 +215,7 @@ fn merge(engine: &Engine<'_>, label: &str, grouped: &Grouped) -> Result<PairList
 }
 
 /// Classifies the pairs of each algorithm that requests it. The texts of their documents are read once for all algorithms.
-fn tell_all<'c>(
+fn classify_all<'c>(
     session: &Session<'_>,
     members: Vec<Member<'c, Step>>,
     corpus: Corpus<'_>,
@@ -247,7 +247,7 @@ fn tell_all<'c>(
         let earlier = links_of(session, corpus.earlier, &bound.label)?;
         let earlier = earlier.as_ref();
         let known = Known { evidence, contents: &contents, headings, common: &common, earlier };
-        let (pairs, relations) = tell(session, &bound.label, relating, &found.pairs, &known)?;
+        let (pairs, relations) = classify(session, &bound.label, relating, &found.pairs, &known)?;
         report.relations = Some(relations);
         Ok(Step::Found(Found { pairs, ..found }))
     });

@@ -45,7 +45,7 @@ pub struct RowRecorder<'w> {
     ids: Writer<'w>,
     rejected: Writer<'w>,
     /// Whether the rows are indexed documents, which were counted and checked when they were added.
-    guests: bool,
+    indexed: bool,
     hashes: Option<Writer<'w>>,
     lengths: Vec<u32>,
     contents: Vec<content_hashes::Row>,
@@ -182,7 +182,7 @@ impl<'j> Intake<'j> {
         RowRecorder {
             ids: self.ids.writer(),
             rejected: self.rejecter.writer(),
-            guests: false,
+            indexed: false,
             hashes: self.hashes.as_ref().map(Shuffle::writer),
             lengths: Vec::new(),
             contents: Vec::new(),
@@ -191,18 +191,18 @@ impl<'j> Intake<'j> {
     }
 
     /// Returns the recorders for one thread that reads indexed documents.
-    pub fn recorder_of_guests(&self) -> RowRecorder<'_> {
-        RowRecorder { guests: true, ..self.recorder() }
+    pub fn recorder_of_indexed(&self) -> RowRecorder<'_> {
+        RowRecorder { indexed: true, ..self.recorder() }
     }
 
     /// Records a row of a batch except its text, which is returned if it can be used.
     pub fn row<'b>(&self, recorder: &mut RowRecorder<'_>, batch: &'b Documents, row: usize) -> Result<Option<&'b str>> {
-        if let Some(id) = batch.id(row).filter(|_| !recorder.guests) {
+        if let Some(id) = batch.id(row).filter(|_| !recorder.indexed) {
             recorder.ids.push(&id.text_hash().to_be_bytes())?;
         }
         match batch.text(row).text() {
             Ok(text) => Ok(Some(text)),
-            Err(why) if recorder.guests => Err(Error::Damaged {
+            Err(why) if recorder.indexed => Err(Error::Damaged {
                 path: self.session.options.index.clone().unwrap_or_default(),
                 why: format!("a saved text has changed: {why}"),
             }),
@@ -223,7 +223,7 @@ impl<'j> Intake<'j> {
         document: &Analysis<'_>,
     ) -> Result<()> {
         let (doc, length) = (batch.doc(row), note::length(document));
-        if !recorder.guests {
+        if !recorder.indexed {
             recorder.contents.push(content_hashes::row(batch, row, Ok(document.raw_hash())));
             recorder.took.used += 1;
             recorder.took.text_bytes += document.raw().len() as u64;
@@ -242,20 +242,20 @@ impl<'j> Intake<'j> {
     pub fn batch(&self, recorder: &mut RowRecorder<'_>, batch: &Documents) -> Result<()> {
         let nulls = recorder.took.ids_seen.nulls;
         recorder.took.ids_seen.merge(batch.ids_seen());
-        if recorder.guests {
+        if recorder.indexed {
             recorder.took.ids_seen.nulls = nulls;
         }
         let recorded = self.keep.record(batch, &recorder.lengths);
         recorder.lengths.clear();
         recorded?;
-        if !recorder.guests && !recorder.contents.is_empty() {
+        if !recorder.indexed && !recorder.contents.is_empty() {
             let (file, sum) = content_hashes::sum(self.session.source, batch, &self.columns, &recorder.contents)?;
             self.session.contents.add(file, sum);
             recorder.contents.clear();
         }
         self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))?;
         // This comes last, because values that cannot be written as text are known only after the columns have been read.
-        if !recorder.guests {
+        if !recorder.indexed {
             recorder.took.lost.merge(&batch.lost_values());
         }
         Ok(())

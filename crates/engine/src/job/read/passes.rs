@@ -14,7 +14,7 @@ use crate::job::member::{Member, Step};
 use crate::job::pair::classes::Classes;
 use crate::job::pair::relate::is_noted;
 use crate::job::read_back::{Frozen, digest};
-use crate::job::saved::{Counts, FIRST, Indexed, Made, Partials, RECALL, Rows, SECOND, SavedState};
+use crate::job::saved::{Counts, FIRST, IndexedNumbers, Made, Partials, RECALL, Rows, SECOND, SavedState};
 use crate::matching::meeting::{Keys, Meeting, Numbered};
 use crate::reading::document::View;
 use crate::reading::forward::Forward;
@@ -144,9 +144,9 @@ impl<'n> FirstStates<'n> {
         let Some(meeting) = meeting else { return Ok(states) };
         let Passes { session, saved } = passes;
         let copy_keys = saved.restore::<Keys>(|keys| &keys.copy_keys)?;
-        let indexed = saved.restore::<Indexed>(|keys| &keys.indexed)?;
+        let indexed = saved.restore::<IndexedNumbers>(|keys| &keys.indexed)?;
         match (copy_keys, indexed) {
-            (Some(copy_keys), Some(Indexed(numbers))) if states.missing(passes).is_nothing() => {
+            (Some(copy_keys), Some(IndexedNumbers(numbers))) if states.missing(passes).is_nothing() => {
                 numbers.map_or(Ok(()), |numbers| meeting.meet_again(session.engine, numbers))?;
                 Ok(FirstStates { copy_keys: Some(copy_keys), ..states })
             }
@@ -264,7 +264,7 @@ impl Passes<'_> {
 
         let due = saved.due() || saved.has_partials(&partials)?;
         if let Some(meeting) = meeting {
-            saved.offer(due, |keys| &keys.indexed, Indexed(meeting.met()))?;
+            saved.offer(due, |keys| &keys.indexed, IndexedNumbers(meeting.met()))?;
         }
         states.copy_keys = copy_keys.map(|copies| saved.offer(due, |keys| &keys.copy_keys, copies)).transpose()?;
         if let Some(pages) = session.pages.kept() {

@@ -35,7 +35,7 @@ pub struct Asked<'a> {
     /// The exact copies, if they are known: extra copies are only recorded.
     pub copies: Option<&'a Classes>,
     /// How indexed documents are checked, if the pass reads those.
-    pub guests: Option<&'a dyn Meeting>,
+    pub indexed: Option<&'a dyn Meeting>,
     /// The saved state for partial checkpoints, if they are saved.
     pub partials: Option<(&'a SavedState<'a>, &'a Partials)>,
 }
@@ -64,11 +64,11 @@ impl Merge for Share {
 /// # Errors
 /// Returns an error for a damaged file, a full disk or an interruption.
 pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>) -> Result<Share> {
-    let Asked { intake, counting, signing, copies, guests, partials } = asked;
+    let Asked { intake, counting, signing, copies, indexed, partials } = asked;
     let resting = partials.map(|(saved, partials)| Resting::new(session, asked, saved, partials));
     let rests: &dyn Rests<Share> = resting.as_ref().map_or(&Restless, |resting| resting);
     let recorder =
-        |intake| if guests.is_some() { Intake::recorder_of_guests(intake) } else { Intake::recorder(intake) };
+        |intake| if indexed.is_some() { Intake::recorder_of_indexed(intake) } else { Intake::recorder(intake) };
     let want = intake.map_or_else(|| view.want(), |intake| intake.want(view.want()));
     let mut shares = session.read_and_rest(
         name,
@@ -89,7 +89,7 @@ pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>
                 let (doc, Some(text)) = (batch.doc(row), text) else { continue };
                 let _long = session.engine.long_document(View::bytes(text, &columns, row))?;
                 let document = view.document(doc, text, &columns, row);
-                guests.map_or(Ok(()), |guests| guests.check(doc, &document))?;
+                indexed.map_or(Ok(()), |indexed| indexed.check(doc, &document))?;
                 if let Some((intake, recorder)) = &mut taking {
                     intake.text(recorder, (batch, row), &document)?;
                 }
@@ -284,21 +284,21 @@ impl FirstPass<'_> {
             counting: counting.as_ref(),
             signing: Some(&signing),
             copies,
-            guests: None,
+            indexed: None,
             partials: Some(partials),
         };
         let Share { mut took, counted, signed } = read(session, name, view, asked)?;
         let (copy_keys, keys) = signing.close_keys()?;
-        let guests = meeting
+        let indexed = meeting
             .map(|meeting| meeting.meet(session.engine, bound, &keys, copy_keys.as_ref()))
             .transpose()?
             .flatten();
-        if let (Some(source), Some(meeting)) = (guests, meeting) {
-            let guests = session.of_guests(source);
+        if let (Some(source), Some(meeting)) = (indexed, meeting) {
+            let indexed = session.of_indexed(source);
             let asked =
-                Asked { intake: intake.as_ref(), signing: Some(&signing), guests: Some(meeting), ..Asked::default() };
+                Asked { intake: intake.as_ref(), signing: Some(&signing), indexed: Some(meeting), ..Asked::default() };
             // Signatures of indexed documents were counted when they were added.
-            took.merge(read(&guests, "read guests", &view.over(&guests), asked)?.took);
+            took.merge(read(&indexed, "read indexed documents", &view.over(&indexed), asked)?.took);
         }
         let signed = signing.finish_with(signed, keys)?;
         let taken = intake.map(|intake| intake.finish(took)).transpose()?;

@@ -148,16 +148,16 @@ impl Checkpoint for Forward {
 }
 
 /// Holds the numbers of the indexed documents that take part, ascending; `None` if there are none.
-pub struct Indexed(pub Option<Arc<Mapped<u64>>>);
+pub struct IndexedNumbers(pub Option<Arc<Mapped<u64>>>);
 
-impl Checkpoint for Indexed {
+impl Checkpoint for IndexedNumbers {
     fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.0.is_some())?;
         self.0.as_ref().map_or(Ok(()), |numbers| to.array(numbers))
     }
 
-    fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Indexed> {
-        Ok(Indexed(if from.plain()? { Some(Arc::new(from.array()?)) } else { None }))
+    fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<IndexedNumbers> {
+        Ok(IndexedNumbers(if from.plain()? { Some(Arc::new(from.array()?)) } else { None }))
     }
 }
 

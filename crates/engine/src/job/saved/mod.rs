@@ -6,6 +6,6 @@ mod keys;
 mod saved_state;
 
 pub use algorithms::{Pairs, Rows};
-pub use corpus::{Counts, Indexed, Said};
+pub use corpus::{Counts, IndexedNumbers, Said};
 pub use keys::of_file;
 pub use saved_state::{FIRST, Made, Partials, RECALL, SECOND, SavedState, left};

@@ -151,13 +151,13 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<F
     let marks = Marks::new(session, known.decided, known.copies, &known.taken.rejected)?;
     let sources = known.taken.sources.as_ref().map(|sources| in_clusters(session, sources, components)).transpose()?;
     let extras = AttributeExtras { sources: sources.is_some(), cut: known.cuts.is_some() };
-    let (files, guests) = (&session.source.files, session.guest_files());
-    let places = session.source.places(guests)?;
-    let bar = session.engine.bar("write attributes/", files.len() - guests);
+    let (files, indexed) = (&session.source.files, session.indexed_files());
+    let places = session.source.places(indexed)?;
+    let bar = session.engine.bar("write attributes/", files.len() - indexed);
     let report = Mutex::new(FolderReport::default());
     let write = |at: usize| {
         let rows = files[at].first_doc..(files[at].first_doc + files[at].rows).min(session.documents());
-        let path = stage.file(&format!("attributes/{}", named(&places, at - guests)))?;
+        let path = stage.file(&format!("attributes/{}", named(&places, at - indexed)))?;
         let mut writer = TableWriter::create(&path, attribute_schema(known.ids.kind(), extras))?;
         let mut builder = AttributeBuilder::new(known.ids.kind(), extras);
         for doc in rows {
@@ -178,7 +178,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<F
         report.bytes += bytes;
         Ok(())
     };
-    session.engine.work(files.len() - guests, || Ok(()), |(), at| write(guests + at), Ok)?;
+    session.engine.work(files.len() - indexed, || Ok(()), |(), at| write(indexed + at), Ok)?;
     let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
     running.end(report.rows, report.rows, report.bytes);
     Ok(report)

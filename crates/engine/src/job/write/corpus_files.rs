@@ -186,8 +186,8 @@ pub fn write_by(
 /// Returns an error for a damaged file, a full disk or an interruption.
 pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result<FolderReport> {
     let running = session.engine.clock.stage(format!("write {}/", folder.name));
-    let (files, guests) = (&session.source.files, session.guest_files());
-    let places = session.source.places(guests)?;
+    let (files, indexed) = (&session.source.files, session.indexed_files());
+    let places = session.source.places(indexed)?;
     let room = session.engine.room::<()>();
     let hold = |bytes: u64, run: &mut dyn FnMut()| {
         room.hold(&mut (), bytes, &|| session.engine.go_on(), &|(), ()| Ok(()), |(), _| {
@@ -195,7 +195,7 @@ pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result
             Ok(())
         })
     };
-    let bar = session.engine.bar(&format!("write {}/", folder.name), files.len() - guests);
+    let bar = session.engine.bar(&format!("write {}/", folder.name), files.len() - indexed);
     let report = Mutex::new(FolderReport::default());
     let copy = |at: usize| {
         let file = &files[at];
@@ -205,7 +205,7 @@ pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result
         if rows == 0 && !(folder.has_empty && file.rows == 0) {
             return Ok(());
         }
-        let out = stage.file(&format!("{}/{}", folder.name, places[at - guests]))?;
+        let out = stage.file(&format!("{}/{}", folder.name, places[at - indexed]))?;
         let is_edited = |row: u64| folder.edited.is_some_and(|edited| takes(row) && (edited.has)(file.first_doc + row));
         let edit = |row: u64, text: &str| (folder.edited?.edit)(file.first_doc + row, text);
         let edits = Edits { column: &session.options.text_column, is_edited: &is_edited, edit: &edit };
@@ -236,7 +236,7 @@ pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result
         report.bytes += bytes;
         Ok(())
     };
-    session.engine.work(files.len() - guests, || Ok(()), |(), at| copy(guests + at), Ok)?;
+    session.engine.work(files.len() - indexed, || Ok(()), |(), at| copy(indexed + at), Ok)?;
     session.engine.none_bad()?;
     let report = report.into_inner().unwrap_or_else(PoisonError::into_inner);
     running.end(session.rows(), report.rows, report.bytes);

@@ -12,7 +12,7 @@ use crate::job::pair::contents::{Contents, Looking};
 use crate::job::pair::group::Relation;
 use crate::job::pair::links::Links;
 use crate::job::read::keep::KeepOrder;
-use crate::matching::guests::Guests;
+use crate::matching::indexed::Indexed;
 use crate::options::Decide;
 use crate::session::Session;
 use dupsift_algorithms::measure::Contained;
@@ -233,19 +233,19 @@ fn chains<R: survive::Relation>(
 /// Returns what happened to an indexed document, or to an indexed text that a new document repeats.
 fn settled(session: &Session<'_>, copies: &Classes) -> impl Fn(u64) -> Option<Settled> + Sync {
     |doc| {
-        let guests = session.guests.as_ref()?;
+        let indexed = session.indexed.as_ref()?;
         if doc < session.base {
-            return Some(if guests.removed_for(doc).is_some() { Settled::Removed } else { Settled::Kept });
+            return Some(if indexed.removed_for(doc).is_some() { Settled::Removed } else { Settled::Kept });
         }
         let first = Some(copies.representative(doc)).filter(|&first| first < session.base)?;
-        guests.removed_for(first).and_then(|kept| guests.place(kept)).map(Settled::Copy)
+        indexed.removed_for(first).and_then(|kept| indexed.place(kept)).map(Settled::Copy)
     }
 }
 
 /// Returns the document kept in place of a removed indexed document; the document itself if it is kept.
 fn stands_for(session: &Session<'_>, doc: u64) -> u64 {
-    let kept = |guests: &Guests| guests.removed_for(doc).and_then(|kept| guests.place(kept));
-    session.guests.as_ref().and_then(kept).unwrap_or(doc)
+    let kept = |indexed: &Indexed| indexed.removed_for(doc).and_then(|kept| indexed.place(kept));
+    session.indexed.as_ref().and_then(kept).unwrap_or(doc)
 }
 
 /// Counts documents that are kept although they form a pair with a kept document.

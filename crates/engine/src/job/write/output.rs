@@ -109,7 +109,7 @@ pub fn write(
     let removal = decided.as_ref().map(|decided| describe::removal(session, taken, &written.removals, decided));
     let reports = members.into_iter().map(|member| member.report).collect();
     let mut report = describe::report(session, taken, copies, stats, reports, removal, &written.removals, losses);
-    let inputs = report.inputs.iter_mut().zip(&rejected[session.guest_files()..]);
+    let inputs = report.inputs.iter_mut().zip(&rejected[session.indexed_files()..]);
     inputs.for_each(|(input, rows)| input.rejected = *rows);
     report.corpus = copied;
     report.stored_texts = stored;
@@ -122,7 +122,7 @@ pub fn write(
 /// Returns the documents whose ids are read: those that a table names. A table may name any participating indexed document, even one in no
 /// pair: a removed document names the kept one at the end of its chain, and a cluster includes all documents of a class.
 fn named(session: &Session<'_>, shown: &Arc<AtomicBits>) -> Result<Arc<AtomicBits>> {
-    let (indexed, annotates) = (session.guests.as_ref(), session.options.names_all());
+    let (indexed, annotates) = (session.indexed.as_ref(), session.options.names_all());
     if indexed.is_none_or(|indexed| indexed.count() == 0) && !annotates {
         return Ok(shown.clone());
     }

@@ -551,8 +551,8 @@ impl Columns<'_> {
         rows.iter().for_each(|pair| matched_by.append_value(names.of(pair.matched)));
         let shares = self.shares(rows);
         let column = |of: fn(&[Shares; 2]) -> f32| shares.iter().map(|both| both.as_ref().map(of)).collect();
-        let told = |name: fn(&Related) -> &'static str| {
-            rows.iter().map(|pair| pair.told.as_ref().map(name)).collect::<StringArray>()
+        let related = |name: fn(&Related) -> &'static str| {
+            rows.iter().map(|pair| pair.related.as_ref().map(name)).collect::<StringArray>()
         };
         let columns = PairColumns {
             id_a: id_a.slice(0, rows.len()),
@@ -567,10 +567,10 @@ impl Columns<'_> {
             contained_b: column(|both| both[1].grams),
             numbers_a: column(|both| both[0].numbers),
             numbers_b: column(|both| both[1].numbers),
-            relation: told(|told| told.relation.name()),
-            why: told(|told| told.why.name()),
-            next_best: rows.iter().map(|pair| pair.told.and_then(Related::next_best)).collect(),
-            other_title: rows.iter().map(|pair| pair.told.map(|told| told.other_title)).collect(),
+            relation: related(|related| related.relation.name()),
+            why: related(|related| related.why.name()),
+            next_best: rows.iter().map(|pair| pair.related.and_then(Related::next_best)).collect(),
+            other_title: rows.iter().map(|pair| pair.related.map(|related| related.other_title)).collect(),
         };
         columns.table(&self.schema)
     }

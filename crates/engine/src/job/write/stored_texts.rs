@@ -59,7 +59,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, decided: &Decided) -> Result<
     let rows = RowFilter::Where(Arc::new(move |doc| chosen.get(doc as usize)));
     let want = session.within_limit(&Want { id: true, rows: Some(rows), ..View::first(session).want() });
     let reading = how(session, &want)?;
-    let files = session.guest_files()..session.source.files.len();
+    let files = session.indexed_files()..session.source.files.len();
     let mut pieces = session.pieces();
     pieces.retain(|piece| files.contains(&piece.file));
     pieces.sort_by_key(|piece| piece.first_doc);

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use super::crossing::Crossing;
 use dupsift_core::error::Result;
 use dupsift_core::number::counted_as;
-use dupsift_engine::matching::guests::Guests;
+use dupsift_engine::matching::indexed::Indexed;
 use dupsift_engine::reading::inputs::SOURCE_COLUMNS;
 use dupsift_engine::session::Session;
 use dupsift_files::io::Want;
@@ -102,11 +102,11 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
         let known: u64 = places.iter().map(|(_, documents)| documents).sum();
         let mut places = places;
         // Indexed documents have no such column.
-        let guests = session.guests.as_ref().map_or(0, Guests::count);
-        if guests > 0 {
+        let indexed = session.indexed.as_ref().map_or(0, Indexed::count);
+        if indexed > 0 {
             places[0].0 = "(none, or indexed earlier)".to_string();
         }
-        places[0].1 = (session.rows() + guests).saturating_sub(known);
+        places[0].1 = (session.rows() + indexed).saturating_sub(known);
         // Documents without a value are a group of their own only if there are any.
         let skip = usize::from(places[0].1 == 0);
         let (crossing, became) = Crossing::new(&places[skip..], "values");

@@ -14,8 +14,8 @@ use crate::job::run_report::RelationsReport;
 use crate::session::Session;
 use dupsift_algorithms::algorithm::TermVectors;
 use dupsift_algorithms::measure::{Contained, FirstLine, TitleDifference, Versions};
+use dupsift_algorithms::stage::classify::{Known as Facts, as_near, classify as classify_pair, is_reported, near};
 use dupsift_algorithms::stage::next_best::{MOST_PASSED, NextBest, Partner, Partners, next_best, order};
-use dupsift_algorithms::stage::tell::{Known as Facts, as_near, is_reported, near, tell as tell_one};
 use dupsift_core::error::Result;
 use dupsift_core::row::{Pair, RelationKind};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
@@ -50,31 +50,31 @@ impl Facts for Known<'_> {
 
 /// Classifies each pair; all pairs of the algorithm must have been judged by its own score. Pairs that share a template and are too
 /// dissimilar to report are left out and counted.
-pub fn tell(
+pub fn classify(
     session: &Session<'_>,
     label: &str,
     (rule, relating): (&Versions, &dyn TermVectors),
     pairs: &PairList,
     known: &Known<'_>,
 ) -> Result<(PairList, RelationsReport)> {
-    let running = session.engine.clock.stage(format!("tell {label}"));
+    let running = session.engine.clock.stage(format!("classify {label}"));
     let neighbours = Neighbours::new(session, (pairs, known.earlier), rule)?;
     let counts = [(); 3].map(|()| AtomicU64::new(0));
     let (left_out, cut_short, other_titles) = (AtomicU64::new(0), AtomicU64::new(0), AtomicU64::new(0));
-    let layout = pairs.layout().telling();
-    let told = pairs.revise(session.engine, &format!("tell {label}"), layout, |_, pair| {
+    let layout = pairs.layout().with_relation();
+    let related = pairs.revise(session.engine, &format!("classify {label}"), layout, |_, pair| {
         let next = neighbours.next_best(&pair);
         cut_short.fetch_add(next.cut_short.into(), Relaxed);
-        let pair = tell_one((rule, relating), pair, next, known);
+        let pair = classify_pair((rule, relating), pair, next, known);
         if !is_reported(rule, &pair) {
             left_out.fetch_add(1, Relaxed);
             return Ok(None);
         }
         other_titles.fetch_add(pair.has_other_title().into(), Relaxed);
-        pair.told.iter().for_each(|told| _ = counts[told.relation as usize].fetch_add(1, Relaxed));
+        pair.related.iter().for_each(|related| _ = counts[related.relation as usize].fetch_add(1, Relaxed));
         Ok(Some(pair))
     })?;
-    running.end(pairs.rows(), told.rows(), told.bytes());
+    running.end(pairs.rows(), related.rows(), related.bytes());
     let count = |kind: RelationKind| counts[kind as usize].load(Relaxed);
     let report = RelationsReport {
         version: count(RelationKind::Version),
@@ -84,7 +84,7 @@ pub fn tell(
         cut_short: cut_short.into_inner(),
         other_titles: other_titles.into_inner(),
     };
-    Ok((told, report))
+    Ok((related, report))
 }
 
 /// Holds the partners of each document in the order that the search for the next best needs, in temporary files.

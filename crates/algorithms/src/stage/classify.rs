@@ -1,4 +1,4 @@
-//! tell: classifies each pair with the rule that distinguishes versions from pages with the same template, using all that is known about
+//! classify: applies the rule that distinguishes versions from pages with the same template to each pair, using all that is known about
 //! its two documents.
 //!
 //! It runs after the check of candidates, because the next best partner of a document is chosen among judged pairs, and before the last
@@ -34,7 +34,7 @@ pub fn as_near(rule: &Versions, pair: &Pair) -> f32 {
 }
 
 /// Returns the classified pair; `next_best` is the result of [`next_best`](super::next_best::next_best()).
-pub fn tell(
+pub fn classify(
     (rule, relating): (&Versions, &dyn TermVectors),
     pair: Pair,
     next_best: NextBest,
@@ -50,12 +50,12 @@ pub fn tell(
         in_group: next_best.in_group,
         crowded: next_best.crowded,
     };
-    let mut told = rule.relate(&both);
-    if told.relation != RelationKind::Template {
+    let mut related = rule.relate(&both);
+    if related.relation != RelationKind::Template {
         let titles = relating.titles(&known.evidence(pair.a), &known.evidence(pair.b), rule.titles);
-        told.other_title = rule.other_title(&both, told, titles, difference);
+        related.other_title = rule.other_title(&both, related, titles, difference);
     }
-    Pair { told: Some(told), ..pair }
+    Pair { related: Some(related), ..pair }
 }
 
 /// Returns whether a classified pair is reported: pages with the same template that are too dissimilar are not.

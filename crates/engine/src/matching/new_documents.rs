@@ -7,36 +7,36 @@ use dupsift_core::row::RowLayout;
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Determines which indexed documents represent a new document, by its text or its key.
-pub struct Fresh<'f> {
+pub struct NewDocuments<'f> {
     session: &'f Session<'f>,
     /// The first documents of classes that contain a new document; `None` if no indexed documents take part.
     classes: Option<AtomicBits>,
 }
 
-impl<'f> Fresh<'f> {
+impl<'f> NewDocuments<'f> {
     /// Returns the selection; `classes` holds the algorithm's own classes if equal keys are duplicates.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn new(session: &'f Session<'f>, classes: Option<&Classes>) -> Result<Fresh<'f>> {
-        let Some(classes) = classes.filter(|_| session.guests.is_some()) else {
-            return Ok(Fresh { session, classes: None });
+    pub fn new(session: &'f Session<'f>, classes: Option<&Classes>) -> Result<NewDocuments<'f>> {
+        let Some(classes) = classes.filter(|_| session.indexed.is_some()) else {
+            return Ok(NewDocuments { session, classes: None });
         };
-        let bits = AtomicBits::new(session.engine.dir, "fresh-classes", session.documents() as usize)?;
-        for class in classes.of(0..session.base).filter(|class| class.iter().any(|doc| session.is_fresh(doc))) {
+        let bits = AtomicBits::new(session.engine.dir, "new-classes", session.documents() as usize)?;
+        for class in classes.of(0..session.base).filter(|class| class.iter().any(|doc| session.is_new(doc))) {
             bits.set(class.get(0) as usize);
         }
-        Ok(Fresh { session, classes: Some(bits) })
+        Ok(NewDocuments { session, classes: Some(bits) })
     }
 
     /// Returns whether pairs with the document are still to be reported.
     #[inline]
     pub fn is(&self, doc: u64) -> bool {
-        self.session.is_fresh(doc) || self.classes.as_ref().is_some_and(|classes| classes.get(doc as usize))
+        self.session.is_new(doc) || self.classes.as_ref().is_some_and(|classes| classes.get(doc as usize))
     }
 
     /// Returns whether rows with the same key include a document whose pairs are still to be reported.
     pub fn is_in(&self, layout: RowLayout, rows: &[u8]) -> bool {
-        self.session.guests.is_none() || rows.chunks_exact(layout.width()).any(|row| self.is(layout.decode(row).doc))
+        self.session.indexed.is_none() || rows.chunks_exact(layout.width()).any(|row| self.is(layout.decode(row).doc))
     }
 }

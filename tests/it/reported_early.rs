@@ -8,7 +8,7 @@ use crate::kit::{Ran, done, numbered, program, write_docs};
 use crate::signals::endless;
 
 #[track_caller]
-fn told(verb: &str, more: &[&str], parts: &[&str]) {
+fn reported(verb: &str, more: &[&str], parts: &[&str]) {
     let mut command = program();
     command.arg(verb).arg("not-there.jsonl.gz").args(more).arg("--no-progress");
     if verb == "contaminated" && !more.contains(&"--against") {
@@ -21,7 +21,7 @@ fn told(verb: &str, more: &[&str], parts: &[&str]) {
 const MAKING: [&str; 5] = ["run", "compare", "stream", "purify", "contaminated"];
 
 #[test]
-fn an_output_that_may_not_be_made_is_told_before_the_inputs_are_opened() {
+fn an_output_that_may_not_be_made_is_reported_before_the_inputs_are_opened() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     std::fs::create_dir(at("stands")).unwrap();
@@ -29,17 +29,17 @@ fn an_output_that_may_not_be_made_is_told_before_the_inputs_are_opened() {
     std::fs::write(at("users/notes"), b"mine").unwrap();
     std::fs::write(at("file"), b"mine").unwrap();
     for verb in MAKING {
-        told(verb, &["--out", &at("stands")], &["already exists", "`overwrite"]);
-        told(verb, &["--out", &at("users"), "--overwrite"], &["is not the output of an earlier run"]);
-        told(verb, &["--out", &at("file/out")], &["is not a folder"]);
-        told(verb, &["--out", &at("new"), "--memory", "1MiB"], &["`memory=1.0 MiB` is too small"]);
+        reported(verb, &["--out", &at("stands")], &["already exists", "`overwrite"]);
+        reported(verb, &["--out", &at("users"), "--overwrite"], &["is not the output of an earlier run"]);
+        reported(verb, &["--out", &at("file/out")], &["is not a folder"]);
+        reported(verb, &["--out", &at("new"), "--memory", "1MiB"], &["`memory=1.0 MiB` is too small"]);
     }
-    told("purify", &["--out", &at("stands"), "--train", "topic"], &["already exists"]);
+    reported("purify", &["--out", &at("stands"), "--train", "topic"], &["already exists"]);
     assert!(!Path::new(&at("new")).exists());
 }
 
 #[test]
-fn an_output_that_has_no_place_or_cannot_be_held_back_is_told_before_the_inputs_are_opened() {
+fn an_output_that_has_no_place_or_cannot_be_held_back_is_reported_before_the_inputs_are_opened() {
     let folder = tempfile::tempdir().unwrap();
     let long = |letters: usize| folder.path().join("x".repeat(letters)).display().to_string();
     let done = done(&corpus(folder.path()), &["--algorithms", "exact"]);
@@ -49,24 +49,28 @@ fn an_output_that_has_no_place_or_cannot_be_held_back_is_told_before_the_inputs_
     std::fs::write(held.join("notes"), b"mine").unwrap();
     for verb in MAKING {
         for letters in [227, 255, 256] {
-            told(verb, &["--out", &long(letters)], &["a name in it is too long", "at most 226 bytes"]);
+            reported(verb, &["--out", &long(letters)], &["a name in it is too long", "at most 226 bytes"]);
         }
-        told(verb, &["--out", "/proc/out"], &["nothing can be created in /proc", "you can write to"]);
-        told(verb, &["--out", "/proc/", "--overwrite"], &["mounted there", "`out=/proc/NAME`"]);
-        told(verb, &["--out", &out, "--overwrite"], &[".held is needed for a result that must not replace", "`accept"]);
+        reported(verb, &["--out", "/proc/out"], &["nothing can be created in /proc", "you can write to"]);
+        reported(verb, &["--out", "/proc/", "--overwrite"], &["mounted there", "`out=/proc/NAME`"]);
+        reported(
+            verb,
+            &["--out", &out, "--overwrite"],
+            &[".held is needed for a result that must not replace", "`accept"],
+        );
     }
     assert_eq!(std::fs::read(held.join("notes")).unwrap(), b"mine");
 }
 
 #[test]
-fn a_work_folder_that_cannot_be_is_told_before_the_inputs_are_opened() {
+fn a_work_folder_that_cannot_be_is_reported_before_the_inputs_are_opened() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     std::fs::write(at("file"), b"mine").unwrap();
     let (out, wrok, file) = (at("out"), at("wrok"), at("file"));
     for verb in MAKING {
-        told(verb, &["--out", &out, "--work", &wrok], &["`work", "does not exist", "mkdir -p"]);
-        told(verb, &["--out", &out, "--work", &file], &["`work", "is a file"]);
+        reported(verb, &["--out", &out, "--work", &wrok], &["`work", "does not exist", "mkdir -p"]);
+        reported(verb, &["--out", &out, "--work", &file], &["`work", "is a file"]);
     }
     // Commands that inspect a finished run.
     let done = done(&corpus(folder.path()), &["--algorithms", "exact"]);
@@ -88,7 +92,7 @@ fn corpus(folder: &Path) -> std::path::PathBuf {
 }
 
 #[test]
-fn a_column_that_no_file_has_is_told_before_a_large_file_beside_it_is_read() {
+fn a_column_that_no_file_has_is_reported_before_a_large_file_beside_it_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let docs = corpus(folder.path());
     endless(&docs.join("m.jsonl.gz"));
@@ -131,19 +135,19 @@ fn verbs_check_their_own_options_before_the_inputs_are_opened() {
     let with = |more: &[&'static str]| [&out, more].concat();
     let algorithms = format!("exact:as={label}");
     for verb in ["run", "compare", "stream"] {
-        told(verb, &[&out[..], &["--algorithms", &algorithms]].concat(), &["300 characters; expected at most 100"]);
+        reported(verb, &[&out[..], &["--algorithms", &algorithms]].concat(), &["300 characters; expected at most 100"]);
     }
-    told("stream", &with(&["--keys", "1000000000000000"]), &["`keys=1000000000000000`", "use at most", "`memory"]);
-    told("stream", &with(&["--algorithms", "exact,tf"]), &["uses the signatures of one algorithm"]);
-    told("stream", &with(&["--filter", "nosuch"]), &["`filter=nosuch`: cannot be read"]);
-    told("stream", &with(&["--filter", "Cargo.toml"]), &["`filter=Cargo.toml`: expected the file filter.bloom"]);
-    told("stream", &with(&["--forget", "nosuch"]), &["`forget`: \"nosuch\" does not exist"]);
-    told("contaminated", &with(&["--against", "nosuch"]), &["`against`: \"nosuch\" does not exist"]);
-    told("purify", &with(&["--stats", "nosuch"]), &["nosuch is not the output of a finished run"]);
-    told("purify", &with(&["--stats", "tests"]), &["tests is not the output of a finished run"]);
-    told("purify", &with(&["--model", "nosuch"]), &["nosuch is not a trained model"]);
+    reported("stream", &with(&["--keys", "1000000000000000"]), &["`keys=1000000000000000`", "use at most", "`memory"]);
+    reported("stream", &with(&["--algorithms", "exact,tf"]), &["uses the signatures of one algorithm"]);
+    reported("stream", &with(&["--filter", "nosuch"]), &["`filter=nosuch`: cannot be read"]);
+    reported("stream", &with(&["--filter", "Cargo.toml"]), &["`filter=Cargo.toml`: expected the file filter.bloom"]);
+    reported("stream", &with(&["--forget", "nosuch"]), &["`forget`: \"nosuch\" does not exist"]);
+    reported("contaminated", &with(&["--against", "nosuch"]), &["`against`: \"nosuch\" does not exist"]);
+    reported("purify", &with(&["--stats", "nosuch"]), &["nosuch is not the output of a finished run"]);
+    reported("purify", &with(&["--stats", "tests"]), &["tests is not the output of a finished run"]);
+    reported("purify", &with(&["--model", "nosuch"]), &["nosuch is not a trained model"]);
     let many: Vec<String> = (0..70).map(|at| format!("exact:as=e{at}")).collect();
-    told("compare", &[&out[..], &["--algorithms", &many.join(",")]].concat(), &["can be compared at once"]);
+    reported("compare", &[&out[..], &["--algorithms", &many.join(",")]].concat(), &["can be compared at once"]);
     assert!(!Path::new("made-nowhere").exists());
 }
 
@@ -162,17 +166,21 @@ fn results_that_a_verb_goes_on_from_are_looked_at_before_the_inputs_are_opened()
     make("purify", &at("model"), &["--html-column", "text", "--train", "id"]);
     let (out, filter) = (at("new"), at("stream/filter.bloom"));
     let out = ["--out", &out];
-    told(
+    reported(
         "stream",
         &[&out[..], &["--filter", &filter]].concat(),
         &["it contains keys from tf", "expected keys from exact"],
     );
-    told("purify", &[&out[..], &["--stats", &at("run")]].concat(), &["has no word statistics"]);
-    told("purify", &[&out[..], &["--model", &at("model"), "--stem"]].concat(), &["was trained with ", "train again"]);
+    reported("purify", &[&out[..], &["--stats", &at("run")]].concat(), &["has no word statistics"]);
+    reported(
+        "purify",
+        &[&out[..], &["--model", &at("model"), "--stem"]].concat(),
+        &["was trained with ", "train again"],
+    );
     // Each message names what was found instead of the expected output.
     for (name, verb) in [("stream", "stream"), ("pages", "purify"), ("model", "purify --train")] {
         let says = format!("{} is an output of dupsift {verb}; expected the output folder of dupsift run", at(name));
-        told("purify", &[&out[..], &["--stats", &at(name)]].concat(), &[&says]);
+        reported("purify", &[&out[..], &["--stats", &at(name)]].concat(), &[&says]);
         for more in [&["report"][..], &["explain", "a", "b"], &["evaluate", "--truth", "nosuch"]] {
             let ran = program().arg(more[0]).arg(at(name)).args(&more[1..]).output().unwrap();
             Ran::of(ran).ends_with(2).says(&[&says]);
@@ -210,7 +218,7 @@ fn a_truth_that_says_nothing_is_an_error() {
 }
 
 #[test]
-fn memory_beyond_that_of_the_machine_is_told_and_no_error() {
+fn memory_beyond_that_of_the_machine_is_reported_and_no_error() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
     let more = ["--memory", "1024TiB", "--algorithms", "exact"];
@@ -219,7 +227,7 @@ fn memory_beyond_that_of_the_machine_is_told_and_no_error() {
 }
 
 #[test]
-fn an_option_before_the_verb_and_an_id_that_looks_like_an_option_are_told_the_way() {
+fn an_option_before_the_verb_and_an_id_that_looks_like_an_option_are_explained() {
     let said = |line: &[&str], parts: &[&str]| {
         Ran::of(program().args(line).output().unwrap()).ends_with(2).says(parts);
     };

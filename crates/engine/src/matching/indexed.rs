@@ -13,7 +13,7 @@ use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Mapped};
 
 /// Holds the indexed documents that take part in a run.
-pub struct Guests {
+pub struct Indexed {
     /// The number of the first indexed document in this run.
     first: u64,
     /// The number of the first document of the corpus in this run; `next_doc` is its number in the index.
@@ -27,7 +27,7 @@ pub struct Guests {
     copied: AtomicBits,
 }
 
-impl Guests {
+impl Indexed {
     /// Returns the documents with their numbers and fates; the corpus begins at `base` in this run and at `next_doc` in the index.
     ///
     /// # Errors
@@ -38,9 +38,9 @@ impl Guests {
         next_doc: IndexDoc,
         numbers: Arc<Mapped<u64>>,
         fates: AtomicCells<u64>,
-    ) -> Result<Guests> {
-        let copied = AtomicBits::new(engine.dir, "copied-guests", numbers.len())?;
-        Ok(Guests { first: base - numbers.len() as u64, base, next_doc, numbers, fates, copied })
+    ) -> Result<Indexed> {
+        let copied = AtomicBits::new(engine.dir, "copied-indexed", numbers.len())?;
+        Ok(Indexed { first: base - numbers.len() as u64, base, next_doc, numbers, fates, copied })
     }
 
     /// Returns the number of the first participating document in this run.
@@ -58,19 +58,19 @@ impl Guests {
     pub fn number(&self, doc: u64) -> IndexDoc {
         IndexDoc(match doc.checked_sub(self.base) {
             Some(own) => self.next_doc.0 + own,
-            None => doc.checked_sub(self.first).map_or(doc, |guest| self.numbers[guest as usize]),
+            None => doc.checked_sub(self.first).map_or(doc, |at| self.numbers[at as usize]),
         })
     }
 
     /// Returns the indexed document that was kept instead of this one; `None` for a kept document, and for a document of the corpus.
     pub fn removed_for(&self, doc: u64) -> Option<IndexDoc> {
-        let guest = doc.checked_sub(self.first).filter(|_| doc < self.base)?;
-        self.fates.load(guest as usize).checked_sub(1).map(IndexDoc)
+        let at = doc.checked_sub(self.first).filter(|_| doc < self.base)?;
+        self.fates.load(at as usize).checked_sub(1).map(IndexDoc)
     }
 
     /// Returns the participating document with this number in the index.
     pub fn place(&self, number: IndexDoc) -> Option<u64> {
-        self.numbers.binary_search(&number.0).ok().map(|guest| self.first + guest as u64)
+        self.numbers.binary_search(&number.0).ok().map(|at| self.first + at as u64)
     }
 
     /// Returns the document with this number in the index, from an earlier batch or the corpus; `None` if it does not take part.
@@ -85,14 +85,14 @@ impl Guests {
 
     /// Records that a document of the corpus has the same text as an indexed one.
     pub fn copy(&self, doc: u64) {
-        if let Some(guest) = doc.checked_sub(self.first).filter(|_| doc < self.base) {
-            self.copied.set(guest as usize);
+        if let Some(at) = doc.checked_sub(self.first).filter(|_| doc < self.base) {
+            self.copied.set(at as usize);
         }
     }
 
     /// Returns whether a document of the corpus has the same text.
     #[inline]
     pub fn is_copied(&self, doc: u64) -> bool {
-        doc.checked_sub(self.first).is_some_and(|guest| doc < self.base && self.copied.get(guest as usize))
+        doc.checked_sub(self.first).is_some_and(|at| doc < self.base && self.copied.get(at as usize))
     }
 }
