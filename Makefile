@@ -22,7 +22,7 @@
 #   make study CORPORA=DIR [WRITE=FILE]                            the family compared, beside the study of 2007; the presets
 #   make growth CORPORA=DIR [WRITE=FILE]                          candidates and cost over growing parts of real text
 #   make scale CORPORA=DIR [GB=20] [THREADS=N] [WRITE=FILE]        whole runs on a corpus that is grown to so many gigabytes
-#   make nights CORPUS=DIR [WRITE=FILE] [ARGS="--nights 10"]       thirty nights with an index, really run, beside one run over all
+#   make incremental CORPUS=DIR [WRITE=FILE] [ARGS="--batches 10"] thirty batches against an index, compared with one run over all
 #   make hostile [DIR=DIR] [ARGS="--small"]                        hostile corpora: memory and exit codes beside what is promised
 #   make book                                                      the manual of docs/ as a book, in out/book
 #   make recording [WRITE=FILE]                                    a run in a terminal, recorded: out/recording.svg, or FILE
@@ -52,7 +52,7 @@ export CRATE CORPUS OUT ALGORITHMS CUT MASTER CLEAN CORPORA WRITE PYTHON DIR
 # Where tests find the interpreter that can read Parquet.
 export DUPSIFT_PYTHON = $(VENV_PYTHON)
 
-.PHONY: help dedup wheel spark spark-laws python-spark dist test environments crate test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth scale nights hostile golden book recording venv clean
+.PHONY: help dedup wheel spark spark-laws python-spark dist test environments crate test-browser lint fmt clippy doc unit python bench bench-kernels bench-sort bench-peers quality regimes family study growth scale incremental hostile golden book recording venv clean
 .NOTPARALLEL:
 
 help:
@@ -191,11 +191,11 @@ scale: venv
 	$(CARGO) build --release --bin dupsift
 	@$(VENV_PYTHON) scripts/scale.py "$$CORPORA" --dupsift "$(PROGRAM)" --gb "$${GB:-20}" $${THREADS:+--threads "$$THREADS"} $${WRITE:+--write "$$WRITE"}
 
-nights: venv
+incremental: venv
 	@if [ -z "$$CORPUS" ]; then \
-	  echo 'CORPUS is missing: a folder of Parquet files with id, text, lang and source, such as: make nights CORPUS=data-samples' >&2; exit 2; fi
+	  echo 'CORPUS is missing: a folder of Parquet files with id, text, lang and source, such as: make incremental CORPUS=data-samples' >&2; exit 2; fi
 	$(CARGO) build --release --bin dupsift
-	@$(VENV_PYTHON) scripts/nights.py "$$CORPUS" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"} $(ARGS)
+	@$(VENV_PYTHON) scripts/incremental.py "$$CORPUS" --dupsift "$(PROGRAM)" $${WRITE:+--write "$$WRITE"} $(ARGS)
 
 hostile: venv
 	$(CARGO) build --release --bin dupsift

@@ -14,7 +14,7 @@ SAYS = {
     "json_lines.py": "kept rows: \\[0, 2, 3\\]",
     "polars_frame.py": "\\d+ of \\d+ rows kept",
     "hugging_face.py": "\\d+ of \\d+ rows kept",
-    "two_nights.py": "tuesday.jsonl: 2 rows, 1 of them removed",
+    "two_batches.py": "tuesday.jsonl: 2 rows, 1 of them removed",
     "labels.py": "exact +precision .*(?s:.*)for this corpus, use",
     "from_other_tools.py": "(?s)datatrove.*text-dedup.*NeMo Curator.*minhash:bands=20,rows=13,ngram=24,unit=char",
 }

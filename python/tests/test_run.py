@@ -103,14 +103,14 @@ class Runs(Case):
         told = result.explain(rows[0]["id"])
         self.assertEqual([one["id"] for one in told.record["documents"]], [rows[0]["id"], rows[0]["kept_id"]])
 
-    def test_a_later_night_answers(self) -> None:
-        nights = []
-        for night, size in enumerate((30, 12)):
-            lines = [{"id": f"{night}-{at}", "text": f"{TEXT}It is page {at % 20} of {night + 1 if at % 2 else 1}."} for at in range(size)]
-            corpus = self.folder / f"{night}.jsonl"
+    def test_a_later_batch_answers(self) -> None:
+        batches = []
+        for batch, size in enumerate((30, 12)):
+            lines = [{"id": f"{batch}-{at}", "text": f"{TEXT}It is page {at % 20} of {batch + 1 if at % 2 else 1}."} for at in range(size)]
+            corpus = self.folder / f"{batch}.jsonl"
             corpus.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
-            nights.append(ds.run(corpus, out=self.folder / f"n{night}", index=self.folder / "seen", algorithms="exact"))
-        first, later = nights
+            batches.append(ds.run(corpus, out=self.folder / f"n{batch}", index=self.folder / "seen", algorithms="exact"))
+        first, later = batches
         gone = [row["doc"] for row in later.removed()]
         self.assertEqual(gone, [30 + at for at in range(12) if at % 2 == 0])
         self.assertEqual([30 + at for at, kept in enumerate(later.kept_mask) if not kept], gone)

@@ -100,15 +100,15 @@ fn info(dir: &Path, json: bool) -> Result<Exit> {
     for line in &manifest.recipe {
         lines += &format!("  {}: {}\n", line.name, line.value);
     }
-    for night in &manifest.batches {
+    for batch in &manifest.batches {
         lines += &format!(
             "  {}: {} from document {}, {}, {} seen before; {}\n",
-            night.name,
-            counted(night.rows, "row"),
-            thousands(night.first_doc),
-            counted(night.texts, "new text"),
-            thousands(night.seen),
-            night.out.display()
+            batch.name,
+            counted(batch.rows, "row"),
+            thousands(batch.first_doc),
+            counted(batch.texts, "new text"),
+            thousands(batch.seen),
+            batch.out.display()
         );
     }
     Ok(print_result(&lines, Exit::Done))

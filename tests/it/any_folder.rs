@@ -36,12 +36,12 @@ impl Place {
         );
         place.typed("home", &[&["run", "corpus", "more.jsonl", "--out", "results/one"][..], &WORDS].concat());
         place.typed("home", &["compare", "corpus", "more.jsonl", "--out", "compared", "--algorithms", "exact,minhash"]);
-        let night = |input: &str, out: &str| {
+        let batch = |input: &str, out: &str| {
             let line = ["run", input, "--out", out, "--index", "seen", "--algorithms", "exact,minhash"];
             place.typed("home", &line);
         };
-        night("corpus", "n0");
-        night("later.jsonl", "n1");
+        batch("corpus", "n0");
+        batch("later.jsonl", "n1");
         place
     }
 
@@ -144,10 +144,10 @@ fn a_held_result_is_accepted_after_it_was_moved_with_its_index() {
 
 /// Paths in the log of an incremental run work from the reader's folder.
 #[test]
-fn a_night_of_relative_paths_names_what_is_to_be_typed_in_any_folder() {
+fn a_run_with_relative_paths_prints_commands_that_work_in_any_folder() {
     let place = Place::new();
     let home = place.home("home");
-    let night = |corpus: &str, name: &str| {
+    let batch = |corpus: &str, name: &str| {
         let mut command = Command::new("sh");
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/nightly.sh");
         command.arg(script).args([
@@ -164,14 +164,14 @@ fn a_night_of_relative_paths_names_what_is_to_be_typed_in_any_folder() {
         command.current_dir(&home).env("DUPSIFT", bin);
         Ran::of(command.output().unwrap())
     };
-    night("corpus", "a").ends_with(0);
+    batch("corpus", "a").ends_with(0);
     let torn = "{\"id\": \"x\", \"text\": null}\n".repeat(3) + "{\"id\": \"y\", \"text\": \"One more.\"}\n";
     std::fs::write(home.join("torn.jsonl"), torn).unwrap();
-    let said = night("torn.jsonl", "b").ends_with(4).stderr;
+    let said = batch("torn.jsonl", "b").ends_with(4).stderr;
     let accept = said.split("it is correct, run: ").nth(1).and_then(|rest| rest.split(',').next()).unwrap();
     let ran = Ran::of(Command::new("sh").args(["-c", accept]).current_dir("/").output().unwrap()).ends_with(0);
     assert!(ran.stdout.contains(home.join("nightly/dedup/b").to_str().unwrap()), "{}", ran.stdout);
-    assert!(night("torn.jsonl", "b").ends_with(0).stderr.contains("is already complete"));
+    assert!(batch("torn.jsonl", "b").ends_with(0).stderr.contains("is already complete"));
     assert_eq!(std::fs::read_link(home.join("nightly/dedup/latest")).unwrap(), Path::new("b"));
 }
 

@@ -32,7 +32,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("make study", "takes corpora that are not in the repository"),
     ("make spark-laws", "takes corpora that are not in the repository"),
     ("make bench", "measures for minutes; some corpora are not in the repository"),
-    ("make nights", "thirty runs in each of several recipes: an hour"),
+    ("make incremental", "thirty runs in each of several recipes: an hour"),
     ("make scale", "takes a corpus that is not in the repository, and an hour for 20 GB"),
     ("scripts/contaminated.py", "takes corpora that are not in the repository"),
     ("scripts/grow_corpus.py", "takes a corpus that is not in the repository, and writes a gigabyte"),

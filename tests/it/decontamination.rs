@@ -62,8 +62,8 @@ fn a_reference_is_an_index_an_output_or_files() {
         assert!(result_bytes(&by_index) == result_bytes(&out), "{name}");
     }
     assert_eq!(before, 1);
-    let night = place.run("new", "night", &["--index", text(&index)]);
-    assert!(result_bytes(&by_index) == result_bytes(&night), "a reference is matched as the nights before are");
+    let batch = place.run("new", "batch", &["--index", text(&index)]);
+    assert!(result_bytes(&by_index) == result_bytes(&batch), "a reference is matched like earlier batches");
     // Reference documents are in pairs, but are never removed.
     let begins = old.len() as i64;
     let met = pairs(&by_index, "minhash").iter().filter(|pair| pair.doc_a < begins).count();

@@ -6,16 +6,16 @@ use std::path::{Path, PathBuf};
 use crate::kit::{Ran, names_in, program, python, record, run};
 
 /// Holds a temporary folder with a corpus and, at `out`, a good result of 200 rows.
-struct Night {
+struct Place {
     folder: tempfile::TempDir,
 }
 
-impl Night {
-    fn new() -> Night {
-        let night = Night { folder: tempfile::tempdir().unwrap() };
-        night.good();
-        night.run(&[]).ends_with(0);
-        night
+impl Place {
+    fn new() -> Place {
+        let place = Place { folder: tempfile::tempdir().unwrap() };
+        place.good();
+        place.run(&[]).ends_with(0);
+        place
     }
 
     fn at(&self, name: &str) -> PathBuf {
@@ -83,69 +83,69 @@ fn tree(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
 
 #[test]
 fn nothing_read_never_replaces_what_stands() {
-    let night = Night::new();
-    night.write(b"");
-    let ran = night.held(&[]).says(&["nothing was read"]);
+    let place = Place::new();
+    place.write(b"");
+    let ran = place.held(&[]).says(&["nothing was read"]);
     for told in
         ["guard (held back): nothing was read: the input has no rows", "held back:", "dupsift accept", "out.held"]
     {
         assert!(ran.stdout.contains(told), "{told} is not in\n{}", ran.stdout);
     }
-    let record = record(&night.at("out.held"));
+    let record = record(&place.at("out.held"));
     assert_eq!((&record["guards"][0]["name"], &record["guards"][0]["held"]), (&"nothing-read".into(), &true.into()));
-    let page = std::fs::read_to_string(night.at("out.held/report.html")).unwrap();
+    let page = std::fs::read_to_string(place.at("out.held/report.html")).unwrap();
     assert!(page.contains("nothing was read"), "the page tells of it");
     // A file without rows in another format, and one in which all rows are skipped by kind.
-    std::fs::remove_file(night.at("corpus/a.jsonl")).unwrap();
+    std::fs::remove_file(place.at("corpus/a.jsonl")).unwrap();
     let answer = "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<p>no";
     let head = "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/\r\nContent-Type: application/http\r\n";
     let archive = format!("{head}Content-Length: {}\r\n\r\n{answer}\r\n\r\n", answer.len());
-    std::fs::write(night.at("corpus/a.warc"), archive).unwrap();
-    night.held(&[]).says(&["the only row has no usable text"]);
+    std::fs::write(place.at("corpus/a.warc"), archive).unwrap();
+    place.held(&[]).says(&["the only row has no usable text"]);
 }
 
 #[test]
 fn a_mostly_broken_corpus_is_held_back_by_its_share() {
-    let night = Night::new();
-    night.broken(500, 500);
-    night.held(&[]);
-    night.broken(500, 26);
-    let ran = night.held(&[]);
+    let place = Place::new();
+    place.broken(500, 500);
+    place.held(&[]);
+    place.broken(500, 26);
+    let ran = place.held(&[]);
     assert!(ran.stdout.contains("26 rows rejected: 26 not UTF-8; see rejected/"), "{}", ran.stdout);
     // At the limit, and above a limit that was raised: published, and the older held result is removed.
-    night.broken(500, 25);
-    night.run(&[]).ends_with(3);
+    place.broken(500, 25);
+    place.run(&[]).ends_with(3);
     assert_eq!(
-        (night.names(), record(&night.at("out"))["guards"].clone()),
+        (place.names(), record(&place.at("out"))["guards"].clone()),
         (vec!["corpus".into(), "out".into()], serde_json::json!([]))
     );
-    night.broken(500, 100);
-    night.held(&[]);
-    night.run(&["--max-rejected-share", "0.2"]).ends_with(3);
-    assert_eq!(night.names(), ["corpus", "out"]);
+    place.broken(500, 100);
+    place.held(&[]);
+    place.run(&["--max-rejected-share", "0.2"]).ends_with(3);
+    assert_eq!(place.names(), ["corpus", "out"]);
     // If there are few rows, half may be broken.
-    night.broken(99, 49);
-    night.run(&[]).ends_with(3);
-    night.broken(99, 50);
-    night.held(&[]);
+    place.broken(99, 49);
+    place.run(&[]).ends_with(3);
+    place.broken(99, 50);
+    place.held(&[]);
     // --accept publishes and reports.
-    let ran = night.run(&["--accept"]).ends_with(3);
+    let ran = place.run(&["--accept"]).ends_with(3);
     assert!(ran.stdout.contains("guard: 50 of 99 rows are invalid"), "{}", ran.stdout);
-    assert_eq!(night.names(), ["corpus", "out"]);
+    assert_eq!(place.names(), ["corpus", "out"]);
 }
 
 #[test]
 fn files_set_aside_count_by_their_bytes() {
-    let night = Night::new();
-    std::fs::write(night.at("corpus/b.parquet"), [b"PAR1".as_slice(), &[7; 100_000]].concat()).unwrap();
-    night.held(&[]).says(&["1 skipped file has"]);
-    std::fs::write(night.at("corpus/b.parquet"), b"PAR1").unwrap();
-    night.run(&[]).ends_with(3);
+    let place = Place::new();
+    std::fs::write(place.at("corpus/b.parquet"), [b"PAR1".as_slice(), &[7; 100_000]].concat()).unwrap();
+    place.held(&[]).says(&["1 skipped file has"]);
+    std::fs::write(place.at("corpus/b.parquet"), b"PAR1").unwrap();
+    place.run(&[]).ends_with(3);
     // No row can be used: an error, and the earlier output is unchanged.
-    std::fs::remove_file(night.at("corpus/a.jsonl")).unwrap();
-    let before = tree(&night.at("out"));
-    night.run(&[]).ends_with(1).says(&["it is the only input file"]);
-    assert!(before == tree(&night.at("out")));
+    std::fs::remove_file(place.at("corpus/a.jsonl")).unwrap();
+    let before = tree(&place.at("out"));
+    place.run(&[]).ends_with(1).says(&["it is the only input file"]);
+    assert!(before == tree(&place.at("out")));
 }
 
 #[test]
@@ -164,94 +164,94 @@ fn where_nothing_stands_the_result_is_published_with_a_warning() {
 
 #[test]
 fn an_empty_result_leaves_an_older_one_that_is_held_back() {
-    let night = Night::new();
-    night.broken(500, 400);
-    night.held(&[]);
-    std::fs::remove_dir_all(night.at("out")).unwrap();
-    night.write(b"");
-    night.run(&[]).ends_with(3);
-    assert_eq!(night.names(), ["corpus", "out", "out.held"]);
-    assert_eq!(record(&night.at("out.held"))["documents"]["rejected"], 400);
-    night.accept(&[]).ends_with(0);
-    assert_eq!(record(&night.at("out"))["documents"]["rejected"], 400);
+    let place = Place::new();
+    place.broken(500, 400);
+    place.held(&[]);
+    std::fs::remove_dir_all(place.at("out")).unwrap();
+    place.write(b"");
+    place.run(&[]).ends_with(3);
+    assert_eq!(place.names(), ["corpus", "out", "out.held"]);
+    assert_eq!(record(&place.at("out.held"))["documents"]["rejected"], 400);
+    place.accept(&[]).ends_with(0);
+    assert_eq!(record(&place.at("out"))["documents"]["rejected"], 400);
 }
 
 #[test]
 fn an_accepted_result_takes_the_place_with_its_reason() {
-    let night = Night::new();
-    night.broken(500, 400);
-    night.held(&[]);
-    let tables = tree(&night.at("out.held/removed"));
+    let place = Place::new();
+    place.broken(500, 400);
+    place.held(&[]);
+    let tables = tree(&place.at("out.held/removed"));
     // It can be inspected before, and the page is updated without the corpus when it is accepted.
-    Ran::of(program().arg("report").arg(night.at("out.held")).output().unwrap()).ends_with(0);
-    let before = std::fs::read_to_string(night.at("out.held/report.html")).unwrap();
+    Ran::of(program().arg("report").arg(place.at("out.held")).output().unwrap()).ends_with(0);
+    let before = std::fs::read_to_string(place.at("out.held/report.html")).unwrap();
     assert!(before.contains("(held back)") && !before.contains("accepted at "));
-    std::fs::rename(night.at("corpus"), night.at("corpora")).unwrap();
-    let said = night.accept(&["--reason", "the \"new\" crawler"]).ends_with(0).stdout;
-    assert_eq!(said.trim_end(), night.at("out").canonicalize().unwrap().display().to_string());
-    std::fs::rename(night.at("corpora"), night.at("corpus")).unwrap();
-    assert_eq!(night.names(), ["corpus", "out"]);
+    std::fs::rename(place.at("corpus"), place.at("corpora")).unwrap();
+    let said = place.accept(&["--reason", "the \"new\" crawler"]).ends_with(0).stdout;
+    assert_eq!(said.trim_end(), place.at("out").canonicalize().unwrap().display().to_string());
+    std::fs::rename(place.at("corpora"), place.at("corpus")).unwrap();
+    assert_eq!(place.names(), ["corpus", "out"]);
     assert_eq!(
-        names_in(&night.at("out")),
+        names_in(&place.at("out")),
         ["README.md", "_SUCCESS", "clusters", "pairs", "rejected", "removed", "report.html", "run.json"]
     );
-    let accepted = record(&night.at("out"))["accepted"].clone();
+    let accepted = record(&place.at("out"))["accepted"].clone();
     assert_eq!((&accepted["reason"], &accepted["output"]), (&"the \"new\" crawler".into(), &"out".into()));
     assert!(accepted["time"].as_str().unwrap().ends_with('Z'));
-    assert_eq!(tables.len(), tree(&night.at("out/removed")).len());
-    let page = || std::fs::read_to_string(night.at("out/report.html")).unwrap();
+    assert_eq!(tables.len(), tree(&place.at("out/removed")).len());
+    let page = || std::fs::read_to_string(place.at("out/report.html")).unwrap();
     let accepted = page();
     assert!(accepted.contains("accepted at ") && !accepted.contains("(held back)"), "the page tells of it");
     let texts = |page: &str| page.matches("of this night").count();
     assert!(texts(&accepted) == texts(&before), "the rest of the page is as it was");
-    Ran::of(program().arg("report").arg(night.at("out")).output().unwrap()).ends_with(0);
+    Ran::of(program().arg("report").arg(place.at("out")).output().unwrap()).ends_with(0);
     let remarks = |page: &str| page.split("remarks-->").nth(1).map(str::to_owned).unwrap();
     assert_eq!(remarks(&page()), remarks(&accepted));
-    night.accept(&[]).ends_with(2).says(&["there is no such folder"]);
+    place.accept(&[]).ends_with(2).says(&["there is no such folder"]);
     // The next good run replaces it.
-    night.good();
-    night.run(&[]).ends_with(0);
+    place.good();
+    place.run(&[]).ends_with(0);
 }
 
 #[test]
 fn an_acceptance_that_was_ended_goes_on_from_every_step() {
-    let steps: [&dyn Fn(&Night); 5] = [
+    let steps: [&dyn Fn(&Place); 5] = [
         // The new record is partly written; then it is complete.
-        &|night| std::fs::write(night.at("out.held/.run.json.dupsift-accept"), b"{").unwrap(),
-        &|night| accept_until(night, false),
-        &|night| {
-            accept_until(night, false);
-            std::fs::write(night.at("out.held/.report.html.dupsift-accept"), b"<").unwrap();
+        &|place| std::fs::write(place.at("out.held/.run.json.dupsift-accept"), b"{").unwrap(),
+        &|place| accept_until(place, false),
+        &|place| {
+            accept_until(place, false);
+            std::fs::write(place.at("out.held/.report.html.dupsift-accept"), b"<").unwrap();
         },
         // The mark is renamed; the earlier output is moved aside.
-        &|night| accept_until(night, true),
-        &|night| {
-            accept_until(night, true);
-            std::fs::rename(night.at("out"), night.at(".out.dupsift-old-7")).unwrap();
+        &|place| accept_until(place, true),
+        &|place| {
+            accept_until(place, true);
+            std::fs::rename(place.at("out"), place.at(".out.dupsift-old-7")).unwrap();
         },
     ];
     for (at, step) in steps.into_iter().enumerate() {
-        let night = Night::new();
-        night.broken(500, 400);
-        night.held(&[]);
-        step(&night);
-        night.accept(&[]).ends_with(0);
-        assert_eq!(night.names(), ["corpus", "out"], "step {at}");
-        let record = record(&night.at("out"));
+        let place = Place::new();
+        place.broken(500, 400);
+        place.held(&[]);
+        step(&place);
+        place.accept(&[]).ends_with(0);
+        assert_eq!(place.names(), ["corpus", "out"], "step {at}");
+        let record = record(&place.at("out"));
         assert_eq!(
             (&record["documents"]["rejected"], &record["accepted"]["output"]),
             (&400.into(), &"out".into()),
             "{at}"
         );
-        assert!(!night.at("out/.report.html.dupsift-accept").exists(), "step {at}");
+        assert!(!place.at("out/.report.html.dupsift-accept").exists(), "step {at}");
         // After the same interruptions, a run on the same output also succeeds.
-        let night = Night::new();
-        night.broken(500, 400);
-        night.held(&[]);
-        step(&night);
-        night.good();
-        night.run(&[]).ends_with(0);
-        assert_eq!(night.names(), ["corpus", "out"], "step {at}");
+        let place = Place::new();
+        place.broken(500, 400);
+        place.held(&[]);
+        step(&place);
+        place.good();
+        place.run(&[]).ends_with(0);
+        assert_eq!(place.names(), ["corpus", "out"], "step {at}");
     }
 }
 
@@ -259,13 +259,13 @@ fn an_acceptance_that_was_ended_goes_on_from_every_step() {
 #[cfg(target_os = "linux")]
 #[test]
 fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
-    let night = Night::new();
-    night.broken(500, 400);
-    night.held(&[]);
-    let made = night.at("made");
+    let place = Place::new();
+    place.broken(500, 400);
+    place.held(&[]);
+    let made = place.at("made");
     std::fs::create_dir(&made).unwrap();
     for name in ["out", "out.held"] {
-        std::fs::rename(night.at(name), made.join(name)).unwrap();
+        std::fs::rename(place.at(name), made.join(name)).unwrap();
     }
     let ran = python("tests/killed.py").arg(env!("CARGO_BIN_EXE_dupsift")).arg(&made).output().unwrap();
     let said = Ran::of(ran).ends_with(0).stdout;
@@ -274,51 +274,51 @@ fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
 }
 
 /// Does by hand what an acceptance does before it renames the folder: the record, and the mark.
-fn accept_until(night: &Night, mark: bool) {
-    let path = night.at("out.held/run.json");
+fn accept_until(place: &Place, mark: bool) {
+    let path = place.at("out.held/run.json");
     let mut record: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
     record["accepted"] = serde_json::json!({ "time": "2026-11-22T03:00:00Z", "reason": null, "output": "out" });
     std::fs::write(&path, serde_json::to_vec_pretty(&record).unwrap()).unwrap();
     if mark {
-        std::fs::rename(night.at("out.held/_HELD"), night.at("out.held/_SUCCESS")).unwrap();
+        std::fs::rename(place.at("out.held/_HELD"), place.at("out.held/_SUCCESS")).unwrap();
     }
 }
 
 #[test]
 fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
-    let night = Night::new();
-    let accept = |name: &str| Ran::of(program().arg("accept").arg(night.at(name)).output().unwrap()).ends_with(2);
+    let place = Place::new();
+    let accept = |name: &str| Ran::of(program().arg("accept").arg(place.at(name)).output().unwrap()).ends_with(2);
     accept("out").says(&["does not end in .held"]);
     accept("out.held").says(&["there is no such folder"]);
     // A finished output with that name is a separate output, and a user's folder is not touched.
-    run(&[&night.at("corpus")], &night.at("out.held"), &["--algorithms", "exact"]).ends_with(0);
+    run(&[&place.at("corpus")], &place.at("out.held"), &["--algorithms", "exact"]).ends_with(0);
     accept("out.held").says(&["it has no _HELD"]);
-    let before = tree(&night.at("out.held"));
-    night.run(&[]).ends_with(2).says(&["out.held", "`accept"]);
-    night.run(&["--accept"]).ends_with(0);
-    assert!(before == tree(&night.at("out.held")), "a good run removes held results alone");
-    std::fs::remove_dir_all(night.at("out.held")).unwrap();
+    let before = tree(&place.at("out.held"));
+    place.run(&[]).ends_with(2).says(&["out.held", "`accept"]);
+    place.run(&["--accept"]).ends_with(0);
+    assert!(before == tree(&place.at("out.held")), "a good run removes held results alone");
+    std::fs::remove_dir_all(place.at("out.held")).unwrap();
     // An empty folder is not in the way.
-    std::fs::create_dir(night.at("out.held")).unwrap();
-    night.run(&[]).ends_with(0);
-    night.broken(500, 400);
-    night.held(&[]);
-    std::fs::write(night.at("out.held/removed/notes.txt"), b"mine").unwrap();
+    std::fs::create_dir(place.at("out.held")).unwrap();
+    place.run(&[]).ends_with(0);
+    place.broken(500, 400);
+    place.held(&[]);
+    std::fs::write(place.at("out.held/removed/notes.txt"), b"mine").unwrap();
     accept("out.held").says(&["removed/notes.txt"]);
-    std::fs::remove_file(night.at("out.held/removed/notes.txt")).unwrap();
+    std::fs::remove_file(place.at("out.held/removed/notes.txt")).unwrap();
     // The folder with the final name must be replaceable.
-    std::fs::write(night.at("out/mine.txt"), b"mine").unwrap();
+    std::fs::write(place.at("out/mine.txt"), b"mine").unwrap();
     accept("out.held").says(&["mine.txt"]);
-    assert!(night.at("out.held/_HELD").is_file() && night.at("out/mine.txt").is_file());
+    assert!(place.at("out.held/_HELD").is_file() && place.at("out/mine.txt").is_file());
 }
 
 #[cfg(unix)]
 #[test]
 fn make_dedup_fails_on_a_held_result_and_takes_losses_with_a_notice() {
     use std::os::unix::fs::PermissionsExt as _;
-    let night = Night::new();
+    let place = Place::new();
     // Replaces cargo, because the program is already built.
-    let cargo = night.at("cargo");
+    let cargo = place.at("cargo");
     let words = "#!/bin/sh\n[ \"$1\" = build ] && exit 0\nwhile [ \"$1\" != -- ]; do shift; done; shift\nexec";
     std::fs::write(&cargo, format!("{words} '{}' \"$@\"\n", env!("CARGO_BIN_EXE_dupsift"))).unwrap();
     std::fs::set_permissions(&cargo, std::fs::Permissions::from_mode(0o755)).unwrap();
@@ -326,27 +326,27 @@ fn make_dedup_fails_on_a_held_result_and_takes_losses_with_a_notice() {
         let mut make = std::process::Command::new("make");
         make.args(["-C", env!("CARGO_MANIFEST_DIR"), "--no-print-directory", "dedup", "ALGORITHMS=exact"]);
         make.arg(format!("CARGO={}", cargo.display())).arg("ARGS=--threads 2 --memory 256MiB");
-        make.env("CORPUS", night.at("corpus")).env("OUT", night.at("out")).env_remove("MAKEFLAGS");
+        make.env("CORPUS", place.at("corpus")).env("OUT", place.at("out")).env_remove("MAKEFLAGS");
         Ran::of(make.output().unwrap())
     };
     make().ends_with(0);
-    night.broken(500, 5);
+    place.broken(500, 5);
     make().ends_with(0).says(&["notice: done, but rows"]);
-    let before = tree(&night.at("out"));
-    night.broken(500, 400);
+    let before = tree(&place.at("out"));
+    place.broken(500, 400);
     make().ends_with(2).says(&["held back:", "accept", "Error 4"]);
-    assert!(before == tree(&night.at("out")) && night.at("out.held/_HELD").is_file());
+    assert!(before == tree(&place.at("out")) && place.at("out.held/_HELD").is_file());
 }
 
 #[test]
 fn every_verb_that_replaces_is_guarded() {
-    let night = Night::new();
-    std::fs::write(night.at("items.jsonl"), "{\"question\": \"one two three four five six\"}\n").unwrap();
+    let place = Place::new();
+    std::fs::write(place.at("items.jsonl"), "{\"question\": \"one two three four five six\"}\n").unwrap();
     for verb in ["compare", "stream", "purify", "contaminated"] {
-        let out = night.at(verb);
+        let out = place.at(verb);
         let go = |more: &[&str]| {
             let mut command = program();
-            command.arg(verb).arg(night.at("corpus")).arg("--out").arg(&out).arg("--overwrite").args(more);
+            command.arg(verb).arg(place.at("corpus")).arg("--out").arg(&out).arg("--overwrite").args(more);
             command.args(["--threads", "2", "--memory", "512MiB", "--no-progress"]);
             if verb == "compare" {
                 command.args(["--algorithms", "exact"]);
@@ -355,19 +355,19 @@ fn every_verb_that_replaces_is_guarded() {
                 command.args(["--html-column", "text"]);
             }
             if verb == "contaminated" {
-                command.arg("--against").arg(night.at("items.jsonl"));
+                command.arg("--against").arg(place.at("items.jsonl"));
             }
             Ran::of(command.output().unwrap())
         };
-        night.good();
+        place.good();
         go(&[]).ends_with(0);
         let before = tree(&out);
         // For `purify`, bytes that are not UTF-8 are a page in another charset; null is always broken.
-        night.write("{\"text\":null}\n".repeat(500).as_bytes());
+        place.write("{\"text\":null}\n".repeat(500).as_bytes());
         let ran = go(&[]).ends_with(4);
         assert!(ran.stdout.contains("held back:") && ran.stdout.contains("500 null text"), "{verb}: {}", ran.stdout);
-        assert!(before == tree(&out) && night.at(&format!("{verb}.held/_HELD")).is_file(), "{verb}");
-        assert_eq!(record(&night.at(&format!("{verb}.held")))["guards"][0]["held"], true, "{verb}");
+        assert!(before == tree(&out) && place.at(&format!("{verb}.held/_HELD")).is_file(), "{verb}");
+        assert_eq!(record(&place.at(&format!("{verb}.held")))["guards"][0]["held"], true, "{verb}");
         // The next step that is printed works once the result is accepted.
         let next = match verb {
             "stream" => {
@@ -378,57 +378,57 @@ fn every_verb_that_replaces_is_guarded() {
         };
         assert!(next.is_none_or(|next| ran.stdout.contains(&next)), "{}", ran.stdout);
         go(&["--accept"]).ends_with(3);
-        assert!(!night.at(&format!("{verb}.held")).exists(), "{verb}");
+        assert!(!place.at(&format!("{verb}.held")).exists(), "{verb}");
     }
 }
 
 #[cfg(unix)]
 #[test]
 fn a_link_with_a_slash_behind_it_is_the_same_output() {
-    let night = Night::new();
-    std::fs::rename(night.at("out"), night.at("real")).unwrap();
-    std::os::unix::fs::symlink(night.at("real"), night.at("link")).unwrap();
-    let slashed = |name: &str| PathBuf::from(format!("{}/", night.at(name).display()));
+    let place = Place::new();
+    std::fs::rename(place.at("out"), place.at("real")).unwrap();
+    std::os::unix::fs::symlink(place.at("real"), place.at("link")).unwrap();
+    let slashed = |name: &str| PathBuf::from(format!("{}/", place.at(name).display()));
     let go = |more: &[&str]| {
         let more = [&["--overwrite", "--algorithms", "exact"], more].concat();
-        run(&[&night.at("corpus")], &slashed("link"), &more)
+        run(&[&place.at("corpus")], &slashed("link"), &more)
     };
     go(&[]).ends_with(0);
-    night.broken(500, 400);
+    place.broken(500, 400);
     let ran = go(&[]).ends_with(4);
-    assert!(ran.stdout.contains(&format!("accept {}\n", night.at("real.held").display())), "{}", ran.stdout);
-    assert_eq!(night.names(), ["corpus", "link", "real", "real.held"]);
+    assert!(ran.stdout.contains(&format!("accept {}\n", place.at("real.held").display())), "{}", ran.stdout);
+    assert_eq!(place.names(), ["corpus", "link", "real", "real.held"]);
     Ran::of(program().arg("accept").arg(slashed("real.held")).output().unwrap()).ends_with(0);
-    assert_eq!(night.names(), ["corpus", "link", "real"]);
-    assert!(night.at("link").is_symlink() && record(&night.at("real"))["documents"]["rejected"] == 400);
-    night.good();
+    assert_eq!(place.names(), ["corpus", "link", "real"]);
+    assert!(place.at("link").is_symlink() && record(&place.at("real"))["documents"]["rejected"] == 400);
+    place.good();
     go(&[]).ends_with(0);
 }
 
 /// The path goes through the folder that is replaced, so after a rename it would lead nowhere.
 #[test]
 fn an_output_behind_itself_is_replaced_held_back_and_accepted() {
-    let night = Night::new();
-    let go = || run(&[&night.at("corpus")], &night.at("out/../out"), &["--overwrite", "--algorithms", "exact"]);
+    let place = Place::new();
+    let go = || run(&[&place.at("corpus")], &place.at("out/../out"), &["--overwrite", "--algorithms", "exact"]);
     go().ends_with(0);
-    assert_eq!(night.names(), ["corpus", "out"]);
-    night.broken(500, 400);
+    assert_eq!(place.names(), ["corpus", "out"]);
+    place.broken(500, 400);
     go().ends_with(4);
-    Ran::of(program().arg("accept").arg(night.at("out/../out.held")).output().unwrap()).ends_with(0);
-    assert_eq!(night.names(), ["corpus", "out"]);
-    assert_eq!(record(&night.at("out"))["documents"]["rejected"], 400);
+    Ran::of(program().arg("accept").arg(place.at("out/../out.held")).output().unwrap()).ends_with(0);
+    assert_eq!(place.names(), ["corpus", "out"]);
+    assert_eq!(record(&place.at("out"))["documents"]["rejected"], 400);
     // Also through a folder that does not exist yet.
-    run(&[&night.at("corpus")], &night.at("new/../new"), &["--algorithms", "exact"]).ends_with(3);
-    assert_eq!(night.names(), ["corpus", "new", "out"]);
+    run(&[&place.at("corpus")], &place.at("new/../new"), &["--algorithms", "exact"]).ends_with(3);
+    assert_eq!(place.names(), ["corpus", "new", "out"]);
 }
 
 #[test]
 fn a_model_learnt_from_a_broken_corpus_is_held_back() {
-    let night = Night::new();
-    let out = night.at("model");
+    let place = Place::new();
+    let out = place.at("model");
     let train = |more: &[&str]| {
         let mut command = program();
-        command.arg("purify").arg(night.at("corpus")).arg("--out").arg(&out).args(["--overwrite", "--no-progress"]);
+        command.arg("purify").arg(place.at("corpus")).arg("--out").arg(&out).args(["--overwrite", "--no-progress"]);
         Ran::of(command.args(["--html-column", "text", "--train", "kind"]).args(more).output().unwrap())
     };
     // Writes this many labeled pages, and this many rows without a page.
@@ -438,7 +438,7 @@ fn a_model_learnt_from_a_broken_corpus_is_held_back() {
             format!("{{\"kind\":\"{kind}\",\"text\":\"<p>A page of words on {kind}, number {}.\"}}\n", n / 4)
         };
         let nulls = "{\"kind\":\"sport\",\"text\":null}\n".repeat(nulls);
-        night.write(((0..pages).map(page).collect::<String>() + &nulls).as_bytes());
+        place.write(((0..pages).map(page).collect::<String>() + &nulls).as_bytes());
     };
     write(400, 20);
     train(&[]).ends_with(3);
@@ -446,19 +446,19 @@ fn a_model_learnt_from_a_broken_corpus_is_held_back() {
     write(400, 22);
     let ran = train(&[]).ends_with(4);
     assert!(ran.stdout.contains("held back:") && ran.stdout.contains("22 null text"), "{}", ran.stdout);
-    assert!(before == tree(&out) && night.at("model.held/_HELD").is_file());
-    assert_eq!(record(&night.at("model.held"))["guards"][0]["held"], true);
+    assert!(before == tree(&out) && place.at("model.held/_HELD").is_file());
+    assert_eq!(record(&place.at("model.held"))["guards"][0]["held"], true);
     // Without training data there is an error, and the earlier output is unchanged.
     write(0, 500);
     train(&[]).ends_with(2).says(&["no labeled documents"]);
     assert!(before == tree(&out));
     write(400, 22);
     train(&["--max-rejected-share", "0.06"]).ends_with(3);
-    assert!(!night.at("model.held").exists());
+    assert!(!place.at("model.held").exists());
     train(&["--accept", "--max-rejected-share", "0"]).ends_with(3);
     assert_eq!(record(&out)["guards"][0]["held"], false);
     train(&["--max-rejected-share", "0"]).ends_with(4);
-    let accept = program().arg("accept").arg(night.at("model.held")).output().unwrap();
+    let accept = program().arg("accept").arg(place.at("model.held")).output().unwrap();
     Ran::of(accept).ends_with(0);
     assert_eq!(record(&out)["accepted"]["output"], "model");
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::index_place::{Nights, components, dealt, law, law_with};
+use crate::index_place::{IndexPlace, components, dealt, law, law_with};
 use crate::kit::{
     Doc, Numbers, Table, labels, made_docs, numbered, pairs, record, removed_ids, sample_docs, write_docs,
 };
@@ -21,11 +21,11 @@ fn copies_and_bands_are_met_as_in_one_run() {
     let place = law("exact,minhash", dealt(sample_docs(), 3, 1));
     // No indexed document is removed, and documents are removed in favor of a kept one.
     let mut for_others = 0;
-    for night in 0..3 {
-        let removed = Table::read(&place.out(night).join("removed"));
+    for batch in 0..3 {
+        let removed = Table::read(&place.out(batch).join("removed"));
         let (docs, kept, reasons) = (removed.numbers("doc"), removed.numbers("kept_doc"), removed.texts("reason"));
-        let own = place.begins(night)..place.begins(night + 1);
-        assert!(docs.iter().all(|doc| own.contains(doc)), "night {night} removes others' documents");
+        let own = place.begins(batch)..place.begins(batch + 1);
+        assert!(docs.iter().all(|doc| own.contains(doc)), "batch {batch} removes others' documents");
         let texts: Vec<&str> = place.docs.iter().flatten().map(|doc| &*doc.text).collect();
         for ((doc, kept), reason) in docs.iter().zip(&kept).zip(&reasons) {
             // A text in an earlier batch is reported as seen even if its first document was removed in favor of another one.
@@ -33,19 +33,19 @@ fn copies_and_bands_are_met_as_in_one_run() {
             assert_eq!(reason == "seen", seen, "{doc} for {kept}");
             for_others += usize::from(seen && texts[*doc as usize] != texts[*kept as usize]);
         }
-        assert_eq!(reasons.iter().any(|reason| reason == "seen"), night > 0);
-        let told = &record(&place.out(night))["index"];
+        assert_eq!(reasons.iter().any(|reason| reason == "seen"), batch > 0);
+        let told = &record(&place.out(batch))["index"];
         assert_eq!(
             (told["first_doc"].as_i64(), told["generation"].as_u64()),
-            (Some(own.start), Some(night as u64 + 1))
+            (Some(own.start), Some(batch as u64 + 1))
         );
-        assert_eq!(told["guests"].as_u64() > Some(0), night > 0);
+        assert_eq!(told["guests"].as_u64() > Some(0), batch > 0);
     }
     assert!(for_others > 0, "no text came again whose first document was removed");
 }
 
 #[test]
-fn a_night_may_be_empty_or_all_or_met_by_nothing() {
+fn a_batch_may_be_empty_or_complete_or_match_nothing() {
     let docs = || made_docs(120);
     let odd = || numbered(["one text that nothing else is like", "another, of other words"]);
     law("exact,minhash:verify=jaccard:0.5,tf", vec![docs(), Vec::new(), odd(), docs(), made_docs(130)]);
@@ -61,16 +61,20 @@ fn every_member_meets_old_documents_as_in_one_run() {
 
 /// Indexed documents that only share a key with the batch are ruled out before their texts are read: all that take part are in a pair.
 #[test]
-fn who_only_shares_a_key_is_no_guest() {
-    let nights = dealt(made_docs(400), 2, 17);
+fn a_document_that_only_shares_a_key_takes_no_part() {
+    let batches = dealt(made_docs(400), 2, 17);
     for (algorithm, most) in [("simhash", 1.15), ("random_projection", 1.15), ("versions:relate=false", 2.0)] {
-        let place = law(algorithm, nights.clone());
+        let place = law(algorithm, batches.clone());
         let begins = place.begins(1);
         let found = pairs(&place.out(1), algorithm.split(':').next().unwrap());
         let old: BTreeSet<i64> = found.iter().map(|pair| pair.doc_a).filter(|doc| *doc < begins).collect();
-        let guests = record(&place.out(1))["index"]["guests"].as_u64().unwrap() as f64;
-        assert!(old.len() > 20 && guests >= old.len() as f64, "{algorithm}: {guests} guests, {} in pairs", old.len());
-        assert!(guests <= most * old.len() as f64, "{algorithm}: {guests} guests, {} in pairs", old.len());
+        let indexed = record(&place.out(1))["index"]["guests"].as_u64().unwrap() as f64;
+        assert!(
+            old.len() > 20 && indexed >= old.len() as f64,
+            "{algorithm}: {indexed} indexed, {} in pairs",
+            old.len()
+        );
+        assert!(indexed <= most * old.len() as f64, "{algorithm}: {indexed} indexed, {} in pairs", old.len());
     }
 }
 
@@ -91,7 +95,7 @@ fn spelled(number: u32) -> String {
 
 /// If the pairs of a window depend on all rows, all its indexed documents take part, even those in no pair.
 #[test]
-fn a_large_window_of_two_nights_is_the_window_of_one_run() {
+fn a_large_window_of_two_batches_is_the_window_of_one_run() {
     let others = || {
         let text = |number: u32| (0..12).map(|word| spelled(12 * number + word + 40_000)).collect::<Vec<_>>().join(" ");
         (0..600).map(move |number| Doc { id: format!("o-{number}"), text: text(number), title: None })
@@ -100,18 +104,18 @@ fn a_large_window_of_two_nights_is_the_window_of_one_run() {
     // ones.
     for (old, found) in [(10, 50 * 49 / 2), (40, 0)] {
         let first = others().chain(of_two_terms('x', old, 1, 6)).collect();
-        let nights = vec![first, of_two_terms('y', 50, 200, 5)];
-        let place = law_with("versions:relate=false", &["--max-candidates-factor", "1000000"], nights);
+        let batches = vec![first, of_two_terms('y', 50, 200, 5)];
+        let place = law_with("versions:relate=false", &["--max-candidates-factor", "1000000"], batches);
         assert_eq!(pairs(&place.out(1), "versions").len(), found, "{old} old ones");
-        let guests = record(&place.out(1))["index"]["guests"].as_u64();
-        assert!(found > 0 || guests == Some(old.into()), "{guests:?} of {old}");
+        let indexed = record(&place.out(1))["index"]["guests"].as_u64();
+        assert!(found > 0 || indexed == Some(old.into()), "{indexed:?} of {old}");
     }
 }
 
 /// In a window of more than 64 rows, documents are compared if they share a third heavy term, which indexed and new ones have in twos,
 /// threes and fours: the pairs of two batches are those of one run over both.
 #[test]
-fn a_third_term_in_common_is_found_over_two_nights() {
+fn a_third_term_in_common_is_found_over_two_batches() {
     let pages = |name: &'static str, count: u32| -> Vec<Doc> {
         let text = |number: u32| {
             // The same third terms in both batches; the last words are unique to a page.
@@ -146,20 +150,20 @@ fn a_window_beyond_the_limit_has_all_its_old_rows() {
         let word = |word: u32| spelled(if word == at { 900 + at } else { word });
         Doc { id: format!("{name}-{at}"), text: (0..300).map(word).collect::<Vec<_>>().join(" "), title: None }
     };
-    let nights =
+    let batches =
         || vec![(0..30).map(|at| page("x", at)).collect::<Vec<_>>(), (30..50).map(|at| page("y", at)).collect()];
     let run = |most: &str| {
-        let mut place = Nights::new("simhash");
+        let mut place = IndexPlace::new("simhash");
         place.more = ["--max-candidates", most].map(str::to_owned).to_vec();
-        for docs in nights() {
-            place.night(docs).ends_with(0);
+        for docs in batches() {
+            place.batch(docs).ends_with(0);
         }
         // In the first batch, more is compared than in one run, because its windows have fewer rows.
         assert!(place.agrees_in(&place.together(&[]), 1) > 0);
-        let guests = record(&place.out(1))["index"]["guests"].as_u64().unwrap();
-        let of_night: Vec<(i64, i64)> =
+        let indexed = record(&place.out(1))["index"]["guests"].as_u64().unwrap();
+        let of_batch: Vec<(i64, i64)> =
             pairs(&place.out(1), "simhash").iter().map(|pair| (pair.doc_a, pair.doc_b)).collect();
-        (guests, of_night)
+        (indexed, of_batch)
     };
     // 50 comparisons correspond to a window of 10 rows.
     let ((few, limited), (all, whole)) = (run("50"), run("10000000"));
@@ -176,36 +180,36 @@ fn a_window_beyond_the_limit_has_all_its_old_rows() {
 
 /// If comparisons are skipped, nothing is ruled out.
 #[test]
-fn with_few_comparisons_all_that_share_a_key_are_guests() {
-    let nights = dealt(made_docs(400), 2, 17);
-    let guests = |most: &str| {
-        let mut place = Nights::new("simhash");
+fn with_few_comparisons_all_documents_that_share_a_key_take_part() {
+    let batches = dealt(made_docs(400), 2, 17);
+    let indexed = |most: &str| {
+        let mut place = IndexPlace::new("simhash");
         place.more = ["--max-candidates", most].map(str::to_owned).to_vec();
-        for docs in &nights {
-            place.same_night(docs).ends_with(0);
+        for docs in &batches {
+            place.same_batch(docs).ends_with(0);
         }
         record(&place.out(1))["index"]["guests"].as_u64().unwrap()
     };
-    let [few, all] = ["1", "10000000"].map(guests);
+    let [few, all] = ["1", "10000000"].map(indexed);
     assert!(few > all && all > 20, "{few} with one comparison a window, {all} with as many as it has");
 }
 
 /// Rules that consider all pairs of a document, including those in earlier batches: the default preset, and the best pairs of each
 /// document.
 #[test]
-fn rules_that_look_at_all_pairs_look_at_those_of_earlier_nights() {
+fn rules_that_look_at_all_pairs_look_at_those_of_earlier_batches() {
     // Relations from an earlier batch do not change: each batch is compared with one run over it and the earlier batches.
-    let law = |algorithms: &str, nights: Vec<Vec<Doc>>| {
-        let mut place = Nights::new(algorithms);
-        for (night, docs) in nights.into_iter().enumerate() {
-            place.night(docs).ends_with(0);
-            place.met += place.agrees_in(&place.together(&[]), night);
+    let law = |algorithms: &str, batches: Vec<Vec<Doc>>| {
+        let mut place = IndexPlace::new(algorithms);
+        for (batch, docs) in batches.into_iter().enumerate() {
+            place.batch(docs).ends_with(0);
+            place.met += place.agrees_in(&place.together(&[]), batch);
         }
         place
     };
-    let forms = |place: &Nights| -> usize {
-        let of = |night| {
-            pairs(&place.out(night), "versions").into_iter().filter(|pair| pair.related.0 == "template").count()
+    let forms = |place: &IndexPlace| -> usize {
+        let of = |batch| {
+            pairs(&place.out(batch), "versions").into_iter().filter(|pair| pair.related.0 == "template").count()
         };
         (1..place.docs.len()).map(of).sum()
     };
@@ -231,11 +235,11 @@ fn rules_that_look_at_all_pairs_look_at_those_of_earlier_nights() {
 }
 
 /// Runs once over all batches, and prefers documents in earlier batches.
-fn in_order(place: &Nights) -> PathBuf {
+fn in_order(place: &IndexPlace) -> PathBuf {
     let mut files = Vec::new();
-    for (night, docs) in place.docs.iter().enumerate() {
+    for (batch, docs) in place.docs.iter().enumerate() {
         // The folders name the batches.
-        let path = place.at(&format!("nights/night={night}/a.parquet"));
+        let path = place.at(&format!("nights/night={batch}/a.parquet"));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         write_docs(&path, docs, 300);
         files.push(path);
@@ -246,15 +250,15 @@ fn in_order(place: &Nights) -> PathBuf {
     out
 }
 
-fn removed_over_nights(place: &Nights) -> Vec<String> {
-    let mut ids: Vec<String> = (0..place.docs.len()).flat_map(|night| removed_ids(&place.out(night))).collect();
+fn removed_over_batches(place: &IndexPlace) -> Vec<String> {
+    let mut ids: Vec<String> = (0..place.docs.len()).flat_map(|batch| removed_ids(&place.out(batch))).collect();
     ids.sort();
     ids
 }
 
 /// Documents in several batches have the same fate as in one run in batch order, whichever algorithm decides.
 #[test]
-fn what_stays_over_nights_is_what_stays_of_one_run() {
+fn batches_keep_what_one_run_keeps() {
     let decides = |label: &'static str| vec!["--decide", label];
     for (algorithms, more) in [
         ("exact,minhash:verify=jaccard:0.5", Vec::new()),
@@ -268,9 +272,9 @@ fn what_stays_over_nights_is_what_stays_of_one_run() {
         place.says_as(&ordered);
         let mut of_one = removed_ids(&ordered);
         of_one.sort();
-        let over_nights = removed_over_nights(&place);
-        let (nights, one) = (over_nights.len(), of_one.len());
-        assert!(one > 0 && over_nights == of_one, "{more:?}: {nights} and {one} go");
+        let over_batches = removed_over_batches(&place);
+        let (batches, one) = (over_batches.len(), of_one.len());
+        assert!(one > 0 && over_batches == of_one, "{more:?}: {batches} and {one} go");
     }
 }
 
@@ -281,18 +285,18 @@ fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
         ("three_plus_five:chain=neighbors", &[][..]),
         ("minhash:verify=jaccard:0.5", &["--remove-if", "pair", "--chain", "remove"]),
     ] {
-        let mut place = Nights::new(algorithms);
+        let mut place = IndexPlace::new(algorithms);
         place.more = more.iter().map(|&word| word.to_owned()).collect();
         for docs in dealt(made_docs(400), 3, 21) {
-            place.night(docs).ends_with(0);
+            place.batch(docs).ends_with(0);
         }
         let out = in_order(&place);
         let links: Vec<(i64, i64)> =
             labels(&out).iter().flat_map(|label| pairs(&out, label)).map(|pair| (pair.doc_a, pair.doc_b)).collect();
         let cluster = components(links.into_iter(), place.begins(3) as usize);
         let mut removed = 0;
-        for night in 0..3 {
-            let table = Table::read(&place.out(night).join("removed"));
+        for batch in 0..3 {
+            let table = Table::read(&place.out(batch).join("removed"));
             for (doc, kept) in table.numbers("doc").into_iter().zip(table.numbers("kept_doc")) {
                 assert_eq!(cluster[doc as usize], cluster[kept as usize], "{algorithms}: {doc} for {kept}");
                 removed += 1;
@@ -304,10 +308,10 @@ fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
 
 /// Links of chains: a pair in a chain depends on the documents between, but the connected documents do not.
 #[test]
-fn what_nights_connect_is_a_cluster_of_one_run() {
-    let mut place = Nights::new("three_plus_five:chain=neighbors,as=chain,three_plus_five:chain=pairwise,as=each");
+fn what_batches_connect_is_a_cluster_of_one_run() {
+    let mut place = IndexPlace::new("three_plus_five:chain=neighbors,as=chain,three_plus_five:chain=pairwise,as=each");
     for docs in dealt(made_docs(400), 4, 22) {
-        place.night(docs).ends_with(0);
+        place.batch(docs).ends_with(0);
     }
     let together = place.together(&[]);
     place.connects(&together);
@@ -324,7 +328,7 @@ fn no_old_document_goes_and_no_two_old_ones_are_a_pair() {
         let mut numbers = Numbers(1_000 * seed);
         let mut chosen: BTreeSet<&str> = (0..3).map(|_| members[numbers.below(members.len())]).collect();
         chosen.insert("minhash");
-        let mut place = Nights::new(&chosen.iter().copied().collect::<Vec<_>>().join(","));
+        let mut place = IndexPlace::new(&chosen.iter().copied().collect::<Vec<_>>().join(","));
         let mut more: Vec<&str> = vec!["--keep", ["length desc", "length asc", "doc desc"][numbers.below(3)]];
         match numbers.below(3) {
             0 => more.extend(["--remove-if", "pair", "--chain", "remove"]),
@@ -333,13 +337,13 @@ fn no_old_document_goes_and_no_two_old_ones_are_a_pair() {
         }
         place.more = more.iter().map(|&word| word.to_owned()).collect();
         let count = 60 + numbers.below(200);
-        let nights = 2 + numbers.below(3);
-        for (night, docs) in dealt(made_docs(count), nights, seed).into_iter().enumerate() {
-            place.night(docs).ends_with(0);
-            let (out, begins, ends) = (place.out(night), place.begins(night), place.begins(night + 1));
+        let batches = 2 + numbers.below(3);
+        for (batch, docs) in dealt(made_docs(count), batches, seed).into_iter().enumerate() {
+            place.batch(docs).ends_with(0);
+            let (out, begins, ends) = (place.out(batch), place.begins(batch), place.begins(batch + 1));
             let removed = Table::read(&out.join("removed"));
             assert!(removed.numbers("doc").iter().all(|doc| (begins..ends).contains(doc)), "{seed}: an old one goes");
-            let ids: BTreeSet<&str> = place.docs[night].iter().map(|doc| &*doc.id).collect();
+            let ids: BTreeSet<&str> = place.docs[batch].iter().map(|doc| &*doc.id).collect();
             assert!(removed.texts("id").iter().all(|id| ids.contains(&**id)), "{seed}: an old one goes");
             let kept = removed.numbers("kept_doc");
             let gone: BTreeSet<i64> = removed.numbers("doc").into_iter().collect();

@@ -6,23 +6,23 @@ use std::path::{Path, PathBuf};
 
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
-use crate::index_place::{Nights, dealt, law, looked_after, same};
+use crate::index_place::{IndexPlace, dealt, law, looked_after, same};
 use crate::kit::{
     Doc, Ran, Table, files_below, made_docs, names_in, numbered, pairs, program, record, result_bytes, write_docs,
 };
 
 #[test]
-fn the_same_night_again_changes_nothing_and_another_one_of_its_name_is_reported() {
-    let mut place = Nights::new("exact,minhash");
+fn the_same_batch_again_changes_nothing_and_another_one_with_its_name_is_reported() {
+    let mut place = IndexPlace::new("exact,minhash");
     for docs in dealt(made_docs(200), 2, 5) {
-        place.night(docs).ends_with(0);
+        place.batch(docs).ends_with(0);
     }
     let before = (result_bytes(&place.out(1)), names_in(&place.at("index")));
     place.again(1, &[]).ends_with(0).says(&["was already published"]);
     assert!((result_bytes(&place.out(1)), names_in(&place.at("index"))) == before);
     // Recomputed, it replaces itself.
     place.again(1, &["--overwrite"]).ends_with(0);
-    assert!(result_bytes(&place.out(1)) == before.0, "the same night, other bytes");
+    assert!(result_bytes(&place.out(1)) == before.0, "the same batch, other bytes");
     let together = place.together(&[]);
     assert!(place.agrees(&together) > 0);
     place.again(0, &["--overwrite"]).ends_with(2).says(&["n0", "followed by n1"]);
@@ -38,23 +38,23 @@ const STEPS: [&str; 9] =
 /// Killed at a step of publication: the next batch, run without repeating the killed one, removes nothing in favor of an unpublished
 /// document; and when the killed batch is repeated, it has the result that it would have had.
 #[test]
-fn a_night_that_is_killed_while_it_is_published_harms_no_other() {
-    let nights = dealt(made_docs(240), 3, 7);
-    let whole = law("exact,minhash", nights.iter().map(|docs| docs.iter().map(same).collect()).collect());
+fn a_batch_that_is_killed_while_it_is_published_harms_no_other() {
+    let batches = dealt(made_docs(240), 3, 7);
+    let whole = law("exact,minhash", batches.iter().map(|docs| docs.iter().map(same).collect()).collect());
     for step in STEPS {
-        let mut place = Nights::new("exact,minhash");
-        place.same_night(&nights[0]).ends_with(0);
-        write_docs(&place.at("in/1.parquet"), &nights[1], 300);
-        place.docs.push(nights[1].iter().map(same).collect());
+        let mut place = IndexPlace::new("exact,minhash");
+        place.same_batch(&batches[0]).ends_with(0);
+        write_docs(&place.at("in/1.parquet"), &batches[1], 300);
+        place.docs.push(batches[1].iter().map(same).collect());
         assert_ne!(place.killed_at(1, step).code, 0, "{step}: it was not killed");
         let published = STEPS.iter().position(|known| *known == step) >= Some(6);
         assert_eq!(place.out(1).exists(), published, "{step}");
         // The next batch continues without it.
-        write_docs(&place.at("in/2.parquet"), &nights[2], 300);
+        write_docs(&place.at("in/2.parquet"), &batches[2], 300);
         let out = place.at("out/next");
         let index = place.at("index");
         place.with(&[place.at("in/2.parquet")], &out, &["--index", index.to_str().unwrap()]).ends_with(0);
-        let ids: Vec<&str> = nights[1].iter().map(|doc| &*doc.id).collect();
+        let ids: Vec<&str> = batches[1].iter().map(|doc| &*doc.id).collect();
         let removed = Table::read(&out.join("removed")).texts("kept_id");
         let met = removed.iter().any(|kept| ids.contains(&&**kept));
         assert_eq!(met, published, "{step}: whom documents go for");
@@ -69,13 +69,13 @@ fn a_night_that_is_killed_while_it_is_published_harms_no_other() {
 
 /// A batch that was killed before it was published gives the same bytes when it is repeated.
 #[test]
-fn a_killed_night_again_is_the_night() {
-    let nights = dealt(made_docs(240), 2, 8);
-    let whole = law("exact,minhash,simhash", nights.iter().map(|docs| docs.iter().map(same).collect()).collect());
+fn a_killed_batch_run_again_gives_the_same_result() {
+    let batches = dealt(made_docs(240), 2, 8);
+    let whole = law("exact,minhash,simhash", batches.iter().map(|docs| docs.iter().map(same).collect()).collect());
     for step in ["documents", "rows named", "intent"] {
-        let mut place = Nights::new("exact,minhash,simhash");
-        place.same_night(&nights[0]).ends_with(0);
-        write_docs(&place.at("in/1.parquet"), &nights[1], 300);
+        let mut place = IndexPlace::new("exact,minhash,simhash");
+        place.same_batch(&batches[0]).ends_with(0);
+        write_docs(&place.at("in/1.parquet"), &batches[1], 300);
         assert_ne!(place.killed_at(1, step).code, 0);
         place.again(1, &[]).ends_with(0);
         assert!(result_bytes(&place.out(1)) == result_bytes(&whole.out(1)), "{step}: other bytes");
@@ -83,7 +83,8 @@ fn a_killed_night_again_is_the_night() {
         // The rows and sketch words of each document are the same, too.
         for folder in names_in(&whole.at("index/rows")) {
             for name in names_in(&whole.at("index/rows").join(&folder)) {
-                let bytes = |place: &Nights| std::fs::read(place.at("index/rows").join(&folder).join(&name)).unwrap();
+                let bytes =
+                    |place: &IndexPlace| std::fs::read(place.at("index/rows").join(&folder).join(&name)).unwrap();
                 assert!(bytes(&place) == bytes(&whole), "{step}: {folder}/{name} has other bytes");
             }
         }
@@ -93,9 +94,9 @@ fn a_killed_night_again_is_the_night() {
 
 /// Many more candidates than earlier batches suggest: the batch is held, and the index is unchanged; a larger factor accepts it.
 #[test]
-fn a_night_of_other_documents_is_held_back_by_its_candidates() {
-    let mut place = Nights::new("minhash");
-    place.night(made_docs(200)).ends_with(0);
+fn a_batch_of_other_documents_is_held_back_by_its_candidates() {
+    let mut place = IndexPlace::new("minhash");
+    place.batch(made_docs(200)).ends_with(0);
     let forms = (0..60)
         .map(|number| format!("Invoice {number}: the goods that you named in your order of last week were sent to your house today by the usual carrier, and should be there soon"));
     write_docs(&place.at("in/1.parquet"), &numbered(forms), 30);
@@ -109,22 +110,22 @@ fn a_night_of_other_documents_is_held_back_by_its_candidates() {
     let held = record(&place.at("out/n1.held"));
     assert_eq!(held["guards"][0]["name"], "max-candidates-factor");
     assert!(held["guards"][0]["measured"].as_f64() > held["guards"][0]["limit"].as_f64());
-    let nights = || {
+    let batches = || {
         let told = looked_after(&place.at("index"), &["info", "--json"]).ends_with(0);
         serde_json::from_str::<serde_json::Value>(&told.stdout).unwrap()["batches"].as_array().unwrap().len()
     };
-    assert_eq!((nights(), place.out(1).exists()), (1, false));
+    assert_eq!((batches(), place.out(1).exists()), (1, false));
     place.again(1, &[&against[..], &["--max-candidates-factor", "1000000"]].concat()).ends_with(0);
-    assert_eq!((nights(), place.out(1).exists()), (2, true));
+    assert_eq!((batches(), place.out(1).exists()), (2, true));
 }
 
 /// A flipped bit in each kind of file is detected by the run that reads it, or by `verify`, and nothing is published.
 #[test]
 fn damage_is_found_and_named() {
-    let nights = dealt(made_docs(240), 2, 9);
-    let mut place = Nights::new("exact,minhash:verify=jaccard:0.5,versions");
-    place.same_night(&nights[0]).ends_with(0);
-    write_docs(&place.at("in/1.parquet"), &nights[1], 300);
+    let batches = dealt(made_docs(240), 2, 9);
+    let mut place = IndexPlace::new("exact,minhash:verify=jaccard:0.5,versions");
+    place.same_batch(&batches[0]).ends_with(0);
+    write_docs(&place.at("in/1.parquet"), &batches[1], 300);
     let folder = |kind: &str| place.at("index").join(kind).join(&names_in(&place.at("index").join(kind))[0]);
     let verify = || looked_after(&place.at("index"), &["verify"]);
     verify().ends_with(0);
@@ -182,11 +183,11 @@ fn chunks(path: &Path) -> Vec<(String, Range<usize>)> {
 /// never with another result, and never by a signal.
 #[test]
 fn a_flipped_bit_in_an_index_changes_no_result() {
-    let nights = dealt(made_docs(200), 2, 12);
-    let mut place = Nights::new("exact,minhash:verify=jaccard:0.5");
+    let batches = dealt(made_docs(200), 2, 12);
+    let mut place = IndexPlace::new("exact,minhash:verify=jaccard:0.5");
     place.more = vec!["--chain".into(), "remove".into(), "--remove-if".into(), "pair".into()];
-    place.same_night(&nights[0]).ends_with(0);
-    write_docs(&place.at("in/1.parquet"), &nights[1], 300);
+    place.same_batch(&batches[0]).ends_with(0);
+    write_docs(&place.at("in/1.parquet"), &batches[1], 300);
     let (index, out) = (place.at("index"), place.at("out/matched"));
     let go = || {
         let _ = std::fs::remove_dir_all(&out);
@@ -236,16 +237,16 @@ fn a_flipped_bit_in_an_index_changes_no_result() {
 /// Fewer row files: the same bytes.
 #[test]
 fn merged_rows_are_the_same_rows() {
-    let nights = dealt(made_docs(600), 11, 10);
+    let batches = dealt(made_docs(600), 11, 10);
     let algorithms = "exact,minhash,simhash,versions";
-    let (mut plain, mut merged) = (Nights::new(algorithms), Nights::new(algorithms));
-    for (night, docs) in nights.iter().enumerate() {
-        plain.same_night(docs).ends_with(0);
-        merged.same_night(docs).ends_with(0);
-        assert!(result_bytes(&plain.out(night)) == result_bytes(&merged.out(night)), "night {night}");
+    let (mut plain, mut merged) = (IndexPlace::new(algorithms), IndexPlace::new(algorithms));
+    for (batch, docs) in batches.iter().enumerate() {
+        plain.same_batch(docs).ends_with(0);
+        merged.same_batch(docs).ends_with(0);
+        assert!(result_bytes(&plain.out(batch)) == result_bytes(&merged.out(batch)), "batch {batch}");
         looked_after(&merged.at("index"), &["compact"]).ends_with(0);
     }
-    let folders = |place: &Nights| names_in(&place.at("index/rows")).len();
+    let folders = |place: &IndexPlace| names_in(&place.at("index/rows")).len();
     looked_after(&merged.at("index"), &["verify"]).ends_with(0);
     assert!(looked_after(&merged.at("index"), &["info"]).ends_with(0).stdout.contains("11 batches"));
     let manifest = looked_after(&merged.at("index"), &["info", "--json"]).ends_with(0).stdout;
@@ -256,19 +257,19 @@ fn merged_rows_are_the_same_rows() {
 /// To algorithms without counts, a forgotten document never existed.
 #[test]
 fn what_is_forgotten_is_met_no_more() {
-    let nights = dealt(made_docs(200), 3, 11);
+    let batches = dealt(made_docs(200), 3, 11);
     // The counts are those of the first batch, with and without the second.
     let algorithms = "exact,minhash,minhash:verify=jaccard:0.3,margin=0.1,as=best,versions";
-    let mut place = Nights::new(algorithms);
-    place.same_night(&nights[0]).ends_with(0);
-    place.same_night(&nights[1]).ends_with(0);
+    let mut place = IndexPlace::new(algorithms);
+    place.same_batch(&batches[0]).ends_with(0);
+    place.same_batch(&batches[1]).ends_with(0);
     looked_after(&place.at("index"), &["forget", "--batch", "n1"]).ends_with(0);
     looked_after(&place.at("index"), &["forget", "--batch", "n7"]).ends_with(2).says(&["there is no batch \"n7\""]);
     looked_after(&place.at("index"), &["forget", "--id", "nothing"]).ends_with(2).says(&["no document with the id"]);
-    place.same_night(&nights[2]).ends_with(0);
-    let mut without = Nights::new(algorithms);
-    without.same_night(&nights[0]).ends_with(0);
-    without.same_night(&nights[2]).ends_with(0);
+    place.same_batch(&batches[2]).ends_with(0);
+    let mut without = IndexPlace::new(algorithms);
+    without.same_batch(&batches[0]).ends_with(0);
+    without.same_batch(&batches[2]).ends_with(0);
     let ids = |out: PathBuf, label: &str| -> Vec<(String, String)> {
         let mut ids: Vec<_> = pairs(&out, label).into_iter().map(|pair| (pair.id_a, pair.id_b)).collect();
         ids.sort();
@@ -279,7 +280,7 @@ fn what_is_forgotten_is_met_no_more() {
     }
     // One document in the first batch: only the pairs with it are missing.
     let all = ids(without.out(1), "minhash");
-    let old: Vec<&str> = nights[0].iter().map(|doc| &*doc.id).collect();
+    let old: Vec<&str> = batches[0].iter().map(|doc| &*doc.id).collect();
     let gone = all.iter().find(|(a, _)| old.contains(&&**a)).unwrap().0.clone();
     looked_after(&without.at("index"), &["forget", "--id", &gone]).ends_with(0);
     without.again(1, &["--overwrite"]).ends_with(0);
@@ -289,10 +290,10 @@ fn what_is_forgotten_is_met_no_more() {
 
 #[test]
 fn what_was_made_otherwise_is_refused_line_by_line() {
-    let mut place = Nights::new("exact,minhash");
-    place.night(made_docs(50)).ends_with(0);
+    let mut place = IndexPlace::new("exact,minhash");
+    place.batch(made_docs(50)).ends_with(0);
     let refused = |algorithms: &str, more: &[&str], says: &[&str]| {
-        let other = Nights::new(algorithms);
+        let other = IndexPlace::new(algorithms);
         let index = place.at("index");
         let more = [&["--index", index.to_str().unwrap(), "--batch", "other"], more].concat();
         other.with(&[place.at("in/0.parquet")], &other.at("out/x"), &more).ends_with(2).says(says);
@@ -316,15 +317,15 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
 /// With other threads and another memory limit: the same results, and the same files.
 #[test]
 fn threads_and_memory_change_no_byte() {
-    let nights = dealt(made_docs(500), 3, 15);
+    let batches = dealt(made_docs(500), 3, 15);
     let algorithms = "exact,minhash:verify=jaccard:0.5,simhash,versions";
     let places = [["1", "256MiB"], ["5", "2GiB"]].map(|[threads, memory]| {
-        let mut place = Nights::new(algorithms);
+        let mut place = IndexPlace::new(algorithms);
         place.more = ["--threads", threads, "--memory", memory].map(String::from).to_vec();
-        nights.iter().for_each(|docs| _ = place.same_night(docs).ends_with(0));
+        batches.iter().for_each(|docs| _ = place.same_batch(docs).ends_with(0));
         place
     });
-    let files = |place: &Nights, kind: &str| -> Vec<(String, Vec<u8>)> {
+    let files = |place: &IndexPlace, kind: &str| -> Vec<(String, Vec<u8>)> {
         let below = files_below(&place.at("index").join(kind)).into_iter();
         below
             .map(|path| {
@@ -333,8 +334,8 @@ fn threads_and_memory_change_no_byte() {
             })
             .collect()
     };
-    for night in 0..3 {
-        assert!(result_bytes(&places[0].out(night)) == result_bytes(&places[1].out(night)), "night {night}");
+    for batch in 0..3 {
+        assert!(result_bytes(&places[0].out(batch)) == result_bytes(&places[1].out(batch)), "batch {batch}");
     }
     for kind in ["rows", "batches"] {
         let (one, other) = (files(&places[0], kind), files(&places[1], kind));
@@ -344,26 +345,26 @@ fn threads_and_memory_change_no_byte() {
 
 /// A held batch is in the index once it is accepted, as if it had been published at once, even if the acceptance is killed.
 #[test]
-fn an_accepted_night_is_in_its_index() {
-    let mut nights = dealt(made_docs(300), 3, 16);
-    nights[1].extend((0..60).map(|at| Doc { id: format!("t{at}"), text: "One page of all.".into(), title: None }));
+fn an_accepted_batch_is_in_its_index() {
+    let mut batches = dealt(made_docs(300), 3, 16);
+    batches[1].extend((0..60).map(|at| Doc { id: format!("t{at}"), text: "One page of all.".into(), title: None }));
     let place_of = || {
-        let mut place = Nights::new("exact,minhash,versions");
+        let mut place = IndexPlace::new("exact,minhash,versions");
         let previous = place.out(0).display().to_string();
-        place.same_night(&nights[0]).ends_with(0);
+        place.same_batch(&batches[0]).ends_with(0);
         place.more =
             ["--guard-rows", "50", "--max-removed-share", "0.15", "--previous", &previous].map(String::from).to_vec();
         place
     };
     let mut at_once = place_of();
-    write_docs(&at_once.at("in/1.parquet"), &nights[1], 300);
-    at_once.docs.push(nights[1].iter().map(same).collect());
+    write_docs(&at_once.at("in/1.parquet"), &batches[1], 300);
+    at_once.docs.push(batches[1].iter().map(same).collect());
     at_once.again(1, &["--accept"]).ends_with(3);
     at_once.more.clear();
-    at_once.same_night(&nights[2]).ends_with(0);
+    at_once.same_batch(&batches[2]).ends_with(0);
     for step in ["", "intent", "output", "manifest"] {
         let mut place = place_of();
-        place.same_night(&nights[1]).ends_with(4);
+        place.same_batch(&batches[1]).ends_with(4);
         let (held, index) = (place.at("out/n1.held"), place.at("index"));
         let accept =
             |step: &str| Ran::of(program().arg("accept").arg(&held).env("DUPSIFT_STOP_AT", step).output().unwrap());
@@ -378,17 +379,17 @@ fn an_accepted_night_is_in_its_index() {
         place.more.clear();
         assert!(told().contains("2 batches,"), "{step}: {}", told());
         looked_after(&index, &["verify"]).ends_with(0);
-        place.same_night(&nights[2]).ends_with(0);
-        for night in [1, 2] {
-            assert!(result_bytes(&place.out(night)) == result_bytes(&at_once.out(night)), "{step}: night {night}");
+        place.same_batch(&batches[2]).ends_with(0);
+        for batch in [1, 2] {
+            assert!(result_bytes(&place.out(batch)) == result_bytes(&at_once.out(batch)), "{step}: batch {batch}");
         }
         assert_eq!(names_in(&index.join("rows")).len(), 3);
     }
     // After the index changes, it is too late.
     let mut place = place_of();
-    place.same_night(&nights[1]).ends_with(4);
+    place.same_batch(&batches[1]).ends_with(4);
     let held = place.at("out/n1.held");
-    looked_after(&place.at("index"), &["forget", "--id", &nights[0][0].id]).ends_with(0);
+    looked_after(&place.at("index"), &["forget", "--id", &batches[0][0].id]).ends_with(0);
     let accept = || Ran::of(program().arg("accept").arg(&held).output().unwrap());
     accept().ends_with(2).says(&["generation 1", "run it again with `accept`"]);
     assert!(held.exists() && record(&held)["accepted"].is_null());

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::kit::{Doc, Numbers, PairLine, Ran, Table, labels, pairs, run, write_docs};
 
 /// Holds a folder with an index, the files of its batches and their outputs.
-pub struct Nights {
+pub struct IndexPlace {
     folder: tempfile::TempDir,
     algorithms: String,
     /// Additional options for every batch.
@@ -16,18 +16,18 @@ pub struct Nights {
     pub met: usize,
 }
 
-impl Nights {
-    pub fn new(algorithms: &str) -> Nights {
+impl IndexPlace {
+    pub fn new(algorithms: &str) -> IndexPlace {
         let folder = tempfile::tempdir().unwrap();
-        Nights { folder, algorithms: algorithms.into(), more: Vec::new(), docs: Vec::new(), met: 0 }
+        IndexPlace { folder, algorithms: algorithms.into(), more: Vec::new(), docs: Vec::new(), met: 0 }
     }
 
     pub fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    pub fn out(&self, night: usize) -> PathBuf {
-        self.at(&format!("out/n{night}"))
+    pub fn out(&self, batch: usize) -> PathBuf {
+        self.at(&format!("out/n{batch}"))
     }
 
     pub fn with(&self, inputs: &[PathBuf], out: &Path, more: &[&str]) -> Ran {
@@ -38,23 +38,23 @@ impl Nights {
     }
 
     pub fn files(&self) -> Vec<PathBuf> {
-        (0..self.docs.len()).map(|night| self.at(&format!("in/{night}.parquet"))).collect()
+        (0..self.docs.len()).map(|batch| self.at(&format!("in/{batch}.parquet"))).collect()
     }
 
     /// Runs a batch again, or for the first time.
-    pub fn again(&self, night: usize, more: &[&str]) -> Ran {
+    pub fn again(&self, batch: usize, more: &[&str]) -> Ran {
         let index = self.at("index");
         self.with(
-            &[self.at(&format!("in/{night}.parquet"))],
-            &self.out(night),
+            &[self.at(&format!("in/{batch}.parquet"))],
+            &self.out(batch),
             &[&["--index", index.to_str().unwrap()], more].concat(),
         )
     }
 
     /// Runs a batch that is killed at a step of publication.
-    pub fn killed_at(&self, night: usize, step: &str) -> Ran {
+    pub fn killed_at(&self, batch: usize, step: &str) -> Ran {
         let mut command = crate::kit::program();
-        command.arg("run").arg(self.at(&format!("in/{night}.parquet"))).arg("--out").arg(self.out(night));
+        command.arg("run").arg(self.at(&format!("in/{batch}.parquet"))).arg("--out").arg(self.out(batch));
         command.arg("--index").arg(self.at("index")).args(["--algorithms", &self.algorithms, "--no-report"]);
         command
             .args(["--no-progress", "--threads", "2", "--memory", "512MiB", "--max-template-share", "1"])
@@ -62,16 +62,16 @@ impl Nights {
         Ran::of(command.output().unwrap())
     }
 
-    pub fn night(&mut self, docs: Vec<Doc>) -> Ran {
-        let night = self.docs.len();
-        write_docs(&self.at(&format!("in/{night}.parquet")), &docs, 300);
+    pub fn batch(&mut self, docs: Vec<Doc>) -> Ran {
+        let batch = self.docs.len();
+        write_docs(&self.at(&format!("in/{batch}.parquet")), &docs, 300);
         self.docs.push(docs);
-        self.again(night, &[])
+        self.again(batch, &[])
     }
 
     /// Runs a batch with copies of these documents, to repeat a batch in another place.
-    pub fn same_night(&mut self, docs: &[Doc]) -> Ran {
-        self.night(docs.iter().map(same).collect())
+    pub fn same_batch(&mut self, docs: &[Doc]) -> Ran {
+        self.batch(docs.iter().map(same).collect())
     }
 
     /// Runs once over all batches with the counts of the index.
@@ -83,17 +83,17 @@ impl Nights {
     }
 
     /// Returns the first document number of a batch.
-    pub fn begins(&self, night: usize) -> i64 {
-        self.docs[..night].iter().map(|docs| docs.len() as i64).sum()
+    pub fn begins(&self, batch: usize) -> i64 {
+        self.docs[..batch].iter().map(|docs| docs.len() as i64).sum()
     }
 
     /// Returns, for each document in all batches, whether its text is in an earlier document.
     pub fn surplus(&self) -> Vec<bool> {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         let texts =
-            self.docs.iter().enumerate().flat_map(|(night, docs)| docs.iter().map(move |doc| (night, &*doc.text)));
+            self.docs.iter().enumerate().flat_map(|(batch, docs)| docs.iter().map(move |doc| (batch, &*doc.text)));
         // A copy of the first document within the batch counts too.
-        texts.map(|(night, text)| seen.insert(text, night).is_some()).collect()
+        texts.map(|(batch, text)| seen.insert(text, batch).is_some()).collect()
     }
 
     /// Checks that the containment shares of each pair equal those in one run in batch order, which compares the same pairs.
@@ -101,15 +101,15 @@ impl Nights {
         let surplus = self.surplus();
         for label in labels(ordered) {
             let all = shares(ordered, &label);
-            for night in 0..self.docs.len() {
-                let (begins, ends) = (self.begins(night), self.begins(night + 1));
+            for batch in 0..self.docs.len() {
+                let (begins, ends) = (self.begins(batch), self.begins(batch + 1));
                 let is_asked = |a: i64, b: i64| (begins..ends).contains(&b) && (a >= begins || !surplus[a as usize]);
                 let expected: Vec<_> = all.iter().filter(|(a, b, _)| is_asked(*a, *b)).collect();
-                let found = shares(&self.out(night), &label);
+                let found = shares(&self.out(batch), &label);
                 for (found, expected) in found.iter().zip(&expected) {
-                    assert_eq!(found, *expected, "{label}, night {night}");
+                    assert_eq!(found, *expected, "{label}, batch {batch}");
                 }
-                assert_eq!(found.len(), expected.len(), "{label}, night {night}");
+                assert_eq!(found.len(), expected.len(), "{label}, batch {batch}");
             }
         }
     }
@@ -118,8 +118,8 @@ impl Nights {
     pub fn connects(&self, together: &Path) {
         let count = self.begins(self.docs.len()) as usize;
         for label in labels(together) {
-            let of_nights = (0..self.docs.len()).flat_map(|night| pairs(&self.out(night), &label));
-            let links = of_nights.filter(|pair| pair.related.0 != "template").map(|pair| (pair.doc_a, pair.doc_b));
+            let of_batches = (0..self.docs.len()).flat_map(|batch| pairs(&self.out(batch), &label));
+            let links = of_batches.filter(|pair| pair.related.0 != "template").map(|pair| (pair.doc_a, pair.doc_b));
             let clusters = Table::read(&together.join(format!("clusters/algorithm={label}")));
             let mut firsts: BTreeMap<String, i64> = BTreeMap::new();
             let members = clusters.texts("cluster_id").into_iter().zip(clusters.numbers("doc"));
@@ -132,38 +132,38 @@ impl Nights {
     /// Checks that the pairs of all batches are those of one run, except that an indexed text is only matched by its first document.
     /// Returns how many pairs have documents in two batches.
     pub fn agrees(&self, together: &Path) -> usize {
-        (0..self.docs.len()).map(|night| self.agrees_in(together, night)).sum()
+        (0..self.docs.len()).map(|batch| self.agrees_in(together, batch)).sum()
     }
 
-    /// Checks one batch like [`Nights::agrees`].
-    pub fn agrees_in(&self, together: &Path, night: usize) -> usize {
+    /// Checks one batch like [`IndexPlace::agrees`].
+    pub fn agrees_in(&self, together: &Path, batch: usize) -> usize {
         let surplus = self.surplus();
         let mut met = 0;
         for label in labels(together) {
-            let (begins, ends) = (self.begins(night), self.begins(night + 1));
+            let (begins, ends) = (self.begins(batch), self.begins(batch + 1));
             let is_asked = |pair: &PairLine| {
                 let is_first = pair.doc_a >= begins || !surplus[pair.doc_a as usize];
                 (begins..ends).contains(&pair.doc_b) && is_first
             };
             let expected: Vec<PairLine> = pairs(together, &label).into_iter().filter(is_asked).collect();
-            let found = pairs(&self.out(night), &label);
+            let found = pairs(&self.out(batch), &label);
             met += found.iter().filter(|pair| pair.doc_a < begins).count();
             for (found, expected) in found.iter().zip(&expected) {
-                assert_eq!(found, expected, "{label}, night {night}");
+                assert_eq!(found, expected, "{label}, batch {batch}");
             }
-            assert_eq!(found.len(), expected.len(), "{label}, night {night}: {:?} {:?}", found.last(), expected.last());
+            assert_eq!(found.len(), expected.len(), "{label}, batch {batch}: {:?} {:?}", found.last(), expected.last());
         }
         met
     }
 }
 
 /// Deals documents to batches, and repeats some of them in later batches with or without a change.
-pub fn dealt(docs: Vec<Doc>, nights: usize, seed: u64) -> Vec<Vec<Doc>> {
+pub fn dealt(docs: Vec<Doc>, batches: usize, seed: u64) -> Vec<Vec<Doc>> {
     let mut numbers = Numbers(seed);
-    let mut dealt: Vec<Vec<Doc>> = (0..nights).map(|_| Vec::new()).collect();
+    let mut dealt: Vec<Vec<Doc>> = (0..batches).map(|_| Vec::new()).collect();
     for doc in docs {
-        let night = numbers.below(nights);
-        for (later, docs) in dealt.iter_mut().enumerate().skip(night + 1) {
+        let batch = numbers.below(batches);
+        for (later, docs) in dealt.iter_mut().enumerate().skip(batch + 1) {
             let (id, text) = match numbers.below(8) {
                 0 => (format!("{}-{later}", doc.id), doc.text.clone()),
                 1 => (format!("{}-{later}x", doc.id), format!("{} And {later} more words.", doc.text)),
@@ -171,23 +171,23 @@ pub fn dealt(docs: Vec<Doc>, nights: usize, seed: u64) -> Vec<Vec<Doc>> {
             };
             docs.push(Doc { id, text, title: None });
         }
-        dealt[night].push(doc);
+        dealt[batch].push(doc);
     }
     dealt
 }
 
-pub fn law(algorithms: &str, nights: Vec<Vec<Doc>>) -> Nights {
-    law_with(algorithms, &[], nights)
+pub fn law(algorithms: &str, batches: Vec<Vec<Doc>>) -> IndexPlace {
+    law_with(algorithms, &[], batches)
 }
 
 /// Runs batches like [`law`], with additional options.
-pub fn law_with(algorithms: &str, more: &[&str], nights: Vec<Vec<Doc>>) -> Nights {
-    let mut place = Nights::new(algorithms);
+pub fn law_with(algorithms: &str, more: &[&str], batches: Vec<Vec<Doc>>) -> IndexPlace {
+    let mut place = IndexPlace::new(algorithms);
     place.more = more.iter().map(|&word| word.to_owned()).collect();
-    for docs in nights {
+    for docs in batches {
         // If there is nothing to read, the exit code is 3.
         let code = if docs.is_empty() { 3 } else { 0 };
-        place.night(docs).ends_with(code);
+        place.batch(docs).ends_with(code);
     }
     let together = place.together(&[]);
     place.met = place.agrees(&together);

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use crate::index_place::{Nights, dealt, looked_after};
+use crate::index_place::{IndexPlace, dealt, looked_after};
 use crate::kit::{
     Ran, Table, files_below, made_docs, names_in, numbered, program, record, removed_ids, result_bytes, write_docs,
 };
@@ -30,10 +30,10 @@ fn same_tree(before: &BTreeMap<PathBuf, Option<(u64, SystemTime)>>, folder: &Pat
     assert!(gone.is_empty() && new.is_empty(), "{what}: gone or changed {gone:?}, new {new:?}");
 }
 
-fn two_nights(seed: u64) -> Nights {
-    let mut place = Nights::new("exact,minhash");
+fn two_batches(seed: u64) -> IndexPlace {
+    let mut place = IndexPlace::new("exact,minhash");
     for docs in dealt(made_docs(160), 2, seed) {
-        place.night(docs).ends_with(0);
+        place.batch(docs).ends_with(0);
     }
     place
 }
@@ -41,7 +41,7 @@ fn two_nights(seed: u64) -> Nights {
 /// If anything in an index cannot be read, a reader reports it, a run refuses, and no file is touched.
 #[test]
 fn a_damaged_generation_is_reported_and_nothing_is_removed() {
-    let place = two_nights(31);
+    let place = two_batches(31);
     let (index, all) = (place.at("index"), place.at(""));
     let newest = index.join("manifest-00000002.json");
     let whole = std::fs::read(&newest).unwrap();
@@ -96,7 +96,7 @@ fn a_damaged_generation_is_reported_and_nothing_is_removed() {
 
 #[test]
 fn an_earlier_generation_is_restored_by_name_and_the_batch_made_again() {
-    let place = two_nights(32);
+    let place = two_batches(32);
     let (index, before) = (place.at("index"), result_bytes(&place.out(1)));
     let newest = index.join("manifest-00000002.json");
     let mut torn = std::fs::read(&newest).unwrap();
@@ -115,10 +115,10 @@ fn an_earlier_generation_is_restored_by_name_and_the_batch_made_again() {
 /// A batch whose run was killed after its output had its name: a reader counts it, and the next change completes it.
 #[test]
 fn a_look_finishes_nothing() {
-    let mut place = Nights::new("exact,minhash");
-    let nights = dealt(made_docs(120), 2, 33);
-    place.same_night(&nights[0]).ends_with(0);
-    write_docs(&place.at("in/1.parquet"), &nights[1], 300);
+    let mut place = IndexPlace::new("exact,minhash");
+    let batches = dealt(made_docs(120), 2, 33);
+    place.same_batch(&batches[0]).ends_with(0);
+    write_docs(&place.at("in/1.parquet"), &batches[1], 300);
     for (step, counted) in [("intent", "1 batch,"), ("rows named", "1 batch,"), ("output", "2 batches,")] {
         assert_ne!(place.killed_at(1, step).code, 0, "{step}");
         let before = tree(&place.at(""));
@@ -129,22 +129,22 @@ fn a_look_finishes_nothing() {
     }
     place.again(1, &[]).ends_with(0).says(&["was already published"]);
     // Its output was replaced before the index recorded it: the batch is not in the index.
-    let mut place = Nights::new("exact,minhash");
-    place.same_night(&nights[0]).ends_with(0);
-    write_docs(&place.at("in/1.parquet"), &nights[1], 300);
+    let mut place = IndexPlace::new("exact,minhash");
+    place.same_batch(&batches[0]).ends_with(0);
+    write_docs(&place.at("in/1.parquet"), &batches[1], 300);
     assert_ne!(place.killed_at(1, "output").code, 0);
     place.with(&[place.at("in/0.parquet")], &place.out(1), &["--overwrite"]).ends_with(0);
     assert!(looked_after(&place.at("index"), &["info"]).ends_with(0).stdout.contains("1 batch,"));
     place.again(1, &[]).ends_with(2).says(&["already exists", "`overwrite"]);
     place.again(1, &["--overwrite"]).ends_with(0);
     let used = record(&place.out(1))["documents"]["used"].as_u64();
-    assert_eq!(used, Some(nights[1].len() as u64));
+    assert_eq!(used, Some(batches[1].len() as u64));
 }
 
 /// The output of a batch is recognized by its publication, not by its location.
 #[test]
 fn published_is_what_is_the_same_publication_with_the_same_options() {
-    let place = two_nights(34);
+    let place = two_batches(34);
     write_docs(&place.at("in/b.parquet"), &numbered(["one text", "another text"]), 10);
     let own = result_bytes(&place.out(1));
     place.again(1, &[]).ends_with(0).says(&["was already published"]);
@@ -193,7 +193,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
 /// A new index in the same folder has other batches with the same names and numbers.
 #[test]
 fn a_result_of_an_index_that_was_made_anew_is_another_one() {
-    let place = two_nights(35);
+    let place = two_batches(35);
     std::fs::rename(place.out(0), place.at("out/old")).unwrap();
     std::fs::remove_dir_all(place.at("index")).unwrap();
     place.again(0, &[]).ends_with(0);
@@ -208,7 +208,7 @@ fn a_result_of_an_index_that_was_made_anew_is_another_one() {
 /// A held result does not replace one that was written later.
 #[test]
 fn accepting_replaces_what_stood_there_and_nothing_later() {
-    let place = two_nights(36);
+    let place = two_batches(36);
     let (out, held) = (place.at("out/o"), place.at("out/o.held"));
     place.with(&[place.at("in/0.parquet")], &out, &[]).ends_with(0);
     let accept = || Ran::of(program().arg("accept").arg(&held).output().unwrap());
@@ -243,7 +243,7 @@ fn accepting_replaces_what_stood_there_and_nothing_later() {
 /// A batch that follows a held one replaces it, in a run and when rows are merged.
 #[test]
 fn a_held_batch_gives_way_to_what_is_published_after_it() {
-    let place = two_nights(39);
+    let place = two_batches(39);
     let index = place.at("index");
     write_docs(&place.at("in/2.parquet"), &numbered(vec!["a new text that comes again and again"; 60]), 300);
     let before = place.out(1);
@@ -266,9 +266,9 @@ fn a_held_batch_gives_way_to_what_is_published_after_it() {
 #[test]
 fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
     let docs = made_docs(90);
-    let mut place = Nights::new("exact,minhash");
-    place.same_night(&docs[..60]).ends_with(0);
-    place.same_night(&docs[60..]).ends_with(0);
+    let mut place = IndexPlace::new("exact,minhash");
+    place.same_batch(&docs[..60]).ends_with(0);
+    place.same_batch(&docs[60..]).ends_with(0);
     let index = place.at("index");
     let first_doc = record(&place.out(1))["index"]["first_doc"].as_i64().unwrap();
     // A document in the last batch that added its text.
@@ -290,7 +290,7 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
     // If its text arrives again, it is new; that of another document is not.
     let other = docs[60..].iter().find(|doc| doc.id != gone.id && !removed.contains(&doc.id) && doc.text != gone.text);
     let again = numbered([gone.text.clone(), other.unwrap().text.clone()]);
-    place.same_night(&again).ends_with(0);
+    place.same_batch(&again).ends_with(0);
     let table = Table::read(&place.out(2).join("removed"));
     assert!(!table.numbers("kept_doc").contains(&(row as i64)), "removed in favor of a forgotten document");
     assert!(table.texts("id").contains(&"d1".to_owned()), "{:?}", table.texts("id"));
@@ -312,23 +312,23 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
 #[test]
 fn a_text_stays_forgotten_if_another_copy_of_it_is_kept() {
     let text = |word: &str| (0..60).map(|n| format!("{word}{n}")).collect::<Vec<_>>().join(" ");
-    let mut place = Nights::new("exact,minhash");
-    place.night(numbered([text("first")])).ends_with(0);
-    place.night(numbered([text("same"), text("other"), text("same")])).ends_with(0);
+    let mut place = IndexPlace::new("exact,minhash");
+    place.batch(numbered([text("first")])).ends_with(0);
+    place.batch(numbered([text("same"), text("other"), text("same")])).ends_with(0);
     assert_eq!(removed_ids(&place.out(1)), ["d2"]);
     let index = place.at("index");
     // An earlier batch has a document with the same id.
     looked_after(&index, &["forget", "--id", "d0"]).ends_with(0);
     place.again(1, &["--overwrite", "--keep", "doc desc"]).ends_with(0);
     assert_eq!(removed_ids(&place.out(1)), ["d0"]);
-    place.night(numbered([text("same"), text("other")])).ends_with(0);
+    place.batch(numbered([text("same"), text("other")])).ends_with(0);
     assert_eq!(removed_ids(&place.out(2)), ["d1"]);
 }
 
 /// A batch that was never published is given up with a warning, and only if its location is accessible.
 #[test]
 fn a_batch_that_is_given_up_is_reported() {
-    let mut place = two_nights(43);
+    let mut place = two_batches(43);
     write_docs(&place.at("in/2.parquet"), &made_docs(40), 300);
     place.docs.push(made_docs(40));
     assert_eq!(place.killed_at(2, "rows named").code, -1);
@@ -346,7 +346,7 @@ fn a_batch_that_is_given_up_is_reported() {
 /// If the file system metadata of a batch differs, its files are read once.
 #[test]
 fn a_batch_that_comes_again_is_hashed_once() {
-    let place = two_nights(47);
+    let place = two_batches(47);
     // Each pass over a corpus has a leading thread.
     let readings = || {
         let ran = place.again(1, &["-v"]).ends_with(0).says(&["already published"]);
@@ -362,8 +362,8 @@ fn a_batch_that_comes_again_is_hashed_once() {
 #[test]
 fn an_index_of_links_is_read() {
     let docs = made_docs(60);
-    let mut place = Nights::new("exact,minhash");
-    place.same_night(&docs[..40]).ends_with(0);
+    let mut place = IndexPlace::new("exact,minhash");
+    place.same_batch(&docs[..40]).ends_with(0);
     let index = place.at("index");
     let reference = ["--reference", index.to_str().unwrap()];
     write_docs(&place.at("new/docs.parquet"), &docs[20..], 300);
@@ -394,9 +394,9 @@ fn an_index_of_links_is_read() {
 #[test]
 fn a_restore_that_is_killed_forgets_nothing_less() {
     for step in ["restored", "later generation removed", "restored generation recorded"] {
-        let mut place = Nights::new("exact");
+        let mut place = IndexPlace::new("exact");
         for docs in dealt(made_docs(60), 3, 41) {
-            place.same_night(&docs).ends_with(0);
+            place.same_batch(&docs).ends_with(0);
         }
         let index = place.at("index");
         let removed = removed_ids(&place.out(0));
@@ -420,14 +420,14 @@ fn a_restore_that_is_killed_forgets_nothing_less() {
 /// Forgotten documents stay forgotten when rows are merged, and when the next batch is recomputed.
 #[test]
 fn forgotten_documents_stay_forgotten_when_rows_are_merged() {
-    let mut place = Nights::new("exact,minhash");
-    let nights = dealt(made_docs(400), 11, 37);
-    for docs in &nights {
-        place.same_night(docs).ends_with(0);
+    let mut place = IndexPlace::new("exact,minhash");
+    let batches = dealt(made_docs(400), 11, 37);
+    for docs in &batches {
+        place.same_batch(docs).ends_with(0);
     }
     let index = place.at("index");
-    for night in ["n3", "n10"] {
-        looked_after(&index, &["forget", "--batch", night]).ends_with(0);
+    for batch in ["n3", "n10"] {
+        looked_after(&index, &["forget", "--batch", batch]).ends_with(0);
     }
     let forgotten = || {
         let told = looked_after(&index, &["info", "--json"]).ends_with(0).stdout;
@@ -588,7 +588,7 @@ fn as_another_user(folder: &Path) -> Option<impl Fn(&[&str]) -> Ran + use<>> {
 /// Another user's index can be read and used as a reference, even while its owner adds a batch.
 #[test]
 fn an_index_that_may_only_be_read_is_read() {
-    let mut place = two_nights(38);
+    let mut place = two_batches(38);
     let (index, out) = (place.at("index"), place.at("theirs/o"));
     let Some(they) = as_another_user(&place.at("")) else {
         eprintln!("skipped: no other user can be had here (setpriv as root)");
@@ -619,6 +619,6 @@ fn an_index_that_may_only_be_read_is_read() {
     // Commands that need to write report an error.
     they(&["index", "forget", &shown, "--batch", "n0"]).ends_with(1).says(&["Permission denied"]);
     same_tree(&before, &index, "a change that another user may not make");
-    place.night(made_docs(20)).ends_with(0);
+    place.batch(made_docs(20)).ends_with(0);
     they(&["index", "verify", &shown]).ends_with(0);
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, StringArray};
 
-use crate::index_place::{Nights, looked_after};
+use crate::index_place::{IndexPlace, looked_after};
 use crate::kit::{Doc, Table, record, write_columns};
 
 /// Returns words that are unique to a range of numbers.
@@ -29,15 +29,15 @@ fn others(batch: usize) -> Vec<Doc> {
 }
 
 /// Creates batches of some documents and of others, with a removal rule.
-fn place(chain: &str) -> Nights {
-    let mut place = Nights::new("exact,minhash");
+fn place(chain: &str) -> IndexPlace {
+    let mut place = IndexPlace::new("exact,minhash");
     place.more = ["--chain", chain, "--remove-if", "pair", "--corpus", "keep"].map(str::to_owned).to_vec();
     place
 }
 
-fn batch(place: &mut Nights, docs: Vec<Doc>) -> Vec<[String; 3]> {
+fn batch(place: &mut IndexPlace, docs: Vec<Doc>) -> Vec<[String; 3]> {
     let at = place.docs.len();
-    place.night([docs, others(at)].concat()).ends_with(0);
+    place.batch([docs, others(at)].concat()).ends_with(0);
     removed(&place.out(at))
 }
 
@@ -95,7 +95,7 @@ fn the_end_of_a_chain_is_reported_by_its_own_id() {
         let first: Vec<Doc> = (0..6).map(step).chain(others(0)).collect();
         place.more.extend(["--keep", "doc asc"].map(str::to_owned));
         if has_ids {
-            place.night(first).ends_with(0);
+            place.batch(first).ends_with(0);
         } else {
             let texts = first.iter().map(|doc| Some(doc.text.as_str())).collect::<StringArray>();
             write_columns(&place.at("in/0.parquet"), &[("text", Arc::new(texts) as ArrayRef)], 300);
@@ -115,10 +115,10 @@ fn the_end_of_a_chain_is_reported_by_its_own_id() {
 #[test]
 fn a_text_is_known_by_the_copy_that_is_kept() {
     for algorithms in ["exact", "exact,minhash", "exact,simhash:distance=12", "exact,versions"] {
-        let mut place = Nights::new(algorithms);
+        let mut place = IndexPlace::new(algorithms);
         place.more = ["--keep", "score desc", "--remove-if", "pair"].map(str::to_owned).to_vec();
         let [text, version, _] = three().map(|doc| doc.text);
-        let write = |place: &Nights, batch: usize, rows: &[(&str, &str, i64)]| {
+        let write = |place: &IndexPlace, batch: usize, rows: &[(&str, &str, i64)]| {
             let others = others(batch);
             let all = || rows.iter().copied().chain(others.iter().map(|doc| (doc.id.as_str(), doc.text.as_str(), 0)));
             let ids: ArrayRef = Arc::new(StringArray::from_iter_values(all().map(|row| row.0)));

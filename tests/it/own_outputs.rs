@@ -167,10 +167,10 @@ fn a_folder_of_results_alone_says_that_one_may_be_named() {
 
 /// The outputs and the index of the script are inside the crawl that it reads.
 #[test]
-fn nights_inside_the_corpus_do_not_remove_it() {
+fn runs_inside_the_corpus_do_not_remove_it() {
     let folder = tempfile::tempdir().unwrap();
     let corpus = corpus(folder.path());
-    let night = |name: &str| {
+    let nightly = |name: &str| {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/nightly.sh");
         let mut command = std::process::Command::new("sh");
         command.env("DUPSIFT", env!("CARGO_BIN_EXE_dupsift")).arg(script).arg(&corpus).arg(corpus.join("dedup"));
@@ -178,9 +178,9 @@ fn nights_inside_the_corpus_do_not_remove_it() {
         Ran::of(command.output().unwrap()).ends_with(0);
     };
     let removed = |name: &str| record(&corpus.join("dedup").join(name))["removal"]["removed"].as_u64().unwrap();
-    night("1");
-    night("2");
-    night("3");
+    nightly("1");
+    nightly("2");
+    nightly("3");
     assert_eq!((removed("2"), removed("3")), (removed("1"), removed("1")));
     let third = corpus.join("dedup/3");
     assert_eq!(rows(&third), ROWS as u64);

@@ -201,7 +201,7 @@ fn a_run_that_started_over_resumes() {
     place.run("monday", &["--checkpoint", "never"]).ends_with(0);
     place.killed_in("tuesday", 12, &[]).unwrap();
     place.run("tuesday", &[]).ends_with(0);
-    place.is_as(&whole, "tuesday", "more guests than room");
+    place.is_as(&whole, "tuesday", "more indexed documents than reserved");
 }
 
 #[test]

@@ -209,12 +209,12 @@ fn a_batch_with_another_text_is_not_published_already() {
     let folder = tempfile::tempdir().unwrap();
     let docs = corpus(folder.path());
     let (out, index) = (folder.path().join("n1"), folder.path().join("seen"));
-    let night = || run(&[&docs], &out, &["--index", index.to_str().unwrap(), "--algorithms", "exact"]);
-    night().ends_with(0);
+    let incremental = || run(&[&docs], &out, &["--index", index.to_str().unwrap(), "--algorithms", "exact"]);
+    incremental().ends_with(0);
     fs::set_permissions(docs.join("b.jsonl"), fs::Permissions::from_mode(0o600)).unwrap();
-    night().ends_with(0).says(&["was already published"]);
+    incremental().ends_with(0).says(&["was already published"]);
     change(&docs.join("b.jsonl"), "\"id\":\"d", "\"id\":\"e", false);
-    night().ends_with(2).says(&["is already in the index, with other files"]);
+    incremental().ends_with(2).says(&["is already in the index, with other files"]);
 }
 
 /// Inspecting a result shows no texts that the run did not read.

@@ -24,7 +24,7 @@ use dupsift_spill::shuffle::AtomicBits;
 pub struct Again<'a> {
     index: Index,
     manifest: Manifest,
-    night: &'a IndexReport,
+    batch: &'a IndexReport,
 }
 
 impl<'a> Again<'a> {
@@ -32,9 +32,9 @@ impl<'a> Again<'a> {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the index does not exist, or is not the one that the batch was matched against.
-    pub fn open(night: &'a IndexReport, dir: &Path) -> Result<Again<'a>> {
+    pub fn open(batch: &'a IndexReport, dir: &Path) -> Result<Again<'a>> {
         let Some(index) = Index::look(dir, state)? else {
-            return Err(match night.generation == night.read_generation {
+            return Err(match batch.generation == batch.read_generation {
                 true => Error::usage(
                     "the run was matched against a reference whose texts were not saved; look up matches in removed/, which names the kept document",
                 ),
@@ -45,14 +45,14 @@ impl<'a> Again<'a> {
             });
         };
         let manifest = index.manifest.clone().unwrap_or_default();
-        if !is_same(&manifest, night) {
+        if !is_same(&manifest, batch) {
             return Err(Error::usage(format!(
                 "the index {} is not the one that the run was matched against: it has {}; expected that run's index",
                 dir.display(),
                 counted(manifest.next_doc, "document")
             )));
         }
-        Ok(Again { index, manifest, night })
+        Ok(Again { index, manifest, batch })
     }
 
     /// Reads the statistics and models that the batch was signed with.
@@ -71,7 +71,7 @@ impl<'a> Again<'a> {
     pub fn with_id(&self, engine: &Engine<'_>, id: &str) -> Result<Vec<u64>> {
         let mut found = Vec::new();
         each_id(&self.index, &self.manifest, &mut |doc, known| {
-            if known == id && doc < self.night.first_doc && !self.manifest.is_forgotten(IndexDoc(doc)) {
+            if known == id && doc < self.batch.first_doc && !self.manifest.is_forgotten(IndexDoc(doc)) {
                 found.push(doc);
             }
             engine.go_on()
@@ -132,19 +132,19 @@ impl<'a> Again<'a> {
         numbers: impl IntoIterator<Item = u64>,
         work: impl FnOnce(&Session<'_>) -> Result<T>,
     ) -> Result<T> {
-        let met = AtomicBits::new(session.engine.dir, "met-again", self.night.first_doc as usize)?;
+        let met = AtomicBits::new(session.engine.dir, "met-again", self.batch.first_doc as usize)?;
         numbers
             .into_iter()
-            .filter(|&number| number < self.night.first_doc)
+            .filter(|&number| number < self.batch.first_doc)
             .for_each(|number| _ = met.set(number as usize));
         let base = met.count();
-        let numbered = Numbered { base, next_doc: IndexDoc(self.night.first_doc), documents_planned: u64::MAX };
+        let numbered = Numbered { base, next_doc: IndexDoc(self.batch.first_doc), documents_planned: u64::MAX };
         let source = session.source.shifted(base);
-        let night = session.shifted(&source, base);
+        let shifted = session.shifted(&source, base);
         let mut joining = Joining::new(&self.index, session.options, numbered);
         joining.look_up(session.engine, &self.manifest, &met)?;
         let (indexed, known) = joining.indexed(session.engine)?;
-        let source = indexed.map_or_else(|| night.source.shifted(0), |indexed| night.source.after(&indexed));
-        work(&night.joined(&source, known))
+        let source = indexed.map_or_else(|| shifted.source.shifted(0), |indexed| shifted.source.after(&indexed));
+        work(&shifted.joined(&source, known))
     }
 }

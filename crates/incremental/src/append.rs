@@ -37,7 +37,7 @@ use dupsift_text::Field;
 const AT_ONCE: usize = 4 << 20;
 
 /// Holds what is known about a batch after its tables have been written.
-pub struct Night<'n> {
+pub struct FinishedBatch<'n> {
     /// The keys by which the batch's documents match others, by label.
     pub keys: Vec<(String, Keys)>,
     /// The hashes of the batch's texts, as keys.
@@ -63,7 +63,7 @@ pub fn append(
     session: &Session<'_>,
     job: &Job<'_>,
     numbered: Numbered,
-    night: Night<'_>,
+    finished: FinishedBatch<'_>,
     removal: Option<&RemovalReport>,
 ) -> Result<Manifest> {
     let mut next = job.index.manifest.clone().unwrap_or_default();
@@ -85,12 +85,12 @@ pub fn append(
     }
     let stored = AtomicBits::new(session.engine.dir, "stored", session.documents() as usize)?;
     let (folder, rows_folder) = (name("b"), name("r"));
-    let fates = fates(session, &night)?;
-    let parts = write_parts(session, &job.index.begin(BATCHES, &folder)?, &night, (&fates, &stored))?;
+    let fates = fates(session, &finished)?;
+    let parts = write_parts(session, &job.index.begin(BATCHES, &folder)?, &finished, (&fates, &stored))?;
     stop_at("documents");
     let dir = job.index.begin(ROWS, &rows_folder)?;
-    let mut written = write_keys(session.engine, &dir, &night, (numbered, &fates.known), &stored)?;
-    for noted in night.noted {
+    let mut written = write_keys(session.engine, &dir, &finished, (numbered, &fates.known), &stored)?;
+    for noted in finished.noted {
         let name = noted.name.clone();
         written += write_run(session.engine, &dir, &name, fates.known.rename(session.engine, noted, numbered)?, false)?;
     }
@@ -107,7 +107,7 @@ pub fn append(
         texts: stored.count(),
         inputs: job.batch.inputs.clone(),
         stamps: job.batch.stamps.clone(),
-        contents: night.contents,
+        contents: finished.contents,
         // The path is the same before and after the output exists.
         out: real_path(&job.options.out).unwrap_or_else(|_| absolute(&job.options.out)),
         read_generation,
@@ -117,7 +117,7 @@ pub fn append(
         parts,
         ..Batch::default()
     });
-    forget_again(job, &mut next, session, (numbered, night.copies))?;
+    forget_again(job, &mut next, session, (numbered, finished.copies))?;
     running.end(stored.count(), written, 0);
     Ok(next)
 }
@@ -164,13 +164,13 @@ fn publication() -> String {
 fn write_keys(
     engine: &Engine<'_>,
     dir: &Path,
-    night: &Night<'_>,
+    finished: &FinishedBatch<'_>,
     names: (Numbered, &KnownBy<'_>),
     stored: &AtomicBits,
 ) -> Result<u64> {
-    let copy_keys = night.copy_keys.iter().map(|keys| (COPIES, keys));
+    let copy_keys = finished.copy_keys.iter().map(|keys| (COPIES, keys));
     let mut written = 0;
-    for (label, keys) in night.keys.iter().map(|(label, keys)| (label.as_str(), keys)).chain(copy_keys) {
+    for (label, keys) in finished.keys.iter().map(|(label, keys)| (label.as_str(), keys)).chain(copy_keys) {
         written += write_rows(engine, dir, label, &keys.rows, names, stored)?;
         if let Some(sketches) = &keys.sketches {
             write_sketches(engine, dir, label, sketches, names, stored)?;
@@ -245,10 +245,10 @@ fn copy_below(from: &Path, to: &Path) -> Result<()> {
 fn write_parts(
     session: &Session<'_>,
     dir: &Path,
-    night: &Night<'_>,
+    finished: &FinishedBatch<'_>,
     (fates, stored): (&Fates<'_>, &AtomicBits),
 ) -> Result<Vec<Part>> {
-    let id = night.ids.id_type().0;
+    let id = finished.ids.id_type().0;
     let view = View::first(session);
     let chosen = fates.chosen.clone();
     let rows = RowFilter::Where(Arc::new(move |doc| chosen.get(doc as usize)));
@@ -296,10 +296,10 @@ struct Fates<'f> {
     chosen: Arc<AtomicBits>,
 }
 
-fn fates<'f>(session: &Session<'_>, night: &Night<'f>) -> Result<Fates<'f>> {
+fn fates<'f>(session: &Session<'_>, finished: &FinishedBatch<'f>) -> Result<Fates<'f>> {
     let kept_for = AtomicCells::new(session.engine.dir, "fates", session.rows() as usize)?;
     let removed = AtomicBits::new(session.engine.dir, "removed", session.documents() as usize)?;
-    if let Some(decided) = night.decided {
+    if let Some(decided) = finished.decided {
         removals::each(decided, session.engine.budget.a_thread, |doc, kept| {
             removed.set(doc as usize);
             if let Some(own) = doc.checked_sub(session.base) {
@@ -308,7 +308,7 @@ fn fates<'f>(session: &Session<'_>, night: &Night<'f>) -> Result<Fates<'f>> {
             Ok(())
         })?;
     }
-    let known = KnownBy::new(session, night.copies, &removed)?;
+    let known = KnownBy::new(session, finished.copies, &removed)?;
     let chosen = AtomicBits::new(session.engine.dir, "chosen", session.documents() as usize)?;
     (session.base..session.documents()).filter(|&doc| known.has(doc)).for_each(|doc| _ = chosen.set(doc as usize));
     Ok(Fates { kept: kept_for, known, chosen: Arc::new(chosen) })

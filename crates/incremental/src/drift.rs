@@ -23,20 +23,20 @@ const LEAST: u64 = 1_000;
 const GROWN: u64 = 8;
 
 /// The number of earlier batches to compare with. Batches with fewer than an eighth of this batch's documents are ignored.
-const NIGHTS: usize = 7;
+const RECENT: usize = 7;
 const EIGHTH: u64 = 8;
 
 /// Records the candidates of the batch, and warns if there are many more than expected. Returns the guards that fired because there are
 /// more than `factor` times as many as expected.
 pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, factor: u64) -> Vec<Fired> {
     let mut fired = Vec::new();
-    let Some(night) = manifest.batches.last_mut().filter(|_| appends) else { return fired };
-    night.used = report.documents.used;
-    night.candidates = report.algorithms.iter().map(|one| (one.label.clone(), one.candidates)).collect();
-    let Some((night, earlier)) = manifest.batches.split_last() else { return fired };
-    for (label, _) in night.candidates.iter().filter(|(_, count)| **count >= LEAST) {
-        let now = rate(night, label);
-        let Some(expected) = expected(earlier, night, label) else { continue };
+    let Some(batch) = manifest.batches.last_mut().filter(|_| appends) else { return fired };
+    batch.used = report.documents.used;
+    batch.candidates = report.algorithms.iter().map(|one| (one.label.clone(), one.candidates)).collect();
+    let Some((batch, earlier)) = manifest.batches.split_last() else { return fired };
+    for (label, _) in batch.candidates.iter().filter(|(_, count)| **count >= LEAST) {
+        let now = rate(batch, label);
+        let Some(expected) = expected(earlier, batch, label) else { continue };
         match candidates(label, now, expected, factor) {
             Some(guard) => fired.push(guard),
             None if now > FACTOR * expected => report.warnings.push(format!(
@@ -57,26 +57,26 @@ pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, fac
 }
 
 /// Returns the candidates per document.
-fn rate(night: &Batch, label: &str) -> f64 {
-    night.candidates.get(label).copied().unwrap_or_default() as f64 / night.used.max(1) as f64
+fn rate(batch: &Batch, label: &str) -> f64 {
+    batch.candidates.get(label).copied().unwrap_or_default() as f64 / batch.used.max(1) as f64
 }
 
 /// Returns how many others a document in the batch can match: all in the index, and half of the batch.
-fn others(night: &Batch) -> f64 {
-    night.first_doc as f64 + night.used.max(1) as f64 / 2.0
+fn others(batch: &Batch) -> f64 {
+    batch.first_doc as f64 + batch.used.max(1) as f64 / 2.0
 }
 
 /// Returns the expected candidates per document; `None` if there is no earlier batch.
-fn expected(earlier: &[Batch], tonight: &Batch, label: &str) -> Option<f64> {
-    let is_large = |night: &&Batch| night.used * EIGHTH >= tonight.used && night.candidates.contains_key(label);
-    let mut nights: Vec<&Batch> = earlier.iter().rev().filter(is_large).take(NIGHTS).collect();
-    if nights.is_empty() {
-        nights = earlier.iter().rev().take(NIGHTS).collect();
+fn expected(earlier: &[Batch], current: &Batch, label: &str) -> Option<f64> {
+    let is_large = |batch: &&Batch| batch.used * EIGHTH >= current.used && batch.candidates.contains_key(label);
+    let mut batches: Vec<&Batch> = earlier.iter().rev().filter(is_large).take(RECENT).collect();
+    if batches.is_empty() {
+        batches = earlier.iter().rev().take(RECENT).collect();
     }
-    let grown = |night: &Batch| {
-        rate(night, label).max(1.0 / night.used.max(1) as f64) * (others(tonight) / others(night)).max(1.0)
+    let grown = |batch: &Batch| {
+        rate(batch, label).max(1.0 / batch.used.max(1) as f64) * (others(current) / others(batch)).max(1.0)
     };
-    let mut rates: Vec<f64> = nights.into_iter().map(grown).collect();
+    let mut rates: Vec<f64> = batches.into_iter().map(grown).collect();
     rates.sort_unstable_by(f64::total_cmp);
     rates.get(rates.len() / 2).copied()
 }
@@ -85,23 +85,23 @@ fn expected(earlier: &[Batch], tonight: &Batch, label: &str) -> Option<f64> {
 mod tests {
     use super::*;
 
-    fn night(first_doc: u64, used: u64, candidates: u64) -> Batch {
+    fn batch(first_doc: u64, used: u64, candidates: u64) -> Batch {
         Batch { first_doc, used, candidates: [("cosine".to_owned(), candidates)].into(), ..Batch::default() }
     }
 
     #[test]
-    fn what_is_expected_grows_with_the_index_and_is_of_the_nights_before() {
-        let first = night(0, 1_000, 200);
+    fn the_expectation_grows_with_the_index_and_follows_earlier_batches() {
+        let first = batch(0, 1_000, 200);
         assert_eq!(expected(&[], &first, "cosine"), None);
-        let second = night(1_000, 2_000, 0);
+        let second = batch(1_000, 2_000, 0);
         assert_eq!(expected(std::slice::from_ref(&first), &second, "cosine"), Some(0.8));
         // Batches of about the same size: the median of the last seven, one of which is unusual and one of which has three documents.
-        let mut nights: Vec<Batch> = (0..9).map(|at| night(1_000_000 + 10 * at, 1_000, 2_000)).collect();
-        nights[4] = night(1_000_040, 1_000, 900_000);
-        nights.push(night(1_000_095, 3, 0));
-        let found = expected(&nights, &night(1_000_100, 1_000, 0), "cosine").expect("some");
+        let mut batches: Vec<Batch> = (0..9).map(|at| batch(1_000_000 + 10 * at, 1_000, 2_000)).collect();
+        batches[4] = batch(1_000_040, 1_000, 900_000);
+        batches.push(batch(1_000_095, 3, 0));
+        let found = expected(&batches, &batch(1_000_100, 1_000, 0), "cosine").expect("some");
         assert!((found - 2.0).abs() < 0.001, "{found}");
         // After a batch without candidates, one candidate in a thousand documents is assumed.
-        assert_eq!(expected(&[night(0, 1_000, 0)], &night(0, 1_000, 5), "cosine"), Some(0.001));
+        assert_eq!(expected(&[batch(0, 1_000, 0)], &batch(0, 1_000, 5), "cosine"), Some(0.001));
     }
 }

@@ -25,13 +25,13 @@ mod job;
 mod join;
 mod known_by;
 mod nearest;
-mod night;
 mod place;
 mod published;
 mod recipe;
 mod reference;
 mod rows;
 mod rule_out;
+mod run_batch;
 mod scan;
 pub mod upkeep;
 
@@ -40,9 +40,9 @@ use std::sync::atomic::AtomicBool;
 
 pub use again::Again;
 pub use batch::accept;
-use night::{Purpose, matched};
 pub use place::place_of;
 use reference::Reference;
+use run_batch::{Purpose, matched};
 
 use dupsift_core::error::Result;
 use dupsift_engine::engine::progress::Progress;

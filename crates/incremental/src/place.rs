@@ -7,18 +7,18 @@ use dupsift_engine::job::run_report::RunReport;
 use dupsift_index::{Index, IndexReport, Manifest};
 
 /// Returns whether an index has everything that the batch was matched against.
-pub fn is_same(manifest: &Manifest, night: &IndexReport) -> bool {
-    let is_known = night.identity.is_empty() || night.identity == manifest.identity(night.first_doc);
-    is_known && manifest.next_doc >= night.first_doc
+pub fn is_same(manifest: &Manifest, batch: &IndexReport) -> bool {
+    let is_known = batch.identity.is_empty() || batch.identity == manifest.identity(batch.first_doc);
+    is_known && manifest.next_doc >= batch.first_doc
 }
 
 /// Returns the folder of the index of a batch whose result is in `dir`: the first possible place with everything that the batch was matched
 /// against, or else the first one that exists.
-pub fn place_of(night: &IndexReport, report: &RunReport, dir: &Path) -> PathBuf {
-    let places = report.places(&night.folder, dir);
+pub fn place_of(batch: &IndexReport, report: &RunReport, dir: &Path) -> PathBuf {
+    let places = report.places(&batch.folder, dir);
     let is_it = |dir: &&PathBuf| {
         let index = Index::look(dir, state).ok().flatten();
-        index.and_then(|index| index.manifest.as_ref().map(|manifest| is_same(manifest, night))).unwrap_or(false)
+        index.and_then(|index| index.manifest.as_ref().map(|manifest| is_same(manifest, batch))).unwrap_or(false)
     };
     let found = places.iter().find(is_it).or_else(|| places.iter().find(|dir| dir.is_dir()));
     found.unwrap_or(&places[0]).clone()

@@ -5,9 +5,9 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::night::{Purpose, matched};
 use super::published::state;
 use super::recipe::PLANNED;
+use super::run_batch::{Purpose, matched};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::counted;
 use dupsift_core::safe_fs::{self, MOST_JSON};

@@ -57,7 +57,7 @@ impl RulingOut<'_> {
         let old = self.words_of(&ranks)?;
         engine.work(
             windows.partitions(),
-            || Ok(Judging { ruling: self, ranks: &ranks, old: &old, met, night: Vec::new(), one: Vec::new() }),
+            || Ok(Judging { ruling: self, ranks: &ranks, old: &old, met, batch: Vec::new(), one: Vec::new() }),
             |judging, partition| {
                 let records = windows.load(partition, engine.budget.a_thread)?;
                 for group in records.groups() {
@@ -143,9 +143,9 @@ impl Shared for Windows<'_> {
         self.windows.push(row)
     }
 
-    fn partition(&mut self, night: &Records) -> Result<()> {
-        for (group, _) in night.groups().zip(self.shared.drain(..)).filter(|(_, shared)| *shared) {
-            group.into_iter().try_for_each(|at| self.windows.push(night.record(at)))?;
+    fn partition(&mut self, batch: &Records) -> Result<()> {
+        for (group, _) in batch.groups().zip(self.shared.drain(..)).filter(|(_, shared)| *shared) {
+            group.into_iter().try_for_each(|at| self.windows.push(batch.record(at)))?;
         }
         Ok(())
     }
@@ -161,7 +161,7 @@ struct Judging<'j, 'r> {
     ranks: &'j Ranks,
     old: &'j SketchFile,
     met: &'j AtomicBits,
-    night: Vec<u64>,
+    batch: Vec<u64>,
     one: Vec<u64>,
 }
 
@@ -181,19 +181,19 @@ impl Judging<'_, '_> {
         }
         let words = bound.scheme.index_words;
         self.one.resize(words, 0);
-        let mut of_night = docs().filter(|&doc| doc >= next_doc).peekable();
-        while of_night.peek().is_some() {
+        let mut of_batch = docs().filter(|&doc| doc >= next_doc).peekable();
+        while of_batch.peek().is_some() {
             scan.engine.go_on()?;
-            self.night.clear();
-            for doc in of_night.by_ref().take(AT_ONCE) {
-                let begin = self.night.len();
-                self.night.resize(begin + words, 0);
-                sketches.copy(doc.0 - next_doc.0, &mut self.night[begin..]);
+            self.batch.clear();
+            for doc in of_batch.by_ref().take(AT_ONCE) {
+                let begin = self.batch.len();
+                self.batch.resize(begin + words, 0);
+                sketches.copy(doc.0 - next_doc.0, &mut self.batch[begin..]);
             }
             for doc in docs().filter(|&doc| doc < next_doc).map(IndexDoc::as_usize) {
                 let Some(rank) = self.ranks.rank(doc).filter(|_| !self.met.get(doc)) else { continue };
                 self.old.copy(rank as u64, &mut self.one);
-                if self.night.chunks_exact(words).any(|night| bound.signer.may_be_pair(&self.one, night)) {
+                if self.batch.chunks_exact(words).any(|batch| bound.signer.may_be_pair(&self.one, batch)) {
                     self.met.set(doc);
                 }
             }

@@ -19,11 +19,11 @@ pub trait Shared: Send {
     /// Returns an error if the disk is full.
     fn row(&mut self, group: usize, doc: IndexDoc, row: &[u8]) -> Result<()>;
 
-    /// Ends a partition after all its groups; `_night` holds the batch's rows in that partition.
+    /// Ends a partition after all its groups; `_batch` holds the batch's rows in that partition.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    fn partition(&mut self, _night: &Records) -> Result<()> {
+    fn partition(&mut self, _batch: &Records) -> Result<()> {
         Ok(())
     }
 

@@ -170,7 +170,7 @@ pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
     let Some(mut next) = index.manifest.clone() else { return Ok(0) };
     let found = match what {
         Forget::Batch(name) => {
-            let Some(night) = next.batches.iter().find(|batch| batch.name == *name) else {
+            let Some(batch) = next.batches.iter().find(|batch| batch.name == *name) else {
                 let names: Vec<&str> = next.batches.iter().map(|batch| batch.name.as_str()).collect();
                 let hint = dupsift_core::error::did_you_mean(name, names.iter().copied());
                 return Err(Error::wrong(
@@ -178,7 +178,7 @@ pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
                     format_args!("there is no batch {name:?} in {}{hint}", dir.display()),
                 ));
             };
-            vec![[night.first_doc, night.first_doc + night.rows]]
+            vec![[batch.first_doc, batch.first_doc + batch.rows]]
         }
         Forget::Ids(ids) => documents_of(&index, &next, ids)?,
     };
@@ -208,9 +208,9 @@ pub fn restore(dir: &Path, generation: u64) -> Result<Restored> {
 /// # Errors
 /// Returns an error if a file is damaged, or an error from `each`.
 pub(super) fn each_id(index: &Index, manifest: &Manifest, each: &mut dyn FnMut(u64, &str) -> Result<()>) -> Result<()> {
-    for night in &manifest.batches {
-        for part in &night.parts {
-            let path = index.folder(BATCHES, &night.folder).join(&part.file.name);
+    for batch in &manifest.batches {
+        for part in &batch.parts {
+            let path = index.folder(BATCHES, &batch.folder).join(&part.file.name);
             let mut doc = part.first_doc;
             read_rows(&path, None, Some(&["id", COPY_HASH]), &mut |batch| {
                 let hashes = batch.column_by_name(COPY_HASH).and_then(|column| column.as_fixed_size_binary_opt());
@@ -256,7 +256,7 @@ mod tests {
 
     /// Merges after each batch, as `compact` does. Returns the rewritten bytes as a multiple of the total, and the maximum number of
     /// folders.
-    fn nights(sizes: impl Iterator<Item = u64>) -> (f64, usize) {
+    fn batches(sizes: impl Iterator<Item = u64>) -> (f64, usize) {
         let (mut folders, mut anew, mut most): (Vec<u64>, u64, usize) = (Vec::new(), 0, 0);
         for size in sizes {
             folders.push(size);
@@ -272,15 +272,15 @@ mod tests {
 
     #[test]
     fn rows_are_written_anew_seldom_and_folders_stay_few() {
-        let (anew, most) = nights((0..30).map(|_| 100));
+        let (anew, most) = batches((0..30).map(|_| 100));
         assert!(anew <= 1.0 && most <= 12, "{anew} {most}");
-        let (anew, most) = nights((0..365).map(|_| 100));
+        let (anew, most) = batches((0..365).map(|_| 100));
         assert!(anew <= 3.0 && most <= MANY, "{anew} {most}");
         // Batches of very different sizes, some nearly empty.
-        let size = |night: u64| {
-            [1_000, 10, 30, 1, 700, 2, 90, 5, 3, 300][(dupsift_core::hash::splitmix64(3, night) % 10) as usize]
+        let size = |batch: u64| {
+            [1_000, 10, 30, 1, 700, 2, 90, 5, 3, 300][(dupsift_core::hash::splitmix64(3, batch) % 10) as usize]
         };
-        let (anew, most) = nights((0..365).map(size));
+        let (anew, most) = batches((0..365).map(size));
         assert!(anew <= 6.0 && most <= MANY + 2, "{anew} {most}");
     }
 }

@@ -35,7 +35,7 @@ pub use generations::Generations;
 pub use manifest::{Batch, FORMAT, Line, Manifest, Part, Rows};
 pub use open::{Index, State, statistics_in, stop_at};
 pub use part::{COPY_HASH, KEPT_DOC, PartWriter, TEXT, field_column, part_schema, read_rows};
-pub use report::{IndexReport, NightMet};
+pub use report::{IndexReport, MatchedBatch};
 pub use restore::{Restored, restore};
 pub use rights::check_rights;
 pub use rows::{Groups, meet};

@@ -195,10 +195,10 @@ impl Manifest {
     /// statistics, whose record contains the time when they were computed.
     pub fn identity(&self, before: u64) -> String {
         let files = self.statistics_files.iter().map(|file| format!("{} {}\n", file.name, file.xxh3));
-        let nights = self.batches.iter().filter(|batch| batch.first_doc < before);
-        let nights =
-            nights.map(|batch| format!("{} {} {} {}\n", batch.first_doc, batch.inputs, batch.contents, batch.name));
-        format!("{:032x}", hash128(files.chain(nights).collect::<String>().as_bytes()))
+        let batches = self.batches.iter().filter(|batch| batch.first_doc < before);
+        let batches =
+            batches.map(|batch| format!("{} {} {} {}\n", batch.first_doc, batch.inputs, batch.contents, batch.name));
+        format!("{:032x}", hash128(files.chain(batches).collect::<String>().as_bytes()))
     }
 
     /// Returns the folders that contain its files: the kind and the name of each folder.

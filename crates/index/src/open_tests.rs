@@ -4,7 +4,7 @@ use crate::generations::KEPT;
 use crate::lock::LOCK;
 use crate::manifest::FORMAT;
 
-fn night(generation: u64) -> Manifest {
+fn manifest_of(generation: u64) -> Manifest {
     let batch = |n: u64| Batch {
         name: format!("n{n}"),
         folder: format!("b-{n}"),
@@ -38,9 +38,9 @@ fn nothing(_: &Batch) -> Result<State> {
 fn made(dir: &Path, generations: std::ops::RangeInclusive<u64>) -> Index {
     let mut index = Index::open(dir, nothing).unwrap();
     for generation in generations {
-        index.intend(&night(generation)).unwrap();
+        index.intend(&manifest_of(generation)).unwrap();
         add(&index, generation);
-        index.publish(night(generation)).unwrap();
+        index.publish(manifest_of(generation)).unwrap();
     }
     index
 }
@@ -57,7 +57,7 @@ fn an_intent_whose_output_stands_comes_true_and_another_one_goes() {
         let folder = tempfile::tempdir().unwrap();
         let index = made(folder.path(), 1..=1);
         index.begin(BATCHES, "b-3").unwrap();
-        index.intend(&night(2)).unwrap();
+        index.intend(&manifest_of(2)).unwrap();
         add(&index, 2);
         drop(index);
         let expected = if state == State::Published { 2 } else { 1 };
@@ -75,7 +75,7 @@ fn an_intent_whose_output_stands_comes_true_and_another_one_goes() {
     // It is unknown whether the output is complete: nothing is removed.
     let folder = tempfile::tempdir().unwrap();
     let index = made(folder.path(), 1..=1);
-    index.intend(&night(2)).unwrap();
+    index.intend(&manifest_of(2)).unwrap();
     add(&index, 2);
     drop(index);
     assert!(Index::open(folder.path(), |_| Err(Error::usage("who knows"))).is_err());
@@ -103,8 +103,8 @@ fn files_stay_as_long_as_a_reader_has_them() {
     let folder = tempfile::tempdir().unwrap();
     // Batches of later generations do not include those of earlier ones.
     let lone = |generation: u64| Manifest {
-        batches: night(generation).batches.split_off(generation as usize - 1),
-        ..night(generation)
+        batches: manifest_of(generation).batches.split_off(generation as usize - 1),
+        ..manifest_of(generation)
     };
     let publish = |index: &mut Index, generation: u64| {
         index.intend(&lone(generation)).unwrap();
@@ -125,15 +125,15 @@ fn files_stay_as_long_as_a_reader_has_them() {
 fn a_generation_that_has_its_name_counts_whatever_fails_then() {
     let folder = tempfile::tempdir().unwrap();
     let mut index = made(folder.path(), 1..=1);
-    index.intend(&night(2)).unwrap();
+    index.intend(&manifest_of(2)).unwrap();
     add(&index, 2);
     // The number cannot be recorded, and an earlier generation cannot be read.
     fs::remove_file(folder.path().join("generation.json")).unwrap();
     fs::create_dir_all(folder.path().join("generation.json/x")).unwrap();
     fs::write(folder.path().join("manifest-00000001.json"), "{").unwrap();
-    index.publish(night(2)).unwrap();
+    index.publish(manifest_of(2)).unwrap();
     assert_eq!(index.manifest.as_ref().unwrap().generation, 2);
-    assert_eq!(Generations::newest(folder.path()).unwrap().0, Some(night(2)));
+    assert_eq!(Generations::newest(folder.path()).unwrap().0, Some(manifest_of(2)));
 }
 
 #[test]

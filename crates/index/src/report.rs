@@ -25,7 +25,7 @@ pub struct IndexReport {
     pub guests: u64,
     /// The batches that contain these documents, in order.
     #[serde(default)]
-    pub nights: Vec<NightMet>,
+    pub nights: Vec<MatchedBatch>,
     /// The number of new texts in the batch.
     pub texts: u64,
     /// The number of exact copies of indexed documents, which are removed.
@@ -39,7 +39,7 @@ pub struct IndexReport {
 
 /// Describes an earlier batch that this batch matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
-pub struct NightMet {
+pub struct MatchedBatch {
     /// The batch name that the user chose.
     pub name: String,
     /// The number of its first row.

@@ -71,11 +71,11 @@ fn is_earlier(report: &RunReport, doc: u64) -> bool {
 }
 
 /// Returns the batch of a document that was indexed before the run.
-fn of_night(report: &RunReport, doc: u64) -> String {
+fn from_batch(report: &RunReport, doc: u64) -> String {
     let index = report.index.as_ref().filter(|index| index.generation != index.read_generation);
-    let nights = index.iter().flat_map(|index| &index.nights);
-    match nights.take_while(|night| night.first_doc <= doc).last() {
-        Some(night) => format!(" (from batch {})", plain(&night.name)),
+    let batches = index.iter().flat_map(|index| &index.nights);
+    match batches.take_while(|batch| batch.first_doc <= doc).last() {
+        Some(batch) => format!(" (from batch {})", plain(&batch.name)),
         None => format!(" (from {})", earlier(report)),
     }
 }
@@ -126,7 +126,7 @@ fn facts(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     let found = compared(review, a, b);
     let named = |doc: u64| {
         let whole = review.texts.get(&doc).map(|text| plain(&text.id));
-        html! { bdi title=[whole] { (id_of(review, doc)) } @if is_earlier(report, doc) { (of_night(report, doc)) } }
+        html! { bdi title=[whole] { (id_of(review, doc)) } @if is_earlier(report, doc) { (from_batch(report, doc)) } }
     };
     let numbers = |at: usize, found: &PairComparison| {
         let more = found.more_numbers[at];
@@ -205,7 +205,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
                 html! { (name) " was removed: none of its duplicates is kept. " }
             }
             Some(fate) => {
-                let of = if is_earlier(report, fate.kept) { of_night(report, fate.kept) } else { String::new() };
+                let of = if is_earlier(report, fate.kept) { from_batch(report, fate.kept) } else { String::new() };
                 html! { (name) " was removed in favor of another document, " bdi { (id_of(review, fate.kept)) } (of) ": " (why(&fate.reason)) ". " }
             }
             // If the other document is itself removed, there is no need to explain why this one was not removed in favor of it.

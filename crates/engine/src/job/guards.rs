@@ -129,9 +129,9 @@ fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
 
 /// Returns the guard on the amount of text, if it fired. An incremental run reads only new text, of which there may be little, so its text
 /// per document is compared.
-fn over_text(now: &RunReport, before: &RunReport, is_night: bool, factor: u64) -> Option<Fired> {
+fn over_text(now: &RunReport, before: &RunReport, is_incremental: bool, factor: u64) -> Option<Fired> {
     let of = |report: &RunReport| TextCounts { bytes: report.documents.text_bytes, documents: report.documents.used };
-    shrunk(of(now), of(before), is_night, factor)
+    shrunk(of(now), of(before), is_incremental, factor)
 }
 
 /// Returns the guards that fired on the input, and `others`.

@@ -203,7 +203,7 @@ impl Finished {
     }
 
     /// Returns the index report if the tables name documents that were indexed before the corpus of the run.
-    pub fn later_night(&self) -> Option<&IndexReport> {
+    pub fn incremental(&self) -> Option<&IndexReport> {
         self.report.index.as_ref().filter(|index| index.first_doc > 0)
     }
 
@@ -212,15 +212,15 @@ impl Finished {
     /// # Errors
     /// Returns [`Error::Usage`] if the index does not exist.
     pub fn again(&self) -> Result<Option<Again<'_>>> {
-        match self.later_night() {
-            Some(night) => Again::open(night, &place_of(night, &self.report, &self.dir)).map(Some),
+        match self.incremental() {
+            Some(batch) => Again::open(batch, &place_of(batch, &self.report, &self.dir)).map(Some),
             None => Ok(None),
         }
     }
 
     /// Returns the table number of the first document in the corpus.
     pub fn first_doc(&self) -> u64 {
-        self.later_night().map_or(0, |index| index.first_doc)
+        self.incremental().map_or(0, |index| index.first_doc)
     }
 
     /// Checks that the tables name only documents in the run's own corpus.
@@ -228,7 +228,7 @@ impl Finished {
     /// # Errors
     /// Returns [`Error::Usage`] if it is the output of an incremental run.
     pub fn is_of_its_corpus(&self) -> Result<()> {
-        let Some(index) = self.later_night() else { return Ok(()) };
+        let Some(index) = self.incremental() else { return Ok(()) };
         // Nothing is added to a reference, and its temporary index no longer exists.
         let against = if index.generation == index.read_generation {
             "a `reference`".to_owned()

@@ -245,7 +245,7 @@ impl<'j> KeepRecorder<'j> {
             columns,
             lost,
             warnings,
-            nights: Vec::new(),
+            batches: Vec::new(),
         })
     }
 }
@@ -260,7 +260,7 @@ pub struct KeepOrder {
     warnings: Vec<String>,
     /// The number of the first indexed document of each earlier batch, then of the first document of the corpus; empty if no indexed
     /// documents take part.
-    nights: Vec<u64>,
+    batches: Vec<u64>,
 }
 
 /// Holds the values of the columns.
@@ -325,10 +325,10 @@ impl KeepOrder {
         &self.warnings
     }
 
-    /// Prefers indexed documents to new ones, and earlier batches to later ones: `nights` holds the number of the first document of each
+    /// Prefers indexed documents to new ones, and earlier batches to later ones: `batches` holds the number of the first document of each
     /// batch, then that of the first document of the corpus.
-    pub fn by_nights(&mut self, nights: Vec<u64>) {
-        self.nights = nights;
+    pub fn by_batches(&mut self, batches: Vec<u64>) {
+        self.batches = batches;
     }
 
     /// Saves the order to a checkpoint.
@@ -347,7 +347,7 @@ impl KeepOrder {
         let lengths = from.cells()?;
         let values = |keys| Ok(Values { keys, values: from.heap()?, begins: from.cells()? });
         let columns = keys.map(values).transpose()?;
-        Ok(KeepOrder { lengths, length_descending, doc_descending, columns, lost, warnings, nights: Vec::new() })
+        Ok(KeepOrder { lengths, length_descending, doc_descending, columns, lost, warnings, batches: Vec::new() })
     }
 
     /// Returns whether `a` is preferred to `b`. The order is total because the document number decides last.
@@ -357,8 +357,8 @@ impl KeepOrder {
 
     /// Compares two documents by preference, best first.
     pub fn compare(&self, a: u64, b: u64) -> Ordering {
-        let night = |doc: u64| self.nights.partition_point(|&first| first <= doc);
-        if !self.nights.is_empty() && night(a) != night(b) {
+        let batch = |doc: u64| self.batches.partition_point(|&first| first <= doc);
+        if !self.batches.is_empty() && batch(a) != batch(b) {
             return a.cmp(&b);
         }
         let order = match &self.columns {
@@ -400,7 +400,7 @@ impl KeepOrder {
 
     /// Sorts documents by preference, best first, on all threads.
     pub fn sort(&self, engine: &Engine<'_>, mut documents: Slots<'_>) -> Result<()> {
-        if let (Slots::Narrow(documents), None, true) = (&mut documents, &self.columns, self.nights.is_empty()) {
+        if let (Slots::Narrow(documents), None, true) = (&mut documents, &self.columns, self.batches.is_empty()) {
             return self.sort_by_length(engine, documents);
         }
         engine.pool.install(|| match documents {

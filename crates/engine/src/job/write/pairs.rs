@@ -37,7 +37,7 @@ pub struct DocumentPairs {
     /// All pairs, written or not.
     total: u64,
     /// Pairs among these without an indexed document; `None` if no index takes part.
-    of_night: Option<u64>,
+    of_batch: Option<u64>,
     /// Pairs that share a template.
     templates: u64,
     /// Classes for which only pairs with the best document are written.
@@ -47,7 +47,7 @@ pub struct DocumentPairs {
 impl DocumentPairs {
     /// Records the counts of pairs.
     pub fn note(&self, report: &mut AlgorithmReport) {
-        (report.pairs, report.pairs_of_night) = (self.total, self.of_night);
+        (report.pairs, report.pairs_of_night) = (self.total, self.of_batch);
         (report.templates, report.large_groups) = (self.templates, self.large_groups);
     }
 }
@@ -122,15 +122,15 @@ struct Expanded<'s> {
     writer: Writer<'s>,
     record: Vec<u8>,
     total: u64,
-    of_night: u64,
+    of_batch: u64,
     templates: u64,
     large_groups: u64,
 }
 
 impl Expanded<'_> {
-    fn count(&mut self, [all, of_night]: [u64; 2]) {
+    fn count(&mut self, [all, of_batch]: [u64; 2]) {
         self.total += all;
-        self.of_night += of_night;
+        self.of_batch += of_batch;
     }
 }
 
@@ -381,7 +381,7 @@ pub fn expand(
         pieces,
         || {
             let (writer, record) = (out.writer(), Vec::new());
-            Ok((Expanded { writer, record, total: 0, of_night: 0, templates: 0, large_groups: 0 }, Centres::default()))
+            Ok((Expanded { writer, record, total: 0, of_batch: 0, templates: 0, large_groups: 0 }, Centres::default()))
         },
         |(expanded, centres), piece| {
             for class in relation.classes(begin(piece)..begin(piece + 1)) {
@@ -399,15 +399,15 @@ pub fn expand(
             expanded
                 .writer
                 .flush()
-                .map(|()| [expanded.total, expanded.of_night, expanded.templates, expanded.large_groups])
+                .map(|()| [expanded.total, expanded.of_batch, expanded.templates, expanded.large_groups])
         },
     )?;
     let listed = out.finish()?;
-    let [total, of_night, templates, large_groups] =
+    let [total, of_batch, templates, large_groups] =
         [0, 1, 2, 3].map(|at| counts.iter().map(|counts| counts[at]).sum());
     running.end(relation.pairs.rows(), listed.rows(), listed.spilled_bytes());
-    let of_night = (session.base > 0).then_some(of_night);
-    Ok(DocumentPairs { listed, layout, total, of_night, templates, large_groups })
+    let of_batch = (session.base > 0).then_some(of_batch);
+    Ok(DocumentPairs { listed, layout, total, of_batch, templates, large_groups })
 }
 
 /// Returns whether a pair of representatives stands for no other pair, because no other document is equal to either.

@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_night_met_stands_before_its_files() {
+    fn matched_batches_precede_the_files() {
         let file = |name: &str, rows| InputReport { file: name.into(), rows, ..InputReport::default() };
         let index = IndexReport { guests: 7, generation: 2, read_generation: 1, ..IndexReport::default() };
         let report = RunReport { inputs: vec![file("a", 2), file("b", 3)], index: Some(index), ..RunReport::default() };

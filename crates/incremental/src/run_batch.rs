@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
-use super::append::{self, Night};
+use super::append::{self, FinishedBatch};
 use super::batch::Begun;
 use super::earlier::Kept;
 use super::job::Job;
@@ -34,7 +34,7 @@ use dupsift_engine::reading::inputs::Inputs;
 use dupsift_engine::reading::losses::Losses;
 use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Stage, absolute};
-use dupsift_index::{Batch, Index, Manifest, NightMet, STATISTICS, check_rights, stop_at};
+use dupsift_index::{Batch, Index, Manifest, MatchedBatch, STATISTICS, check_rights, stop_at};
 
 /// How many document numbers are reserved for indexed documents at first: the first number times the rows of the batch, but at least the
 /// second number.
@@ -244,7 +244,7 @@ impl Variant for Matching<'_> {
             indexed.copy(class.get(0));
         }
         let batches = manifest.batches.iter().map(|batch| indexed.first_from(IndexDoc(batch.first_doc)));
-        taken.keep.by_nights(batches.chain([session.base]).collect());
+        taken.keep.by_batches(batches.chain([session.base]).collect());
     }
 
     fn earlier(&self) -> Option<&dyn Earlier> {
@@ -262,9 +262,9 @@ impl Variant for Matching<'_> {
         let (keys, copy_keys) = (std::mem::take(&mut self.keys), self.copy_keys.take());
         let contents = saved_inputs::line(corpus, &taken.contents);
         let (noted, ids) = (self.earlier.noted(), &taken.ids_seen);
-        let night = Night { keys, copy_keys, noted, copies, decided, ids, contents };
+        let finished = FinishedBatch { keys, copy_keys, noted, copies, decided, ids, contents };
         let removal = report.removal.as_ref();
-        let mut manifest = append::append(session, self.job, self.joining.numbered, night, removal)?;
+        let mut manifest = append::append(session, self.job, self.joining.numbered, finished, removal)?;
         record(session, stage, self.job, (&mut report, &mut manifest), &self.joining)?;
         self.next = Some(manifest);
         (self.job.finish)(session, stage, report)
@@ -281,7 +281,7 @@ fn record(
 ) -> Result<()> {
     let from = absolute(job.index.dir()).display().to_string();
     report.frozen = Some(FrozenReport { from, documents_planned: job.documents_planned });
-    report.index = Some(of_night(job, report, manifest, session, joining));
+    report.index = Some(index_report(job, report, manifest, session, joining));
     report.warnings.extend(job.again.as_ref().and_then(|again| stay_forgotten(&again.forgotten)));
     let fired = drift::watch(report, manifest, job.appends, job.options.max_candidates_factor);
     guards::add(session, stage, report, fired)?;
@@ -301,7 +301,7 @@ fn stay_forgotten(forgotten: &[[u64; 2]]) -> Option<String> {
     })
 }
 
-fn of_night(
+fn index_report(
     job: &Job<'_>,
     report: &RunReport,
     manifest: &Manifest,
@@ -321,7 +321,7 @@ fn of_night(
         read_generation: job.index.manifest.as_ref().map_or(0, |manifest| manifest.generation),
         first_doc: joining.numbered.next_doc.0,
         guests: session.indexed.as_ref().map_or(0, Indexed::count),
-        nights: nights_met(job.index.manifest.as_ref(), session).unwrap_or_default(),
+        nights: matched_batches(job.index.manifest.as_ref(), session).unwrap_or_default(),
         texts: manifest.batches.last().filter(|_| job.appends).map_or(0, |batch| batch.texts),
         seen: report.removal.as_ref().and_then(|removal| removal.reasons.get("seen").copied()).unwrap_or_default(),
         bytes_scanned: joining.scanned.load(Relaxed),
@@ -331,12 +331,12 @@ fn of_night(
 
 /// Returns the earlier batches that the indexed documents came from; `None` for a reference that is not an index, because its batches mean
 /// nothing to the user.
-fn nights_met(manifest: Option<&Manifest>, session: &Session<'_>) -> Option<Vec<NightMet>> {
+fn matched_batches(manifest: Option<&Manifest>, session: &Session<'_>) -> Option<Vec<MatchedBatch>> {
     let indexed = session.indexed.as_ref()?;
     let met = manifest?.batches.iter().map(|batch| {
         let [first, end] = [0, batch.rows].map(|rows| indexed.first_from(IndexDoc(batch.first_doc + rows)));
         let documents = end - first;
-        NightMet { name: batch.name.clone(), first_doc: batch.first_doc, documents }
+        MatchedBatch { name: batch.name.clone(), first_doc: batch.first_doc, documents }
     });
-    Some(met.filter(|night| night.documents > 0).collect())
+    Some(met.filter(|batch| batch.documents > 0).collect())
 }

@@ -19,16 +19,16 @@ fi
 exec "$PROGRAM" "$@"
 "#;
 
-struct Nights {
+struct Runs {
     folder: tempfile::TempDir,
 }
 
-impl Nights {
+impl Runs {
     fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
     }
 
-    fn night(&self, name: &str) -> Ran {
+    fn run(&self, name: &str) -> Ran {
         Ran::of(self.command(&[], name).output().unwrap())
     }
 
@@ -72,10 +72,10 @@ fn the_program_prints_the_script_and_it_runs() {
     let at = |name: &str| folder.path().join(name);
     std::fs::write(at("nightly.sh"), ran.stdout).unwrap();
     write_docs(&at("corpus/a.parquet"), &numbered(vec!["one text", "another text"]), 10);
-    let mut night = Command::new("sh");
-    night.arg(at("nightly.sh")).arg(at("corpus")).arg(at("out")).arg("monday");
-    night.env("DUPSIFT", env!("CARGO_BIN_EXE_dupsift"));
-    Ran::of(night.output().unwrap()).ends_with(0).says(&["monday is published"]);
+    let mut run = Command::new("sh");
+    run.arg(at("nightly.sh")).arg(at("corpus")).arg(at("out")).arg("monday");
+    run.env("DUPSIFT", env!("CARGO_BIN_EXE_dupsift"));
+    Ran::of(run.output().unwrap()).ends_with(0).says(&["monday is published"]);
     assert_eq!(names_in(&at("out")), [".nightly.lock", ".nightly.published", "latest", "monday"]);
 }
 
@@ -84,55 +84,55 @@ fn held(index: &Path) -> serde_json::Value {
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
-fn nights_in(held: &serde_json::Value) -> Vec<&str> {
-    held["batches"].as_array().unwrap().iter().map(|night| night["name"].as_str().unwrap()).collect()
+fn batches_in(held: &serde_json::Value) -> Vec<&str> {
+    held["batches"].as_array().unwrap().iter().map(|run| run["name"].as_str().unwrap()).collect()
 }
 
 #[test]
-fn nights_go_on_after_a_crash_and_are_held_against_each_other() {
+fn runs_resume_after_a_crash_and_are_compared_with_each_other() {
     use std::os::unix::fs::PermissionsExt as _;
-    let nights = Nights { folder: tempfile::tempdir().unwrap() };
-    std::fs::write(nights.at("dupsift"), CRASHES_ONCE).unwrap();
-    std::fs::set_permissions(nights.at("dupsift"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let runs = Runs { folder: tempfile::tempdir().unwrap() };
+    std::fs::write(runs.at("dupsift"), CRASHES_ONCE).unwrap();
+    std::fs::set_permissions(runs.at("dupsift"), std::fs::Permissions::from_mode(0o755)).unwrap();
     let docs = sample_docs();
     let cut = |from: usize, to: usize| {
-        write_docs(&nights.at("corpus/a.parquet"), &docs[from * docs.len() / 6..to * docs.len() / 6], 500)
+        write_docs(&runs.at("corpus/a.parquet"), &docs[from * docs.len() / 6..to * docs.len() / 6], 500)
     };
     cut(0, 4);
-    nights.night("2026-11-20").ends_with(0).says(&["2026-11-20 is published"]);
-    nights.night("2026-11-20").ends_with(0).says(&["is already complete"]);
+    runs.run("2026-11-20").ends_with(0).says(&["2026-11-20 is published"]);
+    runs.run("2026-11-20").ends_with(0).says(&["is already complete"]);
     // The second run is killed, and resumes from its saved state.
     cut(1, 5);
-    std::fs::write(nights.at("crash"), "").unwrap();
-    nights.night("2026-11-21").ends_with(137).says(&["run the same command again to resume"]);
-    assert_eq!((nights.latest().as_str(), nights.at("out/2026-11-21").exists()), ("2026-11-20", false));
-    nights.night("2026-11-21").ends_with(0);
-    let second = record(&nights.at("out/2026-11-21"));
+    std::fs::write(runs.at("crash"), "").unwrap();
+    runs.run("2026-11-21").ends_with(137).says(&["run the same command again to resume"]);
+    assert_eq!((runs.latest().as_str(), runs.at("out/2026-11-21").exists()), ("2026-11-20", false));
+    runs.run("2026-11-21").ends_with(0);
+    let second = record(&runs.at("out/2026-11-21"));
     assert!(!second["resumed"].as_array().unwrap().is_empty(), "{}", second["resumed"]);
     assert!(second["options"]["previous"].as_str().unwrap().ends_with("2026-11-20"));
-    assert_eq!((nights.latest().as_str(), &second["corpus"]["written"]), ("2026-11-21", &"keep".into()));
+    assert_eq!((runs.latest().as_str(), &second["corpus"]["written"]), ("2026-11-21", &"keep".into()));
     // In the third one, a source consists of pages from the same template.
-    write_docs(&nights.at("corpus/b.parquet"), &numbered(vec!["please enable scripts to read this page"; 200]), 500);
-    nights.night("2026-11-22").ends_with(4).says(&["held back", "accept", "199 of the 200 documents in b.parquet"]);
-    assert_eq!(nights.latest(), "2026-11-21");
-    Ran::of(program().arg("accept").arg(nights.at("out/2026-11-22.held")).output().unwrap()).ends_with(0);
-    nights.night("2026-11-22").ends_with(0).says(&["is already complete"]);
-    assert_eq!(nights.latest(), "2026-11-22");
+    write_docs(&runs.at("corpus/b.parquet"), &numbered(vec!["please enable scripts to read this page"; 200]), 500);
+    runs.run("2026-11-22").ends_with(4).says(&["held back", "accept", "199 of the 200 documents in b.parquet"]);
+    assert_eq!(runs.latest(), "2026-11-21");
+    Ran::of(program().arg("accept").arg(runs.at("out/2026-11-22.held")).output().unwrap()).ends_with(0);
+    runs.run("2026-11-22").ends_with(0).says(&["is already complete"]);
+    assert_eq!(runs.latest(), "2026-11-22");
     // The accepted result is the previous run; of the others, the newest are kept.
-    std::fs::remove_file(nights.at("corpus/b.parquet")).unwrap();
-    nights.night("2026-11-23").ends_with(0);
-    let fourth = record(&nights.at("out/2026-11-23"));
+    std::fs::remove_file(runs.at("corpus/b.parquet")).unwrap();
+    runs.run("2026-11-23").ends_with(0);
+    let fourth = record(&runs.at("out/2026-11-23"));
     assert!(fourth["options"]["previous"].as_str().unwrap().ends_with("2026-11-22"));
     assert_eq!(
-        names_in(&nights.at("out")),
+        names_in(&runs.at("out")),
         [".nightly.lock", ".nightly.published", "2026-11-22", "2026-11-23", "latest"]
     );
     // Results are ordered by publication, whatever their names are.
-    nights.night("10").ends_with(0);
-    nights.night("9").ends_with(0);
-    assert!(record(&nights.at("out/9"))["options"]["previous"].as_str().unwrap().ends_with("/10"));
+    runs.run("10").ends_with(0);
+    runs.run("9").ends_with(0);
+    assert!(record(&runs.at("out/9"))["options"]["previous"].as_str().unwrap().ends_with("/10"));
     assert_eq!(
-        (names_in(&nights.at("out")), nights.latest().as_str()),
+        (names_in(&runs.at("out")), runs.latest().as_str()),
         (vec![".nightly.lock".into(), ".nightly.published".into(), "10".into(), "9".into(), "latest".into()], "9")
     );
 }
@@ -152,193 +152,187 @@ fn executable(path: &Path, text: &str) {
 /// Results are ordered by publication, whatever the clock says: no result is deleted that was just published.
 #[test]
 fn a_wrong_clock_deletes_nothing() {
-    let nights = Nights { folder: tempfile::tempdir().unwrap() };
-    executable(&nights.at("dupsift"), WRONG_CLOCK);
+    let runs = Runs { folder: tempfile::tempdir().unwrap() };
+    executable(&runs.at("dupsift"), WRONG_CLOCK);
     let docs = sample_docs();
-    write_docs(&nights.at("corpus/a.parquet"), &docs[..200], 500);
-    let night = |name: &str, started: &str| {
-        let mut command = nights.command(&[], name);
-        command.env("STARTED", started).env("RESULT", nights.at("out").join(name)).env("KEEP", "3");
+    write_docs(&runs.at("corpus/a.parquet"), &docs[..200], 500);
+    let run = |name: &str, started: &str| {
+        let mut command = runs.command(&[], name);
+        command.env("STARTED", started).env("RESULT", runs.at("out").join(name)).env("KEEP", "3");
         Ran::of(command.output().unwrap()).ends_with(0).says(&[&format!("{name} is published")]);
-        assert!(nights.at("out").join(name).join("_SUCCESS").is_file(), "{name} was deleted");
-        assert_eq!(nights.latest(), name);
-        names_in(&nights.at("out"))
+        assert!(runs.at("out").join(name).join("_SUCCESS").is_file(), "{name} was deleted");
+        assert_eq!(runs.latest(), name);
+        names_in(&runs.at("out"))
             .into_iter()
             .filter(|name| !name.starts_with('.') && name != "latest")
             .collect::<Vec<_>>()
     };
     for name in ["2026-11-20", "2026-11-21", "2026-11-22"] {
-        night(name, &format!("{name}T02:30:00Z"));
+        run(name, &format!("{name}T02:30:00Z"));
     }
-    assert_eq!(night("2000-01-01", "2000-01-01T00:00:00Z"), ["2000-01-01", "2026-11-21", "2026-11-22"]);
-    assert_eq!(night("2026-11-24", "2026-11-24T02:30:00Z"), ["2000-01-01", "2026-11-22", "2026-11-24"]);
-    assert!(record(&nights.at("out/2026-11-24"))["options"]["previous"].as_str().unwrap().ends_with("2000-01-01"));
+    assert_eq!(run("2000-01-01", "2000-01-01T00:00:00Z"), ["2000-01-01", "2026-11-21", "2026-11-22"]);
+    assert_eq!(run("2026-11-24", "2026-11-24T02:30:00Z"), ["2000-01-01", "2026-11-22", "2026-11-24"]);
+    assert!(record(&runs.at("out/2026-11-24"))["options"]["previous"].as_str().unwrap().ends_with("2000-01-01"));
     // A clock in the future, and the runs after it.
-    assert_eq!(night("2099-01-01", "2099-01-01T00:00:00Z"), ["2000-01-01", "2026-11-24", "2099-01-01"]);
-    assert_eq!(night("2026-11-25", "2026-11-25T02:30:00Z"), ["2026-11-24", "2026-11-25", "2099-01-01"]);
-    assert_eq!(night("2026-11-26", "2026-11-26T02:30:00Z"), ["2026-11-25", "2026-11-26", "2099-01-01"]);
-    assert_eq!(night("2026-11-27", "2026-11-27T02:30:00Z"), ["2026-11-25", "2026-11-26", "2026-11-27"]);
+    assert_eq!(run("2099-01-01", "2099-01-01T00:00:00Z"), ["2000-01-01", "2026-11-24", "2099-01-01"]);
+    assert_eq!(run("2026-11-25", "2026-11-25T02:30:00Z"), ["2026-11-24", "2026-11-25", "2099-01-01"]);
+    assert_eq!(run("2026-11-26", "2026-11-26T02:30:00Z"), ["2026-11-25", "2026-11-26", "2099-01-01"]);
+    assert_eq!(run("2026-11-27", "2026-11-27T02:30:00Z"), ["2026-11-25", "2026-11-26", "2026-11-27"]);
     // The list is lost: only the start times of results are left. The next published result is still kept.
-    std::fs::remove_file(nights.at("out/.nightly.published")).unwrap();
-    assert_eq!(night("1999-01-01", "1999-01-01T00:00:00Z"), ["1999-01-01", "2026-11-26", "2026-11-27"]);
+    std::fs::remove_file(runs.at("out/.nightly.published")).unwrap();
+    assert_eq!(run("1999-01-01", "1999-01-01T00:00:00Z"), ["1999-01-01", "2026-11-26", "2026-11-27"]);
     // A name in the list that leads elsewhere is ignored.
-    std::fs::write(nights.at("out/.nightly.published"), "../corpus\n\n2026-11-26\n2026-11-27\n1999-01-01\n").unwrap();
-    assert_eq!(night("a", ""), ["1999-01-01", "2026-11-27", "a"]);
-    assert!(nights.at("corpus/a.parquet").is_file());
+    std::fs::write(runs.at("out/.nightly.published"), "../corpus\n\n2026-11-26\n2026-11-27\n1999-01-01\n").unwrap();
+    assert_eq!(run("a", ""), ["1999-01-01", "2026-11-27", "a"]);
+    assert!(runs.at("corpus/a.parquet").is_file());
     // A result that is removed and published again is the newest.
-    std::fs::remove_dir_all(nights.at("out/2026-11-27")).unwrap();
-    night("2026-11-27", "2026-11-27T02:30:00Z");
-    assert_eq!(
-        std::fs::read_to_string(nights.at("out/.nightly.published")).unwrap().lines().last(),
-        Some("2026-11-27")
-    );
+    std::fs::remove_dir_all(runs.at("out/2026-11-27")).unwrap();
+    run("2026-11-27", "2026-11-27T02:30:00Z");
+    assert_eq!(std::fs::read_to_string(runs.at("out/.nightly.published")).unwrap().lines().last(), Some("2026-11-27"));
 }
 
 /// A run that was killed after its result had its name, with a wrong clock: the same command updates `latest`.
 #[test]
-fn a_night_that_was_not_listed_yet_is_the_newest() {
-    let nights = Nights { folder: tempfile::tempdir().unwrap() };
-    executable(&nights.at("dupsift"), WRONG_CLOCK);
-    write_docs(&nights.at("corpus/a.parquet"), &sample_docs()[..50], 500);
-    nights.night("2026-11-20").ends_with(0);
+fn a_run_that_was_not_listed_yet_is_the_newest() {
+    let runs = Runs { folder: tempfile::tempdir().unwrap() };
+    executable(&runs.at("dupsift"), WRONG_CLOCK);
+    write_docs(&runs.at("corpus/a.parquet"), &sample_docs()[..50], 500);
+    runs.run("2026-11-20").ends_with(0);
     // Published by hand, as the script would.
-    let out = nights.at("out/2000-01-01");
-    crate::kit::run(&[&nights.at("corpus")], &out, &["--corpus", "keep"]).ends_with(0);
+    let out = runs.at("out/2000-01-01");
+    crate::kit::run(&[&runs.at("corpus")], &out, &["--corpus", "keep"]).ends_with(0);
     let json = std::fs::read_to_string(out.join("run.json")).unwrap();
     let started = record(&out)["started"].as_str().unwrap().to_owned();
     std::fs::write(out.join("run.json"), json.replace(&started, "2000-01-01T00:00:00Z")).unwrap();
-    nights.night("2000-01-01").ends_with(0).says(&["is already complete"]);
-    assert_eq!(nights.latest(), "2000-01-01");
+    runs.run("2000-01-01").ends_with(0).says(&["is already complete"]);
+    assert_eq!(runs.latest(), "2000-01-01");
 }
 
 /// A result that is accepted after the following one was published is not the newest.
 #[test]
-fn an_older_night_that_is_accepted_does_not_move_latest_back() {
-    let nights = Nights { folder: tempfile::tempdir().unwrap() };
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), nights.at("dupsift")).unwrap();
+fn an_older_run_that_is_accepted_does_not_move_latest_back() {
+    let runs = Runs { folder: tempfile::tempdir().unwrap() };
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), runs.at("dupsift")).unwrap();
     let text_of = |at: usize| (0..60).map(|n| format!("w{at}x{n}")).collect::<Vec<_>>().join(" ");
-    write_docs(&nights.at("corpus/a.parquet"), &numbered((0..300).map(text_of)), 500);
+    write_docs(&runs.at("corpus/a.parquet"), &numbered((0..300).map(text_of)), 500);
     // A source consists of pages from the same template, and then is restored.
     let torn = |name: &str| {
         let page = "please enable scripts to read this page";
-        write_docs(&nights.at("corpus/b.parquet"), &numbered(vec![page; 200]), 500);
-        nights.night(name).ends_with(4);
-        std::fs::remove_file(nights.at("corpus/b.parquet")).unwrap();
+        write_docs(&runs.at("corpus/b.parquet"), &numbered(vec![page; 200]), 500);
+        runs.run(name).ends_with(4);
+        std::fs::remove_file(runs.at("corpus/b.parquet")).unwrap();
     };
     let accepted = |name: &str| {
-        Ran::of(program().arg("accept").arg(nights.at(&format!("out/{name}.held"))).output().unwrap()).ends_with(0);
-        nights.night(name).ends_with(0).says(&["is already complete"]);
-        std::fs::read_to_string(nights.at("out/.nightly.published")).unwrap()
+        Ran::of(program().arg("accept").arg(runs.at(&format!("out/{name}.held"))).output().unwrap()).ends_with(0);
+        runs.run(name).ends_with(0).says(&["is already complete"]);
+        std::fs::read_to_string(runs.at("out/.nightly.published")).unwrap()
     };
-    nights.night("2026-11-20").ends_with(0);
+    runs.run("2026-11-20").ends_with(0);
     torn("2026-11-21");
-    nights.night("2026-11-22").ends_with(0);
+    runs.run("2026-11-22").ends_with(0);
     assert_eq!(accepted("2026-11-21"), "2026-11-20\n2026-11-21\n2026-11-22\n");
-    assert_eq!(nights.latest(), "2026-11-22");
+    assert_eq!(runs.latest(), "2026-11-22");
     // A result that is accepted before the next run is the newest.
     torn("2026-11-23");
     accepted("2026-11-23");
-    assert_eq!(nights.latest(), "2026-11-23");
+    assert_eq!(runs.latest(), "2026-11-23");
 }
 
 /// The list of results is written under an unpredictable name, and a write error is reported.
 #[test]
 fn a_link_in_place_of_the_list_is_not_written_to() {
-    let nights = Nights { folder: tempfile::tempdir().unwrap() };
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), nights.at("dupsift")).unwrap();
-    write_docs(&nights.at("corpus/a.parquet"), &sample_docs()[..50], 500);
-    std::fs::create_dir(nights.at("out")).unwrap();
+    let runs = Runs { folder: tempfile::tempdir().unwrap() };
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), runs.at("dupsift")).unwrap();
+    write_docs(&runs.at("corpus/a.parquet"), &sample_docs()[..50], 500);
+    std::fs::create_dir(runs.at("out")).unwrap();
     for name in ["first", "second"] {
-        std::fs::write(nights.at(name), "mine\n").unwrap();
+        std::fs::write(runs.at(name), "mine\n").unwrap();
     }
-    std::os::unix::fs::symlink(nights.at("first"), nights.at("out/.nightly.published.new")).unwrap();
-    std::os::unix::fs::symlink(nights.at("second"), nights.at("out/.nightly.published")).unwrap();
-    nights.night("2026-11-20").ends_with(0);
+    std::os::unix::fs::symlink(runs.at("first"), runs.at("out/.nightly.published.new")).unwrap();
+    std::os::unix::fs::symlink(runs.at("second"), runs.at("out/.nightly.published")).unwrap();
+    runs.run("2026-11-20").ends_with(0);
     for name in ["first", "second"] {
-        assert_eq!(std::fs::read_to_string(nights.at(name)).unwrap(), "mine\n", "{name}");
+        assert_eq!(std::fs::read_to_string(runs.at(name)).unwrap(), "mine\n", "{name}");
     }
-    let list = nights.at("out/.nightly.published");
+    let list = runs.at("out/.nightly.published");
     assert!(!list.is_symlink());
     assert_eq!(std::fs::read_to_string(list).unwrap(), "2026-11-20\n");
     // A grep that fails as on a full disk: the list is unchanged, and the script reports it.
-    executable(
-        &nights.at("grep"),
-        "#!/bin/sh\ncase $1 in -Fxv) exit 2 ;; *) PATH=${PATH#*:} exec grep \"$@\" ;; esac\n",
-    );
-    let mut command = nights.command(&[], "2026-11-21");
-    command.env("PATH", format!("{}:{}", nights.at("").display(), std::env::var("PATH").unwrap()));
+    executable(&runs.at("grep"), "#!/bin/sh\ncase $1 in -Fxv) exit 2 ;; *) PATH=${PATH#*:} exec grep \"$@\" ;; esac\n");
+    let mut command = runs.command(&[], "2026-11-21");
+    command.env("PATH", format!("{}:{}", runs.at("").display(), std::env::var("PATH").unwrap()));
     Ran::of(command.output().unwrap()).ends_with(1).says(&["could not be written"]);
-    assert_eq!(std::fs::read_to_string(nights.at("out/.nightly.published")).unwrap(), "2026-11-20\n");
-    assert!(names_in(&nights.at("out")).iter().all(|name| !name.starts_with(".nightly.new")));
+    assert_eq!(std::fs::read_to_string(runs.at("out/.nightly.published")).unwrap(), "2026-11-20\n");
+    assert!(names_in(&runs.at("out")).iter().all(|name| !name.starts_with(".nightly.new")));
 }
 
 #[test]
-fn a_second_night_in_one_folder_is_reported() {
-    let nights = Nights { folder: tempfile::tempdir().unwrap() };
-    std::fs::create_dir(nights.at("out")).unwrap();
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), nights.at("dupsift")).unwrap();
-    let lock = std::fs::File::create(nights.at("out/.nightly.lock")).unwrap();
+fn a_second_run_in_one_folder_is_reported() {
+    let runs = Runs { folder: tempfile::tempdir().unwrap() };
+    std::fs::create_dir(runs.at("out")).unwrap();
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), runs.at("dupsift")).unwrap();
+    let lock = std::fs::File::create(runs.at("out/.nightly.lock")).unwrap();
     lock.lock().unwrap();
-    nights.night("2026-11-20").ends_with(75).says(&["another run is in progress"]);
+    runs.run("2026-11-20").ends_with(75).says(&["another run is in progress"]);
     drop(lock);
-    nights.night("../x").ends_with(2).says(&["is not a valid name for a run"]);
+    runs.run("../x").ends_with(2).says(&["is not a valid name for a run"]);
 }
 
 #[test]
-fn nights_with_an_index_are_added_once_they_are_published() {
-    let nights = Nights { folder: tempfile::tempdir().unwrap() };
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), nights.at("dupsift")).unwrap();
-    let night = |name: &str, more: &[&str]| Ran::of(nights.indexed(name, more).output().unwrap());
+fn runs_with_an_index_are_added_once_they_are_published() {
+    let runs = Runs { folder: tempfile::tempdir().unwrap() };
+    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), runs.at("dupsift")).unwrap();
+    let run = |name: &str, more: &[&str]| Ran::of(runs.indexed(name, more).output().unwrap());
     let docs = sample_docs();
     let cut = |from: usize, to: usize| {
-        write_docs(&nights.at("corpus/a.parquet"), &docs[from * docs.len() / 6..to * docs.len() / 6], 500)
+        write_docs(&runs.at("corpus/a.parquet"), &docs[from * docs.len() / 6..to * docs.len() / 6], 500)
     };
     cut(0, 3);
-    night("2026-11-20", &[]).ends_with(0).says(&["2026-11-20 is published", "1 folder of rows; nothing to merge yet"]);
+    run("2026-11-20", &[]).ends_with(0).says(&["2026-11-20 is published", "1 folder of rows; nothing to merge yet"]);
     // The second run is killed before it is published, and again when its output is complete but not yet in the index.
     cut(2, 4);
-    let killed = |step: &str| Ran::of(nights.indexed("2026-11-21", &[]).env("DUPSIFT_STOP_AT", step).output().unwrap());
+    let killed = |step: &str| Ran::of(runs.indexed("2026-11-21", &[]).env("DUPSIFT_STOP_AT", step).output().unwrap());
     killed("intent").says(&["dupsift exited with code 134", "run the same command again to resume"]);
-    assert!(!nights.at("out/2026-11-21").exists());
-    assert_eq!(nights_in(&nights.held()), ["2026-11-20"]);
+    assert!(!runs.at("out/2026-11-21").exists());
+    assert_eq!(batches_in(&runs.held()), ["2026-11-20"]);
     killed("output").says(&["dupsift exited with code 134"]);
-    assert_eq!((nights.latest().as_str(), nights.at("out/2026-11-21").exists()), ("2026-11-20", true));
-    night("2026-11-21", &[]).ends_with(0).says(&["is already complete"]);
-    assert_eq!((nights.latest().as_str(), nights_in(&nights.held()).len()), ("2026-11-21", 2));
-    let second = record(&nights.at("out/2026-11-21"));
+    assert_eq!((runs.latest().as_str(), runs.at("out/2026-11-21").exists()), ("2026-11-20", true));
+    run("2026-11-21", &[]).ends_with(0).says(&["is already complete"]);
+    assert_eq!((runs.latest().as_str(), batches_in(&runs.held()).len()), ("2026-11-21", 2));
+    let second = record(&runs.at("out/2026-11-21"));
     assert_eq!(
         (&second["index"]["first_doc"], &second["index"]["batch"]),
         (&(docs.len() as u64 / 2).into(), &"2026-11-21".into())
     );
     // The complete batch of the previous run is repeated: it is seen, and no guard fires.
-    night("2026-11-22", &[]).ends_with(0);
-    let third = record(&nights.at("out/2026-11-22"));
+    run("2026-11-22", &[]).ends_with(0);
+    let third = record(&runs.at("out/2026-11-22"));
     let read = third["documents"]["used"].as_u64().unwrap();
     assert_eq!(third["index"]["texts"], 0, "no text is new");
     assert!(third["index"]["seen"].as_u64() > Some(read / 2), "{}", third["index"]);
     assert!(third["options"]["previous"].as_str().unwrap().ends_with("2026-11-21"));
     // A held batch is not in the index until it is accepted.
-    write_docs(&nights.at("corpus/b.parquet"), &numbered(vec!["please enable scripts to read this page"; 200]), 500);
-    night("2026-11-23", &[]).ends_with(4).says(&["held back", "accept"]);
-    assert_eq!(nights_in(&nights.held()), ["2026-11-20", "2026-11-21", "2026-11-22"]);
-    Ran::of(program().arg("accept").arg(nights.at("out/2026-11-23.held")).output().unwrap()).ends_with(0);
-    assert_eq!(nights_in(&nights.held()), ["2026-11-20", "2026-11-21", "2026-11-22", "2026-11-23"]);
+    write_docs(&runs.at("corpus/b.parquet"), &numbered(vec!["please enable scripts to read this page"; 200]), 500);
+    run("2026-11-23", &[]).ends_with(4).says(&["held back", "accept"]);
+    assert_eq!(batches_in(&runs.held()), ["2026-11-20", "2026-11-21", "2026-11-22"]);
+    Ran::of(program().arg("accept").arg(runs.at("out/2026-11-23.held")).output().unwrap()).ends_with(0);
+    assert_eq!(batches_in(&runs.held()), ["2026-11-20", "2026-11-21", "2026-11-22", "2026-11-23"]);
     // All of it is seen.
-    night("2026-11-24", &[]).ends_with(0);
-    night("2026-11-24", &[]).ends_with(0).says(&["was already published", "is already complete"]);
-    assert_eq!(record(&nights.at("out/2026-11-24"))["index"]["texts"], 0);
+    run("2026-11-24", &[]).ends_with(0);
+    run("2026-11-24", &[]).ends_with(0).says(&["was already published", "is already complete"]);
+    assert_eq!(record(&runs.at("out/2026-11-24"))["index"]["texts"], 0);
     assert_eq!(
-        names_in(&nights.at("out")),
+        names_in(&runs.at("out")),
         [".nightly.lock", ".nightly.published", "2026-11-23", "2026-11-24", "latest"]
     );
     // A different corpus with the name of a finished batch is not that batch.
-    write_docs(&nights.at("corpus/b.parquet"), &numbered(vec!["a text of another day"]), 500);
-    night("2026-11-24", &[]).ends_with(2).says(&[
+    write_docs(&runs.at("corpus/b.parquet"), &numbered(vec!["a text of another day"]), 500);
+    run("2026-11-24", &[]).ends_with(2).says(&[
         "with other files",
         "is not the result of this corpus",
         "CORPUS OUT NAME",
     ]);
-    night("2026-11-25", &[]).ends_with(0).says(&["2026-11-25 is published"]);
+    run("2026-11-25", &[]).ends_with(0).says(&["2026-11-25 is published"]);
     Ran::of(Command::new("sh").arg(script()).arg("--index").output().unwrap()).ends_with(2).says(&["--index expects"]);
 }
 
@@ -374,11 +368,11 @@ fn the_line_for_cron_works_as_it_is_printed() {
         assert!(log.contains(&format!("{today} is published")), "{log}");
         assert_eq!(std::fs::read_link(machine("data/dedup/latest")).unwrap(), Path::new(today));
     }
-    assert_eq!(nights_in(&held(&machine("data/seen"))), ["2026-11-22", "2026-11-23"]);
+    assert_eq!(batches_in(&held(&machine("data/seen"))), ["2026-11-22", "2026-11-23"]);
     let second = record(&machine("data/dedup/latest"));
     assert!(second["index"]["seen"].as_u64() > Some(1700), "{}", second["index"]);
     // Copies in the previous batch are pairs, but guards do not count them.
     let exact = &second["algorithms"][0];
-    let (pairs, of_night) = (exact["pairs"].as_u64().unwrap(), exact["pairs_of_night"].as_u64().unwrap());
-    assert!(of_night + 2000 < pairs, "{exact}");
+    let (pairs, of_batch) = (exact["pairs"].as_u64().unwrap(), exact["pairs_of_night"].as_u64().unwrap());
+    assert!(of_batch + 2000 < pairs, "{exact}");
 }

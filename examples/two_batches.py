@@ -1,6 +1,6 @@
 """Reads two days of a crawl as one corpus, and removes from the second day what the first one already has.
 
-    python examples/two_nights.py
+    python examples/two_batches.py
 """
 
 import json
@@ -14,7 +14,7 @@ VOTE = "Parliament voted on Monday to lower the tax on books from ten to five pe
 GAME = "The home team won by three goals to one in front of forty thousand people, and leads the table for the first time."
 
 
-def night(folder: Path, name: str, *texts: str) -> Path:
+def batch(folder: Path, name: str, *texts: str) -> Path:
     """Writes the file of one day."""
     path = folder / f"{name}.jsonl"
     path.write_text("".join(json.dumps({"id": f"{name}-{row}", "text": text}) + "\n" for row, text in enumerate(texts)))
@@ -22,8 +22,8 @@ def night(folder: Path, name: str, *texts: str) -> Path:
 
 
 with tempfile.TemporaryDirectory() as folder:
-    first = night(Path(folder), "monday", WEATHER, VOTE)
-    second = night(Path(folder), "tuesday", VOTE, GAME)
+    first = batch(Path(folder), "monday", WEATHER, VOTE)
+    second = batch(Path(folder), "tuesday", VOTE, GAME)
 
     # Rows are numbered in the order of the files, so the first day's copy is kept if both days have a page.
     result = dupsift.run([first, second], out=Path(folder) / "dedup", algorithms="exact", keep="doc asc")

@@ -8,17 +8,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-import nights_dealt
+import incremental_dealt
 import outputs
 
 
 def one_run(place):
     """Runs once over all batches, and prefers earlier batches."""
     out = place.folder / "together"
-    command = [place.dupsift, "run", place.folder / "in", "--out", out, "--stats", place.index, "--keep", "night asc, length desc"]
+    command = [place.dupsift, "run", place.folder / "in", "--out", out, "--stats", place.index, "--keep", "batch asc, length desc"]
     done = subprocess.run(list(map(str, [*command, "--no-progress", *place.options])), capture_output=True, text=True)
     if done.returncode not in (0, 3):
-        sys.exit(f"one run over all nights ended with {done.returncode}:\n{done.stderr}")
+        sys.exit(f"one run over all batches ended with {done.returncode}:\n{done.stderr}")
     return out
 
 
@@ -73,27 +73,27 @@ def laws(place, dealt):
     """Checks each law; returns how much was compared, and how much differs."""
     together = one_run(place)
     begins = np.cumsum([0, *map(len, dealt)])
-    nights = [night for night in range(1, len(dealt) + 1) if (place.out(night) / "_SUCCESS").is_file()]
+    batches = [batch for batch in range(1, len(dealt) + 1) if (place.out(batch) / "_SUCCESS").is_file()]
     again, met, other, apart = surplus(dealt), 0, 0, 0
     labels = sorted(path.name.removeprefix("algorithm=") for path in (together / "pairs").iterdir())
     for label in labels:
         whole, tables = pairs(together, label), []
-        for night in nights:
-            found = pairs(place.out(night), label)
+        for batch in batches:
+            found = pairs(place.out(batch), label)
             tables.append(duplicates(found))
             doc_a, doc_b = whole["doc_a"].to_numpy(), whole["doc_b"].to_numpy()
-            begin, end = begins[night - 1], begins[night]
+            begin, end = begins[batch - 1], begins[batch]
             asked = (doc_b >= begin) & (doc_b < end) & ((doc_a >= begin) | ~again[doc_a])
             expected = whole.filter(pa.array(asked))
             met += int((found["doc_a"].to_numpy() < begin).sum())
             other += differing(found, expected)
         apart += sum(a != b for a, b in zip(components(tables, begins[-1]), clusters_of(together, label, begins[-1])))
     removed = lambda outs: {id for out in outs for id in pq.read_table(outputs.part(out, "removed"), columns=["id"])["id"].to_pylist()}
-    over_nights, of_one = removed(map(place.out, nights)), removed([together])
+    over_batches, of_one = removed(map(place.out, batches)), removed([together])
     return {
-        "L1: pairs of each night with earlier ones, and rows of pairs that one run has otherwise": f"{met:,}, {other:,}",
-        "L2: documents that go in one run, and those that go in one alone": f"{len(of_one):,}, {len(over_nights ^ of_one):,}",
-        "L3: documents, and those in another component of all nights' pairs than their cluster": f"{begins[-1]:,}, {apart:,}",
+        "L1: pairs of each batch with earlier ones, and rows of pairs that one run has otherwise": f"{met:,}, {other:,}",
+        "L2: documents that go in one run, and those that go in one alone": f"{len(of_one):,}, {len(over_batches ^ of_one):,}",
+        "L3: documents, and those in another component of all batches' pairs than their cluster": f"{begins[-1]:,}, {apart:,}",
     }
 
 
@@ -131,31 +131,31 @@ def versions(arguments, folder, say, algorithms):
     say(
         "### Statistics of the first batch",
         "",
-        f"`{algorithms}`, two nights that are halves at random. F1 of the pairs against the labels: one run under its own counts, and one under the "
-        "statistics of the first night; of the two nights the labelled pairs whose older text no earlier document has, for a text is met by its first "
+        f"`{algorithms}`, two batches that are halves at random. F1 of the pairs against the labels: one run under its own counts, and one under the "
+        "statistics of the first batch; of the two batches the labelled pairs whose older text no earlier document has, for a text is met by its first "
         "document alone.",
         "",
     )
-    say("| corpus | own counts | those of the first night | difference (goal: .01 at most) | labelled pairs for nights | one run, own counts | two nights |", "| --- |" + " ---: |" * 6)
+    say("| corpus | own counts | those of the first batch | difference (goal: .01 at most) | labelled pairs for batches | one run, own counts | two batches |", "| --- |" + " ---: |" * 6)
     for name in ["versions-zh", "versions-ru", "versions-en"]:
         corpus, place = arguments.versions / name, folder / name
-        rows = nights_dealt.read(corpus)
-        rows = nights_dealt.random.Random(arguments.seed).sample(rows, len(rows))
+        rows = incremental_dealt.read(corpus)
+        rows = incremental_dealt.random.Random(arguments.seed).sample(rows, len(rows))
         halves = [rows[: len(rows) // 2], rows[len(rows) // 2 :]]
-        for night, half in enumerate(halves, 1):
-            nights_dealt.write(place / "in" / f"night={night}", half)
+        for batch, half in enumerate(halves, 1):
+            incremental_dealt.write(place / "in" / f"batch={batch}", half)
         program = lambda *words: [str(word) for word in [arguments.dupsift, "run", *words, "--algorithms", algorithms, "--no-report", "--no-progress"]]
         subprocess.run(program(place / "in", "--out", place / "own"), check=True, capture_output=True)
-        for night in (1, 2):
-            subprocess.run(program(place / "in" / f"night={night}", "--out", place / f"{night}", "--index", place / "index"), check=True, capture_output=True)
+        for batch in (1, 2):
+            subprocess.run(program(place / "in" / f"batch={batch}", "--out", place / f"{batch}", "--index", place / "index"), check=True, capture_output=True)
         table = pq.read_table(corpus / "truth" / "pairs.parquet", columns=["id_a", "id_b"])
         truth = {frozenset(pair) for pair in zip(table["id_a"].to_pylist(), table["id_b"].to_pylist())}
         labels = ["exact", "versions"]
         subprocess.run(program(place / "in", "--out", place / "frozen", "--stats", place / "index"), check=True, capture_output=True)
-        own, frozen, nights = (found_in([place / out for out in outs], labels) for outs in (["own"], ["frozen"], ["1", "2"]))
+        own, frozen, batches = (found_in([place / out for out in outs], labels) for outs in (["own"], ["frozen"], ["1", "2"]))
         hidden = first_copies(halves)
         asked = lambda pairs: {pair for pair in pairs if not hidden(pair)}
         both = [f1(own, truth), f1(frozen, truth)]
-        met = [f1(asked(found), asked(truth)) for found in (own, nights)]
+        met = [f1(asked(found), asked(truth)) for found in (own, batches)]
         say(f"| {name} | {both[0]:.4f} | {both[1]:.4f} | {both[0] - both[1]:+.4f} | {len(asked(truth)):,} | {met[0]:.4f} | {met[1]:.4f} |")
     say("")

@@ -17,11 +17,11 @@ TEMPLATE = "Please enable scripts in your browser and read this page again. The 
 FEWEST = 10
 
 
-def odd_nights(nights):
+def odd_batches(batches):
     """Returns the number of the batch of each kind, counted from 1."""
     places, last = {}, 1
     for kind, of_thirty in [("empty", 9), ("three", 10), ("killed", 12), ("whole again", 17), ("template", 21)]:
-        last = max(last + 1, round(of_thirty * nights / 30))
+        last = max(last + 1, round(of_thirty * batches / 30))
         places[kind] = last
     return places
 
@@ -40,35 +40,35 @@ def edited(text, language, others, draw):
     return text + " And more."
 
 
-def deal(rows, nights, repeat, seed):
+def deal(rows, batches, repeat, seed):
     """Returns rows (id, text, language, source) for each batch, how many of them come from earlier batches, and the unusual batches."""
-    draw, odd = random.Random(seed), odd_nights(nights)
+    draw, odd = random.Random(seed), odd_batches(batches)
     rows = draw.sample(rows, len(rows))
     without = {odd["empty"], odd["three"], odd["whole again"]}
-    ordinary = [night for night in range(1, nights + 1) if night not in without]
+    ordinary = [batch for batch in range(1, batches + 1) if batch not in without]
     dealt, repeated, known = [], [], []
-    for night in range(1, nights + 1):
-        if night == odd["whole again"]:
-            tonight, old = [(f"{row[0]}@{night}", *row[1:]) for row in dealt[-1]], len(dealt[-1])
-        elif night == odd["empty"]:
-            tonight, old = [], 0
-        elif night == odd["three"]:
-            tonight, old = [rows.pop() for _ in range(3)], 0
+    for batch in range(1, batches + 1):
+        if batch == odd["whole again"]:
+            current, old = [(f"{row[0]}@{batch}", *row[1:]) for row in dealt[-1]], len(dealt[-1])
+        elif batch == odd["empty"]:
+            current, old = [], 0
+        elif batch == odd["three"]:
+            current, old = [rows.pop() for _ in range(3)], 0
         else:
-            share = len(rows) // (len(ordinary) - ordinary.index(night))
-            tonight = [rows.pop() for _ in range(share)]
+            share = len(rows) // (len(ordinary) - ordinary.index(batch))
+            current = [rows.pop() for _ in range(share)]
             from_before = []
             for number in range(round(repeat * share) if known else 0):
                 row, chance = draw.choice(known), draw.random()
-                new = f"{row[0]}@{night}.{number}"
+                new = f"{row[0]}@{batch}.{number}"
                 if 0.5 <= chance < 0.75:
                     from_before.append((new, edited(row[1], row[2], [draw.choice(known)[1] for _ in range(5)], draw), *row[2:]))
                 else:
                     from_before += [(f"{new}{which}", *row[1:]) for which in ("ab" if chance >= 0.75 else "a")]
             old = len(from_before)
-            known += tonight
-            tonight = draw.sample(tonight + from_before, share + old)
-        dealt.append(tonight)
+            known += current
+            current = draw.sample(current + from_before, share + old)
+        dealt.append(current)
         repeated.append(old)
     return dealt, repeated, odd
 

@@ -9,30 +9,30 @@ import subprocess
 import sys
 from pathlib import Path
 
-import nights_dealt
+import incremental_dealt
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 RECIPES = ["minhash:ngram=2", "exact,minhash:ngram=2"]
-NIGHT = 10_000
+BATCH = 10_000
 # How many texts from the index the batch repeats, and how many it repeats with an additional word.
 AGAIN, EDITED = 1_500, 1_500
 STAGES = ["match the index", "look up indexed documents", "append to the index"]
 
 
-def night_of(folder, old, seed):
+def batch_of(folder, old, seed):
     """Writes new documents, and some from the index."""
-    grown(folder / "new", NIGHT - AGAIN - EDITED, seed + 1_000)
+    grown(folder / "new", BATCH - AGAIN - EDITED, seed + 1_000)
     new = pq.read_table(folder / "new")["text"].to_pylist()
     first = pq.read_table(sorted(old.glob("*.parquet"))[0], columns=["text"])["text"]
     chosen = np.random.Generator(np.random.PCG64(seed)).choice(len(first), AGAIN + EDITED, replace=False)
     taken = first.take(pa.array(chosen)).to_pylist()
     texts = new + taken[:AGAIN] + [f"{text} and one more." for text in taken[AGAIN:]]
-    (folder / "night").mkdir()
-    table = pa.table({"id": pa.array([-1 - at for at in range(NIGHT)], pa.int64()), "text": pa.array(texts, pa.large_string())})
-    pq.write_table(table, folder / "night" / "night.parquet")
-    return folder / "night"
+    (folder / "batch").mkdir()
+    table = pa.table({"id": pa.array([-1 - at for at in range(BATCH)], pa.int64()), "text": pa.array(texts, pa.large_string())})
+    pq.write_table(table, folder / "batch" / "batch.parquet")
+    return folder / "batch"
 
 
 def grown(folder, count, seed):
@@ -41,12 +41,12 @@ def grown(folder, count, seed):
     return folder
 
 
-def night_of_corpus(folder, corpus, seed):
+def batch_of_corpus(folder, corpus, seed):
     """Writes random documents from a corpus, with numbers like those in the index."""
-    rows = random.Random(seed).sample(nights_dealt.read(corpus), NIGHT)
+    rows = random.Random(seed).sample(incremental_dealt.read(corpus), BATCH)
     folder.mkdir()
-    table = pa.table({"id": pa.array([-1 - NIGHT - at for at in range(NIGHT)], pa.int64()), "text": pa.array([row[1] for row in rows], pa.large_string())})
-    pq.write_table(table, folder / "night.parquet", row_group_size=500)
+    table = pa.table({"id": pa.array([-1 - BATCH - at for at in range(BATCH)], pa.int64()), "text": pa.array([row[1] for row in rows], pa.large_string())})
+    pq.write_table(table, folder / "batch.parquet", row_group_size=500)
     return folder
 
 
@@ -59,10 +59,10 @@ def run(arguments, algorithms, corpus, out, *more):
     return json.loads((out / "run.json").read_text())
 
 
-def one_line(arguments, place, algorithms, kind, night, made):
+def one_line(arguments, place, algorithms, kind, batch, made):
     """Returns the table row for one batch."""
-    plain = [run(arguments, algorithms, night, place / "out" / "plain") for _ in range(arguments.runs)]
-    met = [run(arguments, algorithms, night, place / "out" / kind, "--index", place / "index", "--accept") for _ in range(arguments.runs)]
+    plain = [run(arguments, algorithms, batch, place / "out" / "plain") for _ in range(arguments.runs)]
+    met = [run(arguments, algorithms, batch, place / "out" / kind, "--index", place / "index", "--accept") for _ in range(arguments.runs)]
     middle = lambda runs, of: statistics.median(map(of, runs))
     cpu = lambda one: one["cpu_seconds"]
     peak = lambda one: one["peak_memory_bytes"] / 2**20
@@ -77,22 +77,22 @@ def one_line(arguments, place, algorithms, kind, night, made):
 
 
 def short(arguments, folder, say):
-    say("### A small night against a large index", "")
+    say("### A small batch against a large index", "")
     say(
-        f"An index of short documents (20 to 80 characters of made-up words), and two nights of {NIGHT:,}: short ones, {AGAIN:,} of which the index has, and {EDITED:,} with "
-        f"two words more; and real ones, of {arguments.corpus.name}, of which the index has none. {arguments.threads} threads, each night {arguments.runs} times (made again), medians. "
-        "Goals: the scan .6 CPU s at the most with 10 million, the night 3 times the same night against nothing.",
+        f"An index of short documents (20 to 80 characters of made-up words), and two batches of {BATCH:,}: short ones, {AGAIN:,} of which the index has, and {EDITED:,} with "
+        f"two words more; and real ones, of {arguments.corpus.name}, of which the index has none. {arguments.threads} threads, each batch {arguments.runs} times (made again), medians. "
+        "Goals: the scan .6 CPU s at the most with 10 million, the batch 3 times the same batch against nothing.",
         "",
-        "| recipe | documents of the index | night | rows, texts MB | CPU s to make it | night: CPU s against nothing | with the index | ratio | " + " | ".join(f"CPU s: {name}" for name in STAGES) + " | guests | peak memory MiB: nothing, with the index |",
+        "| recipe | documents of the index | batch | rows, texts MB | CPU s to make it | batch: CPU s against nothing | with the index | ratio | " + " | ".join(f"CPU s: {name}" for name in STAGES) + " | matched | peak memory MiB: nothing, with the index |",
         "| --- | ---: | --- |" + " ---: |" * (7 + len(STAGES)),
     )
     for count in map(int, arguments.short.split(",")):
         old = grown(folder / str(count), count, arguments.seed)
-        nights = {"short": night_of(folder / f"{count}-short", old, arguments.seed), "real": night_of_corpus(folder / f"{count}-real", arguments.corpus, arguments.seed)}
+        batches = {"short": batch_of(folder / f"{count}-short", old, arguments.seed), "real": batch_of_corpus(folder / f"{count}-real", arguments.corpus, arguments.seed)}
         for at, algorithms in enumerate(arguments.recipes):
             place = folder / f"{count}-{at}"
             made = run(arguments, algorithms, old, place / "out" / "old", "--index", place / "index")
-            for kind, night in nights.items():
-                say(one_line(arguments, place, algorithms, kind, night, made))
+            for kind, batch in batches.items():
+                say(one_line(arguments, place, algorithms, kind, batch, made))
             shutil.rmtree(place)
     say("")

@@ -5,12 +5,12 @@
 # ///
 """Runs batches against an index with scripts/nightly.sh, and compares results and cost with plain runs over the same files.
 
-The documents of CORPUS are divided into batches (scripts/nights_dealt.py): each repeats some earlier documents, one is empty, one has three
+The documents of CORPUS are divided into batches (scripts/incremental_dealt.py): each repeats some earlier documents, one is empty, one has three
 documents, one is killed twice, one repeats the previous batch, and in one a source has become a page with a single template, which a
 guard has to hold back. Then the tables of all batches are compared with one run over all of them that uses the statistics of the index.
 Prints a section of Markdown with goals and results; --write FILE replaces the marked section in FILE.
 
-    scripts/nights.py corpora/mixed-100m --dupsift target/release/dupsift --write benches/records/incremental.md
+    scripts/incremental.py corpora/mixed-100m --dupsift target/release/dupsift --write benches/records/incremental.md
 
 --short 100000,1000000 measures a batch of 10,000 documents, short ones and those of CORPUS, against an index with this many short ones.
 --versions CORPORA measures the effect of frozen statistics on F1 for versions-zh, versions-ru and versions-en, each split into two batches.
@@ -31,12 +31,12 @@ import packages
 
 import numpy as np
 
-import nights_dealt
+import incremental_dealt
+from incremental_laws import laws, versions
+from incremental_short import RECIPES, short
 from measured import commit, section, write_section
-from nights_laws import laws, versions
-from nights_short import RECIPES, short
 
-MARKERS = ("<!-- nights -->", "<!-- /nights -->")
+MARKERS = ("<!-- incremental -->", "<!-- /incremental -->")
 NIGHTLY = Path(__file__).parent / "nightly.sh"
 FAMILY = "exact,minhash,three_plus_five:chain=pairwise,simhash"
 PRESET = "exact,versions"
@@ -53,43 +53,43 @@ class Place:
         self.index = folder / "index"
         self.said = []
 
-    def corpus(self, night):
-        return self.folder / "in" / f"night={night:02}"
+    def corpus(self, batch):
+        return self.folder / "in" / f"batch={batch:02}"
 
-    def out(self, night):
-        return self.folder / "out" / f"{night:02}"
+    def out(self, batch):
+        return self.folder / "out" / f"{batch:02}"
 
-    def command(self, night):
+    def command(self, batch):
         guards = ["--source-column", "source", "--guard-rows", str(GUARDED)]
-        first = ["sh", NIGHTLY, "--index", self.index, self.corpus(night), self.folder / "out", f"{night:02}", "--"]
+        first = ["sh", NIGHTLY, "--index", self.index, self.corpus(batch), self.folder / "out", f"{batch:02}", "--"]
         return [str(part) for part in [*first, *self.options, *guards]]
 
     def environment(self, **more):
         return os.environ | {"DUPSIFT": self.dupsift, "KEEP": "1000"} | more
 
-    def night(self, night, codes=(0,), **more):
+    def batch(self, batch, codes=(0,), **more):
         """Runs the batch, which must end with one of these codes; returns wall seconds and the code."""
         began = time.monotonic()
-        done = subprocess.run(self.command(night), capture_output=True, text=True, env=self.environment(**more))
+        done = subprocess.run(self.command(batch), capture_output=True, text=True, env=self.environment(**more))
         if done.returncode not in codes:
-            sys.exit(f"night {night} of {self.algorithms} ended with {done.returncode}, and not {codes}:\n{done.stderr}")
+            sys.exit(f"batch {batch} of {self.algorithms} ended with {done.returncode}, and not {codes}:\n{done.stderr}")
         return time.monotonic() - began, done.returncode
 
-    def killed(self, night, after):
+    def killed(self, batch, after):
         """Runs the batch and kills it by a signal after this many seconds; returns whether it was still running."""
-        process = subprocess.Popen(self.command(night), env=self.environment(), stderr=subprocess.DEVNULL, start_new_session=True)
+        process = subprocess.Popen(self.command(batch), env=self.environment(), stderr=subprocess.DEVNULL, start_new_session=True)
         time.sleep(after)
         os.killpg(process.pid, signal.SIGKILL)
         return process.wait() == -signal.SIGKILL
 
-    def plain(self, night):
+    def plain(self, batch):
         """Returns the CPU seconds of a run over the batch alone, as the median of several runs."""
         out, seconds = self.folder / "plain", []
         for _ in range(self.runs):
-            command = [self.dupsift, "run", self.corpus(night), "--out", out, "--overwrite", "--no-progress", *self.options]
+            command = [self.dupsift, "run", self.corpus(batch), "--out", out, "--overwrite", "--no-progress", *self.options]
             done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
             if done.returncode not in (0, 3):
-                sys.exit(f"night {night} alone ended with {done.returncode}:\n{done.stderr}")
+                sys.exit(f"batch {batch} alone ended with {done.returncode}:\n{done.stderr}")
             seconds.append(record(out)["cpu_seconds"])
         return statistics.median(seconds)
 
@@ -111,55 +111,55 @@ def row_bytes(folders):
     return sum(file["bytes"] for rows in folders for file in rows["files"])
 
 
-def run_nights(place, dealt, odd):
+def run_batches(place, dealt, odd):
     """Runs all batches in order; returns the measurements by batch, and the bytes that compaction wrote."""
     figures, rewritten, before, wall = {}, 0, [], 1.0
-    for night, rows in enumerate(dealt, 1):
-        nights_dealt.write(place.corpus(night), rows)
-        if night == odd["empty"]:
+    for batch, rows in enumerate(dealt, 1):
+        incremental_dealt.write(place.corpus(batch), rows)
+        if batch == odd["empty"]:
             # Nothing was read, and an earlier result exists: a person should check it.
-            _, code = place.night(night, (4,))
-            place.said.append(f"night {night}, empty: exit code {code}, held back")
+            _, code = place.batch(batch, (4,))
+            place.said.append(f"batch {batch}, empty: exit code {code}, held back")
             continue
-        if night == odd["killed"]:
-            was = place.killed(night, 0.4 * wall)
-            _, code = place.night(night, (134,), DUPSIFT_STOP_AT="intent")
-            place.said.append(f"night {night}: killed {'while it was at work' if was else 'too late'}, killed again before it was published, then run")
-        if night == odd["template"]:
-            place.said.append(held_back(place, night, rows))
-        spent, _ = place.night(night)
+        if batch == odd["killed"]:
+            was = place.killed(batch, 0.4 * wall)
+            _, code = place.batch(batch, (134,), DUPSIFT_STOP_AT="intent")
+            place.said.append(f"batch {batch}: killed {'while it was at work' if was else 'too late'}, killed again before it was published, then run")
+        if batch == odd["template"]:
+            place.said.append(held_back(place, batch, rows))
+        spent, _ = place.batch(batch)
         wall = spent if len(rows) > 100 else wall
         # The run read the rows that the index had before the batch.
         stood, now = row_bytes(before), place.held()
         after = {rows["folder"] for rows in before}
         merged = [rows for rows in now["rows"] if rows["folder"] not in after and rows["first_doc"] < now["batches"][-1]["first_doc"]]
         rewritten, before = rewritten + row_bytes(merged), now["rows"]
-        figures[night] = one_night(place, night, rows, stood, now)
+        figures[batch] = one_batch(place, batch, rows, stood, now)
     return figures, rewritten
 
 
-def held_back(place, night, rows):
+def held_back(place, batch, rows):
     """Runs the batch in which a source has become one page: it is held back, and changes nothing else. Then its corpus is repaired."""
-    wrong, source = nights_dealt.with_template(rows)
-    nights_dealt.write(place.corpus(night), wrong)
+    wrong, source = incremental_dealt.with_template(rows)
+    incremental_dealt.write(place.corpus(batch), wrong)
     before, latest = place.held(), os.readlink(place.folder / "out" / "latest")
-    _, code = place.night(night, (4,))
+    _, code = place.batch(batch, (4,))
     if place.held() != before or os.readlink(place.folder / "out" / "latest") != latest:
-        sys.exit(f"night {night} was held back, and yet the index or latest is another one")
-    names = {guard["name"] for guard in record(place.folder / "out" / f"{night:02}.held")["guards"]}
-    nights_dealt.write(place.corpus(night), rows)
-    return f"night {night}, {source} a page of one template: exit code {code}, held back by {', '.join(sorted(names))}; index and latest as before; mended, it was published"
+        sys.exit(f"batch {batch} was held back, and yet the index or latest is another one")
+    names = {guard["name"] for guard in record(place.folder / "out" / f"{batch:02}.held")["guards"]}
+    incremental_dealt.write(place.corpus(batch), rows)
+    return f"batch {batch}, {source} a page of one template: exit code {code}, held back by {', '.join(sorted(names))}; index and latest as before; mended, it was published"
 
 
-def one_night(place, night, rows, stood, now):
-    report = record(place.out(night))
+def one_batch(place, batch, rows, stood, now):
+    report = record(place.out(batch))
     index = report["index"]
     return {
         "documents": len(rows),
         "cpu": report["cpu_seconds"],
-        "plain": place.plain(night),
+        "plain": place.plain(batch),
         "append": stage(report, "append to the index"),
-        "guests": index["guests"],
+        "matched": index["guests"],
         "seen": index["seen"],
         "scanned": index["bytes_scanned"],
         "looked": index["bytes_looked_up"],
@@ -175,33 +175,33 @@ def one_night(place, night, rows, stood, now):
 
 def table(figures, odd):
     """Returns the lines of a table: every fifth batch, and the unusual ones."""
-    lines = ["| night | documents | seen | guests | MB read of the index: rows, texts | CPU s: plain | with the index | of it appending | ratio | rows, texts of the index MB |"]
+    lines = ["| batch | documents | seen | matched | MB read of the index: rows, texts | CPU s: plain | with the index | of it appending | ratio | rows, texts of the index MB |"]
     lines.append("| ---: |" + " ---: |" * 9)
     last = max(figures)
-    for night, one in figures.items():
-        if night == 1 or night == last or night % 5 == 0 or night in odd.values():
+    for batch, one in figures.items():
+        if batch == 1 or batch == last or batch % 5 == 0 or batch in odd.values():
             scanned, looked, rows, texts = (f"{one[name] / 1e6:.1f}" for name in ("scanned", "looked", "rows", "texts"))
             seconds = " | ".join(f"{one[name]:.2f}" for name in ("plain", "cpu", "append"))
-            lines.append(f"| {night} | {one['documents']:,} | {one['seen']:,} | {one['guests']:,} | {scanned}, {looked} | {seconds} | {one['cpu'] / one['plain']:.2f} | {rows}, {texts} |")
+            lines.append(f"| {batch} | {one['documents']:,} | {one['seen']:,} | {one['matched']:,} | {scanned}, {looked} | {seconds} | {one['cpu'] / one['plain']:.2f} | {rows}, {texts} |")
     return lines
 
 
 def ordinary(figures, odd):
     """Returns the batches whose cost is meaningful: neither the first, which creates the index, nor the unusual ones."""
-    return {night: one for night, one in figures.items() if night > 1 and night not in odd.values()}
+    return {batch: one for batch, one in figures.items() if batch > 1 and batch not in odd.values()}
 
 
 def demands(figures, rewritten, odd):
     """Returns the measurements of one recipe by goal."""
-    nights, last = ordinary(figures, odd), figures[max(figures)]
-    cpu = [one["cpu"] for one in nights.values()]
-    allowed = [1.15 * one["plain"] + 0.3 * one["scanned"] / 1e9 + 60e-6 * one["guests"] for one in nights.values()]
-    ratios = [one["cpu"] / one["plain"] for one in nights.values()]
-    indexed = [sum(one["documents"] for number, one in figures.items() if number < night) for night in nights]
+    batches, last = ordinary(figures, odd), figures[max(figures)]
+    cpu = [one["cpu"] for one in batches.values()]
+    allowed = [1.15 * one["plain"] + 0.3 * one["scanned"] / 1e9 + 60e-6 * one["matched"] for one in batches.values()]
+    ratios = [one["cpu"] / one["plain"] for one in batches.values()]
+    indexed = [sum(one["documents"] for number, one in figures.items() if number < batch) for batch in batches]
     slope, at_first = np.polyfit(indexed, ratios, 1)
     residual = np.sqrt(np.mean((np.polyval((slope, at_first), indexed) - ratios) ** 2)) / np.mean(ratios)
-    room = [(one["scanned"] + one["looked"]) / (1.02 * one["stood"] + 24 * 1024 * one["guests"]) for one in nights.values()]
-    append = [one["append"] / one["cpu"] for one in nights.values()]
+    room = [(one["scanned"] + one["looked"]) / (1.02 * one["stood"] + 24 * 1024 * one["matched"]) for one in batches.values()]
+    append = [one["append"] / one["cpu"] for one in batches.values()]
     text = sum(one["text_bytes"] for one in figures.values())
     texts, documents = last["rows"] + last["texts"], sum(one["documents"] for one in figures.values())
     return {
@@ -215,29 +215,29 @@ def demands(figures, rewritten, odd):
 
 
 GOALS = [
-    ("cpu", "CPU of a night", "1.15 x plain + .3 s a GB read + 60 us a guest"),
-    ("line", "CPU of a night over plain, as a line; what is left over", "15 %"),
-    ("bytes", "bytes read of the index", "1.02 x its rows + 24 KiB a guest"),
-    ("append", "appending, of the night's CPU", "8 %"),
+    ("cpu", "CPU of a batch", "1.15 x plain + .3 s a GB read + 60 us a matched document"),
+    ("line", "CPU of a batch over plain, as a line; what is left over", "15 %"),
+    ("bytes", "bytes read of the index", "1.02 x its rows + 24 KiB a matched document"),
+    ("append", "appending, of the batch's CPU", "8 %"),
     ("index", "the index", "500 bytes a document above half of the text"),
     ("compaction", "compaction: bytes written anew over the final rows; folders of rows", "1 x; 10"),
 ]
 
 
 def thirty(arguments, folder, say):
-    rows = nights_dealt.read(arguments.corpus)
-    dealt, repeated, odd = nights_dealt.deal(rows, arguments.nights, arguments.repeat, arguments.seed)
-    say(f"### {arguments.nights} nights", "")
+    rows = incremental_dealt.read(arguments.corpus)
+    dealt, repeated, odd = incremental_dealt.deal(rows, arguments.batches, arguments.repeat, arguments.seed)
+    say(f"### {arguments.batches} batches", "")
     say(
-        f"{arguments.corpus.name}: {len(rows):,} documents, with what comes again {sum(map(len, dealt)):,} ({sum(repeated):,} from earlier nights: "
-        "half of them as they were, a quarter with an edit, a quarter twice). Each night by `scripts/nightly.sh --index`, "
-        f"{arguments.threads} threads; plain is a run over the night's files alone, the median of {arguments.runs}. Medians are over nights that are not odd.",
+        f"{arguments.corpus.name}: {len(rows):,} documents, with what comes again {sum(map(len, dealt)):,} ({sum(repeated):,} from earlier batches: "
+        "half of them as they were, a quarter with an edit, a quarter twice). Each batch by `scripts/nightly.sh --index`, "
+        f"{arguments.threads} threads; plain is a run over the batch's files alone, the median of {arguments.runs}. Medians are over batches that are not odd.",
         "",
     )
     measured, found = {}, {}
     for algorithms in arguments.algorithms:
         place = Place(arguments, folder / str(len(measured)), algorithms)
-        figures, rewritten = run_nights(place, dealt, odd)
+        figures, rewritten = run_batches(place, dealt, odd)
         say(f"`{algorithms}`:", "", *[f"* {said}" for said in place.said], "", *table(figures, odd), "")
         measured[algorithms] = demands(figures, rewritten, odd)
         found[algorithms] = laws(place, dealt)
@@ -254,7 +254,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("corpus", type=Path, help="folder of Parquet files with id, text, lang and source, or one with docs/")
     parser.add_argument("--dupsift", type=Path, default=Path("target/release/dupsift"), help="the program [target/release/dupsift]")
-    parser.add_argument("--nights", type=int, default=30, help=f"number of batches, at least {nights_dealt.FEWEST} [30]")
+    parser.add_argument("--batches", type=int, default=30, help=f"number of batches, at least {incremental_dealt.FEWEST} [30]")
     parser.add_argument("--repeat", type=float, default=0.33, help="repeated documents per new document [0.33]")
     parser.add_argument("--seed", type=int, default=1, help="random seed [1]")
     parser.add_argument("--runs", type=int, default=3, help="plain runs per batch [3]")
@@ -267,8 +267,8 @@ def main():
     arguments = parser.parse_args()
     if arguments.write:
         section(arguments.write, MARKERS if not arguments.short else ("<!-- short -->", "<!-- /short -->"))
-    if arguments.nights < nights_dealt.FEWEST:
-        parser.error(f"--nights {arguments.nights} is too few: the unusual batches need {nights_dealt.FEWEST}")
+    if arguments.batches < incremental_dealt.FEWEST:
+        parser.error(f"--batches {arguments.batches} is too few: the unusual batches need {incremental_dealt.FEWEST}")
     if not arguments.corpus.is_dir():
         parser.error(f"{arguments.corpus} is not a folder; expected a folder of Parquet files, such as data-samples")
     arguments.dupsift, arguments.corpus = arguments.dupsift.resolve(), arguments.corpus.resolve()

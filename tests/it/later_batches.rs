@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use dupsift::engine::Progress;
 use dupsift::study::{self, Explanation, Finished, Verdict};
 
-use crate::index_place::{Nights, dealt, law, looked_after};
+use crate::index_place::{IndexPlace, dealt, law, looked_after};
 use crate::kit::{
     Doc, Ran, Table, files_below, labels, made_docs, names_in, numbered, pairs, program, record, run, sample_docs,
     write_docs,
@@ -48,10 +48,10 @@ impl Two {
 /// Each pair in the tables of an incremental run is a pair by its two texts, read from the corpus and from the index, with the recorded
 /// similarity.
 #[test]
-fn each_pair_of_a_later_night_is_one_again() {
-    let mut place = Nights::new("exact,minhash,simhash,tf_idf,versions");
+fn each_pair_of_a_later_batch_is_one_again() {
+    let mut place = IndexPlace::new("exact,minhash,simhash,tf_idf,versions");
     for docs in dealt(made_docs(240), 3, 23) {
-        place.night(docs).ends_with(0);
+        place.batch(docs).ends_with(0);
     }
     let out = place.out(2);
     let first_doc = record(&out)["index"]["first_doc"].as_i64().unwrap();
@@ -71,7 +71,7 @@ fn each_pair_of_a_later_night_is_one_again() {
             seen.insert(label.clone());
         }
     }
-    assert_eq!(seen, labels(&out).into_iter().collect(), "every algorithm met an earlier night");
+    assert_eq!(seen, labels(&out).into_iter().collect(), "every algorithm met an earlier batch");
 }
 
 #[test]
@@ -87,26 +87,26 @@ fn a_document_that_goes_is_explained_by_its_id_alone() {
         assert_eq!([&found.documents[0].id, &found.documents[1].id], [&ids[row], &kept[row]]);
         let removed = found.documents[0].removed.as_ref().unwrap();
         assert_eq!((&removed.kept_id, removed.kept_doc), (&kept[row], docs[row] as u64));
-        let of_night = docs[row] >= first_doc;
-        assert_eq!(found.documents[1].file.ends_with("1.parquet"), of_night, "{}", found.documents[1].file);
-        assert!(of_night || found.documents[1].file.ends_with("out/n0"), "{}", found.documents[1].file);
+        let of_batch = docs[row] >= first_doc;
+        assert_eq!(found.documents[1].file.ends_with("1.parquet"), of_batch, "{}", found.documents[1].file);
+        assert!(of_batch || found.documents[1].file.ends_with("out/n0"), "{}", found.documents[1].file);
     }
 }
 
 #[test]
-fn what_cannot_be_explained_of_a_later_night_is_reported() {
+fn what_cannot_be_explained_of_a_later_batch_is_reported() {
     let docs = made_docs(120);
     let again =
         |at: usize, id: &str| Doc { id: id.into(), text: format!("{} Changed today.", docs[at].text), title: None };
-    let mut place = Nights::new("exact,minhash");
-    place.same_night(&docs).ends_with(0);
+    let mut place = IndexPlace::new("exact,minhash");
+    place.same_batch(&docs).ends_with(0);
     // A page in both batches with the same id, and a unique text.
     let alone = Doc {
         id: "alone".into(),
         text: "Nothing of this stands anywhere else, neither today nor before.".into(),
         title: None,
     };
-    place.night(vec![again(3, &docs[3].id), alone]).ends_with(0);
+    place.batch(vec![again(3, &docs[3].id), alone]).ends_with(0);
     let (out, id) = (place.out(1), &docs[3].id);
     let both = explain(&out, &[id, id], false);
     assert_eq!([both.documents[0].doc, both.documents[1].doc], [120, 3]);
@@ -134,18 +134,18 @@ fn what_cannot_be_explained_of_a_later_night_is_reported() {
 }
 
 #[test]
-fn the_page_of_a_later_night_shows_both_texts() {
+fn the_page_of_a_later_batch_shows_both_texts() {
     let docs = sample_docs();
     let (first, second) = docs.split_at(docs.len() / 2);
     let two = Two::new(first, second, &["--corpus", "keep,annotate"]);
     // Files are in the same place as in the previous run, whatever else is read.
-    for night in ["n0", "n1"] {
-        assert_eq!(names_in(&two.at(night).join("deduped")), [format!("{night}.parquet")]);
-        assert_eq!(names_in(&two.at(night).join("attributes")), [format!("{night}.parquet")]);
+    for batch in ["n0", "n1"] {
+        assert_eq!(names_in(&two.at(batch).join("deduped")), [format!("{batch}.parquet")]);
+        assert_eq!(names_in(&two.at(batch).join("attributes")), [format!("{batch}.parquet")]);
     }
-    let nights = record(&two.at("n1"))["index"]["nights"].clone();
-    assert_eq!((&nights[0]["name"], &nights[0]["first_doc"], nights[1].is_null()), (&"n0".into(), &0.into(), true));
-    assert_eq!(nights[0]["documents"], record(&two.at("n1"))["index"]["guests"]);
+    let batches = record(&two.at("n1"))["index"]["nights"].clone();
+    assert_eq!((&batches[0]["name"], &batches[0]["first_doc"], batches[1].is_null()), (&"n0".into(), &0.into(), true));
+    assert_eq!(batches[0]["documents"], record(&two.at("n1"))["index"]["guests"]);
     let (out, page) = (two.at("n1"), two.at("n1/report.html"));
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(text.contains("(from batch n0)") && text.contains("<ins>") && text.contains("<del>"), "no texts");
@@ -213,10 +213,10 @@ fn a_run_is_looked_at_from_any_folder() {
 
 #[test]
 fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
-    let mut place = Nights::new("exact,minhash");
-    let nights = dealt(made_docs(200), 2, 17);
-    for docs in &nights {
-        place.same_night(docs).ends_with(0);
+    let mut place = IndexPlace::new("exact,minhash");
+    let batches = dealt(made_docs(200), 2, 17);
+    for docs in &batches {
+        place.same_batch(docs).ends_with(0);
     }
     let (out, id) = (place.out(1), Table::read(&place.out(1).join("removed")).texts("id")[0].clone());
     // A batch whose run was killed after its output had its name is not in the index yet, and reading leaves it so.
@@ -246,39 +246,44 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
 
 /// An index with a relative path is found from any other folder, and another one with that path is not used.
 #[test]
-fn a_held_night_is_accepted_into_its_own_index_from_any_folder() {
+fn a_held_batch_is_accepted_into_its_own_index_from_any_folder() {
     let place = tempfile::tempdir().unwrap();
     let docs = made_docs(60);
-    let template = numbered(vec!["One page of all, and of no other night."; 40]);
+    let template = numbered(vec!["One page of all, and of no other batch."; 40]);
     for project in ["a", "b"] {
         let at = |name: &str| place.path().join(project).join(name);
         std::fs::create_dir(place.path().join(project)).unwrap();
         write_docs(&at("0.parquet"), &docs, 300);
         write_docs(&at("1.parquet"), &template, 300);
-        let night = |night: &str, more: &[&str]| {
-            let words = ["run", &format!("{night}.parquet"), "--out", &format!("n{night}"), "--index", "idx"];
+        let batch = |batch: &str, more: &[&str]| {
+            let words = ["run", &format!("{batch}.parquet"), "--out", &format!("n{batch}"), "--index", "idx"];
             let words = [&words[..], &["--algorithms", "exact", "--guard-rows", "10"], more].concat();
             Ran::of(program().args(words).current_dir(at("")).output().unwrap())
         };
-        night("0", &["--max-removed-share", "1"]).ends_with(0);
-        night("1", &["--previous", "n0"]).ends_with(4);
+        batch("0", &["--max-removed-share", "1"]).ends_with(0);
+        batch("1", &["--previous", "n0"]).ends_with(4);
     }
-    let nights = |project: &str| looked_after(&place.path().join(project).join("idx"), &["info"]).ends_with(0).stdout;
+    let batches = |project: &str| looked_after(&place.path().join(project).join("idx"), &["info"]).ends_with(0).stdout;
     let accept = |folder: &str, held: &str| {
         Ran::of(program().args(["accept", held]).current_dir(place.path().join(folder)).output().unwrap())
     };
     accept("b", "../a/n1.held").ends_with(0);
-    assert!(nights("a").contains("2 batches,") && nights("b").contains("1 batch,"), "{} {}", nights("a"), nights("b"));
+    assert!(
+        batches("a").contains("2 batches,") && batches("b").contains("1 batch,"),
+        "{} {}",
+        batches("a"),
+        batches("b")
+    );
     accept("a", "../b/n1.held").ends_with(0);
-    assert!(nights("b").contains("2 batches,"), "{}", nights("b"));
+    assert!(batches("b").contains("2 batches,"), "{}", batches("b"));
 }
 
 /// If an index was restored to an earlier state and got other batches, these are not mistaken for the matched ones.
 #[test]
 fn an_index_that_went_another_way_is_another_one() {
-    let mut place = Nights::new("exact,minhash");
-    let nights = dealt(made_docs(240), 3, 29);
-    place.same_night(&nights[0]).ends_with(0);
+    let mut place = IndexPlace::new("exact,minhash");
+    let batches = dealt(made_docs(240), 3, 29);
+    place.same_batch(&batches[0]).ends_with(0);
     let (index, saved) = (place.at("index"), place.at("saved"));
     let copy = |from: &Path, to: &Path| {
         for file in files_below(from) {
@@ -288,8 +293,8 @@ fn an_index_that_went_another_way_is_another_one() {
         }
     };
     copy(&index, &saved);
-    place.same_night(&nights[1]).ends_with(0);
-    place.same_night(&nights[2]).ends_with(0);
+    place.same_batch(&batches[1]).ends_with(0);
+    place.same_batch(&batches[2]).ends_with(0);
     let id = Table::read(&place.out(2).join("removed")).texts("id")[0].clone();
     typed("explain", &place.out(2), &[&id]).ends_with(0);
     std::fs::remove_dir_all(&index).unwrap();
@@ -302,11 +307,11 @@ fn an_index_that_went_another_way_is_another_one() {
 /// Forgotten documents of a recomputed batch stay forgotten: its rows have the same numbers.
 #[test]
 fn a_batch_that_is_made_again_stays_forgotten() {
-    let mut place = Nights::new("exact");
+    let mut place = IndexPlace::new("exact");
     let docs = made_docs(90);
-    place.same_night(&docs[..50]).ends_with(0);
-    place.same_night(&docs[50..]).ends_with(0);
-    let kept = |place: &Nights, night: usize| record(&place.out(night))["removal"]["kept"].as_u64().unwrap();
+    place.same_batch(&docs[..50]).ends_with(0);
+    place.same_batch(&docs[50..]).ends_with(0);
+    let kept = |place: &IndexPlace, batch: usize| record(&place.out(batch))["removal"]["kept"].as_u64().unwrap();
     let of_batch = kept(&place, 1);
     looked_after(&place.at("index"), &["forget", "--batch", "n1"]).ends_with(0);
     place
@@ -314,7 +319,7 @@ fn a_batch_that_is_made_again_stays_forgotten() {
         .ends_with(0)
         .says(&["40 rows of this batch were forgotten earlier and stay forgotten"]);
     assert_eq!(kept(&place, 1), of_batch);
-    place.same_night(&docs[50..]).ends_with(0);
+    place.same_batch(&docs[50..]).ends_with(0);
     assert_eq!(kept(&place, 2), of_batch, "all of it is new");
     assert!(of_batch > 10);
 }
