@@ -73,7 +73,7 @@ fn agrees(found: &Explanation, tables: &Tables) -> BTreeSet<String> {
 }
 
 #[test]
-fn signatures_and_scores_are_those_of_the_run_for_every_member() {
+fn signatures_and_scores_are_those_of_the_run_for_every_algorithm() {
     let out = RUN.out();
     let tables = tables(&out);
     let mut asked = BTreeSet::new();

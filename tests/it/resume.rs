@@ -126,7 +126,7 @@ pub fn whole(more: &[&str]) -> Place {
 }
 
 /// Returns the saved rows, pairs or final pairs of algorithms.
-fn of_members(what: &str) -> BTreeSet<String> {
+fn of_algorithms(what: &str) -> BTreeSet<String> {
     let labels = [
         "exact",
         "minhash",
@@ -182,7 +182,7 @@ fn other_threads_and_another_memory_go_on_from_the_same_products() {
         place.killed_in("write tables", &[]);
         let ran = place.run(&["--threads", threads, "--memory", memory]).ends_with(0);
         assert!(place.taken_up().contains("near versions"), "{}", ran.stdout);
-        assert!(place.taken_up().is_superset(&of_members("near")), "{:?}", place.taken_up());
+        assert!(place.taken_up().is_superset(&of_algorithms("near")), "{:?}", place.taken_up());
         assert_same_bytes(&whole.out(), &place.out(), threads);
     }
 }
@@ -197,7 +197,7 @@ fn taken_with(killed: &Place, more: &[&str]) -> BTreeSet<String> {
 
 /// Returns what is saved when tables are written.
 fn all_products() -> BTreeSet<String> {
-    let mut all = of_members("near");
+    let mut all = of_algorithms("near");
     all.extend(["notes", "copies", "counts", "model lsi", "model repeats", "contained"].map(String::from));
     all
 }

@@ -71,9 +71,9 @@ impl Driver<'_> {
         let (task_bytes, buckets) = self.cluster.sizes()?;
         let mut missing = Vec::new();
         for (at, chosen) in self.session.options.recipe.algorithms.iter().enumerate() {
-            let pairs = self.saved.has(|keys| &keys.members[at].pairs)?;
-            let rows = !chosen.relates() || self.saved.has(|keys| &keys.members[at].rows)?;
-            if !(self.saved.has(|keys| &keys.members[at].near)? || pairs && rows) {
+            let pairs = self.saved.has(|keys| &keys.algorithms[at].pairs)?;
+            let rows = !chosen.relates() || self.saved.has(|keys| &keys.algorithms[at].rows)?;
+            if !(self.saved.has(|keys| &keys.algorithms[at].near)? || pairs && rows) {
                 missing.push(at);
             }
         }
@@ -104,7 +104,7 @@ impl Driver<'_> {
     fn first(&self, pass: Pass) -> Result<Signed> {
         let session = self.session;
         let running = session.engine.clock.stage("first pass on the cluster");
-        let (counts, members) = (pass.counts, pass.signs.clone());
+        let (counts, algorithms) = (pass.counts, pass.signs.clone());
         let frame = self.cluster.map(&Step::Map(pass), self.tasks(), None)?;
         let (mut taken, tallies) = gather::notes(session, self.cluster, frame)?;
         running.end(session.documents(), 0, 0);
@@ -122,14 +122,14 @@ impl Driver<'_> {
             let stats = gather::statistics(session, &tallies, terms);
             self.saved.save(|keys| &keys.counts, Counts { stats, cuts: None })?;
         }
-        Ok(Signed { frame, tallies, members })
+        Ok(Signed { frame, tallies, algorithms })
     }
 
     /// Runs the counting pass, if it has to wait until the copies are known.
     fn second(&self, pass: Pass) -> Result<Signed> {
         let session = self.session;
         let running = session.engine.clock.stage("count on the cluster");
-        let members = pass.signs.clone();
+        let algorithms = pass.signs.clone();
         let (known, copies) = (self.file()?, self.copies()?);
         let facts = Facts { copies: Some(&copies), stats: &CorpusStats::none(), models: &[], places: None };
         known::write(&known, session, facts)?;
@@ -143,7 +143,7 @@ impl Driver<'_> {
         running.end(session.documents(), 0, 0);
         let stats = gather::statistics(session, &tallies, terms);
         self.saved.save(|keys| &keys.counts, Counts { stats, cuts: None })?;
-        Ok(Signed { frame, tallies, members })
+        Ok(Signed { frame, tallies, algorithms })
     }
 
     /// Runs the signing pass for algorithms that could not sign earlier, then processes all rows.
@@ -164,7 +164,7 @@ impl Driver<'_> {
             let frame = self.cluster.map(&Step::Map(pass), self.tasks(), Some(&known))?;
             let tallies = gather::counted(self.cluster, frame)?;
             self.segmented(&tallies);
-            signed.push(Signed { frame, tallies, members: later });
+            signed.push(Signed { frame, tallies, algorithms: later });
             running.end(session.documents(), 0, 0);
         }
         let bound = session.options.recipe.bind_where(&corpus, &models, |at| missing.contains(&at))?;
@@ -176,7 +176,7 @@ impl Driver<'_> {
     fn learn(&self, corpus: &Corpus<'_>, (stats, copies): (&CorpusStats, &Classes)) -> Result<Vec<Vec<u64>>> {
         let (mut models, mut learners) = (vec![Vec::new(); self.plan.signs.len()], Vec::new());
         for (at, learner) in self.session.options.recipe.learners(corpus)? {
-            match self.saved.restore::<Vec<u64>>(|keys| &keys.members[at].model)? {
+            match self.saved.restore::<Vec<u64>>(|keys| &keys.algorithms[at].model)? {
                 Some(model) => models[at] = model,
                 None => learners.push((at, learner)),
             }
@@ -192,7 +192,7 @@ impl Driver<'_> {
         running.end(self.session.documents(), 0, 0);
         for (at, model) in learn::models(self.session, self.cluster, frame, &learners)? {
             models[at] = model.clone();
-            self.saved.save(|keys| &keys.members[at].model, model)?;
+            self.saved.save(|keys| &keys.algorithms[at].model, model)?;
         }
         self.cluster.forget(frame)?;
         Ok(models)

@@ -54,11 +54,11 @@ pub fn evidence(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &
             let _long = engine.long_document(View::bytes(text, &columns, at))?;
             let analysis = view.document(doc, text, &columns, at);
             let mut spool = spool.lock().unwrap_or_else(PoisonError::into_inner);
-            for (member, check) in &checks {
+            for (algorithm, check) in &checks {
                 numbers.clear();
                 check.evidence(&analysis, numbers);
                 row(doc, numbers, bytes);
-                spool.push(Kind::member(What::Evidence, *member), bucket, bytes)?;
+                spool.push(Kind::algorithm(What::Evidence, *algorithm), bucket, bytes)?;
             }
             if pass.contents {
                 numbers.clear();

@@ -12,7 +12,7 @@ use dupsift_core::row::LinkLayout;
 use dupsift_engine::engine::checkpoints::Merge as _;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::AlgorithmReport;
-use dupsift_engine::job::member::chance_collisions;
+use dupsift_engine::job::algorithm_state::chance_collisions;
 use dupsift_engine::job::pair::classes::{Classes, Link};
 use dupsift_engine::job::read::count::{Counting, Totals};
 use dupsift_engine::job::read::intake::{Intake, Taken, Took};

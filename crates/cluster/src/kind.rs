@@ -53,7 +53,7 @@ pub struct Kind {
     /// The contents of the rows.
     pub what: What,
     /// The position of the algorithm in the recipe; 0 for rows of no algorithm.
-    pub member: u16,
+    pub algorithm: u16,
 }
 
 const ALL: [What; 21] = [
@@ -83,23 +83,23 @@ const ALL: [What; 21] = [
 impl Kind {
     /// Returns a kind for no algorithm.
     pub fn of(what: What) -> Kind {
-        Kind { what, member: 0 }
+        Kind { what, algorithm: 0 }
     }
 
     /// Returns a kind for the algorithm at that position in the recipe.
-    pub fn member(what: What, at: usize) -> Kind {
-        Kind { what, member: at as u16 }
+    pub fn algorithm(what: What, at: usize) -> Kind {
+        Kind { what, algorithm: at as u16 }
     }
 
     /// Encodes the kind as a number.
     pub fn code(self) -> i32 {
-        (self.what as i32) << 16 | i32::from(self.member)
+        (self.what as i32) << 16 | i32::from(self.algorithm)
     }
 
     /// Decodes the kind from its number.
     pub fn of_code(code: i32) -> Option<Kind> {
         let what = usize::try_from(code >> 16).ok().and_then(|at| ALL.get(at))?;
-        Some(Kind { what: *what, member: (code & 0xffff) as u16 })
+        Some(Kind { what: *what, algorithm: (code & 0xffff) as u16 })
     }
 }
 
@@ -111,8 +111,8 @@ mod tests {
     fn a_code_names_one_kind() {
         for (at, what) in ALL.into_iter().enumerate() {
             assert_eq!(what as usize, at);
-            for member in [0, 7, u16::MAX] {
-                let kind = Kind { what, member };
+            for algorithm in [0, 7, u16::MAX] {
+                let kind = Kind { what, algorithm };
                 assert_eq!(Kind::of_code(kind.code()), Some(kind));
             }
         }

@@ -39,7 +39,7 @@ pub fn learn(opened: &Opened, known: &Known, task: usize, dir: &Path) -> Result<
             bytes.extend_from_slice(&times.to_le_bytes());
             put(bytemuck::cast_slice(note), bytes);
             let mut spool = spool.lock().unwrap_or_else(PoisonError::into_inner);
-            spool.push(Kind::member(What::Learnt, learners[place].0), 0, bytes)
+            spool.push(Kind::algorithm(What::Learnt, learners[place].0), 0, bytes)
         },
         |_| Ok(()),
     )?;
@@ -56,7 +56,7 @@ pub fn models(
     frame: Frame,
     learners: &[(usize, Box<dyn Learner + '_>)],
 ) -> Result<Vec<(usize, Vec<u64>)>> {
-    let kinds: Vec<Kind> = learners.iter().map(|(at, _)| Kind::member(What::Learnt, *at)).collect();
+    let kinds: Vec<Kind> = learners.iter().map(|(at, _)| Kind::algorithm(What::Learnt, *at)).collect();
     learn_from(session, learners, |take| {
         cluster.collect(frame, &kinds, &mut |block| {
             session.engine.go_on()?;
@@ -66,7 +66,7 @@ pub fn models(
                 row.copy_from_slice(bytes.take(ROW)?);
                 let times = bytes.long()?;
                 let note: Vec<u64> = bytemuck::allocation::pod_collect_to_vec(bytes.string()?);
-                take(block.kind.member.into(), row, &note, times)?;
+                take(block.kind.algorithm.into(), row, &note, times)?;
             }
             Ok(())
         })

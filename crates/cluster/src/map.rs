@@ -19,7 +19,7 @@ use dupsift_algorithms::stage::plan::Plan;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::Sketches as _;
 use dupsift_engine::job::AlgorithmReport;
-use dupsift_engine::job::member::Member;
+use dupsift_engine::job::algorithm_state::AlgorithmState;
 use dupsift_engine::job::read::count::{Counting, Totals};
 use dupsift_engine::job::read::intake::{Intake, Taken, Took};
 use dupsift_engine::job::read::reading::{Asked, Share, read};
@@ -175,7 +175,7 @@ impl Out<'_> {
         let words = bound.scheme.sketch_words;
         let text_bytes = self.session.part.iter().flatten().map(|split| split.text_bytes).sum();
         let chosen = &self.session.options.recipe.algorithms[at];
-        let Member { report, now, .. } = Member::signed(bound, chosen, signed, text_bytes);
+        let AlgorithmState { report, now, .. } = AlgorithmState::signed(bound, chosen, signed, text_bytes);
         let mut row = Vec::new();
         for doc in self.documents().flatten() {
             if let Some(evidence) = &now.evidence {
@@ -184,12 +184,12 @@ impl Out<'_> {
                     row.clear();
                     row.extend_from_slice(&doc.to_le_bytes());
                     put(bytemuck::cast_slice(&numbers), &mut row);
-                    self.spool.push(Kind::member(What::Evidence, at), 0, &row)?;
+                    self.spool.push(Kind::algorithm(What::Evidence, at), 0, &row)?;
                 }
             }
         }
         let mut meets = BTreeSet::new();
-        let kind = Kind::member(What::Rows, at);
+        let kind = Kind::algorithm(What::Rows, at);
         self.rows_and(&now.rows, kind, |bucket, rows| {
             if words > 0 {
                 let docs = rows.chunks_exact(now.layout.width()).map(|row| now.layout.decode(row).doc);
@@ -204,7 +204,7 @@ impl Out<'_> {
             row.clear();
             row.extend_from_slice(&doc.to_le_bytes());
             row.extend_from_slice(bytemuck::cast_slice(&sketch));
-            self.spool.push(Kind::member(What::Sketches, at), bucket, &row)?;
+            self.spool.push(Kind::algorithm(What::Sketches, at), bucket, &row)?;
         }
         Ok(report)
     }

@@ -79,7 +79,7 @@ impl Task<'_> {
                 other(kind, &rows)?;
                 continue;
             }
-            let at = usize::from(kind.member);
+            let at = usize::from(kind.algorithm);
             let (Some(shuffle), Some(writer)) = (shuffles.get(at), writers.get_mut(at)) else {
                 return Err(Error::Internal(format!("{kind:?} belongs to no algorithm")));
             };
@@ -106,7 +106,7 @@ impl Task<'_> {
             )
         };
         let gathered = self.gather(blocks, What::Rows, rows, |kind, bytes| {
-            let at = usize::from(kind.member);
+            let at = usize::from(kind.algorithm);
             let words = self.bound[at].scheme.sketch_words;
             let file = match sketches.remove(&at) {
                 Some(file) => file,
@@ -141,8 +141,8 @@ impl Task<'_> {
         let copies = self.copies()?;
         let Folding { equal, joined, probes } = Folding::new(session, bound, signed.rows.rows())?;
         fold(session, bound, signed, copies, (&equal, &joined), probes.as_ref())?;
-        self.send(&equal.finish()?, Kind::member(What::Links, at))?;
-        probes.map_or(Ok(()), |probes| self.send(&probes.finish()?, Kind::member(What::Probes, at)))
+        self.send(&equal.finish()?, Kind::algorithm(What::Links, at))?;
+        probes.map_or(Ok(()), |probes| self.send(&probes.finish()?, Kind::algorithm(What::Probes, at)))
     }
 
     fn compare(&mut self, at: usize, signed: &SignedRows) -> Result<()> {
@@ -174,9 +174,9 @@ impl Task<'_> {
     }
 
     fn met(&mut self, at: usize, (pairs, counts): (Sorted, Compared)) -> Result<()> {
-        self.send(&pairs, Kind::member(What::Pairs, at))?;
+        self.send(&pairs, Kind::algorithm(What::Pairs, at))?;
         let counts = [counts.made, counts.left_out, counts.far].map(u64::to_le_bytes).concat();
-        self.spool.push(Kind::member(What::Compared, at), 0, &counts)
+        self.spool.push(Kind::algorithm(What::Compared, at), 0, &counts)
     }
 
     /// Merges pairs that matched several times.
@@ -189,7 +189,7 @@ impl Task<'_> {
                 let Some(pair) = merge(layout, rows) else { return Ok(()) };
                 record.clear();
                 layout.encode(&pair, &mut record);
-                self.spool.push(Kind::member(What::Candidates, at), 0, &record)
+                self.spool.push(Kind::algorithm(What::Candidates, at), 0, &record)
             })?;
         }
         Ok(())
@@ -231,7 +231,7 @@ impl Task<'_> {
             while !bytes.0.is_empty() {
                 let doc = bytes.long()?;
                 let numbers: Vec<u64> = bytemuck::allocation::pod_collect_to_vec(bytes.string()?);
-                taking[usize::from(kind.member)].take_all(doc, &numbers)?;
+                taking[usize::from(kind.algorithm)].take_all(doc, &numbers)?;
             }
             Ok(())
         })?;
@@ -247,14 +247,14 @@ impl Task<'_> {
                 record.clear();
                 layout.encode(&pair, &mut record);
                 shown.extend(documents(&pair).into_iter().filter(|_| relates));
-                self.spool.push(Kind::member(What::Judged, at), 0, &record)
+                self.spool.push(Kind::algorithm(What::Judged, at), 0, &record)
             })?;
             for doc in shown {
                 row(doc, &evidence.of(doc), &mut record);
-                self.spool.push(Kind::member(What::Evidence, at), 0, &record)?;
+                self.spool.push(Kind::algorithm(What::Evidence, at), 0, &record)?;
             }
             let undecided = verified.undecided.to_le_bytes();
-            self.spool.push(Kind::member(What::Undecided, at), 0, &undecided)?;
+            self.spool.push(Kind::algorithm(What::Undecided, at), 0, &undecided)?;
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ pub struct Signed {
     /// The counts.
     pub tallies: Tallies,
     /// The positions of the algorithms.
-    pub members: Vec<usize>,
+    pub algorithms: Vec<usize>,
 }
 
 /// Holds what is known about the corpus.
@@ -72,7 +72,7 @@ impl Driver<'_> {
         let alike =
             Alike { copies: corpus.copies, bits: AtomicBits::new(self.session.engine.dir, "alike", self.documents())? };
         let of = |signed: &Signed, what: &[What]| -> Vec<Kind> {
-            signed.members.iter().flat_map(|at| what.iter().map(|what| Kind::member(*what, *at))).collect()
+            signed.algorithms.iter().flat_map(|at| what.iter().map(|what| Kind::algorithm(*what, *at))).collect()
         };
         let rows: Vec<_> =
             signed.iter().map(|signed| (signed.frame, of(signed, &[What::Rows, What::Sketches]))).collect();
@@ -157,16 +157,16 @@ impl Driver<'_> {
         let layout = LinkLayout::new(self.session.documents());
         let kinds = [all(bound, What::Links), all(bound, What::Compared)].concat();
         let mut counts: BTreeMap<u16, Compared> = BTreeMap::new();
-        let puts_of = by_member(puts);
+        let puts_of = by_algorithm(puts);
         let mut writers: BTreeMap<u16, Writer<'_>> =
             puts.iter().map(|put| (put.at as u16, put.equal.writer())).collect();
         self.cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
             self.session.engine.go_on()?;
-            let (Some(at), Some(writer)) = (puts_of.get(&kind.member), writers.get_mut(&kind.member)) else {
+            let (Some(at), Some(writer)) = (puts_of.get(&kind.algorithm), writers.get_mut(&kind.algorithm)) else {
                 return unasked(kind);
             };
             if kind.what == What::Compared {
-                return add(&rows, counts.entry(kind.member).or_default());
+                return add(&rows, counts.entry(kind.algorithm).or_default());
             }
             let joined = &puts[*at].joined;
             rows.chunks_exact(layout.width()).try_for_each(|row| {
@@ -179,8 +179,8 @@ impl Driver<'_> {
             })
         })?;
         writers.into_values().try_for_each(|mut writer| writer.flush())?;
-        for (member, counts) in counts {
-            let put = &mut puts[puts_of[&member]];
+        for (algorithm, counts) in counts {
+            let put = &mut puts[puts_of[&algorithm]];
             put.comparisons = put.comparisons.plus(counts);
         }
         Ok(())
@@ -198,15 +198,16 @@ impl Driver<'_> {
         let mut parents = Numbers::new(self.session.engine.dir, "parents", length, documents)?;
         let mut forest = Forest::new(parents.slots());
         let mut counts: BTreeMap<u16, u64> = BTreeMap::new();
-        let kinds: Vec<Kind> = checked.keys().map(|&member| Kind { what: What::Candidates, member }).collect();
+        let kinds: Vec<Kind> = checked.keys().map(|&algorithm| Kind { what: What::Candidates, algorithm }).collect();
         let mut writers: BTreeMap<u16, Writer<'_>> =
             puts.iter().map(|put| (put.at as u16, put.pairs.writer())).collect();
         self.cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
             self.session.engine.go_on()?;
-            let (Some(&checked), Some(writer)) = (checked.get(&kind.member), writers.get_mut(&kind.member)) else {
+            let (Some(&checked), Some(writer)) = (checked.get(&kind.algorithm), writers.get_mut(&kind.algorithm))
+            else {
                 return unasked(kind);
             };
-            *counts.entry(kind.member).or_default() += (rows.len() / layout.width()) as u64;
+            *counts.entry(kind.algorithm).or_default() += (rows.len() / layout.width()) as u64;
             if !checked {
                 return alike.push(layout, &rows, writer);
             }
@@ -244,12 +245,12 @@ impl Driver<'_> {
         let checked: Vec<&Put<'_>> = puts.iter().filter(|put| put.bound.verify_candidates().is_some()).collect();
         let places = |what, early: Option<bool>| -> Vec<Kind> {
             let of = checked.iter().filter(|put| early.is_none_or(|early| put.bound.takes_evidence_early() == early));
-            of.map(|put| Kind::member(what, put.at)).collect()
+            of.map(|put| Kind::algorithm(what, put.at)).collect()
         };
         let mut from = vec![(merged, places(What::Candidates, None))];
         for signed in signed {
             let early = places(What::Evidence, Some(true));
-            let kinds = early.into_iter().filter(|kind| signed.members.contains(&kind.member.into()));
+            let kinds = early.into_iter().filter(|kind| signed.algorithms.contains(&kind.algorithm.into()));
             from.push((signed.frame, kinds.collect()));
         }
         let spread = self.cluster.reduce(&Step::Spread, &from, Some(known))?;
@@ -257,8 +258,8 @@ impl Driver<'_> {
         let mut to_judge =
             vec![(spread, [places(What::Candidates, None), places(What::Evidence, Some(true))].concat())];
         if !evidence.is_empty() {
-            let members = evidence.iter().map(|kind| kind.member.into()).collect();
-            let pass = Pass { after_count: self.plan.counts.is_some(), evidence: members, ..Pass::default() };
+            let algorithms = evidence.iter().map(|kind| kind.algorithm.into()).collect();
+            let pass = Pass { after_count: self.plan.counts.is_some(), evidence: algorithms, ..Pass::default() };
             let read = self.cluster.map(&Step::Map(pass), self.tasks(), Some(known))?;
             to_judge.push((read, evidence));
         }
@@ -271,14 +272,14 @@ impl Driver<'_> {
     fn judged(&self, frame: Frame, puts: &mut [Put<'_>], alike: &Alike<'_>) -> Result<()> {
         let layout = PairLayout::new(self.session.documents());
         let whats = [What::Judged, What::Evidence, What::Undecided];
-        let kinds: Vec<Kind> = puts.iter().flat_map(|put| whats.map(|what| Kind::member(what, put.at))).collect();
-        let puts_of = by_member(puts);
+        let kinds: Vec<Kind> = puts.iter().flat_map(|put| whats.map(|what| Kind::algorithm(what, put.at))).collect();
+        let puts_of = by_algorithm(puts);
         let mut undecided: BTreeMap<u16, u64> = BTreeMap::new();
         let mut writers: BTreeMap<u16, Writer<'_>> =
             puts.iter().map(|put| (put.at as u16, put.pairs.writer())).collect();
         self.cluster.collect(frame, &kinds, &mut |Block { kind, rows, .. }| {
             self.session.engine.go_on()?;
-            let (Some(at), Some(writer)) = (puts_of.get(&kind.member), writers.get_mut(&kind.member)) else {
+            let (Some(at), Some(writer)) = (puts_of.get(&kind.algorithm), writers.get_mut(&kind.algorithm)) else {
                 return unasked(kind);
             };
             let mut bytes = Bytes(&rows);
@@ -286,7 +287,7 @@ impl Driver<'_> {
                 (What::Evidence, Some(taking)) => take(taking, &rows)?,
                 (What::Undecided, _) => {
                     while !bytes.0.is_empty() {
-                        *undecided.entry(kind.member).or_default() += bytes.long()?;
+                        *undecided.entry(kind.algorithm).or_default() += bytes.long()?;
                     }
                 }
                 _ => alike.push(layout, &rows, writer)?,
@@ -294,8 +295,8 @@ impl Driver<'_> {
             Ok(())
         })?;
         writers.into_values().try_for_each(|mut writer| writer.flush())?;
-        for (member, count) in undecided {
-            puts[puts_of[&member]].numbers.insert(What::Undecided, count);
+        for (algorithm, count) in undecided {
+            puts[puts_of[&algorithm]].numbers.insert(What::Undecided, count);
         }
         Ok(())
     }
@@ -311,7 +312,7 @@ impl Driver<'_> {
             let layout = bound.layout(session.documents());
             let none = session.engine.shuffle("no-rows", layout.width(), layout.group_width(), 0)?.finish()?;
             let rows = Rows { report: report.clone(), rows: none, evidence: Some(evidence.end()?), sketches: None };
-            self.saved.save(|keys| &keys.members[at].rows, rows)?;
+            self.saved.save(|keys| &keys.algorithms[at].rows, rows)?;
         }
         report.note_comparisons(comparisons);
         report.candidates = if bound.verify().is_some() { number(What::Candidates) } else { 0 };
@@ -320,7 +321,7 @@ impl Driver<'_> {
         let what = format!("merge {}", bound.label);
         let (pairs, _) = PairList::make(session.engine, &what, &pairs.finish()?, layout, || (), |(), pair| Some(pair))?;
         let (classes, _) = classes(session, bound, corpus.copies, equal, &joined)?;
-        self.saved.save(|keys| &keys.members[at].pairs, Pairs { report, pairs, classes })
+        self.saved.save(|keys| &keys.algorithms[at].pairs, Pairs { report, pairs, classes })
     }
 }
 
@@ -359,12 +360,12 @@ fn take(taking: &Taking, bytes: &[u8]) -> Result<()> {
     Ok(())
 }
 
-fn by_member(puts: &[Put<'_>]) -> BTreeMap<u16, usize> {
+fn by_algorithm(puts: &[Put<'_>]) -> BTreeMap<u16, usize> {
     puts.iter().enumerate().map(|(place, put)| (put.at as u16, place)).collect()
 }
 
 fn all(bound: &[(usize, Bound<'_>)], what: What) -> Vec<Kind> {
-    bound.iter().map(|(at, _)| Kind::member(what, *at)).collect()
+    bound.iter().map(|(at, _)| Kind::algorithm(what, *at)).collect()
 }
 
 fn add(bytes: &[u8], sum: &mut Compared) -> Result<()> {

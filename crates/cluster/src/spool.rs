@@ -167,7 +167,7 @@ mod tests {
     fn rows_come_back_by_kind_and_bucket_in_blocks() {
         let dir = tempfile::tempdir().unwrap();
         let mut spool = Spool::new(dir.path()).unwrap();
-        let (one, other) = (Kind::of(What::Ids), Kind::member(What::Rows, 3));
+        let (one, other) = (Kind::of(What::Ids), Kind::algorithm(What::Rows, 3));
         let mut expected: BTreeMap<(Kind, u32), Vec<u8>> = BTreeMap::new();
         for turn in 0..200_000u32 {
             let row = turn.to_be_bytes();
@@ -187,7 +187,7 @@ mod tests {
 
     #[test]
     fn a_block_is_one_string_of_bytes() {
-        let block = Block { kind: Kind::member(What::Rows, 3), bucket: 1 << 31 | 9, rows: vec![1, 2, 3] };
+        let block = Block { kind: Kind::algorithm(What::Rows, 3), bucket: 1 << 31 | 9, rows: vec![1, 2, 3] };
         let bytes = [block.head().as_slice(), &block.rows].concat();
         assert_eq!((bytes.len(), Block::of_bytes(&bytes).unwrap()), (11, block));
         for wrong in [&bytes[..7], &[], &(-5i32).to_le_bytes(), &[255; 20]] {

@@ -255,7 +255,7 @@ fn write_parts(
     let want = session.within_limit(&Want { id: true, rows: Some(rows), ..view.want() });
     let pieces = session.pieces().into_iter().filter(|piece| piece.first_doc >= session.base).collect::<Vec<_>>();
     let written = Mutex::new(Vec::new());
-    let room = session.engine.room();
+    let read_limit = session.engine.read_limit();
     session.engine.work(
         pieces.len(),
         || Ok(()),
@@ -263,7 +263,7 @@ fn write_parts(
             let name = format!("part-{at:06}.parquet");
             let mut part = Rewriting::new(session, &dir.join(&name), id, &pieces[at])?;
             let mut each = |batch: &Documents| part.batch(session, &view, batch, &fates.kept, stored);
-            session.read_piece(&room, &pieces[at], &want, &mut each)?;
+            session.read_piece(&read_limit, &pieces[at], &want, &mut each)?;
             let rows = part.end(session)?;
             let first_doc = session.number(pieces[at].first_doc);
             written.lock().unwrap_or_else(PoisonError::into_inner).push((name, first_doc, rows));

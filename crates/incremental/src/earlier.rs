@@ -158,13 +158,13 @@ impl Earlier for Kept<'_> {
     }
 
     fn note_lines(&self, engine: &Engine<'_>, lines: &mut dyn Iterator<Item = (Heading, u64)>) -> Result<()> {
-        let room = self.numbered.room();
-        let width = headings::width(room);
+        let capacity = self.numbered.capacity();
+        let width = headings::width(capacity);
         let rows = engine.shuffle("lines-noted", width, headings::GROUP, 0)?;
         let mut writer = rows.writer();
         for (line, doc) in lines {
             engine.go_on()?;
-            writer.push(&headings::row(room, line, self.numbered.number(doc).0)[..width])?;
+            writer.push(&headings::row(capacity, line, self.numbered.number(doc).0)[..width])?;
         }
         writer.flush()?;
         drop(writer);
@@ -177,7 +177,7 @@ impl Earlier for Kept<'_> {
     }
 
     fn lines(&self) -> Result<Vec<Run>> {
-        self.runs(LINES, headings::width(self.numbered.room()))
+        self.runs(LINES, headings::width(self.numbered.capacity()))
     }
 
     fn count_lines(&self, lines: &[Run], records: (&Records, usize, usize)) -> Result<HashMap<u64, u64>> {

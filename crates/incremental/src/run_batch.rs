@@ -169,12 +169,12 @@ fn attempt(
     let mut base = products.match_against(&job.matched, base)?;
     loop {
         let numbered = Numbered { base, next_doc, documents_planned: job.documents_planned };
-        if next_doc.0 + session.documents() > numbered.room() {
+        if next_doc.0 + session.documents() > numbered.capacity() {
             return Err(Error::wrong(
                 "index",
                 format_args!(
                     "it has room for {}, and {} already used; create a new index with a larger `planned-documents`",
-                    counted(numbered.room(), "document"),
+                    counted(numbered.capacity(), "document"),
                     counted_as(next_doc.0, "is|are")
                 ),
             ));

@@ -78,7 +78,7 @@ impl Recipe {
         // `all` leaves out what the list names itself: `all,lsi:passes=1` is every algorithm, one of them with other parameters.
         let mut typed = Vec::new();
         for (name, values) in named.iter().filter(|(name, _)| name != "all") {
-            typed.push(choose(member(name)?, values.clone())?);
+            typed.push(choose(algorithm(name)?, values.clone())?);
         }
         let own: Vec<String> = typed.iter().map(|one| one.label.clone()).collect();
         let (mut chosen, mut typed): (Vec<Chosen>, _) = (Vec::new(), typed.into_iter());
@@ -251,7 +251,7 @@ pub(super) fn split_list(typed: &str) -> Result<Vec<Named>> {
 }
 
 /// Returns the algorithm with this name, or an error with suggestions.
-fn member(name: &str) -> Result<&'static dyn Algorithm> {
+fn algorithm(name: &str) -> Result<&'static dyn Algorithm> {
     let algorithms = ALGORITHMS.iter().map(|one| one.name());
     match nearest(name, PRESETS.iter().map(|preset| preset.name)) {
         Some(meant) if by_name(name).is_err() && nearest(name, algorithms).is_none() => {

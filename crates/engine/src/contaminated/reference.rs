@@ -8,7 +8,7 @@ use bytesize::ByteSize;
 
 use super::answers::{Given, Meaning};
 use super::{ContaminatedOptions, ItemColumn, SHOWN};
-use crate::engine::heard::heard;
+use crate::engine::interruptible::interruptible;
 use crate::job::write::other_input;
 use crate::options::{CorpusFiles, CutOptions, RunOptions};
 use crate::reading::inputs::{Inputs, look_into};
@@ -85,7 +85,7 @@ pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Agains
     });
     let asked = each.collect();
     let opened = run.clone();
-    let inputs = heard(cancel, move || {
+    let inputs = interruptible(cancel, move || {
         let found = find_all(&opened.inputs, opened.taking()).map_err(|error| error.of("against"))?;
         // If no file has named columns, each text is an item, and no column is required.
         let names_columns = found.files.iter().any(|file| file.format.names_columns());

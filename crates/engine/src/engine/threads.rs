@@ -10,7 +10,7 @@ use super::budget::Budget;
 use super::clock::Clock;
 use super::gate::{Gate, Permit};
 use super::progress::{Bar, Progress, Unit};
-use super::room::Room;
+use super::read_limit::ReadLimit;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{Memory, Order, Shuffle, Spec};
 
@@ -240,8 +240,8 @@ impl Engine<'_> {
         self.progress.stage(name, total as u64, Unit::Items)
     }
 
-    /// Returns the room that the threads of one pass share for the bytes that they hold from their files.
-    pub fn room<T>(&self) -> Room<T> {
-        Room::new(self.budget.pages(), self.budget.free_pages(), &self.memory)
+    /// Returns the limit that the threads of one pass share for the bytes that they hold from their files.
+    pub fn read_limit<T>(&self) -> ReadLimit<T> {
+        ReadLimit::new(self.budget.pages(), self.budget.free_pages(), &self.memory)
     }
 }

@@ -3,13 +3,13 @@
 //! `story` defines the order of steps. They fall into three parts: `read`, `pair` and `write`. Each step that touches files or threads has
 //! a file in one of them; the computation itself is in `dupsift_algorithms::stage`.
 
+pub mod algorithm_state;
 pub mod check;
 pub mod cut;
 mod describe;
 pub(crate) mod estimate;
 mod folders;
 pub mod guards;
-pub mod member;
 pub mod pair;
 mod places;
 pub mod read;

@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use super::member::Member;
+use super::algorithm_state::AlgorithmState;
 use super::read_back::Frozen;
 use super::run_report::RunReport;
 use super::saved::{Counts, SavedState};
@@ -79,7 +79,7 @@ pub trait Variant {
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.
-    fn paired(&mut self, _session: &Session<'_>, _members: &[Member<'_, Relation>]) -> Result<()> {
+    fn paired(&mut self, _session: &Session<'_>, _algorithms: &[AlgorithmState<'_, Relation>]) -> Result<()> {
         Ok(())
     }
 
@@ -137,7 +137,7 @@ pub fn attempt(
     let none = CorpusStats::none();
     let before = Before::new(session, frozen.as_ref(), &none, planned);
     let passes = Passes { session, saved: &saved };
-    let First { mut taken, copies, counts, words, members, mut stored, copy_keys } =
+    let First { mut taken, copies, counts, words, algorithms, mut stored, copy_keys } =
         passes.first(&before, variant.meeting())?;
     let Counts { stats, cuts } = counts.unwrap_or_else(|| Counts { stats: CorpusStats::none(), cuts: None });
     let stats = if variant.meeting().is_some() { stats.frozen() } else { stats };
@@ -158,7 +158,7 @@ pub fn attempt(
         documents_planned: planned,
         numbered: variant.meeting().map(|meeting| meeting.numbered()),
     };
-    let (members, of_second) = passes.second(members, waiting)?;
+    let (algorithms, of_second) = passes.second(algorithms, waiting)?;
     stored.extend(of_second);
     let (mut keys, earlier) = (Vec::new(), variant.earlier());
     for Stored { label, keys: known, noted } in stored {
@@ -180,14 +180,14 @@ pub fn attempt(
     let view = view.over(session);
     let headings = taken.headings.as_ref();
     let known = relate::Corpus { copies: &copies, view: &view, headings, earlier: variant.earlier() };
-    let (members, contents) = relate(session, &saved, members, known)?;
-    variant.paired(session, &members)?;
+    let (algorithms, contents) = relate(session, &saved, algorithms, known)?;
+    variant.paired(session, &algorithms)?;
 
     let stats = frozen.as_ref().map_or(&stats, |frozen| &frozen.stats);
     let tables = frozen.as_ref().map(|frozen| frozen.tables).filter(|_| variant.writes_statistics());
     let tables = plan.counts.map(|counts| counts.needs).or(tables);
     let known = output::Corpus { taken: &taken, copies: &copies, view: &view, stats, tables, models, losses };
-    let (mut report, decided) = output::write(session, stage, &saved, members, contents, known)?;
+    let (mut report, decided) = output::write(session, stage, &saved, algorithms, contents, known)?;
     report.resumed = checkpoints.resumed();
     report.frozen = frozen.map(|frozen| frozen.report);
     let decided = decided.as_ref();

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use arrow::array::{Array as _, AsArray as _, RecordBatch, StringArray};
 use arrow::datatypes::{Float32Type, Int64Type, UInt64Type};
 
-use super::member::Member;
+use super::algorithm_state::AlgorithmState;
 use super::run::carry_out;
 use super::run_report::RunReport;
 use super::saved::SavedState;
@@ -105,12 +105,12 @@ impl Variant for Watching<'_> {
         Ok(())
     }
 
-    fn paired(&mut self, session: &Session<'_>, members: &[Member<'_, Relation>]) -> Result<()> {
+    fn paired(&mut self, session: &Session<'_>, algorithms: &[AlgorithmState<'_, Relation>]) -> Result<()> {
         assert!(!session.engine.dir.join("pairs").exists(), "tables are written after all pairs are known");
         let mut pairs = self.watch.pairs.lock().unwrap();
-        for member in members {
-            let found = (0..member.now.pairs.parts()).flat_map(|part| member.now.pairs.part(part));
-            pairs.insert(member.now.label.clone(), found.map(|pair| (pair.a, pair.b)).collect());
+        for algorithm in algorithms {
+            let found = (0..algorithm.now.pairs.parts()).flat_map(|part| algorithm.now.pairs.part(part));
+            pairs.insert(algorithm.now.label.clone(), found.map(|pair| (pair.a, pair.b)).collect());
         }
         self.order.push("paired");
         Ok(())

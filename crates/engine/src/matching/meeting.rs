@@ -29,7 +29,7 @@ pub struct Numbered {
 
 impl Numbered {
     /// Returns how many documents rows have room for.
-    pub fn room(self) -> u64 {
+    pub fn capacity(self) -> u64 {
         if self.documents_planned <= 1 << 32 { 1 << 32 } else { u64::MAX }
     }
 
@@ -45,18 +45,18 @@ impl Numbered {
 
     /// Returns the row layout of exact copies: the key is a hash of everything that algorithms read.
     pub fn copies(self) -> RowLayout {
-        RowLayout::new(RowShape { key_bits: 128, ..RowShape::KEY64 }, self.room())
+        RowLayout::new(RowShape { key_bits: 128, ..RowShape::KEY64 }, self.capacity())
     }
 
     /// Returns the row layout of an algorithm.
     pub fn rows(self, bound: &Bound<'_>) -> RowLayout {
         let shape = bound.scheme.probe_shape().unwrap_or(bound.scheme.shape);
-        RowLayout::new(RowShape { ordered: bound.scheme.nearest, sketch: 0, ..shape }, self.room())
+        RowLayout::new(RowShape { ordered: bound.scheme.nearest, sketch: 0, ..shape }, self.capacity())
     }
 
     /// Returns the offset of the document number in a row of this many bytes, for algorithms and copies: it is at the end.
     pub fn doc_at(self, width: usize) -> usize {
-        width - doc_width(self.room())
+        width - doc_width(self.capacity())
     }
 }
 

@@ -9,7 +9,7 @@ use bytesize::ByteSize;
 
 use super::input_notes;
 use super::losses::OtherInput;
-use crate::engine::heard::heard;
+use crate::engine::interruptible::interruptible;
 use crate::options::RunOptions;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
@@ -78,7 +78,7 @@ impl Writes {
 /// See [`look`].
 pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Result<Inputs> {
     let options = options.clone();
-    heard(cancel, move || {
+    interruptible(cancel, move || {
         let found = find_all_in(&options.folder, &options.inputs, options.taking())?;
         opened(&options, found, Vec::new(), writes)
     })
@@ -105,7 +105,7 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
         ));
     }
     let options = options.clone();
-    heard(cancel, move || {
+    interruptible(cancel, move || {
         let mut others = options.inputs.clone();
         others.retain(|input| !is_dash(input));
         let mut found = match others.is_empty() {

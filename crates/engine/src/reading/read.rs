@@ -10,7 +10,7 @@ use super::purified_store::Filling;
 use super::purify_report::PurifyReport;
 use crate::engine::checkpoints::{PartialReader, PartialWriter, Recorder};
 use crate::engine::progress::Unit;
-use crate::engine::room::Room;
+use crate::engine::read_limit::ReadLimit;
 use crate::engine::threads::Engine;
 use crate::session::Session;
 use dupsift_core::error::{Error, Result};
@@ -124,7 +124,7 @@ impl Session<'_> {
         bar.add(begin);
         let mut splits = self.pieces();
         splits.retain(|split| split.first_doc + split.rows > begin);
-        let room = self.engine.room();
+        let read_limit = self.engine.read_limit();
         let done = |(state, purified): &mut (S, PurifyReport), batch: Documents| {
             self.engine.go_on()?;
             let batch = purified::texts(self, batch, &reading, purified)?;
@@ -138,14 +138,14 @@ impl Session<'_> {
             let asks = from(begin, &splits[piece], purified::asks(self, file, &want, &reading));
             let segments = self.source.segments(&splits[piece], &asks, self.engine.budget.small_piece())?;
             segments.iter().try_for_each(|Segment { split, bytes, .. }| {
-                room.hold(thread, *bytes, &|| self.engine.go_on(), &done, |thread, reader| {
+                read_limit.hold(thread, *bytes, &|| self.engine.go_on(), &done, |thread, reader| {
                     let mut hand = |batch| reader.offer(batch).map_or(Ok(()), |batch| done(thread, batch));
                     self.source.read(split, &asks, &mut hand)
                 })
             })
         };
         let end = |mut thread: (S, PurifyReport)| {
-            room.help(&mut thread, &done);
+            read_limit.help(&mut thread, &done);
             let (state, purified) = thread;
             free_pooled_lists();
             report.lock().unwrap_or_else(PoisonError::into_inner).merge(&purified);
@@ -186,13 +186,13 @@ impl Session<'_> {
     /// Returns any error from `each`, and an error for damaged files.
     pub fn read_piece(
         &self,
-        room: &Room<Documents>,
+        read_limit: &ReadLimit<Documents>,
         split: &Split,
         want: &Want,
         each: &mut dyn FnMut(&Documents) -> Result<()>,
     ) -> Result<()> {
         self.source.segments(split, want, self.engine.budget.small_piece())?.iter().try_for_each(|segment| {
-            room.hold(&mut (), segment.bytes, &|| self.engine.go_on(), &|(), _| Ok(()), |(), _| {
+            read_limit.hold(&mut (), segment.bytes, &|| self.engine.go_on(), &|(), _| Ok(()), |(), _| {
                 self.source.read(&segment.split, want, &mut |batch| each(&batch))
             })
         })

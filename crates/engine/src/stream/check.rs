@@ -6,7 +6,7 @@ use super::StreamOptions;
 use super::filter;
 use super::keys::Sizing;
 use crate::engine::budget::Budget;
-use crate::engine::heard::heard;
+use crate::engine::interruptible::interruptible;
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
 use dupsift_algorithms::algorithm::{Corpus, SharedKey};
@@ -70,7 +70,7 @@ pub fn check(options: &StreamOptions, forget: &[String], cancel: &AtomicBool) ->
         return Ok(());
     }
     let old = RunOptions { inputs: forget.to_vec(), ..run.clone() };
-    heard(cancel, move || find_all(&old.inputs, old.taking()).map(|_| ())).map_err(|error| error.of("forget"))
+    interruptible(cancel, move || find_all(&old.inputs, old.taking()).map(|_| ())).map_err(|error| error.of("forget"))
 }
 
 /// Checks the algorithm, and the size of a new filter.

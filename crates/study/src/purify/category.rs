@@ -13,7 +13,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{combine, hash64};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::engine::StageReport;
-use dupsift_engine::engine::heard::heard;
+use dupsift_engine::engine::interruptible::interruptible;
 use dupsift_engine::engine::progress::{Progress, Unit};
 use dupsift_engine::job::check::check;
 use dupsift_engine::job::guards;
@@ -130,7 +130,7 @@ pub fn train(
     check(&options)?;
     let labels = Asked { option: "train", column: label_column.to_owned(), plain: false };
     let run = options.clone();
-    let inputs = heard(cancel, move || look_into(&run, find_all(&run.inputs, run.taking())?, vec![labels]))?;
+    let inputs = interruptible(cancel, move || look_into(&run, find_all(&run.inputs, run.taking())?, vec![labels]))?;
     carry_out(&options, inputs, progress, cancel, |session, stage, losses, _| {
         attempt(session, label_column, stage, losses)
     })
@@ -206,7 +206,7 @@ fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) ->
     let splits = session.source.splits(PIECE_BYTES);
     let splits: Vec<Split> = splits.into_iter().filter(|split| split.first_doc < session.documents()).collect();
     let bar = session.engine.progress.stage("train", session.documents(), Unit::Documents);
-    let room = session.engine.room();
+    let read_limit = session.engine.read_limit();
     let counts = session.engine.work(
         splits.len(),
         || Ok((PurifyReport::default(), 0u64, IdsSeen::default(), rejecter.writer())),
@@ -240,7 +240,7 @@ fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) ->
                 bar.add(batch.len() as u64);
                 Ok(())
             };
-            session.read_piece(&room, &splits[piece], &want, &mut each)
+            session.read_piece(&read_limit, &splits[piece], &want, &mut each)
         },
         |(purified, unlabelled, ids_seen, mut rejected)| rejected.flush().map(|()| (purified, unlabelled, ids_seen)),
     )?;

@@ -18,7 +18,7 @@ use bytesize::ByteSize;
 use super::elements::{Elements, Spelled};
 use super::report::{PagesReport, report};
 use dupsift_core::error::{Error, Result};
-use dupsift_engine::engine::heard::heard;
+use dupsift_engine::engine::interruptible::interruptible;
 use dupsift_engine::engine::progress::{Progress, Unit};
 use dupsift_engine::job::check::check;
 use dupsift_engine::job::guards;
@@ -58,7 +58,7 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     check(&options.run)?;
     Elements::check(&options)?;
     let asked = options.clone();
-    let (found, own) = heard(cancel, move || {
+    let (found, own) = interruptible(cancel, move || {
         let found = find_all(&asked.run.inputs, asked.run.taking())?;
         // The files' own columns are only known after all lines are read.
         check_named(&asked.run, &found.files, columns_asked(&asked))?;
@@ -67,7 +67,7 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     })?;
     options.run.other_columns = own.columns.iter().map(|column| column.name.clone()).collect();
     let run = options.run.clone();
-    let inputs = heard(cancel, move || look_into(&run, found, Vec::new()))?;
+    let inputs = interruptible(cancel, move || look_into(&run, found, Vec::new()))?;
     carry_out(&options.run, inputs, progress, cancel, |session, stage, losses, _| {
         attempt(session, &options, &own, stage, losses)
     })
@@ -124,7 +124,7 @@ fn long_rows(session: &Session<'_>, own: &OwnColumns) -> Result<Vec<u64>> {
             all.push(line);
             continue;
         }
-        let bytes = heard(session.engine.cancel, {
+        let bytes = interruptible(session.engine.cancel, {
             let (file, names) = (file.clone(), names.clone());
             move || file.longest_of(&names, LONG_ROW)
         })?;
@@ -227,7 +227,7 @@ fn write_tables(
         batch_bytes: session.engine.budget.batch,
         ..Want::default()
     });
-    let room = session.engine.room();
+    let read_limit = session.engine.read_limit();
     let parts = parts(session, &splits);
     let found = session.engine.work_on(
         tables(session, long_rows)?,
@@ -240,7 +240,7 @@ fn write_tables(
                 if longest > Some(LONG_LINE) { TableWriter::create_for_long_values } else { TableWriter::create };
             let mut writer = create(&path, schema.clone())?;
             for split in parts[part] {
-                session.read_piece(&room, split, &want, &mut |batch| {
+                session.read_piece(&read_limit, split, &want, &mut |batch| {
                     let part = Part { session, purifier: &purifier, elements, own, schema: &schema };
                     writer.write(&part.table(found, rejecter, batch)?)?;
                     bar.add(batch.len() as u64);

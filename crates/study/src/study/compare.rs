@@ -29,7 +29,7 @@ use dupsift_algorithms::stage::judge::Judge;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::engine::threads::Engine;
-use dupsift_engine::job::member::Member;
+use dupsift_engine::job::algorithm_state::AlgorithmState;
 use dupsift_engine::job::pair::group::Relation;
 use dupsift_engine::job::run::carry_out;
 use dupsift_engine::job::run_report::{OtherInputReport, RunReport};
@@ -126,8 +126,8 @@ struct Comparing<'c> {
 }
 
 impl Variant for Comparing<'_> {
-    fn paired(&mut self, session: &Session<'_>, members: &[Member<'_, Relation>]) -> Result<()> {
-        self.oracle.as_mut().map_or(Ok(()), |sample| sample.note(session, members))
+    fn paired(&mut self, session: &Session<'_>, algorithms: &[AlgorithmState<'_, Relation>]) -> Result<()> {
+        self.oracle.as_mut().map_or(Ok(()), |sample| sample.note(session, algorithms))
     }
 
     fn written(&mut self, Written { session, stage, mut report, .. }: Written<'_>) -> Result<RunReport> {
@@ -148,8 +148,8 @@ struct Sample {
 }
 
 impl Sample {
-    fn note(&mut self, session: &Session<'_>, members: &[Member<'_, Relation>]) -> Result<()> {
-        let within = members.iter().map(|one| Within::new(session, &one.now, &self.documents));
+    fn note(&mut self, session: &Session<'_>, algorithms: &[AlgorithmState<'_, Relation>]) -> Result<()> {
+        let within = algorithms.iter().map(|one| Within::new(session, &one.now, &self.documents));
         self.within = within.collect::<Result<_>>()?;
         Ok(())
     }

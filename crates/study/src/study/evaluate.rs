@@ -26,7 +26,7 @@ use dupsift_algorithms::stage::guard::{ReadCounts, reading};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, thousands};
 use dupsift_core::row::doc_width;
-use dupsift_engine::engine::heard::heard;
+use dupsift_engine::engine::interruptible::interruptible;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::pair::classes::Link;
@@ -65,7 +65,7 @@ pub fn evaluate(
 ) -> Result<EvaluationReport> {
     check_resources(options)?;
     let truth = truth.to_vec();
-    let files = heard(cancel, move || TruthFiles::find(&truth, quotes))?;
+    let files = interruptible(cancel, move || TruthFiles::find(&truth, quotes))?;
     finished.is_of_its_corpus()?;
     let inputs = finished.corpus(options, cancel)?;
     let out = finished.dir().join("evaluation");

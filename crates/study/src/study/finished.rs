@@ -12,7 +12,7 @@ use super::apply::AppliedReport;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::number::{counted, counted_as};
 use dupsift_core::safe_fs::{self, MOST_JSON};
-use dupsift_engine::engine::heard::heard;
+use dupsift_engine::engine::interruptible::interruptible;
 use dupsift_engine::engine::progress::Progress;
 use dupsift_engine::job::read::saved_inputs::hash_files;
 use dupsift_engine::job::read_back::Of;
@@ -265,7 +265,7 @@ impl Finished {
         };
         let (run, names) = (options.clone(), self.report.inputs.iter().map(|file| file.file.clone()));
         let names: Vec<String> = names.collect();
-        let inputs = heard(cancel, move || {
+        let inputs = interruptible(cancel, move || {
             let mut found = find_all(&run.inputs, run.taking())?;
             // Files have the names from the run.
             let place = |file: &FoundFile| run.inputs.iter().position(|path| Path::new(path) == file.path);
@@ -328,7 +328,7 @@ impl Finished {
         let mut called = self.report.inputs.clone();
         called.iter_mut().for_each(|file| file.path = self.stands(file));
         let run = options.clone();
-        let inputs = heard(cancel, move || {
+        let inputs = interruptible(cancel, move || {
             let mut found = find_all(&run.inputs, run.taking())?;
             // Leave out files that were guessed to be JSON lines and that the run did not read.
             let was_read = |path: &Path| called.iter().any(|known| Path::new(&known.path) == path);

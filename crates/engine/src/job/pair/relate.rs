@@ -12,7 +12,7 @@ use super::pair_list::PairList;
 use super::verify::{Wanted, asks_contents, check_pairs, documents_of, take_evidence, verify_last};
 use crate::engine::evidence::Evidence;
 use crate::engine::threads::Engine;
-use crate::job::member::{Found, Member, Met, Step, each};
+use crate::job::algorithm_state::{AlgorithmState, Found, Met, Step, each};
 use crate::job::pair::classes::Classes;
 use crate::job::read::headings::Headings;
 use crate::job::run_report::AlgorithmReport;
@@ -41,17 +41,17 @@ pub struct Corpus<'c> {
 pub fn relate<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,
-    members: Vec<Member<'c, Step>>,
+    algorithms: Vec<AlgorithmState<'c, Step>>,
     corpus: Corpus<'_>,
-) -> Result<(Vec<Member<'c, Relation>>, Contents)> {
+) -> Result<(Vec<AlgorithmState<'c, Relation>>, Contents)> {
     let said = if asks_contents(session) { saved.restore::<Said>(|keys| &keys.contained)? } else { None };
     let known = said.map_or_else(|| Contents::none(corpus.copies), |said| Contents::restored(corpus.copies, said));
-    let members = group_all(session, saved, members, corpus.copies)?;
-    let (members, contents) = verify(session, saved, members, corpus, known)?;
-    let (members, contents) = classify_all(session, members, corpus, contents)?;
-    let (members, contents) = verify_last(session, members, (corpus.view, contents))?;
-    let mut place = 0..members.len();
-    let members = each(members, |bound, step, report| {
+    let algorithms = group_all(session, saved, algorithms, corpus.copies)?;
+    let (algorithms, contents) = verify(session, saved, algorithms, corpus, known)?;
+    let (algorithms, contents) = classify_all(session, algorithms, corpus, contents)?;
+    let (algorithms, contents) = verify_last(session, algorithms, (corpus.view, contents))?;
+    let mut place = 0..algorithms.len();
+    let algorithms = each(algorithms, |bound, step, report| {
         let at = place.next().unwrap_or_default();
         let earlier = corpus.earlier.map(|earlier| (earlier, &*bound.label));
         let found = near(saved, at, step, earlier, report)?;
@@ -70,7 +70,7 @@ pub fn relate<'c>(
             same: bound.relating().map(|(rule, _)| rule.same()),
         })
     });
-    Ok((members?, contents))
+    Ok((algorithms?, contents))
 }
 
 /// Returns the final pairs; if a checkpoint is due, saves them and deletes the state they were computed from.
@@ -89,13 +89,13 @@ fn near(
             if let Some((earlier, label)) = earlier.filter(|_| due)
                 && let Some(noted) = earlier.take_noted(label)
             {
-                earlier.add_noted(label, saved.offer(due, |keys| &keys.members[at].noted, noted)?);
+                earlier.add_noted(label, saved.offer(due, |keys| &keys.algorithms[at].noted, noted)?);
             }
             let pairs = Pairs { report: report.clone(), pairs, classes };
-            let Pairs { pairs, classes, .. } = saved.offer(due, |keys| &keys.members[at].near, pairs)?;
+            let Pairs { pairs, classes, .. } = saved.offer(due, |keys| &keys.algorithms[at].near, pairs)?;
             if due {
-                saved.forget(|keys| &keys.members[at].pairs)?;
-                saved.forget(|keys| &keys.members[at].rows)?;
+                saved.forget(|keys| &keys.algorithms[at].pairs)?;
+                saved.forget(|keys| &keys.algorithms[at].rows)?;
             }
             Ok(Found { pairs, classes, evidence })
         }
@@ -107,11 +107,11 @@ fn near(
 fn group_all<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,
-    members: Vec<Member<'c, Step>>,
+    algorithms: Vec<AlgorithmState<'c, Step>>,
     copies: &Classes,
-) -> Result<Vec<Member<'c, Step>>> {
-    let mut place = 0..members.len();
-    each(members, |bound, step, report| {
+) -> Result<Vec<AlgorithmState<'c, Step>>> {
+    let mut place = 0..algorithms.len();
+    each(algorithms, |bound, step, report| {
         let at = place.next().unwrap_or_default();
         let Step::Rows(signed) = step else { return Ok(step) };
         let waits = bound.verify_candidates().is_some() && signed.evidence.is_none();
@@ -132,15 +132,15 @@ fn group_all<'c>(
 fn verify<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,
-    members: Vec<Member<'c, Step>>,
+    algorithms: Vec<AlgorithmState<'c, Step>>,
     corpus: Corpus<'_>,
     known: Contents,
-) -> Result<(Vec<Member<'c, Step>>, Contents)> {
-    let wanted: Vec<Wanted<'_>> = members.iter().map(of_candidates).collect();
+) -> Result<(Vec<AlgorithmState<'c, Step>>, Contents)> {
+    let wanted: Vec<Wanted<'_>> = algorithms.iter().map(of_candidates).collect();
     let (read, contents) = take_evidence(session, &wanted, corpus.view, known)?;
     drop(wanted);
     let mut read = read.into_iter().enumerate();
-    let members = each(members, |bound, step, report| {
+    let algorithms = each(algorithms, |bound, step, report| {
         let (at, evidence) = read.next().unwrap_or_default();
         let found = match step {
             Step::Met(met) => check(session.engine, saved, at, bound, met.grouped, evidence, report)?,
@@ -156,7 +156,7 @@ fn verify<'c>(
         report.beyond_margin = found.pairs.rows() - left.rows();
         Ok(Step::Found(Found { pairs: left, ..found }))
     });
-    Ok((members?, contents))
+    Ok((algorithms?, contents))
 }
 
 /// Returns whether an index stores the pairs of an algorithm, because its rules consider all pairs of a document.
@@ -170,7 +170,7 @@ fn links_of(session: &Session<'_>, earlier: Option<&dyn Earlier>, label: &str) -
 }
 
 /// Returns the check of an algorithm's candidates and the documents it needs.
-fn of_candidates<'m>(Member { bound, now, .. }: &'m Member<'_, Step>) -> Wanted<'m> {
+fn of_candidates<'m>(AlgorithmState { bound, now, .. }: &'m AlgorithmState<'_, Step>) -> Wanted<'m> {
     let (check, documents) = match now {
         Step::Met(met) => (bound.verify_candidates(), Some(met.documents.clone())),
         _ => (None, None),
@@ -201,7 +201,7 @@ fn check(
         }
     };
     let found = Pairs { report: report.clone(), pairs, classes: grouped.classes };
-    let Pairs { pairs, classes, .. } = saved.offer(saved.due(), |keys| &keys.members[at].pairs, found)?;
+    let Pairs { pairs, classes, .. } = saved.offer(saved.due(), |keys| &keys.algorithms[at].pairs, found)?;
     Ok(Found { pairs, classes, evidence })
 }
 
@@ -217,27 +217,27 @@ fn merge(engine: &Engine<'_>, label: &str, grouped: &Grouped) -> Result<PairList
 /// Classifies the pairs of each algorithm that requests it. The texts of their documents are read once for all algorithms.
 fn classify_all<'c>(
     session: &Session<'_>,
-    members: Vec<Member<'c, Step>>,
+    algorithms: Vec<AlgorithmState<'c, Step>>,
     corpus: Corpus<'_>,
     contents: Contents,
-) -> Result<(Vec<Member<'c, Step>>, Contents)> {
+) -> Result<(Vec<AlgorithmState<'c, Step>>, Contents)> {
     let mut wanted = Vec::new();
-    for Member { bound, now, .. } in &members {
+    for AlgorithmState { bound, now, .. } in &algorithms {
         if let (Some(_), Step::Found(found)) = (bound.relating(), now) {
             wanted.push(documents_of(session, &found.pairs)?);
         }
     }
     if let (Some(headings), Some(earlier)) = (corpus.headings, corpus.earlier)
-        && members.iter().any(|member| member.bound.relating().is_some())
+        && algorithms.iter().any(|algorithm| algorithm.bound.relating().is_some())
     {
         headings.note(session, corpus.copies, earlier)?;
     }
     if wanted.is_empty() {
-        return Ok((members, contents));
+        return Ok((algorithms, contents));
     }
     let docs = wanted.iter().flat_map(|bits| bits.iter());
     let contents = TakingContents::new(session, contents, docs)?.read(session, corpus.view)?;
-    let members = each(members, |bound, step, report| {
+    let algorithms = each(algorithms, |bound, step, report| {
         let Step::Found(found) = step else { return Ok(step) };
         let (Some(relating), Some(headings), Some(evidence)) = (bound.relating(), corpus.headings, &found.evidence)
         else {
@@ -251,5 +251,5 @@ fn classify_all<'c>(
         report.relations = Some(relations);
         Ok(Step::Found(Found { pairs, ..found }))
     });
-    Ok((members?, contents))
+    Ok((algorithms?, contents))
 }

@@ -11,7 +11,7 @@ use super::group::Grouped;
 use super::pair_list::PairList;
 use crate::engine::evidence::{Evidence, Taking};
 use crate::engine::threads::Engine;
-use crate::job::member::{Found, Member, Step};
+use crate::job::algorithm_state::{AlgorithmState, Found, Step};
 use crate::reading::document::View;
 use crate::session::Session;
 use dupsift_algorithms::stage::bound::Check;
@@ -44,11 +44,11 @@ pub struct Wanted<'w> {
 /// Runs the checks that follow a rule over all pairs.
 pub fn verify_last<'c>(
     session: &Session<'_>,
-    members: Vec<Member<'c, Step>>,
+    algorithms: Vec<AlgorithmState<'c, Step>>,
     (view, contents): (&View<'_>, Contents),
-) -> Result<(Vec<Member<'c, Step>>, Contents)> {
+) -> Result<(Vec<AlgorithmState<'c, Step>>, Contents)> {
     let mut wanted = Vec::new();
-    for Member { bound, now, .. } in &members {
+    for AlgorithmState { bound, now, .. } in &algorithms {
         let (check, documents) = match (bound.verify_last(), now) {
             (Some(check), Step::Found(found)) => (Some(check), Some(documents_of(session, &found.pairs)?)),
             _ => (None, None),
@@ -57,8 +57,8 @@ pub fn verify_last<'c>(
     }
     let (taken, contents) = take_evidence(session, &wanted, view, contents)?;
     drop(wanted);
-    let members = members.into_iter().zip(taken).map(|(member, evidence)| {
-        member.then(|bound, step, report| {
+    let algorithms = algorithms.into_iter().zip(taken).map(|(algorithm, evidence)| {
+        algorithm.then(|bound, step, report| {
             let (Some(check), Some(evidence)) = (bound.verify_last(), evidence) else { return Ok(step) };
             let Step::Found(now) = step else { return Ok(step) };
             let what = format!("verify {}", bound.label);
@@ -72,7 +72,7 @@ pub fn verify_last<'c>(
             Ok(Step::Found(Found { pairs, ..now }))
         })
     });
-    Ok((members.collect::<Result<_>>()?, contents))
+    Ok((algorithms.collect::<Result<_>>()?, contents))
 }
 
 /// Returns the documents that appear in these pairs.

@@ -63,7 +63,7 @@ pub fn learn(
     let mut models = vec![Vec::new(); recipe.algorithms.len()];
     let mut learners = Vec::new();
     for (at, learner) in recipe.learners(corpus)? {
-        match saved.restore::<Vec<u64>>(|keys| &keys.members[at].model)? {
+        match saved.restore::<Vec<u64>>(|keys| &keys.algorithms[at].model)? {
             Some(model) => models[at] = model,
             None => learners.push((at, learner)),
         }
@@ -76,7 +76,7 @@ pub fn learn(
         let running = session.engine.clock.stage(format!("learn {}", recipe.algorithms[*at].label));
         let model = learner.learn(&pages.notes())?;
         running.end(pages.len() as u64, model.len() as u64, 0);
-        models[*at] = saved.offer(saved.due(), |keys| &keys.members[*at].model, model)?;
+        models[*at] = saved.offer(saved.due(), |keys| &keys.algorithms[*at].model, model)?;
     }
     Ok(models)
 }

@@ -10,7 +10,7 @@ use super::prefilter;
 use super::reading::{Asked, FirstPass, FirstResult, read};
 use super::recall;
 use super::sign::{SignedRows, Signing, rows, spilled};
-use crate::job::member::{Member, Step};
+use crate::job::algorithm_state::{AlgorithmState, Step};
 use crate::job::pair::classes::Classes;
 use crate::job::pair::relate::is_noted;
 use crate::job::read_back::{Frozen, digest};
@@ -29,7 +29,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::Sorted;
 
 /// An algorithm with its position in the recipe.
-type Placed<'c> = (usize, Member<'c, Step>);
+type Placed<'c> = (usize, AlgorithmState<'c, Step>);
 
 /// An algorithm that has not signed yet.
 type Unsigned<'c> = (usize, Bound<'c>);
@@ -58,7 +58,7 @@ pub struct First<'n> {
     /// The words of all documents, if they were kept.
     pub words: Option<Forward>,
     /// The algorithms that need no counts.
-    pub members: Vec<Placed<'n>>,
+    pub algorithms: Vec<Placed<'n>>,
     /// The algorithms' index entries, if there is an index.
     pub stored: Vec<Stored>,
     /// The keys by which documents match their copies in an index, if there is one.
@@ -128,7 +128,7 @@ struct FirstStates<'n> {
     copies: Option<Classes>,
     counts: Option<Counts>,
     words: Option<Forward>,
-    members: Vec<Placed<'n>>,
+    algorithms: Vec<Placed<'n>>,
     unsigned: Vec<Unsigned<'n>>,
     stored: Vec<Stored>,
     copy_keys: Option<Keys>,
@@ -154,13 +154,13 @@ impl<'n> FirstStates<'n> {
                 saved.restored_nothing();
                 let unsigned = passes.first_bound(before)?;
                 let copies = states.copies.filter(|_| saved.plan().copies_first);
-                let (members, stored) = (Vec::new(), Vec::new());
+                let (algorithms, stored) = (Vec::new(), Vec::new());
                 Ok(FirstStates {
                     notes: None,
                     copies,
                     counts: None,
                     words: None,
-                    members,
+                    algorithms,
                     unsigned,
                     stored,
                     copy_keys: None,
@@ -176,7 +176,7 @@ impl<'n> FirstStates<'n> {
         if let Some(pages) = saved.restore::<KeptPages>(|keys| &keys.pages)? {
             session.pages.know(pages);
         }
-        let (members, unsigned, stored) = passes.restore_members(passes.first_bound(before)?, is_indexed)?;
+        let (algorithms, unsigned, stored) = passes.restore_algorithms(passes.first_bound(before)?, is_indexed)?;
         let notes = saved.restore::<Taken>(|keys| &keys.notes)?;
         match notes.as_ref().and_then(|notes| notes.scopes.clone()) {
             Some(noted) => session.scopes.know(noted),
@@ -189,7 +189,7 @@ impl<'n> FirstStates<'n> {
             saved.restore(|keys| &keys.copies)?
         };
         let (counts, words) = passes.restore_counts()?;
-        Ok(FirstStates { notes, copies, counts, words, members, unsigned, stored, copy_keys: None })
+        Ok(FirstStates { notes, copies, counts, words, algorithms, unsigned, stored, copy_keys: None })
     }
 
     /// Returns what the first pass still has to produce.
@@ -198,16 +198,16 @@ impl<'n> FirstStates<'n> {
             notes: self.notes.is_none() || self.copies.is_none(),
             copies: self.copies.is_none(),
             counts: passes.saved.plan().counts.is_some() && self.counts.is_none(),
-            members: self.unsigned.iter().map(|(at, _)| *at).collect(),
+            algorithms: self.unsigned.iter().map(|(at, _)| *at).collect(),
             knows_pages: passes.session.pages.stored().is_some(),
         }
     }
 
     fn complete(self) -> Result<First<'n>> {
-        let FirstStates { notes, copies, counts, words, members, stored, copy_keys, .. } = self;
+        let FirstStates { notes, copies, counts, words, algorithms, stored, copy_keys, .. } = self;
         match (notes, copies) {
             (Some(taken), Some(copies)) => {
-                Ok(First { taken, copies: Arc::new(copies), counts, words, members, stored, copy_keys })
+                Ok(First { taken, copies: Arc::new(copies), counts, words, algorithms, stored, copy_keys })
             }
             _ => Err(Error::Internal("the first pass has recorded no rows".into())),
         }
@@ -283,8 +283,8 @@ impl Passes<'_> {
         let text_bytes = states.notes.as_ref().map_or(0, |notes| notes.text_bytes);
         let signed = places.into_iter().zip(bound).zip(signed);
         let signed = Signed { signed, models: before.models, text_bytes, prefilter };
-        let (members, stored) = self.save_rows(due, signed)?;
-        states.members.extend(members);
+        let (algorithms, stored) = self.save_rows(due, signed)?;
+        states.algorithms.extend(algorithms);
         states.stored.extend(stored);
         if due { saved.forget_partials(&partials, 0) } else { Ok(()) }
     }
@@ -298,15 +298,16 @@ impl Passes<'_> {
         self,
         first: Vec<Placed<'c>>,
         waiting: Waiting<'c>,
-    ) -> Result<(Vec<Member<'c, Step>>, Vec<Stored>)> {
+    ) -> Result<(Vec<AlgorithmState<'c, Step>>, Vec<Stored>)> {
         let Passes { session, saved } = self;
         let plan = saved.plan();
         let corpus = Corpus::new(waiting.documents_planned, waiting.stats);
         let bound = session.options.recipe.bind_where(&corpus, waiting.models, |at| !plan.signs_first(at))?;
         let places = (0..plan.signs.len()).filter(|&at| !plan.signs_first(at));
         let is_indexed = waiting.numbered.is_some();
-        let (mut members, unsigned, mut stored) = self.restore_members(places.zip(bound).collect(), is_indexed)?;
-        members.extend(first);
+        let (mut algorithms, unsigned, mut stored) =
+            self.restore_algorithms(places.zip(bound).collect(), is_indexed)?;
+        algorithms.extend(first);
         if !unsigned.is_empty() {
             let (places, bound): (Vec<usize>, Vec<Bound<'c>>) = unsigned.into_iter().unzip();
             let Waiting { copies, models, text_bytes, .. } = waiting;
@@ -315,21 +316,21 @@ impl Passes<'_> {
                 if plan.prefilters { Some(prefilter::prefilter(session, &bound, Some(copies), &view)?) } else { None };
             let prefilter = prefilter.as_ref();
             let knows_pages = session.pages.stored().is_some();
-            let made = Made { members: places.clone(), knows_pages, ..Made::default() };
+            let made = Made { algorithms: places.clone(), knows_pages, ..Made::default() };
             let partials = Partials::new(if waiting.words.is_some() { RECALL } else { SECOND }, made);
             let signed = self.sign_again(&bound, prefilter, &view, waiting, &partials)?;
             let due = saved.due();
             let signed = places.into_iter().zip(bound).zip(signed);
             let (signed, keys) = self.save_rows(due, Signed { signed, models, text_bytes, prefilter })?;
-            members.extend(signed);
+            algorithms.extend(signed);
             stored.extend(keys);
             if due {
                 saved.forget(|keys| &keys.words)?;
                 saved.forget_partials(&partials, 0)?;
             }
         }
-        members.sort_by_key(|(at, _)| *at);
-        Ok((members.into_iter().map(|(_, member)| member).collect(), stored))
+        algorithms.sort_by_key(|(at, _)| *at);
+        Ok((algorithms.into_iter().map(|(_, algorithm)| algorithm).collect(), stored))
     }
 
     fn sign_again(
@@ -369,8 +370,8 @@ impl Passes<'_> {
         }
         let mut asks_words = false;
         for at in (0..plan.signs.len()).filter(|&at| plan.signs[at] == Signs::Kept) {
-            let later = saved.has(|keys| &keys.members[at].near)? || saved.has(|keys| &keys.members[at].pairs)?;
-            asks_words |= !later && !saved.has(|keys| &keys.members[at].rows)?;
+            let later = saved.has(|keys| &keys.algorithms[at].near)? || saved.has(|keys| &keys.algorithms[at].pairs)?;
+            asks_words |= !later && !saved.has(|keys| &keys.algorithms[at].rows)?;
         }
         // Words are useless without the counts, and are recorded again whenever the counts are.
         if asks_words && !saved.has(|keys| &keys.words)? {
@@ -383,8 +384,8 @@ impl Passes<'_> {
 
     /// Restores the latest state of each of these algorithms; also returns the algorithms that have none. With an index, an algorithm also
     /// needs what the index stores for it.
-    fn restore_members<'c>(self, bound: Vec<Unsigned<'c>>, is_indexed: bool) -> Result<Known<'c>> {
-        let (mut members, mut unsigned, mut stored) = (Vec::new(), Vec::new(), Vec::new());
+    fn restore_algorithms<'c>(self, bound: Vec<Unsigned<'c>>, is_indexed: bool) -> Result<Known<'c>> {
+        let (mut algorithms, mut unsigned, mut stored) = (Vec::new(), Vec::new(), Vec::new());
         for (at, bound) in bound {
             let latest = Step::latest(self.session, self.saved, &bound, at)?;
             let latest = match latest {
@@ -400,19 +401,19 @@ impl Passes<'_> {
             match latest {
                 Some((report, now)) => {
                     let chosen = &self.session.options.recipe.algorithms[at];
-                    members.push((at, Member::restored(bound, chosen, report, now)));
+                    algorithms.push((at, AlgorithmState::restored(bound, chosen, report, now)));
                 }
                 None => unsigned.push((at, bound)),
             }
         }
-        Ok((members, unsigned, stored))
+        Ok((algorithms, unsigned, stored))
     }
 
     /// Restores what an index stores for an algorithm in this state; `None` if part of it was not saved.
     fn restore_stored(self, at: usize, bound: &Bound<'_>, now: &Step) -> Result<Option<Stored>> {
-        let Some(keys) = self.saved.restore::<Keys>(|keys| &keys.members[at].keys)? else { return Ok(None) };
+        let Some(keys) = self.saved.restore::<Keys>(|keys| &keys.algorithms[at].keys)? else { return Ok(None) };
         let asks = matches!(now, Step::Near(_)) && is_noted(bound);
-        let noted = if asks { self.saved.restore::<Sorted>(|keys| &keys.members[at].noted)? } else { None };
+        let noted = if asks { self.saved.restore::<Sorted>(|keys| &keys.algorithms[at].noted)? } else { None };
         let is_whole = noted.is_some() == asks;
         Ok(is_whole.then(|| Stored { label: bound.label.clone(), keys, noted }))
     }
@@ -426,25 +427,25 @@ impl Passes<'_> {
         let mut stored = Vec::new();
         let save = |((at, bound), rows): (Unsigned<'c>, SignedRows)| {
             let chosen = &self.session.options.recipe.algorithms[at];
-            let mut member = Member::signed(bound, chosen, rows, text_bytes);
-            member.report.model = models.get(at).filter(|model| !model.is_empty()).map(|model| digest(model));
-            member.prefiltered(at, prefilter);
-            let member = member.then(|_, signed, report| {
+            let mut algorithm = AlgorithmState::signed(bound, chosen, rows, text_bytes);
+            algorithm.report.model = models.get(at).filter(|model| !model.is_empty()).map(|model| digest(model));
+            algorithm.prefiltered(at, prefilter);
+            let algorithm = algorithm.then(|_, signed, report| {
                 let SignedRows { layout, rows, tally, evidence, sketches, keys } = signed;
                 if let Some(keys) = keys {
                     // Rows are of no use without the keys.
-                    let keys = self.saved.offer(due, |keys| &keys.members[at].keys, *keys)?;
+                    let keys = self.saved.offer(due, |keys| &keys.algorithms[at].keys, *keys)?;
                     stored.push(Stored { label: report.label.clone(), keys, noted: None });
                 }
                 let rows = Rows { report: report.clone(), rows, evidence, sketches };
                 let Rows { rows, evidence, sketches, .. } =
-                    self.saved.offer(due, |keys| &keys.members[at].rows, rows)?;
+                    self.saved.offer(due, |keys| &keys.algorithms[at].rows, rows)?;
                 Ok(Step::Rows(SignedRows { layout, rows, tally, evidence, sketches, keys: None }))
             })?;
-            Ok((at, member))
+            Ok((at, algorithm))
         };
-        let members = signed.map(save).collect::<Result<_>>()?;
-        Ok((members, stored))
+        let algorithms = signed.map(save).collect::<Result<_>>()?;
+        Ok((algorithms, stored))
     }
 }
 

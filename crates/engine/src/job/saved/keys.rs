@@ -101,7 +101,7 @@ const ENDS: u64 = 64 << 10;
 
 /// Holds the keys of one algorithm.
 #[derive(Clone, Debug)]
-pub struct MemberKeys {
+pub struct AlgorithmKeys {
     /// The learned model.
     pub model: Key,
     /// The rows of the algorithm.
@@ -138,7 +138,7 @@ pub struct Keys {
     /// Repeated passages.
     pub cut: Key,
     /// Keys by algorithm.
-    pub members: Vec<MemberKeys>,
+    pub algorithms: Vec<AlgorithmKeys>,
 }
 
 impl Keys {
@@ -183,20 +183,20 @@ impl Keys {
         let counts = Key::new("counts".into(), &[&copies.hash, words, &counted]);
         let before = frozen.map_or_else(|| copies.hash.clone(), |frozen| format!("{} {}", copies.hash, frozen.line()));
         let kept = format!("{:?}", plan.counts.and_then(|counts| counts.keeps));
-        let members = recipe.algorithms.iter().zip(&plan.signs).enumerate().map(|(at, (chosen, signs))| {
+        let algorithms = recipe.algorithms.iter().zip(&plan.signs).enumerate().map(|(at, (chosen, signs))| {
             let known = if *signs == Signs::First { &before } else { &counts.hash };
             let lines = Lines { words, copies: &copies.hash, known, headings: &headings };
-            of_member(options, chosen, plan.learns.contains(&at), *signs, lines)
+            of_algorithm(options, chosen, plan.learns.contains(&at), *signs, lines)
         });
-        let members: Vec<MemberKeys> = members.collect();
-        let pairs: Vec<&str> = members.iter().map(|member| member.near.hash.as_str()).collect();
+        let algorithms: Vec<AlgorithmKeys> = algorithms.collect();
+        let pairs: Vec<&str> = algorithms.iter().map(|algorithm| algorithm.near.hash.as_str()).collect();
         let contained = Key::new("contained".into(), &pairs);
         let removal = format!("{} {} {}", options.decide, options.remove_if, options.remove_chains);
         let (letters, cut) = (format!("{:?}", recipe.text.letters()), options.cut.line());
         Ok(Keys {
             cut: Key::new("repeated passages".into(), &[&notes.hash, &contained.hash, &removal, &letters, &cut]),
             contained,
-            members,
+            algorithms,
             copy_keys: Key::new("keys of copies".into(), &[&copies.hash]),
             indexed: Key::new("indexed documents".into(), &[&copies.hash, words]),
             words: Key::new("words".into(), &[&counts.hash, &kept]),
@@ -209,13 +209,14 @@ impl Keys {
 
     /// Returns all keys, in the order of the work.
     pub fn all(&self) -> impl Iterator<Item = &Key> {
-        let members = self.members.iter();
-        let members = members
-            .flat_map(|MemberKeys { model, rows, keys, pairs, noted, near }| [model, keys, rows, pairs, noted, near]);
+        let algorithms = self.algorithms.iter();
+        let algorithms = algorithms.flat_map(|AlgorithmKeys { model, rows, keys, pairs, noted, near }| {
+            [model, keys, rows, pairs, noted, near]
+        });
         let Keys { pages, notes, copies, counts, words, copy_keys, indexed, .. } = self;
         [pages, notes, copies, counts, words, copy_keys, indexed]
             .into_iter()
-            .chain(members)
+            .chain(algorithms)
             .chain([&self.contained, &self.cut])
     }
 
@@ -233,7 +234,7 @@ struct Lines<'l> {
     headings: &'l str,
 }
 
-fn of_member(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, lines: Lines<'_>) -> MemberKeys {
+fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, lines: Lines<'_>) -> AlgorithmKeys {
     let label = &chosen.label;
     // An algorithm that defines its own parameter with this name uses it for signing.
     let is_own = |name: &str| chosen.algorithm.facts().params.iter().any(|spec| spec.name == name);
@@ -260,7 +261,7 @@ fn of_member(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, 
     let near = Key::new(format!("near {label}"), &[&pairs.hash, &margin, &verify, headings]);
     let keys = Key::new(format!("keys {label}"), &[&rows.hash]);
     let noted = Key::new(format!("noted {label}"), &[&pairs.hash, &verify]);
-    MemberKeys { model, rows, keys, pairs, noted, near }
+    AlgorithmKeys { model, rows, keys, pairs, noted, near }
 }
 
 /// Returns what quickly distinguishes the opened file from others: its size, its two ends and its rows. Its stamp, or else its contents

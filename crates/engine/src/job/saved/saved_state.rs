@@ -53,16 +53,17 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
 /// missing.
 fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
     let has = |key: &Key| left.of_keys([key].into_iter()).is_some();
-    let waits =
-        |at: &usize| ![&keys.members[*at].rows, &keys.members[*at].pairs, &keys.members[*at].near].into_iter().any(has);
+    let waits = |at: &usize| {
+        ![&keys.algorithms[*at].rows, &keys.algorithms[*at].pairs, &keys.algorithms[*at].near].into_iter().any(has)
+    };
     let (first, second): (Vec<usize>, Vec<usize>) =
         (0..plan.signs.len()).filter(waits).partition(|&at| plan.signs_first(at));
     let takes = !has(&keys.notes) || !has(&keys.copies);
     let counts = plan.counts.is_some() && !has(&keys.counts);
     let copies = takes && !has(&keys.copies);
     let knows_pages = has(&keys.pages);
-    let first = Made { notes: takes, copies, counts, members: first, knows_pages };
-    let second = Made { members: second, knows_pages, ..Made::default() };
+    let first = Made { notes: takes, copies, counts, algorithms: first, knows_pages };
+    let second = Made { algorithms: second, knows_pages, ..Made::default() };
     let readings = [(FIRST, first), (SECOND, second.clone()), (RECALL, second)];
     let partials = readings.into_iter().flat_map(|(reading, made)| {
         let partials = Partials::new(reading, made);
@@ -88,7 +89,7 @@ pub struct Made {
     /// Counts, and the words of the documents.
     pub counts: bool,
     /// Rows of these algorithms.
-    pub members: Vec<usize>,
+    pub algorithms: Vec<usize>,
     /// Whether the texts of HTML pages are already known.
     pub knows_pages: bool,
 }
@@ -96,7 +97,7 @@ pub struct Made {
 impl Made {
     /// Returns whether there is nothing to produce.
     pub fn is_nothing(&self) -> bool {
-        !self.notes && !self.copies && !self.counts && self.members.is_empty()
+        !self.notes && !self.copies && !self.counts && self.algorithms.is_empty()
     }
 }
 
@@ -116,10 +117,10 @@ impl Partials {
     /// Returns the key of one partial checkpoint, counted from 0.
     fn key(&self, keys: &Keys, at: u64) -> Key {
         let lines = self.lines.get_or_init(|| {
-            let Made { notes, copies, counts, members, knows_pages } = &self.made;
+            let Made { notes, copies, counts, algorithms, knows_pages } = &self.made;
             let some = [(notes, &keys.notes), (copies, &keys.copies), (counts, &keys.counts), (counts, &keys.words)];
             let some = some.into_iter().filter_map(|(is_made, key)| is_made.then_some(key));
-            let made = some.chain(members.iter().map(|&at| &keys.members[at].rows));
+            let made = some.chain(algorithms.iter().map(|&at| &keys.algorithms[at].rows));
             made.map(|key| format!("{}\n", key.hash)).collect::<String>() + &format!("pages known {knows_pages}")
         });
         let what = format!("part of {}", self.pass);

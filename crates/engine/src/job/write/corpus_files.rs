@@ -188,9 +188,9 @@ pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result
     let running = session.engine.clock.stage(format!("write {}/", folder.name));
     let (files, indexed) = (&session.source.files, session.indexed_files());
     let places = session.source.places(indexed)?;
-    let room = session.engine.room::<()>();
+    let read_limit = session.engine.read_limit::<()>();
     let hold = |bytes: u64, run: &mut dyn FnMut()| {
-        room.hold(&mut (), bytes, &|| session.engine.go_on(), &|(), ()| Ok(()), |(), _| {
+        read_limit.hold(&mut (), bytes, &|| session.engine.go_on(), &|(), ()| Ok(()), |(), _| {
             run();
             Ok(())
         })

@@ -10,10 +10,10 @@ use super::pairs;
 use super::removals::{self, Decided};
 use super::stored_texts;
 use super::tables::{Expanded, Tables, Written};
+use crate::job::algorithm_state::{AlgorithmState, each};
 use crate::job::cut;
 use crate::job::describe;
 use crate::job::guards;
-use crate::job::member::{Member, each};
 use crate::job::pair::classes::Classes;
 use crate::job::pair::contents::{Alike, Compared, Contents};
 use crate::job::pair::group::Relation;
@@ -53,14 +53,14 @@ pub fn write(
     session: &Session<'_>,
     stage: &Stage,
     saved: &SavedState<'_>,
-    members: Vec<Member<'_, Relation>>,
+    algorithms: Vec<AlgorithmState<'_, Relation>>,
     contents: Contents,
     corpus: Corpus<'_>,
 ) -> Result<(RunReport, Option<Decided>)> {
     let Corpus { taken, copies, view, stats, tables, models, losses } = corpus;
     let shown = Arc::new(AtomicBits::new(session.engine.dir, "shown", session.documents() as usize)?);
     let alike = Alike::new(session, copies)?;
-    let mut members = each(members, |bound, relation, report| {
+    let mut algorithms = each(algorithms, |bound, relation, report| {
         let pairs = pairs::expand(session, bound, &relation, &alike, &taken.keep, &shown)?;
         pairs.note(report);
         if bound.verify().is_none() {
@@ -73,7 +73,7 @@ pub fn write(
     let (ids, contents) =
         last_reading::read(session, view, &taken.ids_named(session), &named(session, &shown)?, taking)?;
     let contents = contents.map(|contents| contents.offer(saved)).transpose()?;
-    let relations: Vec<&Relation> = members.iter().map(|member| &member.now.relation).collect();
+    let relations: Vec<&Relation> = algorithms.iter().map(|algorithm| &algorithm.now.relation).collect();
     let decide = || decide::decide(session, &relations, copies, &taken.keep, &shown, contents.as_ref());
     let mut decided = session.options.removes.then(decide).transpose()?;
     let cut = match &mut decided {
@@ -83,9 +83,9 @@ pub fn write(
     let (cuts, cut) = cut.unzip();
     let looked_at = decided.as_mut().and_then(|decided| decided.looked_at.take());
     let compared = looked_at.map(|looked_at| Compared { copies: copies.clone(), contents, looked_at });
-    let label = |at: &usize| (&*members[*at].bound.label, &*models[*at]);
+    let label = |at: &usize| (&*algorithms[*at].bound.label, &*models[*at]);
     let tables = Tables {
-        members: &members,
+        algorithms: &algorithms,
         keep: &taken.keep,
         shapes: &taken.shapes,
         copies,
@@ -99,7 +99,7 @@ pub fn write(
         models: &saved.plan().learns.iter().map(label).collect::<Vec<_>>(),
     };
     let written = tables.write(session, stage)?;
-    note(&mut members, &written);
+    note(&mut algorithms, &written);
     cuts.as_ref().map_or(Ok(()), |cuts| cut::write(session, stage, cuts, &ids))?;
     let known = |decided| Known { decided, taken, copies, ids: &ids, cuts: cuts.as_ref() };
     let decisions = decided.as_ref().filter(|_| !session.options.corpus.is_none()).map(known);
@@ -107,7 +107,7 @@ pub fn write(
     let stored = decided.as_ref().filter(|_| session.options.keep_texts);
     let stored = stored.map(|decided| stored_texts::write(session, stage, decided)).transpose()?;
     let removal = decided.as_ref().map(|decided| describe::removal(session, taken, &written.removals, decided));
-    let reports = members.into_iter().map(|member| member.report).collect();
+    let reports = algorithms.into_iter().map(|algorithm| algorithm.report).collect();
     let mut report = describe::report(session, taken, copies, stats, reports, removal, &written.removals, losses);
     let inputs = report.inputs.iter_mut().zip(&rejected[session.indexed_files()..]);
     inputs.for_each(|(input, rows)| input.rejected = *rows);
@@ -145,8 +145,10 @@ fn rejected_by_file(session: &Session<'_>, taken: &Taken, shown: &AtomicBits) ->
 }
 
 /// Records what the tables hold for each algorithm.
-fn note(members: &mut [Member<'_, Expanded>], written: &Written) {
-    for ((Member { report, .. }, pairs), counts) in members.iter_mut().zip(&written.pairs).zip(&written.clusters) {
+fn note(algorithms: &mut [AlgorithmState<'_, Expanded>], written: &Written) {
+    for ((AlgorithmState { report, .. }, pairs), counts) in
+        algorithms.iter_mut().zip(&written.pairs).zip(&written.clusters)
+    {
         [report.pairs_written, report.templates_written] = *pairs;
         (report.clusters, report.clustered, report.largest_cluster) =
             (counts.clusters, counts.clustered, counts.largest);

@@ -130,11 +130,11 @@ impl<'p> Part<'p> {
         want: &Want,
         reading: &Reading,
     ) -> Result<()> {
-        let room = session.engine.room();
+        let read_limit = session.engine.read_limit();
         let mut purified = PurifyReport::default();
         for piece in pieces {
             let asks = asks(session, &session.source.files[piece.file], want, reading);
-            session.read_piece(&room, piece, &asks, &mut |batch| {
+            session.read_piece(&read_limit, piece, &asks, &mut |batch| {
                 session.engine.go_on()?;
                 self.take(&texts(session, batch.clone(), reading, &mut purified)?)
             })?;

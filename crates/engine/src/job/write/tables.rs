@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 use super::clusters::{self, ClusterCounts};
 use super::pairs::{self, DocumentPairs, Shown};
 use super::removals::{self, Decided, Removals};
-use crate::job::member::Member;
+use crate::job::algorithm_state::AlgorithmState;
 use crate::job::pair::classes::Classes;
 use crate::job::pair::contents::Compared;
 use crate::job::pair::group::Relation;
@@ -35,7 +35,7 @@ pub struct Expanded {
 /// Holds the data from which the tables are written.
 pub struct Tables<'t> {
     /// The algorithms with their pairs.
-    pub members: &'t [Member<'t, Expanded>],
+    pub algorithms: &'t [AlgorithmState<'t, Expanded>],
     /// The order of preference.
     pub keep: &'t KeepOrder,
     /// The shape of each document.
@@ -80,7 +80,7 @@ impl Tables<'_> {
     /// Writes all tables.
     pub fn write(&self, session: &Session<'_>, stage: &Stage) -> Result<Written> {
         let running = session.engine.clock.stage("write tables");
-        let count = self.members.len();
+        let count = self.algorithms.len();
         let written = Mutex::new(Written {
             pairs: vec![[0; 2]; count],
             clusters: vec![ClusterCounts::default(); count],
@@ -101,12 +101,12 @@ impl Tables<'_> {
             |(), table| {
                 let algorithm = table % count.max(1);
                 if table < count {
-                    let Member { bound, now, .. } = &self.members[algorithm];
+                    let AlgorithmState { bound, now, .. } = &self.algorithms[algorithm];
                     let shown = Shown { ids: self.ids, compared: self.compared, session };
                     let (rows, bytes) = pairs::write(session.engine, stage, bound, &now.relation, &now.pairs, shown)?;
                     note(rows[0], bytes, &|written| written.pairs[algorithm] = rows);
                 } else if table < 2 * count {
-                    let Member { bound, now, .. } = &self.members[algorithm];
+                    let AlgorithmState { bound, now, .. } = &self.algorithms[algorithm];
                     let (counts, bytes) = clusters::write(session, stage, bound, &now.relation, self.keep, self.ids)?;
                     note(counts.clustered, bytes, &|written| written.clusters[algorithm] = counts);
                 } else if table == 2 * count {
@@ -128,7 +128,7 @@ impl Tables<'_> {
         )?;
         let written = written.into_inner().unwrap_or_else(PoisonError::into_inner);
         running.end(written.rows, written.rows, written.bytes);
-        let labels: Vec<&str> = self.members.iter().map(|member| member.bound.label.as_str()).collect();
+        let labels: Vec<&str> = self.algorithms.iter().map(|algorithm| algorithm.bound.label.as_str()).collect();
         stage.write_bytes("README.md", card(&labels, self.decided.is_some()).as_bytes())?;
         Ok(written)
     }

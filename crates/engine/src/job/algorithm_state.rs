@@ -19,7 +19,7 @@ use dupsift_core::error::Result;
 use dupsift_spill::shuffle::AtomicBits;
 
 /// Holds an algorithm bound to the corpus; `now` is the result of the last stage: its rows, candidates or pairs.
-pub struct Member<'c, S> {
+pub struct AlgorithmState<'c, S> {
     /// The algorithm with its rules and checks.
     pub bound: Bound<'c>,
     /// The entry for run.json, as far as it is known.
@@ -28,38 +28,43 @@ pub struct Member<'c, S> {
     pub now: S,
 }
 
-impl<'c, S> Member<'c, S> {
+impl<'c, S> AlgorithmState<'c, S> {
     /// Runs the next stage of this algorithm.
     pub fn then<T>(
         mut self,
         stage: impl FnOnce(&Bound<'c>, S, &mut AlgorithmReport) -> Result<T>,
-    ) -> Result<Member<'c, T>> {
+    ) -> Result<AlgorithmState<'c, T>> {
         let now = stage(&self.bound, self.now, &mut self.report)?;
-        Ok(Member { bound: self.bound, report: self.report, now })
+        Ok(AlgorithmState { bound: self.bound, report: self.report, now })
     }
 }
 
 /// Runs the next stage of all algorithms, one after the other.
 pub fn each<'c, S, T>(
-    members: Vec<Member<'c, S>>,
+    algorithms: Vec<AlgorithmState<'c, S>>,
     mut stage: impl FnMut(&Bound<'c>, S, &mut AlgorithmReport) -> Result<T>,
-) -> Result<Vec<Member<'c, T>>> {
-    members.into_iter().map(|member| member.then(&mut stage)).collect()
+) -> Result<Vec<AlgorithmState<'c, T>>> {
+    algorithms.into_iter().map(|algorithm| algorithm.then(&mut stage)).collect()
 }
 
-impl<'c> Member<'c, Step> {
+impl<'c> AlgorithmState<'c, Step> {
     /// Returns an algorithm whose latest state was restored.
-    pub fn restored(bound: Bound<'c>, chosen: &Chosen, report: AlgorithmReport, now: Step) -> Member<'c, Step> {
+    pub fn restored(bound: Bound<'c>, chosen: &Chosen, report: AlgorithmReport, now: Step) -> AlgorithmState<'c, Step> {
         // The verification options may differ from those of the earlier run.
         let verify = bound.verify().map(|check| check.name());
         let report = AlgorithmReport { recipe: chosen.to_string(), verify, ..report };
-        Member { bound, report, now }
+        AlgorithmState { bound, report, now }
     }
 }
 
-impl<'c> Member<'c, SignedRows> {
+impl<'c> AlgorithmState<'c, SignedRows> {
     /// Returns an algorithm that has signed a corpus with this many bytes of text.
-    pub fn signed(bound: Bound<'c>, chosen: &Chosen, now: SignedRows, text_bytes: u64) -> Member<'c, SignedRows> {
+    pub fn signed(
+        bound: Bound<'c>,
+        chosen: &Chosen,
+        now: SignedRows,
+        text_bytes: u64,
+    ) -> AlgorithmState<'c, SignedRows> {
         let counts = |counts: &BTreeMap<Cow<'static, str>, u64>| {
             counts.iter().map(|(reason, count)| (reason.to_string(), *count)).collect()
         };
@@ -82,7 +87,7 @@ impl<'c> Member<'c, SignedRows> {
             notes: bound.scheme.notes.clone(),
             ..AlgorithmReport::default()
         };
-        Member { bound, report, now }
+        AlgorithmState { bound, report, now }
     }
 
     /// Adds the prefilter's note on the algorithm at this position in the recipe.
@@ -123,15 +128,16 @@ impl Step {
         at: usize,
     ) -> Result<Option<(AlgorithmReport, Step)>> {
         let found = |Pairs { report, pairs, classes }, evidence| (report, Found { pairs, classes, evidence });
-        if let Some(pairs) = saved.restore(|keys| &keys.members[at].near)? {
+        if let Some(pairs) = saved.restore(|keys| &keys.algorithms[at].near)? {
             let (report, found) = found(pairs, None);
             return Ok(Some((report, Step::Near(found))));
         }
         // Relations are decided by evidence, which is saved with the rows.
         let relates = bound.relating().is_some();
-        let has_pairs = saved.has(|keys| &keys.members[at].pairs)?;
-        let rows = if has_pairs && !relates { None } else { saved.restore::<Rows>(|keys| &keys.members[at].rows)? };
-        let pairs = if relates && rows.is_none() { None } else { saved.restore(|keys| &keys.members[at].pairs)? };
+        let has_pairs = saved.has(|keys| &keys.algorithms[at].pairs)?;
+        let rows =
+            if has_pairs && !relates { None } else { saved.restore::<Rows>(|keys| &keys.algorithms[at].rows)? };
+        let pairs = if relates && rows.is_none() { None } else { saved.restore(|keys| &keys.algorithms[at].pairs)? };
         if let Some(pairs) = pairs {
             let (report, found) = found(pairs, rows.and_then(|rows| rows.evidence));
             return Ok(Some((report, Step::Found(found))));

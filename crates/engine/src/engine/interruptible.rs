@@ -17,13 +17,16 @@ const EVERY: Duration = Duration::from_millis(100);
 ///
 /// # Errors
 /// Returns any error from the work, or [`Error::Interrupted`].
-pub fn heard<T: Send + 'static>(cancel: &AtomicBool, work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+pub fn interruptible<T: Send + 'static>(
+    cancel: &AtomicBool,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
     let (done, result) = sync_channel(1);
     let work = Arc::new(Mutex::new(Some(work)));
     let taken = work.clone();
     let take = move || taken.lock().unwrap_or_else(PoisonError::into_inner).take();
     let spare = take.clone();
-    let thread = std::thread::Builder::new().name("heard".into()).spawn(move || {
+    let thread = std::thread::Builder::new().name("interruptible".into()).spawn(move || {
         // Without a receiver, nobody needs the result.
         let _ = take().map(|work| done.send(work()));
     });
@@ -51,17 +54,17 @@ mod tests {
     #[test]
     fn work_that_does_not_look_is_interrupted() {
         let cancel = AtomicBool::new(false);
-        assert_eq!(heard(&cancel, || Ok(7)).unwrap(), 7);
-        assert!(matches!(heard::<()>(&cancel, || Err(Error::usage("no"))), Err(Error::Usage { .. })));
+        assert_eq!(interruptible(&cancel, || Ok(7)).unwrap(), 7);
+        assert!(matches!(interruptible::<()>(&cancel, || Err(Error::usage("no"))), Err(Error::Usage { .. })));
         cancel.store(true, Ordering::Relaxed);
         let (_open, never) = sync_channel::<()>(1);
         let forever = move || never.recv().map_err(|_| Error::usage("the other end is open"));
-        assert!(matches!(heard(&cancel, forever), Err(Error::Interrupted)));
+        assert!(matches!(interruptible(&cancel, forever), Err(Error::Interrupted)));
     }
 
     #[test]
     fn a_panic_comes_through() {
-        let caught = std::panic::catch_unwind(|| heard::<()>(&AtomicBool::new(false), || panic!("inner")));
+        let caught = std::panic::catch_unwind(|| interruptible::<()>(&AtomicBool::new(false), || panic!("inner")));
         assert_eq!(caught.unwrap_err().downcast_ref::<&str>(), Some(&"inner"));
     }
 }

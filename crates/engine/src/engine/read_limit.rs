@@ -14,12 +14,12 @@ use dupsift_spill::shuffle::Memory;
 /// Memory of at least this many bytes is returned to the system as soon as it is free.
 const RELEASED: u64 = 16 << 20;
 
-/// The memory must also be at least this fraction (1/8) of the room. What remains in thread heaps is then at most the size of the room, and
+/// The memory must also be at least this fraction (1/8) of the limit. What remains in thread heaps is then at most the limit, and
 /// the kernel need not clear the next pages again.
 const RELEASED_PART: u64 = 8;
 
-/// Provides room for this many bytes; a request larger than the whole room is granted alone.
-pub struct Room<T> {
+/// Lets readers hold this many bytes together; a request larger than the limit is granted alone.
+pub struct ReadLimit<T> {
     most: u64,
     /// A reader that holds at most this many bytes takes nothing from the rows in memory.
     free: u64,
@@ -53,7 +53,7 @@ struct Sent {
 
 /// Holds bytes, and hands over what it reads.
 pub struct Reader<'r, T> {
-    room: &'r Room<T>,
+    read_limit: &'r ReadLimit<T>,
     sent: Arc<Sent>,
     next: usize,
 }
@@ -62,25 +62,25 @@ impl<T> Reader<'_, T> {
     /// Hands something over to a waiting thread; returns it if no thread is waiting.
     pub fn offer(&mut self, thing: T) -> Option<T> {
         self.next += 1;
-        if self.room.idle.load(Relaxed) == 0 {
+        if self.read_limit.idle.load(Relaxed) == 0 {
             return Some(thing);
         }
-        let mut state = self.room.lock();
-        if self.room.idle.load(Relaxed) <= state.handed.len() {
+        let mut state = self.read_limit.lock();
+        if self.read_limit.idle.load(Relaxed) <= state.handed.len() {
             return Some(thing);
         }
         self.sent.left.fetch_add(1, Relaxed);
         state.handed.push_back(Handed { thing, number: self.next, from: self.sent.clone() });
-        self.room.changed.notify_one();
+        self.read_limit.changed.notify_one();
         None
     }
 }
 
-impl<T> Room<T> {
-    /// Returns room for this many bytes. A reader that holds more than `free` of them takes them from the rows in memory.
-    pub fn new(most: u64, free: u64, memory: &Memory) -> Room<T> {
+impl<T> ReadLimit<T> {
+    /// Returns a limit of this many bytes. A reader that holds more than `free` of them takes them from the rows in memory.
+    pub fn new(most: u64, free: u64, memory: &Memory) -> ReadLimit<T> {
         let state = Mutex::new(State { held: 0, readers: 0, handed: VecDeque::new() });
-        Room { most, free, memory: memory.clone(), state, changed: Condvar::new(), idle: AtomicUsize::new(0) }
+        ReadLimit { most, free, memory: memory.clone(), state, changed: Condvar::new(), idle: AtomicUsize::new(0) }
     }
 
     /// Holds bytes while `read` runs, and until everything that it handed over is done. While waiting for the bytes, the thread helps
@@ -118,7 +118,7 @@ impl<T> Room<T> {
         });
         may?;
         let _loan = if bytes > self.free { Some(self.memory.lend(bytes as usize)?) } else { None };
-        let mut reader = Reader { room: self, sent: Arc::default(), next: 0 };
+        let mut reader = Reader { read_limit: self, sent: Arc::default(), next: 0 };
         let read = read(thread, &mut reader);
         let Reader { sent, next, .. } = reader;
         self.help_until(thread, each, |_| sent.left.load(Relaxed) == 0);
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn what_does_not_fit_waits_and_the_threads_that_wait_help() {
-        let room = Room::new(10, 100, &Memory::new(0));
+        let read_limit = ReadLimit::new(10, 100, &Memory::new(0));
         let (held, most) = (AtomicU64::new(0), AtomicU64::new(0));
         let done = Mutex::new(Vec::new());
         let each = |helped: &mut (u64, u64), thing: (u64, u64)| {
@@ -200,23 +200,24 @@ mod tests {
         let helped: u64 = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4u64)
                 .map(|number| {
-                    let (room, held, most, each) = (&room, &held, &most, &each);
+                    let (read_limit, held, most, each) = (&read_limit, &held, &most, &each);
                     scope.spawn(move || {
                         let mut thread = (number, 0);
                         for bytes in [3, 50, 9] {
-                            room.hold(&mut thread, bytes, &|| Ok(()), each, |thread, reader| {
-                                most.fetch_max(held.fetch_add(bytes, SeqCst) + bytes, SeqCst);
-                                for thing in 0..20 {
-                                    if let Some(thing) = reader.offer((number, 100 * bytes + thing)) {
-                                        each(thread, thing)?;
+                            read_limit
+                                .hold(&mut thread, bytes, &|| Ok(()), each, |thread, reader| {
+                                    most.fetch_max(held.fetch_add(bytes, SeqCst) + bytes, SeqCst);
+                                    for thing in 0..20 {
+                                        if let Some(thing) = reader.offer((number, 100 * bytes + thing)) {
+                                            each(thread, thing)?;
+                                        }
                                     }
-                                }
-                                held.fetch_sub(bytes, SeqCst);
-                                Ok(())
-                            })
-                            .unwrap();
+                                    held.fetch_sub(bytes, SeqCst);
+                                    Ok(())
+                                })
+                                .unwrap();
                         }
-                        room.help(&mut thread, each);
+                        read_limit.help(&mut thread, each);
                         thread.1
                     })
                 })
@@ -234,24 +235,24 @@ mod tests {
 
     #[test]
     fn the_earliest_error_is_reported_by_the_thread_that_read() {
-        let room = Room::new(10, 100, &Memory::new(0));
+        let read_limit = ReadLimit::new(10, 100, &Memory::new(0));
         let each = |_: &mut (), thing: u64| if thing >= 5 { Err(Error::usage(thing.to_string())) } else { Ok(()) };
         let told = std::thread::scope(|scope| {
             let reading = scope.spawn(|| {
-                room.hold(&mut (), 1, &|| Ok(()), &each, |thread, reader| {
+                read_limit.hold(&mut (), 1, &|| Ok(()), &each, |thread, reader| {
                     (0..9).try_for_each(|thing| {
                         // Wait until the other thread is waiting.
-                        while thing == 0 && room.idle.load(SeqCst) == 0 {
+                        while thing == 0 && read_limit.idle.load(SeqCst) == 0 {
                             std::thread::yield_now();
                         }
                         reader.offer(thing).map_or(Ok(()), |thing| each(thread, thing))
                     })
                 })
             });
-            while room.lock().readers == 0 && !reading.is_finished() {
+            while read_limit.lock().readers == 0 && !reading.is_finished() {
                 std::thread::yield_now();
             }
-            room.help(&mut (), &each);
+            read_limit.help(&mut (), &each);
             reading.join().unwrap()
         });
         assert_eq!(told.unwrap_err().to_string(), "5");
@@ -259,15 +260,15 @@ mod tests {
 
     #[test]
     fn a_thread_that_waits_hears_that_the_run_is_to_stop() {
-        let room: Room<()> = Room::new(10, 100, &Memory::new(0));
+        let read_limit: ReadLimit<()> = ReadLimit::new(10, 100, &Memory::new(0));
         let none = |_: &mut (), ()| Ok(());
         let inner = |_: &mut (), _: &mut Reader<'_, ()>| {
-            let stopped = room.hold(&mut (), 1, &|| Err(Error::Interrupted), &none, |_, _| Ok(()));
+            let stopped = read_limit.hold(&mut (), 1, &|| Err(Error::Interrupted), &none, |_, _| Ok(()));
             assert!(matches!(stopped, Err(Error::Interrupted)));
             Ok(())
         };
-        room.hold(&mut (), 11, &|| Ok(()), &none, inner).unwrap();
-        let state = room.lock();
+        read_limit.hold(&mut (), 11, &|| Ok(()), &none, inner).unwrap();
+        let state = read_limit.lock();
         assert_eq!((state.held, state.readers), (0, 0));
     }
 }
