@@ -159,7 +159,7 @@ def one_batch(place, batch, rows, stood, now):
         "cpu": report["cpu_seconds"],
         "plain": place.plain(batch),
         "append": stage(report, "append to the index"),
-        "matched": index["guests"],
+        "matched": index["indexed"],
         "seen": index["seen"],
         "scanned": index["bytes_scanned"],
         "looked": index["bytes_looked_up"],

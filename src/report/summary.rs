@@ -349,12 +349,12 @@ fn notes(report: &RunReport) -> Vec<String> {
 /// Returns how many indexed documents took part in an incremental run.
 fn met(report: &RunReport) -> Option<String> {
     let index = report.index.as_ref()?;
-    let joined = counted(index.guests, "document");
+    let joined = counted(index.indexed, "document");
     match () {
-        () if index.guests == 0 => None,
+        () if index.indexed == 0 => None,
         () if index.generation == index.read_generation => Some(format!("{joined} from the reference matched")),
         () => {
-            Some(format!("{} matched; indexed documents are never removed", counted(index.guests, "indexed document")))
+            Some(format!("{} matched; indexed documents are never removed", counted(index.indexed, "indexed document")))
         }
     }
 }
@@ -549,8 +549,8 @@ mod tests {
 
     #[test]
     fn matching_indexed_documents_are_counted() {
-        let told = |guests, generation| {
-            let index = IndexReport { guests, generation, read_generation: 1, ..IndexReport::default() };
+        let told = |indexed, generation| {
+            let index = IndexReport { indexed, generation, read_generation: 1, ..IndexReport::default() };
             summary(&RunReport { index: Some(index), ..report() }, Path::new("out"), Detail::Short)
         };
         assert!(told(823, 2).contains("\n823 indexed documents matched; indexed documents are never removed\n"));

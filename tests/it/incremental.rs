@@ -373,6 +373,6 @@ fn the_line_for_cron_works_as_it_is_printed() {
     assert!(second["index"]["seen"].as_u64() > Some(1700), "{}", second["index"]);
     // Copies in the previous batch are pairs, but guards do not count them.
     let exact = &second["algorithms"][0];
-    let (pairs, of_batch) = (exact["pairs"].as_u64().unwrap(), exact["pairs_of_night"].as_u64().unwrap());
+    let (pairs, of_batch) = (exact["pairs"].as_u64().unwrap(), exact["pairs_of_batch"].as_u64().unwrap());
     assert!(of_batch + 2000 < pairs, "{exact}");
 }

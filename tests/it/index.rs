@@ -39,7 +39,7 @@ fn copies_and_bands_are_met_as_in_one_run() {
             (told["first_doc"].as_i64(), told["generation"].as_u64()),
             (Some(own.start), Some(batch as u64 + 1))
         );
-        assert_eq!(told["guests"].as_u64() > Some(0), batch > 0);
+        assert_eq!(told["indexed"].as_u64() > Some(0), batch > 0);
     }
     assert!(for_others > 0, "no text came again whose first document was removed");
 }
@@ -68,7 +68,7 @@ fn a_document_that_only_shares_a_key_takes_no_part() {
         let begins = place.begins(1);
         let found = pairs(&place.out(1), algorithm.split(':').next().unwrap());
         let old: BTreeSet<i64> = found.iter().map(|pair| pair.doc_a).filter(|doc| *doc < begins).collect();
-        let indexed = record(&place.out(1))["index"]["guests"].as_u64().unwrap() as f64;
+        let indexed = record(&place.out(1))["index"]["indexed"].as_u64().unwrap() as f64;
         assert!(
             old.len() > 20 && indexed >= old.len() as f64,
             "{algorithm}: {indexed} indexed, {} in pairs",
@@ -107,7 +107,7 @@ fn a_large_window_of_two_batches_is_the_window_of_one_run() {
         let batches = vec![first, of_two_terms('y', 50, 200, 5)];
         let place = law_with("versions:relate=false", &["--max-candidates-factor", "1000000"], batches);
         assert_eq!(pairs(&place.out(1), "versions").len(), found, "{old} old ones");
-        let indexed = record(&place.out(1))["index"]["guests"].as_u64();
+        let indexed = record(&place.out(1))["index"]["indexed"].as_u64();
         assert!(found > 0 || indexed == Some(old.into()), "{indexed:?} of {old}");
     }
 }
@@ -138,7 +138,7 @@ fn a_third_term_in_common_is_found_over_two_batches() {
     let met = found.iter().filter(|pair| pair.doc_a < begins).count();
     assert!(met >= 40 + 10 + 10 && found.len() >= met + 10, "{met} of {}", found.len());
     // All indexed documents in the window take part.
-    assert_eq!(record(&place.out(1))["index"]["guests"].as_u64(), Some(50));
+    assert_eq!(record(&place.out(1))["index"]["indexed"].as_u64(), Some(50));
 }
 
 /// A simhash window with more comparisons than the limit: which are skipped depends on all rows, so all its indexed documents take part,
@@ -160,7 +160,7 @@ fn a_window_beyond_the_limit_has_all_its_old_rows() {
         }
         // In the first batch, more is compared than in one run, because its windows have fewer rows.
         assert!(place.agrees_in(&place.together(&[]), 1) > 0);
-        let indexed = record(&place.out(1))["index"]["guests"].as_u64().unwrap();
+        let indexed = record(&place.out(1))["index"]["indexed"].as_u64().unwrap();
         let of_batch: Vec<(i64, i64)> =
             pairs(&place.out(1), "simhash").iter().map(|pair| (pair.doc_a, pair.doc_b)).collect();
         (indexed, of_batch)
@@ -188,7 +188,7 @@ fn with_few_comparisons_all_documents_that_share_a_key_take_part() {
         for docs in &batches {
             place.same_batch(docs).ends_with(0);
         }
-        record(&place.out(1))["index"]["guests"].as_u64().unwrap()
+        record(&place.out(1))["index"]["indexed"].as_u64().unwrap()
     };
     let [few, all] = ["1", "10000000"].map(indexed);
     assert!(few > all && all > 20, "{few} with one comparison a window, {all} with as many as it has");

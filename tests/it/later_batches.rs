@@ -143,9 +143,9 @@ fn the_page_of_a_later_batch_shows_both_texts() {
         assert_eq!(names_in(&two.at(batch).join("deduped")), [format!("{batch}.parquet")]);
         assert_eq!(names_in(&two.at(batch).join("attributes")), [format!("{batch}.parquet")]);
     }
-    let batches = record(&two.at("n1"))["index"]["nights"].clone();
+    let batches = record(&two.at("n1"))["index"]["batches"].clone();
     assert_eq!((&batches[0]["name"], &batches[0]["first_doc"], batches[1].is_null()), (&"n0".into(), &0.into(), true));
-    assert_eq!(batches[0]["documents"], record(&two.at("n1"))["index"]["guests"]);
+    assert_eq!(batches[0]["documents"], record(&two.at("n1"))["index"]["indexed"]);
     let (out, page) = (two.at("n1"), two.at("n1/report.html"));
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(text.contains("(from batch n0)") && text.contains("<ins>") && text.contains("<del>"), "no texts");

@@ -22,10 +22,10 @@ pub struct IndexReport {
     /// The number of the batch's first row: `doc` is numbered continuously over all batches in all tables.
     pub first_doc: u64,
     /// The number of indexed documents that take part.
-    pub guests: u64,
+    pub indexed: u64,
     /// The batches that contain these documents, in order.
     #[serde(default)]
-    pub nights: Vec<MatchedBatch>,
+    pub batches: Vec<MatchedBatch>,
     /// The number of new texts in the batch.
     pub texts: u64,
     /// The number of exact copies of indexed documents, which are removed.

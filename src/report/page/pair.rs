@@ -73,7 +73,7 @@ fn is_earlier(report: &RunReport, doc: u64) -> bool {
 /// Returns the batch of a document that was indexed before the run.
 fn from_batch(report: &RunReport, doc: u64) -> String {
     let index = report.index.as_ref().filter(|index| index.generation != index.read_generation);
-    let batches = index.iter().flat_map(|index| &index.nights);
+    let batches = index.iter().flat_map(|index| &index.batches);
     match batches.take_while(|batch| batch.first_doc <= doc).last() {
         Some(batch) => format!(" (from batch {})", plain(&batch.name)),
         None => format!(" (from {})", earlier(report)),

@@ -174,7 +174,10 @@ mod tests {
 
     #[test]
     fn numbers_read_well() {
-        assert_eq!([0.0, 0.7, 0.87449, 0.9999, 1.0, f64::NAN].map(share), ["0.000", "0.700", "0.874", "0.999", "1", "?"]);
+        assert_eq!(
+            [0.0, 0.7, 0.87449, 0.9999, 1.0, f64::NAN].map(share),
+            ["0.000", "0.700", "0.874", "0.999", "1", "?"]
+        );
         assert_eq!([0.254, 12.34, 200.0, 7261.0].map(seconds), ["0.25 s", "12.3 s", "3 min 20 s", "2 h 1 min"]);
         assert_eq!((percent(1, 8), percent(0, 0)), ("12.5%".into(), String::new()));
     }

@@ -121,7 +121,7 @@ fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
     let of = |report: &RunReport, pairs| PairCounts { pairs, documents: report.documents.used };
     let guard = |one: &AlgorithmReport| {
         let known = before.algorithms.iter().find(|known| known.label == one.label)?;
-        let count = |one: &AlgorithmReport| one.pairs_of_night.unwrap_or(one.pairs);
+        let count = |one: &AlgorithmReport| one.pairs_of_batch.unwrap_or(one.pairs);
         pairs(&one.label, of(now, count(one)), of(before, count(known)), factor)
     };
     now.algorithms.iter().filter_map(guard).collect()

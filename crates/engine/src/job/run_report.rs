@@ -381,7 +381,7 @@ pub struct AlgorithmReport {
     pub pairs: u64,
     /// Pairs among these without an indexed document; null if no index takes part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub pairs_of_night: Option<u64>,
+    pub pairs_of_batch: Option<u64>,
     /// Pairs written.
     pub pairs_written: u64,
     /// Document pairs that share a template and are not duplicates.

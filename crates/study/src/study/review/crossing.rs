@@ -58,7 +58,7 @@ impl Crossing {
     pub fn of_files(report: &RunReport, base: u64) -> Files {
         let before = report.index.as_ref().filter(|_| base > 0).map(|index| {
             let name = if index.generation == index.read_generation { "(the reference)" } else { "(earlier batches)" };
-            (name.to_owned(), index.guests)
+            (name.to_owned(), index.indexed)
         });
         let mut ends: Vec<u64> = before.iter().map(|_| base).collect();
         let files = report.inputs.iter().map(|file| (file.file.clone(), file.rows));
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn matched_batches_precede_the_files() {
         let file = |name: &str, rows| InputReport { file: name.into(), rows, ..InputReport::default() };
-        let index = IndexReport { guests: 7, generation: 2, read_generation: 1, ..IndexReport::default() };
+        let index = IndexReport { indexed: 7, generation: 2, read_generation: 1, ..IndexReport::default() };
         let report = RunReport { inputs: vec![file("a", 2), file("b", 3)], index: Some(index), ..RunReport::default() };
         let mut files = Crossing::of_files(&report, 100);
         [(93, 100), (99, 104), (101, 102)].into_iter().for_each(|(a, b)| files.add(a, b));
