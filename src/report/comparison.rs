@@ -191,7 +191,7 @@ fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     notes.push(REMOVAL.into());
     if judge.sampled {
         notes.push(format!(
-            "sampled: for algorithms with more than {}, about that many pairs are judged (--judge-sample, seed {}); 95% intervals are in parentheses, for F computed from the ends of the intervals of recall and precision",
+            "sampled: for algorithms with more than {}, about that many pairs are judged (--judge-sample, seed {}); 95% confidence intervals are in parentheses; those of F are computed from the endpoints of the recall and precision intervals",
             counted(judge.sample, "pair"),
             judge.seed
         ));
@@ -376,7 +376,7 @@ mod tests {
 
             the judge is similar to the default preset's own rule and therefore favors balanced; try --judge jaccard:0.8 or --judge lcs:0.85
             all figures count pairs, not removals; because --remove-if is stricter, a run usually keeps both documents of a pair that is not a duplicate
-            sampled: for algorithms with more than 5,000 pairs, about that many pairs are judged (--judge-sample, seed 7); 95% intervals are in parentheses, for F computed from the ends of the intervals of recall and precision
+            sampled: for algorithms with more than 5,000 pairs, about that many pairs are judged (--judge-sample, seed 7); 95% confidence intervals are in parentheses; those of F are computed from the endpoints of the recall and precision intervals
             combinations are ranked by estimates, so the true order of those with nearly the same F may differ
             judged by words, because a text is too long to compare by characters: 3 pairs
             too long to judge, and not counted as duplicates: 2 pairs

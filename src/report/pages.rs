@@ -81,7 +81,7 @@ pub(super) fn purified(report: &PurifyReport) -> Vec<String> {
         format!("pages: {}; read as {}{characters}", by_name(&report.kinds), by_name(&report.charsets)),
     ];
     if !report.cut.is_empty() {
-        lines.push(format!("pages: cut by limits: {}", by_name(&report.cut)));
+        lines.push(format!("pages truncated by a limit: {}", by_name(&report.cut)));
     }
     if !report.other_records.is_empty() {
         lines.push(format!("archives: other records: {}", by_name(&report.other_records)));

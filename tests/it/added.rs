@@ -131,7 +131,7 @@ fn columns_that_cannot_be_added_are_refused() {
     refused("docs", &["--add", "copy", "--corpus", "keep"], &["none of cluster_size, copies and sources"]);
     fs::create_dir(at("again")).unwrap();
     fs::write(at("again/a.jsonl"), "{\"text\": \"one\", \"copies\": 1}\n").unwrap();
-    refused("again", &["--add", "copies", "--corpus", "keep"], &["a.jsonl", "\"copies\" already"]);
+    refused("again", &["--add", "copies", "--corpus", "keep"], &["a.jsonl", "already has a column \"copies\""]);
     fs::create_dir(at("pages")).unwrap();
     fs::write(at("pages/a.txt"), "one text").unwrap();
     refused("pages", &["--add", "copies", "--corpus", "keep", "--whole-files"], &["a.txt", "columns cannot be added"]);

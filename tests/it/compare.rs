@@ -227,7 +227,7 @@ fn a_sample_is_one_of_what_there_is() {
     assert_eq!(whole, all);
 
     let (some, told) = judged("some", "200");
-    assert!(told.contains(" (0.") && told.contains("sampled: of algorithms with more than 200 pairs"), "{told}");
+    assert!(told.contains(" (0.") && told.contains("sampled: for algorithms with more than 200 pairs"), "{told}");
     assert_eq!((&some["judge"]["sampled"], &some["agreement"]), (&true.into(), &whole["agreement"]));
     let count = |study: &Value| study["judge"]["judged"].as_u64().unwrap();
     assert!(count(&some) > 200 && count(&some) < count(&whole) / 2, "{}", count(&some));

@@ -109,7 +109,7 @@ pub fn begin(
     let is_other = || Ok(batch.stamps != named.stamps && contents()?.as_ref() != Some(&batch.contents));
     if batch.inputs != named.inputs || is_other()? {
         return Err(Error::usage(format!(
-            "{shown} is already in the index, with other files and the result {}; give this run another name with `batch`",
+            "{shown} is already in the index, with other files and the result {}; give this run a different name with `batch`",
             batch.out.display(),
         )));
     }
@@ -124,8 +124,8 @@ pub fn begin(
             return Ok(Begun::Published(Box::new(record)));
         }
         let way_out = match later {
-            None => "use `overwrite` to write it again, or give this run another name with `batch`".to_owned(),
-            Some(_) => "give this run another name with `batch`".to_owned(),
+            None => "use `overwrite` to write it again, or give this run a different name with `batch`".to_owned(),
+            Some(_) => "give this run a different name with `batch`".to_owned(),
         };
         return Err(Error::usage(format!(
             "{shown} was already published in {}, with other options: {}; {way_out}",
@@ -144,7 +144,7 @@ pub fn begin(
             ),
         };
         return Err(Error::usage(format!(
-            "{shown} is already in the index, followed by {}; {result}; give this run another name with `batch`",
+            "{shown} is already in the index, followed by {}; {result}; give this run a different name with `batch`",
             later.name
         )));
     }

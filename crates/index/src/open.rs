@@ -202,7 +202,7 @@ impl Index {
     /// Checks that the files that a generation names exist and have the recorded sizes.
     ///
     /// # Errors
-    /// Returns [`Error::DamagedIndex`] with the first file that is missing or has another size.
+    /// Returns [`Error::DamagedIndex`] with the first file that is missing or has a different size.
     pub fn check_there(&self, manifest: &Manifest) -> Result<()> {
         let is_missing = |(kind, folder, file): &(&str, &str, &Named)| {
             let path = self.folder(kind, folder).join(&file.name);
@@ -212,7 +212,7 @@ impl Index {
         let path = self.folder(kind, folder).join(&file.name);
         Err(Error::DamagedIndex {
             dir: self.dir.clone(),
-            why: format!("{} is missing or has another size", path.display()),
+            why: format!("{} is missing or has a different size", path.display()),
             way_out: "restore the file from a backup".into(),
         })
     }

@@ -14,7 +14,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
     let left_out = report.algorithms.len() - labels.len();
     html! {
         p {
-            (counted(review.pooled, "different pair")) " were found by all algorithms together, not counting pairs that only share a template."
+            (counted(review.pooled, "different pair")) " were found by at least one algorithm, not counting pairs that only share a template."
             @if left_out > 0 { " The last " (counted(left_out as u64, "algorithm")) " of this run are not included in this count or in \
                 the heat map." }
         }

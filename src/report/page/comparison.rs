@@ -22,7 +22,7 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
         p {
             (counted(comparison.pooled, "different pair")) " were found by at least one of " (contestants(comparison)) "; the judge " code { (plain(&judge.name)) } " accepted " (whole(&comparison.duplicates)) " of them as duplicates. It judged "
             (counted(judge.judged, "pair")) " from " (counted(judge.documents, "document")) " in " (seconds(judge.cpu_seconds)) " of CPU time."
-            @if judge.sampled { " If an algorithm found more than " (thousands(judge.sample)) " pairs, a sample of about that size was judged (seed " (judge.seed) "). Figures have 95% intervals." }
+            @if judge.sampled { " If an algorithm found more than " (thousands(judge.sample)) " pairs, a sample of about that size was judged (seed " (judge.seed) "). Figures are shown with 95% confidence intervals." }
             @if judge.by_words > 0 { " " (counted(judge.by_words, "pair")) " were judged by words, because their texts are too long \
                 to compare by characters." }
             @if judge.undecided > 0 { " " (counted(judge.undecided, "pair")) " were too long to judge and do not count as duplicates." }

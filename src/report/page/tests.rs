@@ -245,7 +245,7 @@ fn a_comparison_is_shown_with_its_intervals() {
         "0.755 (0.700–0.800)",
         "minhash + tf",
         "ranked by estimated F",
-        "95% intervals",
+        "95% confidence intervals",
         "30 duplicate pairs",
         "no algorithm found 7 of them",
         "For this corpus, use tf.",

@@ -10,7 +10,7 @@ use dupsift_core::row::{Pair, PairLayout};
 #[inline]
 pub fn merge(layout: PairLayout, occurrences: &[u8]) -> Option<Pair> {
     let rows = occurrences.chunks_exact(layout.width());
-    debug_assert!(rows.clone().is_sorted(), "occurrences arrive in the order of all their bytes");
+    debug_assert!(rows.clone().is_sorted(), "occurrences arrive in bytewise order");
     rows.map(|row| layout.decode(row)).reduce(Pair::merge)
 }
 

@@ -98,7 +98,7 @@ impl Recipe {
         for (at, one) in chosen.iter().enumerate() {
             if chosen[..at].iter().any(|other| other.label == one.label) {
                 return Err(Error::usage(format!(
-                    "{0} is given twice; give one of them another name with {0}:as=NAME",
+                    "{0} is given twice; give one of them a different name with {0}:as=NAME",
                     one.label
                 )));
             }

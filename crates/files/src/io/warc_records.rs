@@ -25,7 +25,7 @@ const FIRST_LINE: usize = 32;
 
 const ENDS: &str = "the file ends within it";
 const DAMAGED: &str = "it cannot be decompressed";
-const GARBAGE: &str = "it does not begin like a record";
+const GARBAGE: &str = "it does not start with a record header";
 const VERSION: &str = "an unknown WARC version";
 const LONG_HEAD: &str = "its header is longer than 64 KiB";
 const NO_END: &str = "its header has no end";

@@ -244,7 +244,7 @@ fn a_broken_record_keeps_its_number_and_takes_no_other_with_it() {
         (with_length("80"), "it does not have the length that its header declares"),
         (long_head, "its header is longer than 64 KiB"),
         ("WARC/1.1\r\nWARC-Type: response\r\n".to_owned(), "its header has no end"),
-        ("some words\r\nthat are no record\r\n".to_owned(), "it does not begin like a record"),
+        ("some words\r\nthat are no record\r\n".to_owned(), "it does not start with a record header"),
     ] {
         for (name, bytes) in dressed(&[good("a"), what.clone().into_bytes(), good("b")]) {
             assert_eq!(pages(name, &bytes), [page("a"), broken(why), page("b")], "{name}: {what:.300}");
@@ -281,16 +281,16 @@ fn a_member_that_is_damaged_takes_no_other_with_it() {
         assert!(data[1].as_ref().is_err_and(|why| why.starts_with("broken record: ")), "{data:?}");
         let short = with(&members[1][..length / 2]);
         assert_eq!((&short[0], short[1].is_err(), &short[2], short.len()), (&page("a"), true, &page("b"), 3), "{name}");
-        assert_eq!(flipped(0), [page("a"), broken("it does not begin like a record"), page("b")], "{name}");
+        assert_eq!(flipped(0), [page("a"), broken("it does not start with a record header"), page("b")], "{name}");
         assert_eq!(with(b"\0\0\0\0"), [page("a"), page("b")]);
-        assert_eq!(with(b"garbage"), [page("a"), broken("it does not begin like a record"), page("b")]);
+        assert_eq!(with(b"garbage"), [page("a"), broken("it does not start with a record header"), page("b")]);
         // After the last member.
         let whole = members.concat();
         let three = [page("a"), Ok(long.clone()), page("b")];
         assert_eq!(pages(name, &whole), three);
         assert_eq!(pages(name, &[whole.as_slice(), &[0; 1000]].concat()), three);
         let behind = pages(name, &[whole.as_slice(), b"garbage"].concat());
-        assert_eq!((&behind[..3], &behind[3..]), (&three[..], &[broken("it does not begin like a record")][..]));
+        assert_eq!((&behind[..3], &behind[3..]), (&three[..], &[broken("it does not start with a record header")][..]));
         let cut = pages(name, &whole[..whole.len() - 3]);
         assert_eq!((&cut[..2], &cut[2..]), (&three[..2], &[broken("the file ends within it")][..]));
         // Skippable frames.

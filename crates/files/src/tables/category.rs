@@ -58,7 +58,7 @@ impl CategoryBuilder {
     }
 }
 
-/// Returns the rows of a batch of [`CATEGORY_COLUMNS`]; `None` if a column has another type or a count is negative.
+/// Returns the rows of a batch of [`CATEGORY_COLUMNS`]; `None` if a column has a different type or a count is negative.
 pub fn categories_found(batch: &RecordBatch) -> Option<Vec<CategoryRow>> {
     let class = batch.column_by_name("class")?.as_string_opt::<i32>()?;
     let word = batch.column_by_name("word")?.as_string_opt::<i32>()?;

@@ -129,7 +129,7 @@ pub struct Clustered {
 /// The columns that [`clustered`] reads.
 pub const CLUSTER_COLUMNS: [&str; 4] = ["cluster_size", "is_representative", "similarity_to_representative", "doc"];
 
-/// Returns the rows of a batch of [`CLUSTER_COLUMNS`]; `None` if a column has another type.
+/// Returns the rows of a batch of [`CLUSTER_COLUMNS`]; `None` if a column has a different type.
 pub fn clustered(batch: &RecordBatch) -> Option<Vec<Clustered>> {
     let size = batch.column_by_name("cluster_size")?.as_primitive_opt::<Int64Type>()?;
     let representative = batch.column_by_name("is_representative")?.as_boolean_opt()?;

@@ -72,7 +72,7 @@ impl Documents {
     /// requested and present. Their types may be strings, dictionaries of strings, or binary; ids may also be integers.
     ///
     /// # Errors
-    /// Returns an error if a column has another type.
+    /// Returns an error if a column has a different type.
     pub fn new(first_doc: u64, rows: RecordBatch, text: Option<&str>, id: Option<&str>) -> Result<Documents> {
         let text = text.and_then(|name| rows.column_by_name(name).map(|column| (name.to_owned(), column.clone())));
         let (rows, text) = match text {

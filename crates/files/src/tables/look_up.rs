@@ -51,7 +51,7 @@ pub const PAIR_LOOK_UP_COLUMNS: [&str; 10] = [
     "other_title",
 ];
 
-/// Looks for the pair (a, b), with a below b, in a batch of [`PAIR_LOOK_UP_COLUMNS`]; `None` if a column has another type.
+/// Looks for the pair (a, b), with a below b, in a batch of [`PAIR_LOOK_UP_COLUMNS`]; `None` if a column has a different type.
 pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
     let distance = batch.column_by_name("distance")?.as_primitive_opt::<Float32Type>()?;
@@ -90,7 +90,7 @@ pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
 pub const PARTNER_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
 
 /// Returns for each pair of a document, in a batch of [`PARTNER_COLUMNS`], the other document, their similarity, and whether
-/// the relation is "same template". `None` if a column has another type.
+/// the relation is "same template". `None` if a column has a different type.
 pub fn partners_of(batch: &RecordBatch, doc: u64) -> Option<Vec<(u64, f32, bool)>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
     let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
@@ -111,7 +111,7 @@ pub fn partners_of(batch: &RecordBatch, doc: u64) -> Option<Vec<(u64, f32, bool)
 pub const COPY_LOOK_UP_COLUMNS: [&str; 3] = ["matched_by", "doc_a", "doc_b"];
 
 /// Returns the pairs of exact copies in a batch of [`COPY_LOOK_UP_COLUMNS`] that contain one of these documents, as this
-/// document and the other one; `None` if a column has another type.
+/// document and the other one; `None` if a column has a different type.
 pub fn copies_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<(u64, u64)>> {
     let matched_by = batch.column_by_name("matched_by")?.as_string_opt::<i32>()?;
     let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
@@ -143,7 +143,7 @@ pub struct FoundRemoval {
 /// The columns that [`removals_of`] reads.
 pub const REMOVAL_LOOK_UP_COLUMNS: [&str; 5] = ["similarity", "algorithm", "reason", "doc", "kept_doc"];
 
-/// Returns the rows for these documents in a batch of [`REMOVAL_LOOK_UP_COLUMNS`]; `None` if a column has another type.
+/// Returns the rows for these documents in a batch of [`REMOVAL_LOOK_UP_COLUMNS`]; `None` if a column has a different type.
 pub fn removals_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<FoundRemoval>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
     let algorithm = batch.column_by_name("algorithm")?.as_string_opt::<i32>()?;

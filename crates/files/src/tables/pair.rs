@@ -112,7 +112,7 @@ pub struct PairFound {
 /// The columns that [`pairs_found`] reads.
 pub const PAIR_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
 
-/// Returns the duplicates in a batch of [`PAIR_COLUMNS`], without pairs that only share a template. `None` if a column has another type.
+/// Returns the duplicates in a batch of [`PAIR_COLUMNS`], without pairs that only share a template. `None` if a column has a different type.
 pub fn pairs_found(batch: &RecordBatch) -> Option<Vec<PairFound>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?.values();
     let a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?.values();

@@ -61,7 +61,7 @@ pub struct PassageFound {
 /// The columns that [`passages_found`] reads.
 pub const PASSAGE_COLUMNS: [&str; 7] = ["doc", "start", "end", "start_byte", "end_byte", "copies", "first_doc"];
 
-/// Returns the rows of a batch of [`PASSAGE_COLUMNS`]; `None` if a column has another type.
+/// Returns the rows of a batch of [`PASSAGE_COLUMNS`]; `None` if a column has a different type.
 pub fn passages_found(batch: &RecordBatch) -> Option<Vec<PassageFound>> {
     let column = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();
     let [Some(doc), Some(start), Some(end), Some(start_byte), Some(end_byte), Some(copies), Some(first)] =

@@ -114,7 +114,7 @@ pub fn rejected_of(batch: &RecordBatch, input: &str) -> Result<RecordBatch> {
 pub const REJECTED_COLUMNS: [&str; 3] = ["input", "file", "row"];
 
 /// Returns the rows of one input in a batch of [`REJECTED_COLUMNS`], each as its file and its row number there, `None` for a
-/// complete file. Returns `None` if a column has another type.
+/// complete file. Returns `None` if a column has a different type.
 pub fn rejected_rows(batch: &RecordBatch, of: &str) -> Option<Vec<(String, Option<u64>)>> {
     let input = batch.column_by_name("input")?.as_string_opt::<i32>()?;
     let file = batch.column_by_name("file")?.as_string_opt::<i32>()?;

@@ -80,7 +80,7 @@ pub const REPRESENTATIVE: &str = "representative";
 /// The columns that [`removals_found`] reads.
 pub const REMOVAL_COLUMNS: [&str; 5] = ["similarity", "reason", "doc", "kept_doc", "contained"];
 
-/// Returns the rows of a batch of [`REMOVAL_COLUMNS`]; `None` if a column has another type, or a reason is unknown.
+/// Returns the rows of a batch of [`REMOVAL_COLUMNS`]; `None` if a column has a different type, or a reason is unknown.
 pub fn removals_found(batch: &RecordBatch) -> Option<Vec<RemovalFound>> {
     let share = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Float32Type>();
     let (similarity, contained) = (share("similarity")?, share("contained")?);

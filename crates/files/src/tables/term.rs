@@ -63,7 +63,7 @@ impl TermBuilder {
 /// The columns that [`terms_found`] reads.
 pub const TERM_COLUMNS: [&str; 3] = ["term", "df", "cf"];
 
-/// Returns the rows of a batch of [`TERM_COLUMNS`], as they were pushed; `None` if a column has another type.
+/// Returns the rows of a batch of [`TERM_COLUMNS`], as they were pushed; `None` if a column has a different type.
 pub fn terms_found(batch: &RecordBatch) -> Option<Vec<(u64, u64, u64)>> {
     let [term, df, cf] = TERM_COLUMNS.map(|name| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>());
     let (term, df, cf) = (term?, df?, cf?);

@@ -123,7 +123,7 @@ impl Sorted {
         if partition < self.partitions() {
             return Ok(&self.0);
         }
-        let why = format!("it has {} partitions, but no number {partition}", self.partitions());
+        let why = format!("it has {} partitions, so partition {partition} does not exist", self.partitions());
         Err(match &self.0 {
             Of::Shuffle(stored) => stored.misused(why),
             Of::Run { .. } => Error::Internal(format!("a run was misused: {why}")),

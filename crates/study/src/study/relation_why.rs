@@ -26,7 +26,7 @@ pub fn sentence(
         () if pair.next_best == Some(rule.least as f32) => {
             format!("no other document has a cosine of {} or more", rule.least)
         }
-        () if gap < 0.0 => format!("the next best document is closer by {:.2}", -gap),
+        () if gap < 0.0 => format!("another document is closer by {:.2}", -gap),
         () => format!("the next best document is farther by {gap:.2}"),
     };
     let because = match why {

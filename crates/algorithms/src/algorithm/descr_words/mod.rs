@@ -68,7 +68,7 @@ const FACTS: Facts = Facts {
             name: "df_min",
             kind: Kind::Int(1, i64::MAX),
             default: "10",
-            help: "minimum number of documents with a word, and of documents above its threshold",
+            help: "minimum number of documents that contain a word, and of documents in which it is above its threshold",
         },
         ParamSpec {
             name: "candidates",

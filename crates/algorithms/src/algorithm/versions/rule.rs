@@ -23,7 +23,7 @@ pub const PARAMS: [ParamSpec; 13] = [
         "0.75",
         "relate: minimum share of each text's 3-grams that the other must contain if the numbers differ",
     ),
-    share("word", "0.02", "relate: maximum share of a text's weight for the excess of one word"),
+    share("word", "0.02", "relate: maximum share of a text's weight that the extra occurrences of one word may have"),
     ParamSpec {
         name: "short",
         kind: Kind::Real(0.0, 100.0),
