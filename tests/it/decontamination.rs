@@ -204,3 +204,20 @@ fn a_reference_that_is_none_is_reported() {
     let odd = place.run("new", "odd-out", &["--reference", text(&place.at("odd"))]);
     assert_eq!(removed_ids(&plain), removed_ids(&odd));
 }
+
+/// With `--keep none`, all documents of a cluster are removed, also those that an indexed document of the reference is in; the reference
+/// itself is not removed.
+#[test]
+fn all_of_a_cluster_are_removed_and_nothing_of_the_reference() {
+    let place = Place(tempfile::tempdir().unwrap());
+    let text = |name: &str| (0..30).map(|at| format!("{name}{at}")).collect::<Vec<_>>().join(" ");
+    write_docs(&place.at("old/docs.parquet"), &numbered(vec![text("seen"), text("alone")]), 10);
+    let new = ["seen", "twice", "twice", "once"].map(|name| text(name)).to_vec();
+    write_docs(&place.at("new/docs.parquet"), &numbered(new), 10);
+    let old = place.run("old", "bench", &[]);
+    let out = place.run("new", "out", &["--keep", "none", "--reference", old.to_str().unwrap()]);
+    let removed = Table::read(&out.join("removed"));
+    let rows: Vec<[String; 2]> =
+        removed.texts("id").into_iter().zip(removed.texts("reason")).map(|(id, reason)| [id, reason]).collect();
+    assert_eq!(rows, [["d0", "seen"], ["d1", "representative"], ["d2", "copy"]]);
+}

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::kit::{Doc, Ran, Table, files_below, made_docs, program, record, removed_ids, sample_docs, write_docs};
+use crate::kit::{Doc, Ran, Table, files_below, made_docs, program, record, removed_ids, run, sample_docs, write_docs};
 
 struct Place(tempfile::TempDir);
 
@@ -135,4 +135,26 @@ fn batches_are_explained_after_the_crawl_was_overwritten() {
     std::fs::remove_file(place.at("today/c.parquet")).unwrap();
     assert_eq!(explained(&tuesday, &seen).ends_with(0).stdout, before);
     explained(&monday, &removed_ids(&monday)[0]).ends_with(0);
+}
+
+/// The stored text of a page is the one that was compared, without its frame.
+#[test]
+fn the_texts_of_pages_are_stored_without_their_frames() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    std::fs::create_dir(at("pages")).unwrap();
+    let body = "<p>The council will repair the old bridge over the river next year, because its pillars have become unsafe.</p>";
+    for (name, menu) in [("a", "home and news"), ("b", "start and archive")] {
+        let page = format!("<html><body><nav>{menu}</nav><article>{}</article></body></html>", body.repeat(4));
+        std::fs::write(at(&format!("pages/{name}.html")), page).unwrap();
+    }
+    let out = at("out");
+    run(&[&at("pages")], &out, &["--whole-files", "--purify", "readability", "--keep-texts"]).ends_with(0);
+    let removed = removed_ids(&out);
+    assert_eq!(removed.len(), 1);
+    let before = explained(&out, &removed[0]).ends_with(0).stdout;
+    std::fs::remove_dir_all(at("pages")).unwrap();
+    let after = explained(&out, &removed[0]).ends_with(0);
+    assert_eq!(after.stdout, before);
+    assert!(after.stdout.contains("The council will repair") && !after.stdout.contains("archive"), "{}", after.stdout);
 }
