@@ -138,8 +138,8 @@ impl Signer for DecompositionSigner<'_> {
         }
     }
 
-    /// Skips pairs that also share the previous list, because they were judged there. In the first common list of a pair, only later words
-    /// can be common too. Every pair is found in its first common list.
+    /// Skips pairs that also share the previous list, because they were judged in that list. In the first common list of a pair, only
+    /// later words can be common too. Every pair is found in its first common list.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         if a.sketch[4..] == b.sketch[4..] && a.sketch[4..] != [0; 8] {
             return None;

@@ -10,8 +10,8 @@ pub struct SignatureScheme {
     pub shape: RowShape,
     /// The meaning of a key that two documents share at the same position.
     pub shared_key: SharedKey,
-    /// The rules that can find a pair, by bit of [`Pair::matched`](dupsift_core::row::Pair::matched). Their names appear in the column
-    /// `matched_by`.
+    /// The rules that can find a pair, in the order of their bits in [`Pair::matched`](dupsift_core::row::Pair::matched). Their names
+    /// appear in the `matched_by` column.
     pub rules: &'static [&'static str],
     /// Two directed rules, as indices into `rules`. They are swapped when the documents of a pair are swapped.
     pub opposite_rules: Option<[u32; 2]>,

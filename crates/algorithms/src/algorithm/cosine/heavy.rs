@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn common_terms_fill_up_where_they_alone_may_reach_the_threshold() {
-        // Their length is 0.75 with the first line and 0.42 without it.
+        // The common terms have length 0.75 with the first line and 0.42 without it.
         let terms = [term(2, 0.6, 1), term(6, 0.27, 3), term(8, 0.3, 900), term(10, 0.3, 950), term(13, 0.62, 990)];
         let found = HEAVY.keys(&terms, 1);
         assert_eq!(found.terms, [6, 8, 10]);

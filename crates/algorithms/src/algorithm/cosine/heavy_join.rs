@@ -150,7 +150,7 @@ impl HeavyJoin {
         }
         if kind == Kind::Two && rows > LARGE_WINDOW && self.terms.most > 2 {
             let common = self.common(window, sketches);
-            // If there are three, every two documents share a third term.
+            // If there are three, any two documents share a third term.
             if common.len() == 2 {
                 return self.pairs_by_a_third(window, sketches, &common, out);
             }
@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    /// Joins all windows of the vectors. Returns the pairs with how often each was found, and the number of comparisons.
+    /// Joins all windows of the vectors. Returns the pairs, how often each was found, and the number of comparisons.
     fn join(join: &HeavyJoin, vectors: &[Vec<Term>]) -> (BTreeMap<(u64, u64), u64>, u64) {
         let layout = RowLayout::new(RowShape::KEY64, vectors.len() as u64);
         let mut windows: BTreeMap<u128, Vec<u8>> = BTreeMap::new();
@@ -369,7 +369,7 @@ mod tests {
             terms.push(Term { hash: 10_000 + 2 * own, weight: (1.0 - common * common).sqrt(), df: 1 });
             terms
         };
-        // 0.9 0.7: 0.63, 0.9 0.65: 0.585, 0.7 0.7: 0.49.
+        // 0.9 * 0.7 = 0.63, 0.9 * 0.65 = 0.585, 0.7 * 0.7 = 0.49.
         let vectors = [document(0.9, 1), document(0.7, 2), document(0.7, 3), document(0.65, 4)];
         let (found, compared) = join(&join_of(0.6), &vectors);
         assert_eq!((found.into_keys().collect::<Vec<_>>(), compared), (vec![(0, 1), (0, 2)], 4 * 2));

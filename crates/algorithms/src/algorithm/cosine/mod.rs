@@ -188,7 +188,7 @@ impl<'c> VectorSigner<'c> {
         VectorSigner { rules, threshold, heavy, rule, weighing, notes: Vec::new() }
     }
 
-    /// Returns the signer with one more note.
+    /// Returns the signer with an additional note, if given.
     pub(super) fn with_note(mut self, note: Option<String>) -> VectorSigner<'c> {
         self.notes.extend(note);
         self

@@ -120,7 +120,7 @@ mod tests {
             let [a, b] = surplus(sublinear, None, head, "a a b c", "a b c");
             assert_eq!((a.share, a.word, a.words), (0.25, name(b"a"), 4));
             assert_eq!((b.share, b.word, b.words), (0.0, 0, 3));
-            // a three times more, of seven words; d of five.
+            // The surplus of the first text is 3 times a, of 7 words; that of the second is 1 times d, of 5 words.
             let [a, b] = surplus(sublinear, None, head, "a a a\na b c e", "a b c d e");
             assert_eq!((a.share, a.words, b.share, b.word), (3.0 / 7.0, 7, 0.2, name(b"d")));
         }

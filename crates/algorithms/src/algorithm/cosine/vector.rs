@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn the_first_line_has_its_share() {
-        // Texts: a b c d | d c b e 3/4. First lines: equal, half shared, nothing shared.
+        // The texts a b c d and d c b e have cosine 3/4. Their first lines are equal, half shared, or share nothing.
         assert!(near(likeness(0.2, "b c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "c e\nb d"), 0.8 * 0.75 + 0.1, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "e d\nb c"), 0.8 * 0.75, 0.5));

@@ -48,7 +48,7 @@ impl StringKey {
         Ok(StringKey { digest, verify })
     }
 
-    /// Returns the shape of rows with one such key.
+    /// Returns the shape of rows that hold one such key.
     pub fn shape(&self) -> RowShape {
         RowShape { key_bits: if self.verify { 128 } else { self.digest.bits().max(64) }, ..RowShape::KEY64 }
     }
@@ -58,7 +58,7 @@ impl StringKey {
         self.of_bytes(string.as_bytes())
     }
 
-    /// Returns the key of a signature string in another encoding.
+    /// Returns the key of a signature string in a different encoding.
     pub fn of_bytes(&self, string: &[u8]) -> u128 {
         let key = self.digest.of(string);
         if self.verify { key << 64 | u128::from(hash64(string)) } else { key }

@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // Word pairs: {a b, b c, c d} and {a b, b c, c e}: two of four are shared.
+        // The word pairs are {a b, b c, c d} and {a b, b c, c e}: two of four are shared.
         assert_eq!(verify("jaccard", 0.5, "a b c d", "A, b c e!"), Some(0.5));
         assert_eq!(verify("jaccard", 0.51, "a b c d", "a b c e"), None);
         // Canonical texts with seven characters that differ in one.

@@ -35,7 +35,7 @@ pub struct WordString {
 }
 
 impl WordString {
-    /// Returns the settings from the parameters [`WORDS`], [`MIN_DISTINCT`] and those of [`StringKey`].
+    /// Returns the settings from the parameters [`WORDS`] and [`MIN_DISTINCT`] and the parameters of [`StringKey`].
     ///
     /// # Errors
     /// Returns the errors of [`StringKey::new`].
@@ -51,7 +51,7 @@ impl WordString {
     /// words are skipped.
     ///
     /// # Errors
-    /// Returns the reason why the document has none.
+    /// Returns the reason why the document has no signature string.
     pub fn of(&self, document: &Analysis<'_>, weigh: impl Fn(u32, u32, &Frequency) -> f64) -> Result<String, Reason> {
         let words = || document.counted().iter().zip(document.frequencies()).filter(|(counted, _)| !counted.word.stop);
         let (distinct, most) = words().fold((0, 0), |(distinct, most), (word, _)| (distinct + 1, word.tf.max(most)));

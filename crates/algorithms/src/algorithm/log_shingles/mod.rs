@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(sample_key(&set, 0), key(&set, 0));
         assert_eq!(sample_key(&set, 3), key(&[16, 24], 3));
         assert_eq!(sample_key(&set, 5), None);
-        // 4 is the smallest multiple of 1, 2 and 4; 16 that of 8 and 16.
+        // 4 is the smallest multiple of 1, 2 and 4; 16 is the smallest multiple of 8 and 16.
         assert_eq!(ladder_key(&set), [4, 4, 4, 16, 16].into_iter().fold(0, combine));
         assert_eq!(ladder_key(&[0]), (0..65).fold(0, |key, _| combine(key, 0)));
 
