@@ -7,7 +7,7 @@ use dupsift_core::cpu::ask_for;
 
 /// The number of bytes in a partial count.
 pub const COUNT_WIDTH: usize = 16;
-/// The number of leading bytes, which identify the term.
+/// The number of leading bytes that identify the term.
 pub const COUNT_GROUP: usize = 8;
 
 /// Encodes a row: term, df, cf, big-endian, so that rows sort by term.
@@ -37,10 +37,10 @@ const AT_ONCE: usize = 64;
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     term: u64,
-    /// 0 for a term that was numbered but not counted.
+    /// The document frequency; 0 for a term that was numbered but not counted.
     df: u32,
     cf: u32,
-    /// Counts from 1 in order of first occurrence; 0 marks a free slot.
+    /// The number of the term, counted from 1 in order of first occurrence; 0 marks a free slot.
     number: u32,
 }
 
@@ -52,7 +52,8 @@ pub struct Counts {
     /// Terms that occurred early, each in the slot of its lowest bits: they nearly always include the most common ones, and these slots
     /// stay in the processor's cache, unlike the table of all terms.
     early: Vec<Slot>,
-    /// The other terms, each in the slot of its upper bits or one of the next; at least half of the slots are free.
+    /// The other terms, each in the slot of its upper bits or in one of the following slots; at least half of the slots
+    /// are free.
     slots: Vec<Slot>,
     /// The number of other terms.
     terms: usize,
@@ -127,7 +128,7 @@ impl Counts {
                 slot.number = self.numbered;
                 self.fresh.push(place);
             } else if slot.term != term {
-                // Nearly all of the time in a large table is waiting for memory, so it is prefetched.
+                // In a large table, nearly all of the time is spent waiting for memory, so slots are prefetched.
                 ask_for(&self.slots, slot_of(term, self.slots.len()));
                 self.late.push((term, place, times));
                 self.numbers.push(0);
@@ -172,7 +173,7 @@ impl Counts {
         self.slots = slots;
     }
 
-    /// Returns how many terms may be counted between two drains: a document with more should be a separate part.
+    /// Returns how many terms may be counted between two drains: a document with more terms should be a separate part.
     pub fn limit(&self) -> usize {
         self.limit
     }

@@ -2,7 +2,7 @@
 //!
 //! The caller provides the slice of parents (a memory-mapped file, so that a billion documents take no anonymous memory): 0 means that a
 //! node is its own root, n + 1 that its parent is n. Paths are halved during lookups, so a union takes a nearly constant number of
-//! steps; the root is the smallest number of its component, in any order.
+//! steps; the root is the smallest number of its component, whatever the order of the unions.
 
 use dupsift_core::row::Slots;
 

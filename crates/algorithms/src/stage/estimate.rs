@@ -25,7 +25,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the sum with another cell.
+    /// Returns the sum of this cell and another one.
     pub fn plus(self, other: Cell) -> Cell {
         Cell {
             pairs: self.pairs + other.pairs,
@@ -34,7 +34,7 @@ impl Cell {
         }
     }
 
-    /// Returns the cell without a part of it.
+    /// Returns this cell minus a part of it.
     pub fn minus(self, part: Cell) -> Cell {
         Cell {
             pairs: self.pairs - part.pairs,
@@ -138,7 +138,7 @@ impl Number {
 const Z: f64 = 1.959_963_984_540_054;
 
 impl Cell {
-    /// Returns the share of duplicates among its pairs.
+    /// Returns the share of duplicates among the pairs of the cell.
     fn share(&self) -> Number {
         wilson(self.duplicates, self.judged, self.pairs)
     }

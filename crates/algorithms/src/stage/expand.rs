@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn equal_texts_are_a_star_and_many_different_ones_too() {
-        // The last one is the best.
+        // The last document is the best.
         let last = |members: Docs<'_>| members.iter().last().unwrap();
         let texts = |docs: &'static [u64]| Texts::new(Docs::Wide(docs), &Known, last);
         let all = texts(&[1, 2, 5, 7, 9]);

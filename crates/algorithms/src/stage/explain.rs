@@ -35,7 +35,7 @@ pub struct Emitted {
 /// The last stage that two documents reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ended {
-    /// One of them has no signature.
+    /// At least one of the two documents has no signature.
     Unsigned,
     /// They are in different scopes, so they are not compared.
     Scoped,
@@ -58,9 +58,9 @@ pub enum Ended {
 /// The result of one check on the texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// The check as it is typed.
+    /// The check, as typed.
     pub name: String,
-    /// Whether the two pass.
+    /// Whether the two documents pass.
     pub passes: bool,
     /// The similarity. It may be below the threshold, if the same check with a lower threshold returns it.
     pub similarity: Option<f32>,
@@ -71,7 +71,7 @@ pub struct Checked {
 pub struct Look {
     /// The rows of both documents, ordered by position and key, or why there are none.
     pub signatures: [Result<Vec<Emitted>, Reason>; 2],
-    /// The last stage that they reach.
+    /// The last stage that the two documents reach.
     pub ended: Ended,
     /// The method's own score if it rejects the pair and returns one with a lower threshold.
     pub own: Option<Score>,
@@ -83,9 +83,9 @@ pub struct Look {
     pub sketches: Option<String>,
     /// The rule that classifies pairs, and the values that it computes from the texts.
     pub classification: Option<Classification>,
-    /// The windows that both are in, if each of them may be too large to compare the pair.
+    /// The windows that contain both documents, if each window may be too large to compare the pair.
     pub windows: Option<Windows>,
-    /// Why each of these windows did not compare them.
+    /// Why each of these windows did not compare the two documents.
     pub cut: Option<String>,
 }
 
@@ -248,7 +248,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
 /// The results of equal keys for two documents.
 #[derive(Default)]
 struct EqualRows {
-    /// Whether they are in one class.
+    /// Whether the two documents are in the same class.
     linked: bool,
     probes: Vec<Vec<u8>>,
 }

@@ -161,9 +161,9 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
 /// A removed document with more near-duplicates than this, about as similar as the kept one, looks like a page from a template. In three
 /// collections with one template each, 30% to 43% of what `minhash` removes has more; in six of prose, mail and news, 1% to 10%.
 pub const MANY_NEAR: usize = 5;
-/// How much less similar than the kept document these may be.
+/// How much less similar these near-duplicates may be than the kept document.
 pub const AS_NEAR: f32 = 0.05;
-/// Fewer such removals prove nothing.
+/// The minimum number of such removals; fewer prove nothing.
 const FEW_OF_TEMPLATE: u64 = 100;
 
 /// The share above which such removals are reported even if no guard fires.
@@ -375,7 +375,7 @@ mod tests {
         let of = |pairs, documents| PairCounts { pairs, documents };
         let fires = |now, before| pairs("exact", now, before, 5).is_some();
         assert!(!fires(of(1000, 1000), of(200, 1000)) && fires(of(1001, 1000), of(200, 1000)));
-        // Too few pairs to judge; as many pairs from fewer documents; none before.
+        // The cases are too few pairs to judge, as many pairs from fewer documents, and no pairs before.
         assert!(
             !fires(of(999, 10), of(1, 1000))
                 && fires(of(1000, 100), of(1000, 1000))

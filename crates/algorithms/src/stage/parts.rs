@@ -153,9 +153,9 @@ impl Amount {
 /// The amounts by script and by length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Parts {
-    /// In the order of [`Script::ALL`].
+    /// The amounts by script, in the order of [`Script::ALL`].
     pub by_script: [Amount; Script::ALL.len()],
-    /// In the order of [`LENGTHS`].
+    /// The amounts by length, in the order of [`LENGTHS`].
     pub by_length: [Amount; LENGTHS.len()],
 }
 
@@ -184,14 +184,14 @@ impl Parts {
 /// The composition of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct PartsReport {
-    /// By the script at the beginning of each text.
+    /// The parts by script, as determined from the beginning of each text.
     pub by_script: Vec<PartReport>,
-    /// By the number of characters in each text.
+    /// The parts by the number of characters in each text.
     pub by_length: Vec<PartReport>,
 }
 
 impl PartsReport {
-    /// Returns the sums of all documents and of removed ones.
+    /// Returns the sums over all documents and over removed documents.
     pub fn all(&self) -> [Amount; 2] {
         let mut sums = [Amount::default(); 2];
         for part in &self.by_script {
@@ -247,7 +247,7 @@ mod tests {
             }
             let text = letter.to_string();
             assert_eq!(counts(&text), counted, "{letter:?}");
-            // Another letter next to it, whose bytes do not determine the script.
+            // The letter next to it has bytes that do not determine the script.
             counted[OTHER] += 1;
             assert_eq!(counts(&(text + "α")), counted, "{letter:?}");
         }

@@ -65,7 +65,8 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`, which stands for those that are not named.
+    /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`, which stands for all
+    /// algorithms that the list does not name.
     ///
     /// # Errors
     /// Returns an error for unknown names and parameters, values out of range, or two algorithms with the same label.
@@ -75,7 +76,8 @@ impl Recipe {
 
     /// Returns the algorithms of a parsed list.
     pub(super) fn choose_all(named: Vec<Named>) -> Result<Vec<Chosen>> {
-        // `all` leaves out what the list names itself: `all,lsi:passes=1` is every algorithm, one of them with other parameters.
+        // `all` leaves out what the list names itself: `all,lsi:passes=1` is every algorithm, with different parameters
+        // for one of them.
         let mut typed = Vec::new();
         for (name, values) in named.iter().filter(|(name, _)| name != "all") {
             typed.push(choose(algorithm(name)?, values.clone())?);
@@ -147,7 +149,7 @@ impl Recipe {
         self.algorithms.iter().flat_map(of).copied().collect()
     }
 
-    /// Returns the learners that run before signing, each with the number of its algorithm.
+    /// Returns the learners that run before signing, each with its algorithm's number.
     ///
     /// # Errors
     /// Returns an error for parameters that contradict each other.
@@ -158,7 +160,8 @@ impl Recipe {
         learners.filter_map(Result::transpose).collect()
     }
 
-    /// Binds the algorithms to a corpus, in order; `models` holds what each has learned, or nothing.
+    /// Binds the algorithms to a corpus, in order; `models` holds the learned model of each algorithm, which is empty
+    /// if it has none.
     ///
     /// # Errors
     /// Returns an error for parameters that contradict each other.

@@ -25,7 +25,7 @@ pub enum RemoveIf {
     Contained(Bounds),
 }
 
-/// The minimum that the kept document must contain.
+/// The minimum shares of a document that the kept document must contain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// The share of the distinct 3-grams.
@@ -39,7 +39,7 @@ pub struct Bounds {
 pub enum Stays {
     /// No kept document contains enough of its 3-grams.
     OwnText,
-    /// It contains a kept document, but no kept document contains it.
+    /// The document contains a kept document, but no kept document contains it.
     Larger,
     /// A kept document contains its 3-grams, but too few of its numbers.
     OwnNumbers,

@@ -8,9 +8,9 @@
 //! Pairs are never listed: each algorithm provides classes of equal documents and links between classes. The kept documents of each
 //! class form a linked list, so a document reads the lists of its own class and of the linked ones.
 //!
-//! If K of n algorithms must agree, each pair is found by at least one of any n - K + 1 of them. So only those with the shortest lists
-//! are searched, and the others only check what was found there: with `--decide all`, a class of a hundred thousand documents that are
-//! all kept costs nothing if another algorithm distinguishes them.
+//! If K of n algorithms must agree, each pair is found by at least one of any n - K + 1 of them. So only the algorithms with the
+//! shortest lists are searched, and the others only check the documents that were found: with `--decide all`, a class of a hundred
+//! thousand documents that are all kept costs nothing if another algorithm distinguishes them.
 
 use super::remove_if::{MOST_LOOKED_AT, RemoveIf};
 use crate::measure::Contained;
@@ -21,13 +21,15 @@ pub const MOST_LISTED: u64 = 100_000;
 
 /// The relations of documents in one algorithm.
 pub trait Relation {
-    /// Returns the document's class, named by its smallest document. One without a signature is in a class with its copies.
+    /// Returns the document's class, named by its smallest document. A document without a signature is in a class with
+    /// its copies.
     fn class(&self, doc: u64) -> u64;
     /// Calls `each` with the classes that form pairs with this one, and the similarity.
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32));
     /// Returns the similarity of two documents in one class.
     fn equal(&self) -> f32;
-    /// Returns the scope of a document if only documents of different scopes form pairs; `None` if all may.
+    /// Returns the scope of a document if only documents of different scopes form pairs; `None` if any documents may
+    /// form pairs.
     fn scope(&self, _doc: u64) -> Option<u64> {
         None
     }
@@ -105,7 +107,7 @@ pub struct Lists<'l> {
 }
 
 impl Lists<'_> {
-    /// Returns whether counts and next are needed besides the heads, if `needed` algorithms must agree.
+    /// Returns whether `counts` and `next` are needed in addition to `heads`, if `needed` algorithms must agree.
     pub fn are_long(needed: usize, remove_if: RemoveIf) -> bool {
         needed > 1 || remove_if != RemoveIf::Pair
     }
@@ -132,7 +134,7 @@ impl Lists<'_> {
         heads.set(class, doc + 1);
     }
 
-    /// Lists a document and counts it, however many are listed.
+    /// Lists a document, whatever the number of listed documents, and counts it.
     fn put(&mut self, relation: usize, class: u64, doc: u64) {
         self.next[relation].set(doc, self.heads[relation].get(class));
         self.heads[relation].set(class, doc + 1);
@@ -163,13 +165,13 @@ impl Lists<'_> {
     }
 }
 
-/// Says what becomes of a kept document if only documents of different scopes form pairs.
+/// States whether a kept document is listed if only documents of different scopes form pairs.
 enum Place {
     /// It is listed.
     Listed,
     /// Enough documents are listed before it.
     Beyond,
-    /// A listed document has its text and its scope, so it forms the same pairs.
+    /// A listed document has the same text and scope, so it forms the same pairs.
     Again,
 }
 
@@ -180,7 +182,8 @@ pub struct Finder<'f, R> {
     most: u64,
     /// Comparisons skipped because one document found more than `most`.
     pub left_out: u64,
-    /// For each relation, the number of listed documents that it links to the current one, and its index; in ascending order.
+    /// For each relation, the number of listed documents that it links to the current document, and the index of the
+    /// relation; in ascending order.
     lengths: Vec<(u64, usize)>,
     met: Vec<(u64, usize, f32)>,
     partners: Vec<Partner>,

@@ -113,7 +113,7 @@ proptest::proptest! {
         }).unwrap();
         proptest::prop_assert_eq!(got, expected);
 
-        // Components over listed pairs equal those over all pairs.
+        // The components over listed pairs equal the components over all pairs.
         let spread = |edges: &[(u64, u64)]| {
             let mut labels: Vec<u64> = (0..8).collect();
             for _ in 0..8 {

@@ -8,8 +8,8 @@
 //! 3. No single word distinguishes them: in the text that is contained better, no word occurs so much more often than in the other that
 //!    the surplus is more than `SURPLUS` of its words.
 //!
-//! Not covered: what only the corpus shows, such as another page from the same template that is equally similar; and short texts in
-//! which one word was changed, because one of fewer than fifty words is more than that share.
+//! Not covered: evidence that only the corpus shows, such as another page from the same template that is equally similar; and short
+//! texts in which one word was changed, because one word in fewer than fifty exceeds that share.
 
 use crate::measure::{
     Contained, Versions, contained, grams_of, numbers_of, split_word_counts, surplus, write_contents, write_word_counts,
@@ -135,7 +135,7 @@ mod tests {
     fn a_word_tells_them_apart() {
         let notice = |town: &str| format!("{town} {} {town} {} {town}", words(80), words(40));
         assert_eq!(of(&notice("bern"), &notice("bern"), 0.8), Some(1.0));
-        // Three of 123 words name another town.
+        // Three of 123 words name a different town.
         assert_eq!(of(&notice("bern"), &notice("basel"), 0.8), None);
         let once = |town: &str| format!("{} {town} {}", words(80), words(40));
         assert!(of(&once("bern"), &once("basel"), 0.8).is_some());

@@ -314,8 +314,8 @@ impl Categories {
     /// Reads the model from the output of a training with the same word segmentation.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the folder is not the output of a training or has another word segmentation, and [`Error::BadFile`] if
-    /// it is damaged.
+    /// Returns [`Error::Usage`] if the folder is not the output of a training or has a different word segmentation, and
+    /// [`Error::BadFile`] if it is damaged.
     pub fn open(dir: &Path, session: &Session<'_>) -> Result<Categories> {
         let report = Categories::check(dir, &session.pipeline.identity())?;
         let path = dir.join(TABLE);
