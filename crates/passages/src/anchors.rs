@@ -179,7 +179,7 @@ mod tests {
         out
     }
 
-    /// Computes anchors by definition: for each window its smallest hash, the rightmost of equal ones.
+    /// Computes anchors by definition: for each window its smallest hash, or the rightmost of several equal ones.
     fn slow(winnow: Winnow, text: &str) -> Vec<(u64, usize, usize)> {
         let mut out: Vec<(u64, usize, usize)> = Vec::new();
         let mut last = usize::MAX;

@@ -69,7 +69,7 @@ impl Algorithm for Decomposition {
         let tau = params.real("tau");
         Ok(Box::new(DecompositionSigner {
             tau,
-            // Slightly less, so that rounding never decides; the check does.
+            // Slightly below the exact ratio, so that the check decides and not the rounding.
             ratio: tau / (2.0 - tau) - 1e-9,
             max_list: params.count("max_list"),
             stats: corpus.stats,

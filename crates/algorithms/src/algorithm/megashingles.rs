@@ -104,7 +104,7 @@ impl MegashinglesSigner {
         }
     }
 
-    /// Passes the megashingles of a nonempty set of shingles to `each`, ordered by pair of groups.
+    /// Passes the megashingles of a nonempty set of shingles to `each`, in the order of the pairs of groups.
     fn megashingles(&self, shingles: &[u64], mut each: impl FnMut(u64)) {
         let mut minima = Vec::new();
         self.family.minima(shingles, &mut minima);

@@ -113,7 +113,7 @@ struct Cutter {
     size: usize,
     /// Minimum number of words in a segment.
     least: usize,
-    /// Separates the fingerprints of these settings from those of other settings.
+    /// Separates the fingerprints of these settings from the fingerprints of other settings.
     salt: u64,
 }
 

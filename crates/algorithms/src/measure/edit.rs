@@ -1,7 +1,7 @@
 //! Similarity by the minimum number of insertions and deletions: 2 LCS / (|a| + |b|), as Perl's String::Similarity computes it.
 //!
-//! The value is that of Myers' O(ND) algorithm; it is computed bit-parallel within the band that the threshold allows
-//! ([`super::subsequence`]). A [`Profile`] bounds it from above for the cost of two lookups.
+//! The value equals the result of Myers' O(ND) algorithm; it is computed bit-parallel within the band that the
+//! threshold allows ([`super::subsequence`]). A [`Profile`] bounds it from above for the cost of two lookups.
 
 use super::subsequence::{Decided, common_in_order};
 

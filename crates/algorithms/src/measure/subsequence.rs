@@ -18,7 +18,7 @@ pub type Decided<T> = Result<Option<T>, Undecided>;
 
 /// The minimum number of elements off the diagonal that the first band covers: a few blocks.
 const NARROW: usize = 1024;
-/// The factor by which the next band is wider.
+/// How many times as wide the next band is.
 const WIDEN: usize = 2;
 /// Elements below this, mainly letters, are numbered without a lookup.
 const LETTERS: usize = 1 << 11;

@@ -11,7 +11,7 @@
 
 use dupsift_text::Analysis;
 
-/// The number of low bits that hold the count of a word in the text; the others are the upper bits of its hash.
+/// The number of low bits that hold the count of a word in the text; the other bits are the upper bits of its hash.
 const COUNT: u32 = 16;
 
 /// Appends the number of words in a text, the number of distinct words, and the distinct words with their counts,

@@ -24,7 +24,7 @@ pub const LONGEST_TITLE: u64 = 40;
 const NAME: u64 = 2;
 /// The minimum number of different shared rare words: in a short text, a single one has a large share of the weight.
 const RARE_WORDS: u64 = 3;
-/// The factor by which more of the text must be shared rare words if the missing word is repeated in the text.
+/// If the missing word is repeated in the text, the share of shared rare words must be this many times as large.
 const REPEATED: f64 = 5.0;
 
 /// The first line of one text compared with another text.

@@ -30,7 +30,7 @@ const MOST_OF_BOTH: f64 = 0.8;
 /// The tolerance in comparisons, because similarities are Float32.
 pub(super) const HAIR: f64 = 1e-6;
 
-/// More documents than this that are about as similar as the other one of a pair make a crowd.
+/// The maximum number of other documents about as similar as the partner in a pair; more of them make a crowd.
 pub const CROWD: usize = 10;
 
 /// The rule with its limits.
@@ -48,9 +48,9 @@ pub struct Versions {
     pub short: f64,
     /// The minimum share of 3-grams that must be in the other text for a text to be contained.
     pub contained: f64,
-    /// The same minimum share if many other documents are about as similar.
+    /// The minimum share of 3-grams if many other documents are about as similar.
     pub crowd: f64,
-    /// By how much the cosine must exceed the next best.
+    /// The minimum difference between the cosine of a pair and the next best cosine.
     pub gap: f64,
     /// The minimum cosine within a near group.
     pub near: f64,
@@ -202,7 +202,8 @@ mod tests {
         Contained { grams: part(grams), numbers: part(numbers), ..Contained::default() }
     }
 
-    /// Two texts of 1000 words, 500 of 1000 3-grams in common, no numbers, no word that distinguishes them, near others.
+    /// Two texts of 1000 words, 500 of 1000 3-grams in common, no numbers, no word that distinguishes them, and other
+    /// documents that are nearly as similar.
     fn both() -> Both {
         let surplus = Surplus { share: 0.01, word: 7, words: 1000 };
         let contained = contained((500, 1000), (0, 0));

@@ -13,7 +13,7 @@ use dupsift_text::{Pipeline, TextOptions};
 /// The output of an algorithm for one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// The rows that are matched with those of other texts; empty if the text has no signature.
+    /// The rows that are matched with the rows of other texts; empty if the text has no signature.
     pub rows: Vec<SignatureRow>,
     /// The sketch that filters candidate pairs, if the method keeps one.
     pub sketch: Vec<u64>,

@@ -1,7 +1,7 @@
 //! compare: computes recall, precision and F of each algorithm and of combinations of algorithms, from judged pairs.
 //!
 //! The duplicates are those in the pool of all pairs that any of the algorithms found (the method of the 2007 study, pooling: Spärck
-//! Jones and van Rijsbergen 1975). Duplicates that none of them found are missed; the oracle of `compare` covers these.
+//! Jones and van Rijsbergen 1975). Duplicates that none of them found are missed; the oracle of `compare` covers such duplicates.
 //!
 //! **The sample.** Each pair has one random number, a hash of the seed and its two documents. The pair is judged if that number is below
 //! the rate of at least one algorithm that found it, so the probability is known beforehand: the largest of these rates. An algorithm
@@ -67,7 +67,7 @@ pub struct Tally {
     /// of its pairs.
     related: Vec<u64>,
     sampling: Sampling,
-    /// The counts for each set of finders, of which there are few in practice.
+    /// The counts for each set of finders. In practice there are few such sets.
     pending: BTreeMap<u64, Cell>,
     /// For each set of up to three algorithms and each stratum, the pairs that all algorithms in the set found.
     common: Vec<Cell>,

@@ -12,7 +12,7 @@ pub struct Forest<'p> {
 }
 
 impl<'p> Forest<'p> {
-    /// Returns a forest over parents that are all 0, or over those of a finished forest.
+    /// Returns a forest over parents that are all 0, or over the parents of a finished forest.
     pub fn new(parents: Slots<'p>) -> Forest<'p> {
         Forest { parents }
     }

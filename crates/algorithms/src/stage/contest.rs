@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(names[2], "`preset=balanced`");
         let fineweb = Contest::of_preset("fineweb").unwrap().contestants;
         assert_eq!((fineweb.len(), fineweb[0].typed.as_str()), (1, "`algorithms=minhash:preset=fineweb`"));
-        // Each of the last two is related to exact, and to the other.
+        // Each of the last two contestants is related to `exact` and to the other one.
         assert_eq!(
             related(&Contest::parse("versions:threshold=0.7,exact,balanced,broad").unwrap().contestants),
             [1, 0b1110, 0b1110, 0b1110]

@@ -102,7 +102,7 @@ impl Number {
         (pairs > 0).then(|| Number { value: share(self.value), low: share(self.low), high: share(self.high) })
     }
 
-    /// Returns this number divided by the sum of it and another, independently estimated one; `None` if both are 0.
+    /// Returns this number divided by its sum with another, independently estimated number; `None` if both are 0.
     pub fn of_both(&self, other: &Number) -> Option<Number> {
         let all = self.value + other.value;
         if all <= 0.0 {

@@ -16,7 +16,7 @@ use super::copies::Copies;
 use crate::algorithm::SignatureScheme;
 use dupsift_core::row::{self, Docs, Pair, Related};
 
-/// The bit of a pair of exact copies in [`Pair::matched`], above those of any method's rules.
+/// The bit of a pair of exact copies in [`Pair::matched`], above the bits of any method's rules.
 pub const COPY: u16 = 1 << 15;
 
 /// Returns the pair of two documents in one class; `same` is the relation of equal documents, if the method classifies pairs. Exact

@@ -94,7 +94,7 @@ pub struct Look {
 pub struct Classification {
     /// The rule.
     pub rule: Versions,
-    /// The word by which each text differs most.
+    /// For each text, the word with the largest surplus over the other text.
     pub words: [SurplusWord; 2],
     /// Whether the first lines are equal.
     pub same_line: bool,
@@ -113,7 +113,7 @@ pub struct MissingWord {
     pub word: Option<String>,
 }
 
-/// The word by which a text differs most from another one.
+/// The word in which a text differs most from another one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SurplusWord {
     /// The surplus of the word.

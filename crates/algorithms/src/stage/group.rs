@@ -7,7 +7,7 @@
 //! * all other methods, and rows of the second round: [`Windows`] lets the method compare the rows with the same key.
 //!
 //! Each of them receives complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from any blocks). Extra
-//! copies that were signed are skipped here; they are added back when pairs are written.
+//! copies that were signed are skipped at this stage; they are added back when pairs are written.
 
 use super::bound::Bound;
 use super::copies::Copies;
@@ -156,7 +156,8 @@ impl<'g, C: Copies> Windows<'g, C> {
         Windows { signer, layout, copies, out }
     }
 
-    /// Processes all rows with one key. Skips a window for which `seen` returns true, because an earlier one gave the same pairs.
+    /// Processes all rows with one key. Skips a window for which `seen` returns true, because an earlier window gave
+    /// the same pairs.
     ///
     /// # Errors
     /// Returns the errors of the scratch memory.

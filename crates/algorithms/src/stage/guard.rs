@@ -5,7 +5,7 @@
 
 use dupsift_core::number::{counted, counted_as, thousands};
 
-/// The factor by which false positives of a stream's filter may exceed its rate.
+/// How many times its rate the false positives of a stream's filter may reach.
 pub const TIMES_RATE: f64 = 10.0;
 /// With fewer pairs, the number of pairs per document is not checked.
 const FEW_PAIRS: u64 = 1000;

@@ -277,7 +277,7 @@ mod tests {
         /// The bound never rejects what the alignment accepts, for Chinese characters as well as for letters.
         #[test]
         fn a_bound_is_a_bound(a in "[абв天地人 ]{0,60}", b in "[абв天地人 ]{0,60}", t in 0.05f64..1.0) {
-            // Created once, because that takes longer than all tests here.
+            // Created only once, because that takes longer than all tests in this module.
             static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).unwrap());
             let pipeline = &*PIPELINE;
             let judge = Judge { kind: Kind::Characters, threshold: t, shingling: Shingling::DEFAULT };

@@ -1,7 +1,7 @@
 //! Document counts by script and length: in the whole corpus, and among removed documents.
 //!
-//! Script and length of each document are recorded and added up while its text is read ([`shape`]); those of removed documents are added up
-//! again after the decision, without reading any text.
+//! Script and length of each document are recorded and added up while its text is read ([`shape`]); the values of removed documents are
+//! added up again after the decision, without reading any text.
 
 use serde::{Deserialize, Serialize};
 
@@ -125,7 +125,7 @@ fn count_of(letter: char) -> usize {
 /// The minimum number of characters in each length class.
 pub const LENGTHS: [u32; 7] = [0, 100, 300, 1_000, 3_000, 10_000, 30_000];
 
-/// Encodes the shape of a document: the script in the highest four bits, the number of bytes in the others.
+/// Encodes the shape of a document: the script in the highest four bits, the number of bytes in the other bits.
 pub fn shape(text: &str) -> u64 {
     (Script::of(text) as u64) << 60 | text.len() as u64 & (u64::MAX >> 4)
 }
@@ -142,7 +142,7 @@ pub struct Amount {
 }
 
 impl Amount {
-    /// Adds another amount.
+    /// Adds an amount to this one.
     pub fn add(&mut self, more: Amount) {
         self.documents += more.documents;
         self.characters += more.characters;

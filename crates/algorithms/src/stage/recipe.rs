@@ -113,9 +113,9 @@ impl Recipe {
         self.algorithms.iter().map(Chosen::needs_stats).fold(Stats::NONE, Stats::union)
     }
 
-    /// Returns whether words are kept while they are counted, so that signing does not read texts again, and if so, whether those of
-    /// first lines are kept too. This requires that all algorithms that need counts use only counted words, and that no other pass is
-    /// needed: no algorithm learns, and rows are not prefiltered.
+    /// Returns whether words are kept while they are counted, so that signing does not read texts again, and if so, whether the words
+    /// of first lines are kept too. This requires that all algorithms that need counts use only counted words, and that no other pass
+    /// is needed: no algorithm learns, and rows are not prefiltered.
     pub fn keeps_words(&self, learns: bool, prefilters: bool) -> Option<bool> {
         let counted: Vec<&Chosen> = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any()).collect();
         if counted.is_empty() || learns || prefilters {

@@ -60,7 +60,8 @@ impl Bounds {
     /// The default share of numbers.
     pub const NUMBERS: f64 = 0.9;
 
-    /// Returns whether a document may be removed if another one contains this much of it. A text without words is contained in no other.
+    /// Returns whether a document may be removed if another one contains this much of it. A text without words is not
+    /// contained in any other text.
     pub fn hold(self, contained: Contained) -> bool {
         self.grams_hold(contained) && contained.facts.share().is_none_or(|share| share >= self.numbers)
     }

@@ -72,8 +72,8 @@ impl Settled {
 pub struct Removal {
     /// The document.
     pub doc: u64,
-    /// The kept document: the best one that it forms a pair with, the end of its chain, or the one in favor of which its text was
-    /// removed earlier.
+    /// The kept document: the best one that it forms a pair with, the end of its chain, or the document that replaced its text in
+    /// an earlier run.
     pub kept: u64,
     /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two are not a pair.
     pub found: Option<(usize, f32)>,
@@ -403,7 +403,7 @@ impl<'f, R: Relation> Finder<'f, R> {
     }
 }
 
-/// Returns the similarity of two documents in one relation, if they are a pair there.
+/// Returns the similarity of two documents in one relation, if they are a pair in it.
 fn related<R: Relation>(relation: &R, x: u64, y: u64) -> Option<f32> {
     if !may_pair(relation, x, y) {
         return None;
@@ -417,7 +417,7 @@ fn related<R: Relation>(relation: &R, x: u64, y: u64) -> Option<f32> {
     similarity
 }
 
-/// Returns the higher of two similarities, or that of the earlier algorithm if they are equal.
+/// Returns the higher of two similarities. If they are equal, returns the similarity from the earlier algorithm.
 fn better(x: (usize, f32), y: (usize, f32)) -> (usize, f32) {
     if y.1 > x.1 || (y.1 == x.1 && y.0 < x.0) { y } else { x }
 }

@@ -65,7 +65,7 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
 }
 
 /// Returns the condition if the threshold applies only with one value of another parameter, as its help states (`mode=overlap: ...`), and
-/// that parameter has a different value here: the parameter, the required value and the actual one.
+/// that parameter has a different value in this case: the parameter, the required value and the actual one.
 fn not_in_force<'v>(
     algorithm: &dyn Algorithm,
     values: &'v [(String, String)],

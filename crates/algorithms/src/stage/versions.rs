@@ -22,7 +22,7 @@ pub const ENOUGH: f64 = 0.8;
 const NUMBERS: f64 = Versions::DEFAULT.numbers;
 /// The minimum share of the 3-grams of each text for the facts to agree whatever the numbers.
 const GRAMS: f64 = Versions::DEFAULT.both;
-/// The maximum share of a text's words by which one word may be more frequent than in the other text.
+/// The maximum surplus of one word over the other text, as a share of a text's words.
 const SURPLUS: f64 = Versions::DEFAULT.word;
 
 /// Appends the evidence of one text.
@@ -99,7 +99,8 @@ mod tests {
     #[test]
     fn texts_share_enough() {
         let text = words(102);
-        // A hundred 3-grams, of which the last differs: one word in 102 distinguishes the texts, which is allowed.
+        // The texts have a hundred 3-grams, and the last one differs: one word in 102 distinguishes the texts, which is
+        // allowed.
         let other = text.replace(text.split(' ').nth(101).expect("102 words"), "last");
         assert_eq!(of(&text, &other, 0.99), Some(0.99));
         assert_eq!(of(&text, &other, 0.995), None);

@@ -32,7 +32,8 @@ impl Elements {
     /// Reads the statistics and the model named in the options.
     ///
     /// # Errors
-    /// Returns an error if a folder is not the output of a run or a training, or if its words were segmented in another way.
+    /// Returns an error if a folder is not the output of a run or a training, or if its words were segmented in a
+    /// different way.
     pub fn new(session: &Session<'_>, options: &PagesOptions) -> Result<Elements> {
         let stats =
             options.stats.as_deref().map(|dir| read_back::words(session, Finished::open(dir)?.of())).transpose()?;

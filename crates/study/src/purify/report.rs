@@ -1,4 +1,4 @@
-//! `run.json` of the command `purify`.
+//! The `run.json` file of the `purify` command.
 
 use dupsift_engine::job::Guarded;
 use std::collections::BTreeMap;
@@ -26,7 +26,8 @@ pub struct PagesReport {
     pub text: String,
     /// Prefix of the page columns.
     pub prefix: String,
-    /// The statistics that weighted the keywords, as their own record names them. `None` if only the frequency in the page counts.
+    /// The statistics that weighted the keywords, as named in their own record. `None` if only the frequency in the
+    /// page counts.
     pub statistics: Option<String>,
     /// The hash of the model that predicted categories, in hexadecimal.
     pub model: Option<String>,

@@ -41,7 +41,7 @@ use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{JudgedBuilder, judged_schema};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Holds the options of a comparison besides those of every run.
+/// Holds the options of a comparison, in addition to the options of every run.
 #[derive(Clone)]
 pub struct CompareOptions {
     /// The run whose algorithms are compared.
@@ -214,8 +214,8 @@ fn damaged<T>(result: Result<T>) -> Result<T> {
     })
 }
 
-/// Returns how many pairs each contestant has. If the algorithms of a preset together have more pairs than are all judged, the pairs are
-/// counted in the pool, because only the pool shows how many pairs several algorithms found.
+/// Returns how many pairs each contestant has. If the algorithms of a preset together have more pairs than the limit up to which all are
+/// judged, the pairs are counted in the pool, because only the pool shows how many pairs several algorithms found.
 fn sizes(engine: &Engine<'_>, options: &CompareOptions, finished: &Finished) -> Result<Vec<u64>> {
     let written =
         |one: &Contestant| one.algorithms.iter().map(|&at| finished.report.algorithms[at].duplicates_written()).sum();

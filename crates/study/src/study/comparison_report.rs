@@ -37,7 +37,7 @@ pub struct ComparisonReport {
     /// The recommended contestant, and why; null if the pool has no duplicates.
     #[serde(default)]
     pub advice: Option<AdviceReport>,
-    /// Row A, column B: pairs that both found; the diagonal has the pairs of A.
+    /// Row A, column B: the number of pairs that both found. The diagonal has the number of pairs that A found.
     pub agreement: Vec<Vec<u64>>,
     /// Unions and intersections of two and three contestants with a larger F than any part of them, best first: at most 20 of two and 20 of
     /// three.
@@ -89,8 +89,8 @@ pub struct JudgeReport {
     pub documents: u64,
     /// Pairs judged.
     pub judged: u64,
-    /// The maximum number of pairs of one algorithm that are all judged. If there are more, a sample of about that size is judged, and
-    /// pairs that are judged for another algorithm.
+    /// The maximum number of pairs of one algorithm that are all judged. If there are more, a sample of about that size is judged,
+    /// together with the pairs that are judged for another algorithm.
     pub sample: u64,
     /// Whether sampling left pairs out.
     pub sampled: bool,
@@ -119,28 +119,29 @@ pub struct ComparedReport {
     /// The option to type to run it.
     #[serde(default)]
     pub typed: String,
-    /// Its pairs in the pool.
+    /// The contestant's pairs in the pool.
     pub pairs: u64,
-    /// Its pairs that were judged.
+    /// The contestant's pairs that were judged.
     pub judged: u64,
-    /// Duplicates that it found divided by all duplicates in the pool.
+    /// Duplicates that the contestant found, divided by all duplicates in the pool.
     pub recall: Figure,
-    /// Duplicates divided by its pairs.
+    /// Duplicates among the contestant's pairs, divided by all its pairs.
     pub precision: Figure,
     /// 2 P R / (P + R); null if P or R is null, or if both are 0.
     pub f: Option<f64>,
-    /// F of the lower ends of P and R. F grows with both, so it is between `f_low` and `f_high` whenever P and R are in their intervals.
+    /// F computed from the lower ends of P and R. F grows with both, so it is between `f_low` and `f_high` whenever P
+    /// and R are in their intervals.
     pub f_low: Option<f64>,
-    /// F of the upper ends.
+    /// F computed from the upper ends of P and R.
     pub f_high: Option<f64>,
     /// Pairs that no unrelated contestant found. Contestants that contain one of its algorithms, or whose algorithms it contains, do not
     /// count.
     pub alone: u64,
-    /// Duplicates among these.
+    /// Duplicates among the pairs in `alone`.
     pub alone_duplicates: Figure,
     /// CPU seconds for its algorithms alone: signing, grouping, verifying.
     pub cpu_seconds: f64,
-    /// Duplicates that it found divided by all duplicates in the exact join.
+    /// Duplicates in the exact join that the contestant found, divided by all duplicates in it.
     pub oracle_recall: Option<Figure>,
 }
 
@@ -166,7 +167,7 @@ pub struct CombinationReport {
     pub precision: Option<f64>,
     /// F, as for one algorithm.
     pub f: Option<f64>,
-    /// CPU seconds for all of them.
+    /// CPU seconds for all these contestants.
     pub cpu_seconds: f64,
 }
 

@@ -41,7 +41,7 @@ use dupsift_spill::shuffle::AtomicBits;
 /// Version of the record and of the table.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Returns how fields are quoted in label files with separated values, according to the options.
+/// Returns how fields are quoted in CSV and TSV label files, according to the options.
 pub fn truth_quotes(settings: &Settings) -> Quoting {
     settings.text("truth-quotes").map_or(Quoting::Double, Quoting::of)
 }
@@ -53,8 +53,8 @@ const REJECTED: &str = "rejected/part-00000.parquet";
 /// earlier one.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the truth cannot be understood or has no id of the corpus, or if the corpus has changed after the run, and
-/// [`Error::BadFile`] if a file is damaged. The folder is then unchanged.
+/// Returns [`Error::Usage`] if the truth cannot be understood or contains no id from the corpus, or if the corpus has changed since the
+/// run, and [`Error::BadFile`] if a file is damaged. The folder is then unchanged.
 pub fn evaluate(
     finished: &Finished,
     options: &RunOptions,

@@ -26,7 +26,8 @@ pub const PLACE_BYTES: usize = 9;
 /// The number of bytes in the name of a cluster: its hash.
 pub const CLUSTER_BYTES: usize = 16;
 
-/// The number of bytes in the hash of an id, which a tag follows (0: a document, 1: the truth); `DOC` is that of a document number.
+/// The number of bytes in the hash of an id. A tag follows the hash (0: a document, 1: the truth). `DOC` is the number
+/// of bytes in a document number.
 const HASH: usize = 16;
 const DOC: usize = 8;
 /// Offset of the position in the truth, or of the document, in a row that is matched by id.
@@ -61,8 +62,8 @@ impl TruthFiles {
     /// Finds the files and determines their form.
     ///
     /// # Errors
-    /// Returns [`Error::Missing`], or [`Error::Usage`] if a file has the columns of neither form or of both, or a form other than that of
-    /// the first file.
+    /// Returns [`Error::Missing`], or [`Error::Usage`] if a file has the columns of neither form or of both, or a different form from the
+    /// first file.
     pub fn find(truth: &[String], quotes: Quoting) -> Result<TruthFiles> {
         let coding = Coding { quoting: quotes, ..Coding::default() };
         let found = find_all(truth, Taking { coding, ..Taking::default() });
@@ -102,8 +103,9 @@ impl TruthFiles {
         self.columns == FORMS[0]
     }
 
-    /// Calls `each` with the number of every row, its file and its row number there, and its two ids or why it cannot be used, until `each`
-    /// returns `false`. Returns the damaged files and the reasons; their rows before the damage are read.
+    /// Calls `each` for every row until `each` returns `false`. The arguments are the number of the row, its file, its row number in that
+    /// file, and its two ids or the reason why it cannot be used. Returns the damaged files and the reasons; their rows before the damage
+    /// are read.
     fn read(
         &self,
         mut each: impl FnMut(u64, (&FoundFile, u64), Values<'_>) -> Result<bool>,

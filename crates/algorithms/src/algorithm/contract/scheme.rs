@@ -60,14 +60,14 @@ pub enum SharedKey {
 /// Describes how the number of comparisons grows with the corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// Approximately linear.
+    /// It is approximately linear.
     Linear,
-    /// Depends on the words of the corpus, and may be quadratic.
+    /// It depends on the words of the corpus, and may be quadratic.
     MayBeQuadratic {
         /// The alternative to use, such as `join=lsh`.
         instead: &'static str,
     },
-    /// All documents are compared with each other.
+    /// It is quadratic, because all documents are compared with each other.
     Quadratic {
         /// Minimum number of rows per document.
         rows: u64,

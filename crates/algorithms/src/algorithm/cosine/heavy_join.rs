@@ -1,7 +1,7 @@
 //! The join by heavy terms: the rows that a document emits, and which documents with the same key are candidates.
 //!
 //! Three things limit the number of candidates: keys of two heavy terms (`heavy.rs`); a third shared heavy term, required in a large
-//! window; and the signs of random projections (`sign_sketch.rs`), few of which differ in documents that reach the threshold. Each
+//! window; and the signs of random projections (`sign_sketch.rs`): documents that reach the threshold differ in few of them. Each
 //! document has one sketch: its signs, 16 bits for each of its heavy terms, and the length of its common terms.
 //!
 //! ```text
@@ -73,7 +73,7 @@ impl HeavyJoin {
         // 0 means that there is no term.
         numbers.iter_mut().zip(&found.terms).for_each(|(print, &term)| *print = ((term >> 32) as u16).max(1));
         numbers[..found.terms.len()].sort_unstable();
-        // Rounded up, because it is a bound.
+        // The length is rounded up, because it is a bound.
         numbers[self.terms.most] = (found.common * LENGTH).ceil().min(LENGTH) as u16;
         let sketch = out.document_sketch();
         sketch.extend(self.signs.signs(terms));
@@ -288,8 +288,8 @@ mod tests {
         terms.iter().enumerate().map(term).collect()
     }
 
-    /// Terms 0 and 1 are the heaviest in every document, so one window contains all documents. Only pairs with a third shared term are
-    /// found in it.
+    /// Terms 0 and 1 are the heaviest in every document, so one window contains all documents. In this window, only pairs with a third
+    /// shared term are found.
     #[test]
     fn a_large_window_is_cut_by_a_third_term() {
         let documents: Vec<Vec<u64>> = (0..200).map(|doc| vec![0, 1, 10 + doc / 4, 1_000 + doc, 2_000 + doc]).collect();

@@ -308,7 +308,7 @@ mod tests {
     }
 
     /// Word 9, with any f, is needed for four documents at first. Word 2 then covers one of them, so that dropping word 9 uncovers only
-    /// three. The next round, which requires a higher quality, finds word 3 for these.
+    /// three. The next round requires a higher quality, and finds word 3 for these three documents.
     #[test]
     fn quality_rises_from_round_to_round() {
         let document = |at: u64| match at {

@@ -28,7 +28,7 @@ pub struct Unit {
     pub frequency: Frequency,
 }
 
-/// Separates the hashes of units from those of other features. Each kind of unit adds its own salt.
+/// Separates the hashes of units from the hashes of other features. Each kind of unit adds its own salt.
 const SALT: u64 = 0x6861_6E7A_6920_7531;
 
 impl Units {

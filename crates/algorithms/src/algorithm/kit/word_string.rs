@@ -47,8 +47,8 @@ impl WordString {
         })
     }
 
-    /// Returns the signature string of a document. `weigh` computes the weight from tf, the maximum tf, and the word's frequency in the corpus. Stop
-    /// words are skipped.
+    /// Returns the signature string of a document. `weigh` computes a weight from tf, the maximum tf, and the word's frequency in the
+    /// corpus. Stop words are skipped.
     ///
     /// # Errors
     /// Returns the reason why the document has no signature string.

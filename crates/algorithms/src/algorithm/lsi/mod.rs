@@ -277,7 +277,8 @@ mod tests {
         assert_eq!(signer.scheme().notes[0], "2 directions for 24 words, learned from 40 documents");
     }
 
-    /// With as many directions as words, V^T only rotates the vectors: their cosine is that of tf idf.
+    /// With as many directions as words, V^T only rotates the vectors: their cosine equals the cosine of the tf idf
+    /// vectors.
     #[test]
     fn all_directions_keep_the_cosine() {
         let texts = texts();

@@ -106,7 +106,8 @@ impl ShingleSets {
         terms
     }
 
-    /// Returns the salt that separates the fingerprints of these settings from those of other settings and other features.
+    /// Returns the salt that separates the fingerprints of these settings from the fingerprints of other settings and
+    /// other features.
     fn salt(&self) -> u64 {
         hash64(FeatureKind::name(self).as_bytes())
     }

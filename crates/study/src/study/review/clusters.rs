@@ -22,7 +22,7 @@ pub struct ClusterReview {
 pub struct LargeCluster {
     /// The position of its algorithm in the record.
     pub algorithm: usize,
-    /// The number of documents in it.
+    /// The number of documents in the cluster.
     pub size: u64,
     /// The number of the representative.
     pub representative: u64,
@@ -37,12 +37,12 @@ pub struct LargeCluster {
 pub struct Member {
     /// The document number.
     pub doc: u64,
-    /// Its similarity to the representative; `None` if the two are not a pair.
+    /// The similarity of the document to the representative; `None` if the two are not a pair.
     pub similarity: Option<f32>,
 }
 
 impl LargeCluster {
-    /// Returns pairs of its representative with each other document that is shown, smaller number first.
+    /// Returns the pairs of the representative with each other document that is shown, smaller number first.
     pub fn pairs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let with = |doc: u64| (doc.min(self.representative), doc.max(self.representative));
         self.members.iter().map(move |member| with(member.doc))
@@ -93,8 +93,8 @@ pub fn read(
     Ok((review, largest.into_values().chain(copies.into_values()).collect()))
 }
 
-/// Returns the largest clusters of the deciding algorithms, then the largest clusters of exact copies. A cluster that several algorithms
-/// have is taken from the one where it is largest.
+/// Returns the largest clusters of the deciding algorithms, then the largest clusters of exact copies. If several algorithms have a
+/// cluster, it is taken from the algorithm where it is largest.
 pub fn largest(tables: &[(ClusterReview, Vec<LargeCluster>)], deciding: &[bool], most: usize) -> Vec<LargeCluster> {
     let mut all: Vec<LargeCluster> = tables
         .iter()

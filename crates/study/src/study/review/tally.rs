@@ -51,7 +51,7 @@ fn sample_bin(similarity: f32) -> usize {
 /// Holds a pair that is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairSample {
-    /// The position in the record of the algorithm that found it.
+    /// The position of the algorithm that found the pair, in the order of the record.
     pub algorithm: usize,
     /// The smaller document number.
     pub a: u64,
