@@ -49,11 +49,11 @@ impl Anchor {
 /// Chooses anchors for runs of some length.
 #[derive(Clone, Copy, Debug)]
 pub struct Winnow {
-    /// Characters in a run.
+    /// The number of characters in a run.
     length: usize,
-    /// Bytes in an anchor.
+    /// The number of bytes in an anchor.
     bytes: usize,
-    /// Hashes in a window.
+    /// The number of hashes in a window.
     window: usize,
 }
 

@@ -9,7 +9,7 @@ pub const LEAST_RUN: u32 = 20;
 /// The upper bound on the length in `runs:L` and the number of sentences in `sentences:N`.
 const MOST: u32 = 1_000_000;
 
-/// Defines what counts as a passage.
+/// Defines the passages that can be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// A line.

@@ -85,7 +85,7 @@ fn signatures_keep_their_shape_and_ignore_dress() {
         let layout = RowLayout::new(shape, 100);
         let rows = |text: &str| {
             let mut out = Signatures::default();
-            // Algorithms that read titles get one, because they sign nothing in a corpus without the column.
+            // Algorithms that read titles receive one, because they sign nothing in a corpus without the column.
             let fields = [FieldValue::Text("Ещё одна погода"); Field::ALL.len()];
             signer.sign(&pipeline.analyse(text).with_fields(fields), &mut out);
             let mut bytes = Vec::new();

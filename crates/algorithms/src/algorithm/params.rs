@@ -97,7 +97,7 @@ enum Value {
 pub struct Margin {
     /// How far the similarity of a pair may be below the best similarity of its documents, from 0 to 1.
     pub within: f64,
-    /// Whether it is enough to be within the margin of one of the two documents, instead of both.
+    /// Whether it is enough that a pair is within the margin of one of its two documents.
     pub either: bool,
     /// The distance up to which pairs within a cluster are kept although the margin alone would remove them.
     pub whole: Option<f64>,

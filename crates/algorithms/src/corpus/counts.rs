@@ -70,7 +70,7 @@ pub struct Counts {
 impl Counts {
     /// Creates empty counts that take about this many bytes.
     pub fn new(memory_bytes: usize) -> Counts {
-        // A slot takes 24 bytes; there are two to four per term, and half as many more while the table grows.
+        // A slot takes 24 bytes; there are two to four slots per term, and half as many more while the table grows.
         let limit = (memory_bytes / 96).clamp(FIRST, 1 << 31);
         Counts {
             early: vec![Slot::default(); EARLY],

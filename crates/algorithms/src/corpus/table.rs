@@ -232,8 +232,8 @@ impl TermTable {
         self.common(term).or_else(|| self.find(term, self.range(term)?))
     }
 
-    /// Like [`TermTable::get`] for many terms, in their order, but faster: each step prefetches what the next one reads, so that the waits
-    /// for memory, nearly all of the cost of a lookup in a large table, overlap.
+    /// Like [`TermTable::get`] for many terms, in their order, but faster: each step prefetches the memory that the next one reads, so
+    /// that the waits for memory overlap. These waits are nearly all of the cost of a lookup in a large table.
     pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<Found>)) {
         let mut places = [const { Place::Nowhere }; AT_ONCE];
         let index = self.index();

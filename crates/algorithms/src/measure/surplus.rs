@@ -26,7 +26,7 @@ pub fn write_word_counts(document: &Analysis<'_>, out: &mut Vec<u64>) {
     out[at - 1] = (out.len() - at) as u64;
 }
 
-/// Splits the word counts that [`write_word_counts`] wrote from what follows them.
+/// Splits the word counts that [`write_word_counts`] wrote from the values that follow them.
 pub fn split_word_counts(evidence: &[u64]) -> (&[u64], &[u64]) {
     let distinct = evidence.get(1).map_or(0, |&distinct| distinct as usize);
     evidence.split_at_checked(2 + distinct).unwrap_or((evidence, &[]))

@@ -13,9 +13,9 @@
 //!    by `gap`. The near group consists of the two documents and everything with a cosine of at least `near` to either.
 //! 5. A pair is also a version if both have the same title and nothing outside the near group is more similar. All
 //!    other pairs only share a template.
-//! 6. Documents from one template share what the template says. Suppose that the similarity of more than ten other documents to the
-//!    better contained text is less than `gap` below that of its partner. Then at least `crowd` of its 3-grams must be in the
-//!    partner.
+//! 6. Documents from the same template share the text of the template. Suppose that the similarity of more than ten other documents
+//!    to the better contained text is less than `gap` below that of its partner. Then at least `crowd` of its 3-grams must be in
+//!    the partner.
 //!
 //! ```text
 //! u "report for 3 May: rates rise"      v "report for 4 May: rates rise"

@@ -142,7 +142,7 @@ impl<'b> Check<'b> {
         [Some(self.first), self.second].into_iter().flatten()
     }
 
-    /// Appends the evidence of one document; with two checks, the length of the first one's evidence precedes both.
+    /// Appends the evidence of one document; with two checks, the length of the first check's evidence comes first.
     pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let Some(second) = self.second else { return self.first.evidence(document, out) };
         let at = out.len();

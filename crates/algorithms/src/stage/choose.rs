@@ -37,7 +37,7 @@ pub struct Chooser<B> {
     /// The number of documents that are kept although they form a pair with a kept one, by reason.
     pub stays: BTreeMap<Stays, u64>,
     /// The number of kept partners that such documents were not compared with; a partner that several algorithms found may count once for
-    /// each.
+    /// each algorithm.
     pub not_looked_at: u64,
 }
 

@@ -1,4 +1,4 @@
-//! count: what one worker adds to the statistics of the corpus, document by document.
+//! count: the counts that one worker adds to the statistics of the corpus, document by document.
 
 use crate::algorithm::{FeatureKind, Stats};
 use crate::corpus::{COUNT_WIDTH, Counts, decode_count};

@@ -16,11 +16,11 @@ use dupsift_core::float;
 /// Pairs in one part of one stratum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// All pairs.
+    /// The number of all pairs.
     pub pairs: u64,
-    /// Judged pairs.
+    /// The number of judged pairs.
     pub judged: u64,
-    /// Judged pairs that are duplicates.
+    /// The number of judged pairs that are duplicates.
     pub duplicates: u64,
 }
 

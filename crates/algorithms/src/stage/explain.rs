@@ -311,7 +311,7 @@ fn checked(check: Check<'_>, loose: Option<Check<'_>>, texts: [&Analysis<'_>; 2]
     each.collect()
 }
 
-/// Returns what the rule that classifies pairs computes from the texts.
+/// Returns the values that the rule for classifying pairs computes from the texts.
 fn classification(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<Classification> {
     let ((rule, relating), own) = (bound.relating()?, bound.signer.verify()?);
     let [a, b] = evidence(texts, |text, out| own.evidence(text, out));

@@ -134,11 +134,11 @@ pub struct Windows<'g, C> {
 /// The cost of comparing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
-    /// Comparisons made.
+    /// The number of comparisons made.
     pub made: u64,
-    /// Comparisons skipped because of the limit on one group.
+    /// The number of comparisons skipped because of the limit on one group.
     pub left_out: u64,
-    /// Comparisons of documents that are not near each other in a large group.
+    /// The number of comparisons skipped because documents are not near each other in a large group.
     pub far: u64,
 }
 

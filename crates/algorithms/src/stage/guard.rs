@@ -1,4 +1,4 @@
-//! Guards check whether the input, or what would be removed, looks plausible. They need only counts.
+//! Guards check whether the input and the planned removals look plausible. They need only counts.
 //!
 //! A guard that fires is always reported, and keeps the previous output in place: so little was read, or so much would be removed or
 //! paired, that the result may reflect damaged input rather than duplicates.
@@ -39,17 +39,17 @@ pub struct Fired {
 /// Counts of the input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadCounts {
-    /// Rows in all usable files.
+    /// The number of rows in all usable files.
     pub rows: u64,
-    /// Rows with a text.
+    /// The number of rows with a text.
     pub used: u64,
     /// Broken rows, without those skipped by kind.
     pub broken: u64,
-    /// Files that were skipped entirely; their number of rows is unknown.
+    /// The number of files that were skipped entirely; the number of their rows is unknown.
     pub bad_files: u64,
-    /// Bytes of these files on disk.
+    /// The size of the skipped files on disk, in bytes.
     pub bad_bytes: u64,
-    /// Bytes of all files on disk, including skipped ones.
+    /// The size of all files on disk, including skipped ones, in bytes.
     pub bytes: u64,
     /// Skipped files that no longer exist on disk, so their size is unknown.
     pub unknown_files: u64,
@@ -159,7 +159,8 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
 }
 
 /// A removed document with more near-duplicates than this, about as similar as the kept one, looks like a page from a template. In three
-/// collections with one template each, 30% to 43% of what `minhash` removes has more; in six of prose, mail and news, 1% to 10%.
+/// collections with one template each, 30% to 43% of the documents that `minhash` removes have more; in six collections of prose, mail
+/// and news, 1% to 10% do.
 pub const MANY_NEAR: usize = 5;
 /// How much less similar these near-duplicates may be than the kept document.
 pub const AS_NEAR: f32 = 0.05;
@@ -203,9 +204,9 @@ pub fn templates(of_template: u64, removed: u64, share: f64) -> Option<Fired> {
 /// The amount of text that was read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TextCounts {
-    /// Bytes of text.
+    /// The number of bytes of text.
     pub bytes: u64,
-    /// Documents.
+    /// The number of documents.
     pub documents: u64,
 }
 
@@ -225,12 +226,12 @@ pub fn shrunk(now: TextCounts, before: TextCounts, is_new_alone: bool, factor: u
     })
 }
 
-/// The number of pairs of one algorithm, and of documents.
+/// The number of pairs that one algorithm found, and the number of documents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PairCounts {
-    /// Pairs.
+    /// The number of pairs.
     pub pairs: u64,
-    /// Documents with a text.
+    /// The number of documents with a text.
     pub documents: u64,
 }
 

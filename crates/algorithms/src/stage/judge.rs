@@ -274,7 +274,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// The bound never rejects what the alignment accepts, for Chinese characters as well as for letters.
+        /// The bound never rejects a pair that the alignment accepts, for Chinese characters as well as for letters.
         #[test]
         fn a_bound_is_a_bound(a in "[абв天地人 ]{0,60}", b in "[абв天地人 ]{0,60}", t in 0.05f64..1.0) {
             // Created only once, because that takes longer than all tests in this module.

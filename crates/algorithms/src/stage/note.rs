@@ -1,4 +1,4 @@
-//! note: what is recorded for every document, whatever the algorithms.
+//! note: the values that are recorded for every document, whatever the algorithms.
 
 use dupsift_text::{Analysis, Heading};
 

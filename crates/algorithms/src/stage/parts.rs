@@ -133,11 +133,11 @@ pub fn shape(text: &str) -> u64 {
 /// An amount of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Amount {
-    /// Documents.
+    /// The number of documents.
     pub documents: u64,
-    /// Characters of their texts.
+    /// The number of characters in their texts.
     pub characters: u64,
-    /// Bytes of their texts.
+    /// The number of bytes in their texts.
     pub bytes: u64,
 }
 

@@ -40,7 +40,7 @@ impl Chosen {
         specs(self.algorithm).iter().any(|spec| spec.name == RELATE) && self.params.flag(RELATE)
     }
 
-    /// Returns the algorithm with every threshold as low as possible, see [`Params::loosened`].
+    /// Returns the algorithm with every threshold as low as possible. See [`Params::loosened`].
     pub fn loosened(&self) -> Chosen {
         Chosen { params: self.params.loosened(&specs(self.algorithm)), ..self.clone() }
     }
@@ -76,8 +76,8 @@ impl Recipe {
 
     /// Returns the algorithms of a parsed list.
     pub(super) fn choose_all(named: Vec<Named>) -> Result<Vec<Chosen>> {
-        // `all` leaves out what the list names itself: `all,lsi:passes=1` is every algorithm, with different parameters
-        // for one of them.
+        // `all` leaves out the algorithms that the list names: `all,lsi:passes=1` is every algorithm, with different
+        // parameters for one of them.
         let mut typed = Vec::new();
         for (name, values) in named.iter().filter(|(name, _)| name != "all") {
             typed.push(choose(algorithm(name)?, values.clone())?);

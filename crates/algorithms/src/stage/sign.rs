@@ -52,11 +52,11 @@ pub fn encode<E>(
 /// corpus add up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Tally {
-    /// Documents with a signature.
+    /// The number of documents with a signature.
     pub signed: u64,
-    /// Documents without a signature, by reason.
+    /// The number of documents without a signature, by reason.
     pub unsigned: BTreeMap<Cow<'static, str>, u64>,
-    /// Flagged documents, by flag.
+    /// The number of flagged documents, by flag.
     pub flagged: BTreeMap<Cow<'static, str>, u64>,
 }
 

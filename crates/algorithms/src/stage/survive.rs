@@ -180,7 +180,7 @@ pub struct Finder<'f, R> {
     relations: &'f [R],
     needed: usize,
     most: u64,
-    /// Comparisons skipped because one document found more than `most`.
+    /// The number of comparisons skipped because one document found more than `most` others.
     pub left_out: u64,
     /// For each relation, the number of listed documents that it links to the current document, and the index of the
     /// relation; in ascending order.

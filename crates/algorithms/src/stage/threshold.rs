@@ -19,7 +19,8 @@ const BESIDE: &str = "exact";
 /// Adds the threshold to the list of algorithms; `list` is `None` if no algorithm was given.
 ///
 /// # Errors
-/// Returns an error that says what to type instead if the list has no algorithm, several, or one without such a parameter.
+/// Returns an error if the list has no algorithm, several algorithms, or an algorithm without such a parameter. The
+/// error shows what to type instead.
 pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     let wrong = |why: String| Error::wrong_value(THRESHOLD, threshold, why);
     let known = || {

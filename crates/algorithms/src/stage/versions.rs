@@ -104,7 +104,7 @@ mod tests {
         let other = text.replace(text.split(' ').nth(101).expect("102 words"), "last");
         assert_eq!(of(&text, &other, 0.99), Some(0.99));
         assert_eq!(of(&text, &other, 0.995), None);
-        // One contains the other.
+        // One text contains the other.
         assert_eq!(of(&text, &format!("{text} and what more there is to say about it"), 0.8), Some(1.0));
         assert_eq!(of(&text, &words(60), 0.8), Some(1.0));
         assert_eq!(of("今天下雨了吗", "今天下雨了吗？没有。", 0.8), Some(1.0));

@@ -1,4 +1,4 @@
-//! view: a document as algorithms see it: its text, its fields, and what earlier passes learned about it.
+//! view: a document as algorithms see it: its text, its fields, and the results of earlier passes.
 
 use super::copies::Copies;
 use crate::corpus::CorpusStats;

@@ -43,9 +43,9 @@ pub struct PagesReport {
     /// Folders below the inputs that were skipped because dupsift wrote them, each with its content.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
-    /// Rows in all usable files, or those within `--limit`.
+    /// The number of rows in all usable files, or of those within `--limit`.
     pub rows: u64,
-    /// Rows written to `pages/`.
+    /// The number of rows written to `pages/`.
     pub written: u64,
     /// Rejected rows, see `rejected/`.
     #[serde(flatten)]

@@ -148,7 +148,7 @@ struct Found<'f> {
     rejected: Writer<'f>,
 }
 
-/// Counts what was found and written.
+/// Holds the counts of pages that were found and written.
 #[derive(Default)]
 struct Sums {
     purified: PurifyReport,

@@ -12,8 +12,8 @@ use dupsift_files::io::Held;
 /// version.
 pub type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
 
-/// Publishes a result also in the index that it was matched against. The function gets the records of the index and the run, the
-/// location of the result, and a function that publishes it.
+/// Publishes a result also in the index that it was matched against. The function receives the records of the index and the run,
+/// the location of the result, and a function that publishes it.
 pub type IntoIndex<'i> =
     dyn Fn(&IndexReport, &RunReport, &Path, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
 

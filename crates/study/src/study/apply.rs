@@ -56,7 +56,7 @@ const SCHEMA_VERSION: u32 = 1;
 /// The table of removed documents in an output folder.
 const REMOVED: &str = "removed/part-00000.parquet";
 
-/// Selects what is written.
+/// Selects the output to write.
 #[derive(Clone, Debug, Default)]
 pub struct ApplyOptions {
     /// The corpus folders to write.
@@ -118,7 +118,7 @@ impl AppliedReport {
 /// Holds the result of a different rule.
 #[derive(Clone, Debug, Default)]
 pub struct Survivors {
-    /// Rows in the corpus.
+    /// The number of rows in the corpus.
     pub rows: u64,
     /// The removed documents, in order, each with the kept one that replaces it.
     pub removed: Vec<(u64, u64)>,
@@ -472,7 +472,7 @@ fn rejected(session: &Session<'_>, finished: &Finished) -> Result<Rejected> {
     rejecter.finish()
 }
 
-/// Returns what the run cut, if it cut anything.
+/// Returns the passages that the run cut, if there are any.
 fn cuts(session: &Session<'_>, finished: &Finished, measures: bool) -> Result<Option<Cuts>> {
     if session.options.cut.what.is_none() {
         return Ok(None);

@@ -48,11 +48,11 @@ pub struct CompareOptions {
     pub run: RunOptions,
     /// The contestants: algorithms in the run, and presets, which combine several of them.
     pub contestants: Vec<Contestant>,
-    /// The judge, which decides what a duplicate is.
+    /// The judge, which decides whether two documents are duplicates.
     pub judge: Judge,
     /// If an algorithm has more pairs than this, a sample of about this size is judged.
     pub judge_sample: u64,
-    /// Documents in the sample for the exact join; 0 for no exact join.
+    /// The number of documents in the sample for the exact join; 0 for no exact join.
     pub oracle_sample: u64,
     /// The seed of both samples.
     pub seed: u64,
@@ -158,7 +158,7 @@ impl Sample {
 /// Holds the results of reading the pool.
 struct Pooling {
     tally: Tally,
-    /// Pairs to judge.
+    /// The pairs to judge.
     chosen: FoundList,
 }
 

@@ -30,7 +30,7 @@ pub struct ComparisonReport {
     pub judge: JudgeReport,
     /// The pool: distinct pairs that at least one contestant found.
     pub pooled: u64,
-    /// Duplicates in the pool.
+    /// The number of duplicates in the pool.
     pub duplicates: Figure,
     /// One entry per contestant, an algorithm or a preset, in the requested order, presets last.
     pub algorithms: Vec<ComparedReport>,
@@ -85,9 +85,9 @@ pub struct AdviceReport {
 pub struct JudgeReport {
     /// The name as typed: `lcs:0.85`.
     pub name: String,
-    /// Documents read for judging, each once.
+    /// The number of distinct documents read for judging.
     pub documents: u64,
-    /// Pairs judged.
+    /// The number of judged pairs.
     pub judged: u64,
     /// The maximum number of pairs of one algorithm that are all judged. If there are more, a sample of about that size is judged,
     /// together with the pairs that are judged for another algorithm.
@@ -119,9 +119,9 @@ pub struct ComparedReport {
     /// The option to type to run it.
     #[serde(default)]
     pub typed: String,
-    /// The contestant's pairs in the pool.
+    /// The number of the contestant's pairs in the pool.
     pub pairs: u64,
-    /// The contestant's pairs that were judged.
+    /// The number of the contestant's pairs that were judged.
     pub judged: u64,
     /// Duplicates that the contestant found, divided by all duplicates in the pool.
     pub recall: Figure,
@@ -134,10 +134,10 @@ pub struct ComparedReport {
     pub f_low: Option<f64>,
     /// F computed from the upper ends of P and R.
     pub f_high: Option<f64>,
-    /// Pairs that no unrelated contestant found. Contestants that contain one of its algorithms, or whose algorithms it contains, do not
-    /// count.
+    /// The number of pairs that no unrelated contestant found. Contestants that contain one of its algorithms, or whose algorithms it
+    /// contains, do not count.
     pub alone: u64,
-    /// Duplicates among the pairs in `alone`.
+    /// The number of duplicates among the pairs that `alone` counts.
     pub alone_duplicates: Figure,
     /// CPU seconds for its algorithms alone: signing, grouping, verifying.
     pub cpu_seconds: f64,
@@ -159,7 +159,7 @@ pub struct CombinationReport {
     pub labels: Vec<String>,
     /// `union` or `intersection` of their pairs.
     pub how: String,
-    /// Pairs in the combination.
+    /// The number of pairs in the combination.
     pub pairs: u64,
     /// Recall, as for one algorithm.
     pub recall: Option<f64>,
@@ -174,13 +174,13 @@ pub struct CombinationReport {
 /// Describes the exact join.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct OracleReport {
-    /// Documents with words in the sample.
+    /// The number of sampled documents that contain words.
     pub documents: u64,
     /// Pairs in the sample whose similarity was computed because no bound ruled them out.
     pub judged: u64,
-    /// Pairs in the sample that the judge calls duplicates.
+    /// The number of pairs in the sample that are duplicates according to the judge.
     pub duplicates: u64,
-    /// Duplicates that no algorithm found, which pooling cannot see.
+    /// The number of duplicates that no algorithm found, so that pooling misses them.
     pub unseen: u64,
     /// Pairs whose texts were too long to be judged; they count as not duplicates.
     #[serde(default)]

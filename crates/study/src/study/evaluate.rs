@@ -125,7 +125,7 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
     let run = &finished.report;
     let mut warnings = Vec::new();
     for one in algorithms.iter().filter(|one| one.pairs_not_written > 0) {
-        // If the pairs are all pairs within the clusters, those not written are counted too.
+        // If the pairs are all pairs within the clusters, the pairs that were not written are counted too.
         let known = run.algorithms.iter().any(|ran| ran.label == one.label && ran.pairs == one.pairs);
         let what = if known {
             "all pairs within clusters count, so they are computed from the clusters".to_string()

@@ -20,9 +20,9 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted};
 pub struct EvaluatedClusters {
     /// The cells of the true and the predicted clusters.
     pub partitions: Partitions,
-    /// All pairs within the clusters, counted over texts.
+    /// The number of all pairs within the clusters, counted over texts.
     pub pairs: u64,
-    /// Documents in the clusters.
+    /// The number of documents in the clusters.
     pub pages: u64,
     /// The number of pairs within one cell, and the number of documents in these pairs.
     in_cells: (u64, u64),
@@ -153,7 +153,7 @@ struct TextCells {
     clusters: Numbers,
     counts: Numbers,
     lasts: Numbers,
-    /// Pairs within one cell.
+    /// The number of pairs within one cell.
     pairs: u64,
     correct: Correct,
 }

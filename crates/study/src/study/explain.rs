@@ -111,7 +111,7 @@ fn groups(finished: &Finished, bound: &[Bound<'_>], docs: [u64; 2]) -> Result<Op
     any.map(|bound| copy_groups::copies(finished, &bound.label, docs)).transpose()
 }
 
-/// Holds what is computed from the two documents without the tables.
+/// Holds the values that are computed from the two documents without the tables.
 struct LookedUp {
     /// In the requested order.
     documents: [ExplainedDocument; 2],
@@ -125,7 +125,7 @@ struct LookedUp {
     swap: bool,
 }
 
-/// Holds what is needed to sign the two documents.
+/// Holds the data needed to sign the two documents.
 struct Signing<'s> {
     corpus: &'s Corpus<'s>,
     models: &'s [Vec<u64>],
@@ -312,7 +312,8 @@ fn put_together(
     Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, removes, remove_if, notes })
 }
 
-/// Reads what the tables of each algorithm contain for the two documents. If they contain nothing, checks whether a window was cut.
+/// Reads the rows of each algorithm's tables about the two documents. If there are none, checks whether a window was
+/// cut.
 fn read_tables(
     session: &Session<'_>,
     (finished, is_stored): (&Finished, bool),

@@ -129,7 +129,8 @@ pub enum Verdict {
     BelowThreshold,
     /// They were compared, but their texts are too long to be verified.
     Undecided,
-    /// The two alone would be a pair, but other documents in the corpus kept the run from reporting it.
+    /// On their own, the two documents would be a pair, but other documents in the corpus kept the run from reporting
+    /// it.
     LeftOut,
 }
 
@@ -161,7 +162,7 @@ pub struct ExplainedAlgorithm {
     pub clusters: [Option<ExplainedCluster>; 2],
     /// Number of positions that rows can have.
     pub positions: u32,
-    /// Rows with equal position and key.
+    /// The number of rows with equal position and key.
     pub common_keys: u64,
     /// The rows of both documents; rows with equal position and key are side by side.
     pub rows: Vec<ExplainedRow>,

@@ -49,7 +49,7 @@ impl Finished {
     /// Returns the options of the run, with the current folder and the current resources.
     ///
     /// # Errors
-    /// Returns an error if this version does not know an option in the record, or if word lists no longer exist.
+    /// Returns an error if this version does not support an option in the record, or if word lists no longer exist.
     pub fn options(&self, today: &Settings) -> Result<RunOptions> {
         let inputs = self.report.inputs.iter().map(|file| self.stands(file)).collect();
         let mut recorded = self.report.options.clone();

@@ -106,7 +106,7 @@ impl Texts {
 pub struct Verdicts {
     /// For each pair: [`OPEN`], [`NO`], or the bits of the similarity.
     cells: AtomicCells<u32>,
-    /// Pairs that were judged by words because a text was too long.
+    /// The number of pairs that were judged by words because a text was too long.
     pub by_words: u64,
     /// Pairs whose texts were too long to be judged; they count as not duplicates.
     pub undecided: u64,

@@ -158,7 +158,7 @@ fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
     })
 }
 
-/// Counts what one thread found among the ids of the truth.
+/// Counts the ids of the truth that one thread found.
 #[derive(Clone, Debug, Default)]
 struct Met {
     ids: u64,

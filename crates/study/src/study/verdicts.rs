@@ -45,7 +45,7 @@ pub struct Said {
     /// The pair that is written instead, because it represents their texts.
     instead: Option<([u64; 2], FoundPair)>,
     groups: Groups,
-    /// The representative and the size of the cluster of each.
+    /// For each document, the representative and the size of its cluster.
     clusters: [Option<(u64, u64)>; 2],
 }
 

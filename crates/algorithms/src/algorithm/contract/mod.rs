@@ -60,9 +60,9 @@ pub struct Facts {
     pub aliases: &'static [&'static str],
     /// Author, year and title of the method.
     pub source: &'static str,
-    /// One sentence: what makes two documents duplicates.
+    /// The criterion for duplicates, as one sentence.
     pub summary: &'static str,
-    /// When another algorithm is the better choice.
+    /// The cases in which a different algorithm is the better choice.
     pub when_not_to_use: &'static str,
     /// The columns and counts that the algorithm reads, as text: `"text"`, `"text, word counts"`.
     pub inputs: &'static str,

@@ -95,7 +95,8 @@ impl HeavyJoin {
         }
     }
 
-    /// Returns whether each pair in a window of up to `rows` rows with this key is judged independently, not by what all rows share.
+    /// Returns whether each pair in a window of up to `rows` rows with this key is judged independently of the terms
+    /// that all rows share.
     pub fn judges_each(&self, key: u128, rows: u64) -> bool {
         Kind::of(key) != Kind::Two || rows <= LARGE_WINDOW as u64 || self.terms.most <= 2
     }

@@ -67,7 +67,7 @@ impl Features {
 /// Checks whether there are enough distinct features to sign.
 ///
 /// # Errors
-/// Returns the reason why the document gets no signature.
+/// Returns the reason why the document has no signature.
 pub fn enough(features: &[u64], least: usize) -> Result<(), &'static str> {
     if features.is_empty() {
         Err("no features")

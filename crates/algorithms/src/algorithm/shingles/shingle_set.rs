@@ -378,7 +378,7 @@ mod tests {
         assert_eq!(PLAIN.compare(&a, &b), Some((0.4, 0.4)));
         let contained = ShingleSets { measure: Measure::Containment, ..PLAIN };
         assert_eq!(contained.compare(&a, &b), Some((0.5, 2.0 / 3.0)));
-        // The three smallest of both are 1, 2 and 3. One of them is in both.
+        // The three smallest elements of both sets are 1, 2 and 3. One of them is in both sets.
         let smallest = ShingleSets { sketch: Sketch::MinS(3), ..PLAIN };
         assert_eq!(smallest.compare(&a, &b), Some((1.0 / 3.0, 1.0 / 3.0)));
         assert_eq!(PLAIN.compare(&[], &b), None);

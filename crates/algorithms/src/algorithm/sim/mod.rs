@@ -151,7 +151,7 @@ impl SimSigner<'_> {
         let tf = f64::from(tf) / length as f64;
         // A corpus that was not counted has no IDF.
         let counted = self.stats.documents() > 0;
-        // With frozen counts, a word may be in more documents than its count.
+        // With frozen counts, a word may occur in more documents than its count shows.
         if self.stats.covers() && frequency.df < self.min_df {
             return 0.0;
         }

@@ -51,7 +51,7 @@ pub struct Review {
     pub algorithms: Vec<AlgorithmReview>,
     /// The numbers of written pairs that any two algorithms have in common, for the first [`MOST_POOLED`] algorithms.
     pub agreement: Agreement,
-    /// Distinct pairs that at least one of these algorithms wrote.
+    /// The number of distinct pairs that at least one of these algorithms wrote.
     pub pooled: u64,
     /// The same distinct pairs by input file.
     pub files: Crossing,
@@ -90,7 +90,7 @@ pub struct Review {
 /// Holds counts over the tables of one algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct AlgorithmReview {
-    /// Written pairs by similarity, see [`bin_range`].
+    /// The number of written pairs by similarity, see [`bin_range`].
     pub scores: [u64; BINS],
     /// Clusters by size.
     pub clusters: ClusterReview,

@@ -31,9 +31,9 @@ pub struct RemovalSample {
 /// Counts removed documents by the pairs that removed them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedReview {
-    /// Removed documents by similarity to the kept document, in the bins of similarities.
+    /// The number of removed documents by similarity to the kept document, in the bins of similarities.
     pub scores: [u64; BINS],
-    /// Documents that only a chain connects to the kept one.
+    /// The number of documents that only a chain connects to the kept one.
     pub chained: u64,
     /// For each share in [`SHARES`], the number of documents with at least that share of their 3-grams in the kept one.
     pub contained: [u64; SHARES.len()],

@@ -63,7 +63,7 @@ pub struct PairSample {
 
 /// Collects counts and samples for one algorithm.
 pub struct Tally {
-    /// Pairs by similarity.
+    /// The number of pairs by similarity.
     pub scores: [u64; BINS],
     least: Option<Lowest<(f32, u64, u64), PairFound>>,
     drawn: Vec<Lowest<(u64, u64, u64), PairFound>>,
