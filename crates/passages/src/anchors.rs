@@ -18,9 +18,9 @@ pub struct Anchor {
     pub hash: u64,
     /// The anchor's first byte.
     place: u32,
-    /// The start of the first window that chooses it.
+    /// The start of the first window that chooses the anchor.
     first: u32,
-    /// The start of the last window that chooses it.
+    /// The start of the last window that chooses the anchor.
     last: u32,
 }
 

@@ -158,7 +158,7 @@ pub struct Records<'r> {
 pub struct Record<'v> {
     /// The number of the document.
     pub doc: u64,
-    /// The number of bytes in its text.
+    /// The number of bytes in the text of the document.
     pub text_bytes: u64,
     /// The words of the document.
     pub words: KeptWords<'v>,

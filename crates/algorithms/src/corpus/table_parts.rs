@@ -93,7 +93,7 @@ pub struct TermTablePart<'p> {
     bytes: Vec<u8>,
     first: Option<u64>,
     last: Option<u64>,
-    /// The position of the next bytes; `None` until this part has its position in the file.
+    /// The position of the next bytes in the file; `None` until the position of this part is known.
     place: Option<u64>,
     ended: bool,
 }

@@ -101,7 +101,7 @@ pub struct Contained {
     pub facts: Part,
 }
 
-/// Returns how much of each text the other contains: of `a` in `b`, and of `b` in `a`. Both are given as written by
+/// Returns how much of `a` is in `b`, and how much of `b` is in `a`. Both texts are given as written by
 /// [`write_contents`].
 pub fn contained(a: &[u64], b: &[u64]) -> [Contained; 2] {
     let ([numbers_a, _, grams_a], [numbers_b, _, grams_b]) = (parts(a), parts(b));

@@ -38,9 +38,9 @@ pub const CROWD: usize = 10;
 pub struct Versions {
     /// The minimum cosine of a pair, which is also used as the next best if there is none.
     pub least: f64,
-    /// The share of the numbers, in the text with fewer, that must be in the other.
+    /// The share of the numbers in the text with fewer numbers that must be in the other text.
     pub numbers: f64,
-    /// The share of the 3-grams of each that must be in the other if the numbers differ.
+    /// The share of each text's 3-grams that must be in the other text if the numbers differ.
     pub both: f64,
     /// The maximum share of a text's weight that the surplus of one word may have.
     pub word: f64,
@@ -90,11 +90,11 @@ pub struct Surplus {
 pub struct Both {
     /// The cosine of the two.
     pub cosine: f64,
-    /// How much of a is in b, and of b in a.
+    /// How much of a is in b, and how much of b is in a.
     pub contained: [Contained; 2],
     /// The surplus of a over b, and of b over a.
     pub surplus: [Surplus; 2],
-    /// The comparison of their first lines.
+    /// The comparison of the first lines of a and b.
     pub lines: FirstLine,
     /// The best cosine of either document outside the near group.
     pub next_best: f64,

@@ -15,9 +15,9 @@ pub struct Bound<'c> {
     pub label: String,
     /// The method.
     pub signer: Box<dyn Signer + 'c>,
-    /// The layout of its signatures.
+    /// The layout of the algorithm's signatures.
     pub scheme: SignatureScheme,
-    /// The margin that filters its judged pairs.
+    /// The margin that filters the algorithm's judged pairs.
     pub margin: Option<Margin>,
     /// Whether documents are compared only within their scopes.
     pub scoped: bool,

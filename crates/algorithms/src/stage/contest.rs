@@ -18,12 +18,12 @@ use dupsift_core::error::{Error, Result};
 pub struct Contestant {
     /// The label of the algorithm, or the name of the preset.
     pub name: String,
-    /// The indices of its algorithms in the list of all that run.
+    /// The indices of the contestant's algorithms in the list of all algorithms that run.
     pub algorithms: Vec<usize>,
-    /// Whether it is a preset.
+    /// Whether the contestant is a preset.
     pub preset: bool,
-    /// The options that select it: `--preset balanced`, `--algorithms minhash`. For a preset with its own removal options, only the
-    /// algorithms.
+    /// The options that select the contestant: `--preset balanced`, `--algorithms minhash`. For a preset with its own removal
+    /// options, only the algorithms.
     pub typed: String,
 }
 

@@ -62,7 +62,7 @@ pub struct Checked {
     pub name: String,
     /// Whether the two documents pass.
     pub passes: bool,
-    /// The similarity. It may be below the threshold, if the same check with a lower threshold returns it.
+    /// The similarity. It may be below the threshold if the same check was also run with a lower threshold.
     pub similarity: Option<f32>,
 }
 
@@ -73,7 +73,7 @@ pub struct Look {
     pub signatures: [Result<Vec<Emitted>, Reason>; 2],
     /// The last stage that the two documents reach.
     pub ended: Ended,
-    /// The method's own score if it rejects the pair and returns one with a lower threshold.
+    /// The method's own score, if the method rejects the pair but returns a score with a lower threshold.
     pub own: Option<Score>,
     /// The checks on the texts, if both have a signature.
     pub checks: Vec<Checked>,
@@ -100,7 +100,7 @@ pub struct Classification {
     pub same_line: bool,
     /// For each text, the word of its first line that is rarest in the other text.
     pub titles: [MissingWord; 2],
-    /// How the titles differ as names or phrases, if they do.
+    /// How the titles differ as names or phrases, if they differ.
     pub difference: Option<TitleDifference>,
 }
 

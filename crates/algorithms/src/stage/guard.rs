@@ -43,7 +43,7 @@ pub struct ReadCounts {
     pub rows: u64,
     /// The number of rows with a text.
     pub used: u64,
-    /// Broken rows, without those skipped by kind.
+    /// The number of broken rows, not counting rows skipped by kind.
     pub broken: u64,
     /// The number of files that were skipped entirely; the number of their rows is unknown.
     pub bad_files: u64,
@@ -51,9 +51,9 @@ pub struct ReadCounts {
     pub bad_bytes: u64,
     /// The size of all files on disk, including skipped ones, in bytes.
     pub bytes: u64,
-    /// Skipped files that no longer exist on disk, so their size is unknown.
+    /// The number of skipped files that no longer exist on disk, so that their size is unknown.
     pub unknown_files: u64,
-    /// All files, including skipped ones.
+    /// The number of all files, including skipped ones.
     pub files: u64,
 }
 
@@ -130,8 +130,8 @@ pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
     })
 }
 
-/// Checks the share of rows that is removed; `whose` names them. Fewer rows than `least` are not checked, because half of a handful is
-/// easily removed.
+/// Checks the share of rows that is removed; `whose` names the rows. Fewer rows than `least` are not checked, because half of a
+/// handful is easily removed.
 pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> Option<Fired> {
     let measured = removed as f64 / rows.max(1) as f64;
     (rows >= least && removed as f64 > share * rows as f64).then(|| Fired {

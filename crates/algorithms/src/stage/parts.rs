@@ -253,8 +253,8 @@ mod tests {
         }
     }
 
-    /// Letters of all lengths next to each other, up to and beyond the last byte that is examined; both those that bytes determine and
-    /// others.
+    /// Letters of all lengths next to each other, up to and beyond the last byte that is examined. Bytes alone determine the script of
+    /// some of these letters, but not of others.
     #[test]
     fn as_many_characters_count_as_are_looked_at() {
         for letters in ["網a。ж½か𠀀ñ ", "網a。ж½かñ ", "αж한"] {

@@ -18,7 +18,7 @@ const OF_PAGES: u64 = 10;
 pub struct Size {
     /// The number of rows.
     pub documents: u64,
-    /// Estimated bytes of their texts.
+    /// The estimated number of bytes in their texts.
     pub text_bytes: u64,
     /// How many of these bytes belong to web pages.
     pub page_bytes: u64,

@@ -23,7 +23,7 @@ const MOST_LABEL: usize = 100;
 pub struct Chosen {
     /// The method.
     pub algorithm: &'static dyn Algorithm,
-    /// The name of its output folder: the algorithm's own, or the value of `as=`.
+    /// The name of the algorithm's output folder: its own name, or the value of `as=`.
     pub label: String,
     /// Checked parameters.
     pub params: Params,
@@ -55,10 +55,11 @@ pub struct Recipe {
     pub text: TextOptions,
     /// Whether exact copies count in the statistics.
     pub count_copies: bool,
-    /// The column of `scope=within:COLUMN`: only documents with the same value are compared. `None` compares all.
+    /// The column of `scope=within:COLUMN`: only documents with the same value are compared. `None` compares all
+    /// documents.
     pub within: Option<String>,
-    /// The column of `scope=across:COLUMN`: only documents with different values are compared. `None` compares all. Signatures do not
-    /// depend on it.
+    /// The column of `scope=across:COLUMN`: only documents with different values are compared. `None` compares all documents.
+    /// Signatures do not depend on it.
     pub across: Option<String>,
     /// How pages become texts, if the corpus has pages.
     pub purify: PurifyOptions,

@@ -64,7 +64,7 @@ pub struct TrainingReport {
     /// Input files that are not read, by file extension.
     #[serde(default)]
     pub unread: std::collections::BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with its content.
+    /// Folders below the inputs that were skipped because dupsift wrote them, with the kind of content of each.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub skipped_folders: std::collections::BTreeMap<String, String>,
     /// The number of rows in all usable files, or of those within `--limit`.

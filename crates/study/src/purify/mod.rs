@@ -17,7 +17,7 @@ pub use run::purify;
 /// Holds the options of `purify`, in addition to the options of every command.
 #[derive(Clone)]
 pub struct PagesOptions {
-    /// Columns, word segmentation and resources; its algorithms are not used.
+    /// The options for columns, word segmentation and resources. The algorithms in them are not used.
     pub run: RunOptions,
     /// The input columns to copy to the output; `None` for all.
     pub columns: Option<Vec<String>>,

@@ -40,7 +40,7 @@ pub struct PagesReport {
     pub other_inputs: Vec<OtherInputReport>,
     /// Input files that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with its content.
+    /// Folders below the inputs that were skipped because dupsift wrote them, with the kind of content of each.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// The number of rows in all usable files, or of those within `--limit`.

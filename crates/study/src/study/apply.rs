@@ -120,7 +120,7 @@ impl AppliedReport {
 pub struct Survivors {
     /// The number of rows in the corpus.
     pub rows: u64,
-    /// The removed documents, in order, each with the kept one that replaces it.
+    /// The removed documents, in order, each with the kept document that replaces it.
     pub removed: Vec<(u64, u64)>,
 }
 

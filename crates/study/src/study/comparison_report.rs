@@ -39,8 +39,8 @@ pub struct ComparisonReport {
     pub advice: Option<AdviceReport>,
     /// Row A, column B: the number of pairs that both found. The diagonal has the number of pairs that A found.
     pub agreement: Vec<Vec<u64>>,
-    /// Unions and intersections of two and three contestants with a larger F than any part of them, best first: at most 20 of two and 20 of
-    /// three.
+    /// Unions and intersections of two and three contestants that have a larger F than any part of them, best first: at most 20 of two and
+    /// 20 of three.
     pub combinations: Vec<CombinationReport>,
     /// The exact join on a sample of documents, if requested.
     pub oracle: Option<OracleReport>,
@@ -96,9 +96,9 @@ pub struct JudgeReport {
     pub sampled: bool,
     /// The seed of the sample.
     pub seed: u64,
-    /// Pairs whose texts were too long to be judged by characters and were judged by words.
+    /// The number of pairs that were judged by words because their texts were too long to be judged by characters.
     pub by_words: u64,
-    /// Pairs whose texts were too long and too different to be judged; they count as not duplicates.
+    /// The number of pairs whose texts were too long and too different to be judged. They count as not duplicates.
     #[serde(default)]
     pub undecided: u64,
     /// CPU seconds for reading the documents and judging.
@@ -110,10 +110,10 @@ pub struct JudgeReport {
 pub struct ComparedReport {
     /// The label of an algorithm, or the name of a preset.
     pub label: String,
-    /// Whether it is a preset, whose pairs are those that any of its algorithms found.
+    /// Whether the contestant is a preset. The pairs of a preset are the pairs that any of its algorithms found.
     #[serde(default)]
     pub preset: bool,
-    /// The names of the output folders of its algorithms.
+    /// The names of the output folders of the contestant's algorithms.
     #[serde(default)]
     pub members: Vec<String>,
     /// The option to type to run it.
@@ -139,7 +139,7 @@ pub struct ComparedReport {
     pub alone: u64,
     /// The number of duplicates among the pairs that `alone` counts.
     pub alone_duplicates: Figure,
-    /// CPU seconds for its algorithms alone: signing, grouping, verifying.
+    /// CPU seconds for the contestant's algorithms alone: signing, grouping, verifying.
     pub cpu_seconds: f64,
     /// Duplicates in the exact join that the contestant found, divided by all duplicates in it.
     pub oracle_recall: Option<Figure>,
@@ -176,13 +176,13 @@ pub struct CombinationReport {
 pub struct OracleReport {
     /// The number of sampled documents that contain words.
     pub documents: u64,
-    /// Pairs in the sample whose similarity was computed because no bound ruled them out.
+    /// The number of pairs in the sample whose similarity was computed because no bound ruled them out.
     pub judged: u64,
     /// The number of pairs in the sample that are duplicates according to the judge.
     pub duplicates: u64,
     /// The number of duplicates that no algorithm found, so that pooling misses them.
     pub unseen: u64,
-    /// Pairs whose texts were too long to be judged; they count as not duplicates.
+    /// The number of pairs whose texts were too long to be judged. They count as not duplicates.
     #[serde(default)]
     pub undecided: u64,
 }

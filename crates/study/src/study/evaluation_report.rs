@@ -47,7 +47,7 @@ pub struct TruthReport {
     pub bad_inputs: Vec<BadInputReport>,
     /// The number of rows in the files.
     pub rows: u64,
-    /// Rows with a null in one of the two columns; they are also counted as rejected.
+    /// The number of rows with a null in one of the two columns. These rows are also counted as rejected.
     pub null_rows: u64,
     /// Rejected rows, see `evaluation/rejected/`.
     #[serde(flatten)]
@@ -85,15 +85,16 @@ impl TruthReport {
 /// Holds the quality of one algorithm.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct EvaluatedReport {
-    /// The name of its output folder.
+    /// The name of the algorithm's output folder.
     pub label: String,
     /// The number of pairs that the algorithm reports. If some are not written, they still count if they are all pairs within its
     /// clusters; otherwise only the written pairs count.
     pub pairs: u64,
     /// The number of reported pairs that are true.
     pub pairs_true: u64,
-    /// Pairs in groups above `--max-group` that are not written. Unless they are all pairs within the clusters, the figures that depend on
-    /// them are null: all pairwise ones except the precision, which is measured on the written pairs, and all pagewise ones.
+    /// The number of pairs in groups above `--max-group` that are not written. Unless they are all pairs within the clusters, the figures
+    /// that depend on them are null: all pairwise ones except the precision, which is measured on the written pairs, and all pagewise
+    /// ones.
     pub pairs_not_written: u64,
     /// The number of pages in a reported pair.
     pub pages: u64,

@@ -74,7 +74,7 @@ pub struct ExplainedRemoval {
     pub kept_id: String,
     /// The number of the kept document.
     pub kept_doc: u64,
-    /// The similarity of the two; null if only a chain connects them.
+    /// The similarity of the two documents; null if only a chain connects them.
     pub similarity: Option<f32>,
     /// The algorithms that found the pair.
     pub algorithm: String,
@@ -137,7 +137,7 @@ pub enum Verdict {
 /// Describes the result of one algorithm.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExplainedAlgorithm {
-    /// The name of its output folder.
+    /// The name of the algorithm's output folder.
     pub label: String,
     /// The algorithm with all parameters.
     pub recipe: String,
@@ -147,14 +147,15 @@ pub struct ExplainedAlgorithm {
     pub why: String,
     /// The row in `pairs/`.
     pub pair: Option<ExplainedPair>,
-    /// The score of the two alone, if the algorithm computes one from their signatures or with a looser threshold.
+    /// The score of the two documents on their own, if the algorithm computes one from their signatures or with a
+    /// looser threshold.
     pub score: Option<ExplainedScore>,
     /// The verification checks, if both documents have a signature.
     pub checks: Vec<ExplainedCheck>,
     /// The word in which each document differs most from the other, if the algorithm distinguishes versions from pages
     /// of the same template.
     pub words: Option<[ExplainedWord; 2]>,
-    /// The number of bits in which their fingerprints differ, for algorithms that compare fingerprints.
+    /// The number of bits in which the fingerprints of the documents differ, for algorithms that compare fingerprints.
     pub bits_apart: Option<u32>,
     /// Why a document has no signature, per document.
     pub unsigned: [Option<String>; 2],
@@ -283,6 +284,7 @@ pub struct ExplainedMeasures {
     pub cosine: f64,
     /// 2 LCS / (a + b); null if the texts are too long.
     pub lcs: Option<f64>,
-    /// `characters`, or `words` if a text has more than 200,000 characters; null if it has that many words too.
+    /// `characters`, or `words` if a text has more than 200,000 characters; null if a text also has more than 200,000
+    /// words.
     pub lcs_of: Option<&'static str>,
 }

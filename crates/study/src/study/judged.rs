@@ -108,7 +108,7 @@ pub struct Verdicts {
     cells: AtomicCells<u32>,
     /// The number of pairs that were judged by words because a text was too long.
     pub by_words: u64,
-    /// Pairs whose texts were too long to be judged; they count as not duplicates.
+    /// The number of pairs whose texts were too long to be judged. They count as not duplicates.
     pub undecided: u64,
 }
 

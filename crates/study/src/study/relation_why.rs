@@ -208,7 +208,7 @@ mod tests {
             of(RelationKind::Template, Why::Word, 10),
             "same template: the word \"bank\" is more frequent in b, by 0.062 of its weight (at most 0.020)"
         );
-        // Neither is contained: the one with the larger excess.
+        // If neither text is contained, the text with the larger excess counts.
         assert!(of(RelationKind::Template, Why::Word, 18).contains("more frequent in a, by 0.125"));
         assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: a contains 0.90 of the 3-grams of b");
         assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best document is farther by 0.20");

@@ -184,7 +184,8 @@ impl Met {
     }
 }
 
-/// Matches the truth with the ids in the corpus. Unusable rows are listed in the table `rejected`, which is written only if there are any.
+/// Matches the truth with the ids in the corpus. Unusable rows are listed in the `rejected` table, which is written
+/// only if there are such rows.
 pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, rejected: &Path) -> Result<Resolved> {
     let pairs = truth.are_pairs();
     let width = if pairs { AFTER_PLACE } else { AFTER_PLACE + CLUSTER_BYTES };

@@ -64,7 +64,7 @@ fn as_parts([grams, numbers]: [f32; 2]) -> Contained {
 pub struct Links {
     /// Classes of at least two documents. Documents are in order within a class, and classes are ordered by their first document.
     copies: Vec<Vec<u64>>,
-    /// Each document in a class with the first document of that class, in order.
+    /// Pairs of a document in a class and the first document of that class, in order.
     class: Vec<(u64, u64)>,
     /// Links in both directions, ordered by (doc, other).
     links: Vec<Link>,

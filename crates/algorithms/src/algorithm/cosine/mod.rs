@@ -23,10 +23,10 @@
 //! Below 0.6 the share of missed pairs grows, because texts need less in common: 0.3% in the samples at 0.5, 45% at 0.3, 98% at 0.05. A
 //! note reports this.
 //!
-//! A text whose words all occur in every document would have no vector under ln(N / df), so dupsift uses ln(1 + N / df). Terms that
-//! occur in a single document are not listed, because they cannot match another document. Limits: word order and length do not count, so a
-//! text repeated twice equals the text. The preset `hanzi_cosine` is the Chinese variant that counts characters; characters are few and
-//! common, so its lists are long.
+//! A text whose words all occur in every document would have no vector under ln(N / df), so dupsift uses ln(1 + N / df). Terms that occur
+//! in a single document are not listed, because they cannot match another document. Limits: word order and length do not count, so a text
+//! repeated twice equals the text. The `hanzi_cosine` preset is the Chinese variant that counts characters; characters are few and common,
+//! so its lists are long.
 
 mod evidence;
 mod heavy;

@@ -74,7 +74,7 @@ struct Candidate {
     word: u64,
     threshold: usize,
     quality: f64,
-    /// The range of the documents that it describes.
+    /// The range of the documents that the word describes.
     documents: std::ops::Range<usize>,
 }
 

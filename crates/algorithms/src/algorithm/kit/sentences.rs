@@ -10,7 +10,7 @@ use crate::corpus::CorpusStats;
 use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;
 
-/// The parameter `max_sentence_df`.
+/// The `max_sentence_df` parameter.
 pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
     name: "max_sentence_df",
     kind: Kind::Int(0, i64::MAX),

@@ -7,7 +7,7 @@ use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_text::Analysis;
 
-/// The parameter `sample`. The default differs between algorithms.
+/// The `sample` parameter. The default differs between algorithms.
 pub const SAMPLE: ParamSpec = ParamSpec {
     name: "sample",
     kind: Kind::Int(1, i64::MAX),

@@ -12,7 +12,7 @@ use dupsift_text::Analysis;
 /// The names of the checks.
 pub const CHECKS: &[&str] = &["jaccard", "lcs", "cosine"];
 
-/// The parameter `verify` for algorithms that do not verify by default.
+/// The `verify` parameter for algorithms that do not verify by default.
 pub const VERIFY: ParamSpec = ParamSpec {
     name: "verify",
     kind: Kind::Verify(CHECKS),

@@ -8,11 +8,11 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::{Analysis, Frequency};
 
-/// The parameter `words`.
+/// The `words` parameter.
 pub const WORDS: ParamSpec =
     ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "number of words in the signature" };
 
-/// The parameter `min_distinct`.
+/// The `min_distinct` parameter.
 pub const MIN_DISTINCT: ParamSpec = ParamSpec {
     name: "min_distinct",
     kind: Kind::Int(1, 1000),

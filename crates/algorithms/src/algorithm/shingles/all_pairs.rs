@@ -312,7 +312,7 @@ mod tests {
         (0..count).map(of).collect()
     }
 
-    /// Returns the pairs that pass the bound, and the comparisons made and left out.
+    /// Returns the pairs that pass the bound, and the numbers of comparisons made and skipped.
     fn meet(sets: &[BTreeSet<u64>], blocks: u64, most: u64) -> (BTreeMap<(u64, u64), u32>, u64, u64) {
         let (met, [compared, far, left_out]) = meet_all(sets, blocks, most);
         assert_eq!(far, 0);

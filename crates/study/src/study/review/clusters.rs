@@ -20,7 +20,7 @@ pub struct ClusterReview {
 /// Holds a cluster that is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LargeCluster {
-    /// The position of its algorithm in the record.
+    /// The position of the cluster's algorithm in the record.
     pub algorithm: usize,
     /// The number of documents in the cluster.
     pub size: u64,
@@ -28,7 +28,8 @@ pub struct LargeCluster {
     pub representative: u64,
     /// The number of documents that equal the representative by the algorithm's own measure.
     pub equal: u64,
-    /// The members least similar to the representative, least first, without those that equal it by the algorithm's own measure.
+    /// The members least similar to the representative, least similar first, without those that equal the
+    /// representative by the algorithm's own measure.
     pub members: Vec<Member>,
 }
 

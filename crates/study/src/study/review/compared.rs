@@ -13,7 +13,8 @@ const NAMED: usize = 8;
 /// Holds the common contents and the differences of two documents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairComparison {
-    /// How much of the first is contained in the second, and of the second in the first.
+    /// How much of the first document the second one contains, and how much of the second document the first one
+    /// contains.
     pub contained: [Contained; 2],
     /// The first numbers of each document that the other one lacks.
     pub numbers: [Vec<String>; 2],
