@@ -24,7 +24,7 @@ pub type Item = u32;
 /// Describes an n-gram in an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Gram {
-    /// The hash, by which n-grams are sorted.
+    /// The hash, which determines the order of n-grams.
     pub hash: u64,
     /// The item.
     pub item: Item,
@@ -120,7 +120,8 @@ pub struct Items {
     lengths: Vec<Length>,
     /// All n-grams, sorted by hash.
     grams: Vec<Gram>,
-    /// By the upper bits of a hash: the first n-gram whose hash begins with them; one more entry for the end.
+    /// For each value of the upper bits of a hash, the first n-gram whose hash begins with these bits, followed by an
+    /// entry for the end.
     buckets: Vec<u32>,
     shift: u32,
     /// Two bits for each hash.
@@ -265,7 +266,8 @@ impl Items {
     }
 }
 
-/// Returns the word and two bits of a filter for a hash. They use its lower half, because buckets use its upper bits.
+/// Returns the word and two bits of a filter for a hash. The positions depend on the lower half of the hash, because
+/// buckets use the upper bits.
 #[inline]
 fn place_in(words: usize, hash: u64) -> (usize, u64) {
     ((hash as usize >> 12) & (words - 1), 1 << (hash % 64) | 1 << ((hash >> 6) % 64))

@@ -54,7 +54,7 @@ pub fn raw_places(raw: &str, normal: &str, bounds: &[Bound]) -> Vec<usize> {
     places
 }
 
-/// Holds a plain character, or a stretch of others with the plain character before them.
+/// Holds a plain character, or a stretch of other characters with the plain character before them.
 #[derive(Debug)]
 struct Piece {
     start: usize,

@@ -45,7 +45,8 @@ mod tests {
         let mut builder = Builder::new(3);
         builder.push(&[1, 2, 3, 4, 5], &[]);
         let items = builder.build();
-        // All of 99 texts have the first three tokens, and none has the others: weights 1 and ln(100) + 1.
+        // All 99 texts contain the first three tokens, and no text contains the other tokens: weights 1 and ln(100) +
+        // 1.
         let weights = Weights::new(99, &[99, 99, 99, 0, 0]);
         let rare = ln(100.0) + 1.0;
         let score = |covered| items.score(0, &[covered], &weights);

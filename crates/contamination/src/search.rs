@@ -11,9 +11,9 @@ use crate::items::{Gram, Item, Items, NO_TOKEN, windows};
 pub struct Span {
     /// The item.
     pub item: Item,
-    /// The first token in the text.
+    /// The first token of the span in the text.
     pub start: u32,
-    /// The token after the last.
+    /// The token after the last one of the span.
     pub end: u32,
     /// The number of the item's n-grams in the span.
     pub grams: u32,
@@ -21,7 +21,7 @@ pub struct Span {
     pub covered: Vec<u64>,
 }
 
-/// Marks a position in the text with an n-gram that items have.
+/// Marks a position in the text with an n-gram that occurs in an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     /// The hash of the n-gram.
@@ -38,13 +38,13 @@ struct Run {
     last: u32,
 }
 
-/// Holds an n-gram in the text that an item has.
+/// Holds an n-gram in the text that also occurs in an item.
 #[derive(Clone, Debug)]
 struct Part<'i> {
     item: Item,
-    /// Its occurrences in the item.
+    /// The occurrences of the n-gram in the item.
     grams: &'i [Gram],
-    /// Its runs in the text.
+    /// The runs of the n-gram in the text.
     runs: Range<u32>,
 }
 
@@ -157,7 +157,8 @@ impl<'i> Joins<'i> {
         for parts in parts.chunk_by(|one, next| one.item == next.item) {
             let item = parts[0].item;
             let (tokens, length, reach) = (items.token_count(item), items.gram_tokens(item) as u32, reach(items, item));
-            // No span covers more than all n-grams together, so an opening that long items share is dropped here.
+            // No span covers more than all n-grams together, so an opening that long items share is dropped at this
+            // point.
             list_begins(parts, begins);
             if (covered_tokens(begins, length) as usize) * LEAST_SHARE < tokens {
                 continue;

@@ -18,9 +18,9 @@ pub struct Anchor {
     pub hash: u64,
     /// The anchor's first byte.
     place: u32,
-    /// The start of the first window that chooses it.
+    /// The start of the first window that chooses the anchor.
     first: u32,
-    /// The start of the last window that chooses it.
+    /// The start of the last window that chooses the anchor.
     last: u32,
 }
 
@@ -49,11 +49,11 @@ impl Anchor {
 /// Chooses anchors for runs of some length.
 #[derive(Clone, Copy, Debug)]
 pub struct Winnow {
-    /// Characters in a run.
+    /// The number of characters in a run.
     length: usize,
-    /// Bytes in an anchor.
+    /// The number of bytes in an anchor.
     bytes: usize,
-    /// Hashes in a window.
+    /// The number of hashes in a window.
     window: usize,
 }
 
@@ -179,7 +179,7 @@ mod tests {
         out
     }
 
-    /// Computes anchors by definition: for each window its smallest hash, the rightmost of equal ones.
+    /// Computes anchors by definition: for each window its smallest hash, or the rightmost of several equal ones.
     fn slow(winnow: Winnow, text: &str) -> Vec<(u64, usize, usize)> {
         let mut out: Vec<(u64, usize, usize)> = Vec::new();
         let mut last = usize::MAX;

@@ -5,7 +5,8 @@ use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
 const CLUSTERS: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegmenter::new();
 
-/// The number of characters before a position that are inspected: more than a letter with its marks, or a joined emoji, consists of.
+/// The number of characters before a position that are inspected: more than there are in a letter with its marks or in
+/// a joined emoji.
 const LOOKED_AT: usize = 24;
 
 /// Returns whether a position in a text is between two words.

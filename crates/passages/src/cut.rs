@@ -4,12 +4,12 @@ use std::fmt;
 
 use dupsift_core::error::{Error, Result};
 
-/// The shortest run of `runs:L`. Shorter ones are words and stock phrases.
+/// The shortest run of `runs:L`. Shorter runs are words and stock phrases.
 pub const LEAST_RUN: u32 = 20;
-/// The upper bound for the length in `runs:L` and the number of sentences in `sentences:N`.
+/// The upper bound on the length in `runs:L` and the number of sentences in `sentences:N`.
 const MOST: u32 = 1_000_000;
 
-/// Defines what counts as a passage.
+/// Defines the passages that can be cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// A line.

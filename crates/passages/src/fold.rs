@@ -15,7 +15,7 @@ struct Shift {
     original: usize,
 }
 
-/// The classes of bytes by what they may begin: 0 for nothing that is folded, 1 for ASCII white space except the space, 2 for the space, 3
+/// The class of each byte by the white space that it may begin: 0 for none, 1 for ASCII white space except the space, 2 for the space, 3
 /// for other white space.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
@@ -41,7 +41,7 @@ impl Folded {
         folded
     }
 
-    /// Folds another text and reuses the memory.
+    /// Folds a text and reuses the memory of the previous one.
     pub fn fold(&mut self, text: &str) {
         self.text.clear();
         self.shifts.clear();

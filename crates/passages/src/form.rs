@@ -1,7 +1,7 @@
-//! Computes the normal form of a unit, by which units are compared: lower case, NFKC, single spaces, without invisible characters.
+//! Computes the normal form in which units are compared: lower case, NFKC, single spaces, without invisible characters.
 //!
-//! It equals the result of `dupsift_text::normal::normal_word`. Most units contain only ASCII, basic Cyrillic, Han and common marks; for
-//! these, the normal form is a copy with small changes. A test compares both methods.
+//! The normal form equals the result of `dupsift_text::normal::normal_word`. Most units contain only ASCII, basic Cyrillic, Han and
+//! common marks; for these, the normal form is a copy with small changes. A test compares both methods.
 
 use dupsift_core::hash::hash128;
 use dupsift_text::normal::{Letters, normal_word};
@@ -99,7 +99,8 @@ fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
     true
 }
 
-/// Bytes that are stored for a character of several bytes, of which the last ones may be overwritten by the next character.
+/// The number of bytes that are stored for a multi-byte character. The next character may overwrite the last of these
+/// bytes.
 const WORD: usize = 4;
 
 /// Returns whether the block is its own normal form, except for upper case: printable ASCII without two spaces in a row.

@@ -295,7 +295,7 @@ fn passages_are_cut_at_all_borders() {
         assert!(found[0].is_empty());
         assert_eq!(cut(&texts, &found)[1], left);
     }
-    // The boilerplate is twice in the only text: the second occurrence is cut.
+    // The boilerplate occurs twice in the only text: the second occurrence is cut.
     let twice = [format!("a {boiler} b {boiler} c")];
     assert_eq!(cut(&twice, &fast(&twice, rule, CutAt::Word, 8)), [format!("a {boiler} b\nc")]);
 }
@@ -319,7 +319,8 @@ fn templates_are_what_occurs_most_often() {
         let all = templates(text, cut, repeats);
         all.into_iter().map(|one| (text[one.bytes].trim().to_owned(), one.copies)).collect::<Vec<_>>()
     };
-    // Runs of 20 characters: those of the text with two copies are at 49 to 92, with the end of the one with four copies.
+    // For runs of 20 characters, the text with two copies is at 49 to 92, which includes the end of the text with four
+    // copies.
     let repeats = [
         Repeat { position: 8, count: 28, first_doc: 0, first_start: 8, copies: 4 },
         Repeat { position: 36, count: 44, first_doc: 0, first_start: 36, copies: 2 },

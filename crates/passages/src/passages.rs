@@ -11,17 +11,17 @@ use crate::unit::{Unit, units};
 /// Describes a passage that is cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Passage {
-    /// The first character in the text.
+    /// The first character of the passage in the text.
     pub start: u32,
-    /// The character after its end.
+    /// The character after the end of the passage.
     pub end: u32,
-    /// The first byte in the text.
+    /// The first byte of the passage in the text.
     pub start_byte: u32,
-    /// The byte after its end.
+    /// The byte after the end of the passage.
     pub end_byte: u32,
-    /// The largest number of occurrences of a unit or run in it.
+    /// The largest number of occurrences of any unit or run in the passage.
     pub copies: u32,
-    /// The document with the first copy of its first unit or run.
+    /// The document with the first copy of the passage's first unit or run.
     pub first_doc: u64,
     /// The first character of that copy in its document.
     pub first_start: u32,
@@ -112,7 +112,7 @@ impl<'t> Walk<'t> {
         Walk { text, character: 0, byte: 0 }
     }
 
-    /// Returns the first byte of a character. Fast if the character is near the previous one.
+    /// Returns the first byte of a character. This is fast if the character is near the previous one.
     fn byte_of(&mut self, wanted: u64) -> usize {
         let bytes = |chars: &mut dyn Iterator<Item = char>, count: u64| {
             chars.take(count as usize).map(char::len_utf8).sum::<usize>()

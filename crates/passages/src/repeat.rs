@@ -15,7 +15,7 @@ pub struct Rule {
 
 impl Rule {
     /// Calls `each` with the numbers of the occurrences that are cut, for one unit or run whose `count` occurrences are in order. `at`
-    /// returns the rank of an occurrence's document in the order of preference, and the position in it.
+    /// returns the rank of an occurrence's document in the order of preference, and the position in that document.
     ///
     /// # Errors
     /// Returns an error from `each`.

@@ -10,9 +10,9 @@ use crate::form;
 /// Describes the position of a unit in a text, in bytes: its first and last characters are not white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit {
-    /// The first byte.
+    /// The first byte of the unit.
     pub start: usize,
-    /// The byte after the last.
+    /// The byte after the last byte of the unit.
     pub end: usize,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Part of dupsift; see ARCHITECTURE.md in the repository for how the crates fit together.
 
-// Tests write files into folders of their own, and use the platform's math library.
+// Tests write files into their own folders, and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod purify;

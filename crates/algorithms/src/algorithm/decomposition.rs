@@ -69,7 +69,7 @@ impl Algorithm for Decomposition {
         let tau = params.real("tau");
         Ok(Box::new(DecompositionSigner {
             tau,
-            // Slightly less, so that rounding never decides; the check does.
+            // Slightly below the exact ratio, so that the check decides and not the rounding.
             ratio: tau / (2.0 - tau) - 1e-9,
             max_list: params.count("max_list"),
             stats: corpus.stats,
@@ -138,8 +138,8 @@ impl Signer for DecompositionSigner<'_> {
         }
     }
 
-    /// Skips pairs that also share the previous list, because they were judged there. In the first common list of a pair, only later words
-    /// can be common too. Every pair is found in its first common list.
+    /// Skips pairs that also share the previous list, because they were judged in that list. In the first common list of a pair, only
+    /// later words can be common too. Every pair is found in its first common list.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         if a.sketch[4..] == b.sketch[4..] && a.sketch[4..] != [0; 8] {
             return None;

@@ -1,4 +1,4 @@
-//! `lex_rand` (A7): I-Match with several lexicons, all but the first of which lack a random part of the words.
+//! `lex_rand` (A7): I-Match with several lexicons. All of them except the first lack a random part of the words.
 //!
 //! Source: Kołcz, Chowdhury, Alspector 2004, Improved robustness of signature-based near-replica detection via lexicon randomization;
 //! Zelenkov, Segalovich 2007, Lex Rand: recall 0.50, precision 0.97 in that study. Cost: a first pass for the counts, O(words), one sort
@@ -11,7 +11,7 @@
 //! | --- | --- | --- | --- | --- |
 //! | 0.33, 10 (default) | 0.98 | 0.68 | 0.31 | 0.04 |
 //!
-//! The 2004 paper uses 10 random lexicons and the complete one; the preset `seed` follows a summary that mentions 11 random ones and 30%.
+//! The 2004 paper uses 10 random lexicons and the complete one; the `seed` preset follows a summary that mentions 11 random ones and 30%.
 //! Limits: in a long document some word of the lexicon always changes. Documents that only share a template have few words in a lexicon;
 //! `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
 //!
@@ -136,7 +136,7 @@ impl Signer for LexRandSigner {
     fn scheme(&self) -> SignatureScheme {
         let shape = RowShape { positions: self.seeds.len() as u32 + u32::from(self.base), ..self.key.shape() };
         SignatureScheme {
-            // A single lexicon makes an equivalence relation, several do not.
+            // A single lexicon defines an equivalence relation; several lexicons do not.
             shared_key: if shape.positions == 1 { SharedKey::Duplicates } else { SharedKey::Compared },
             rules: match (self.base, self.seeds.is_empty()) {
                 (true, false) => &["lexicon", "random_lexicon"],
@@ -248,7 +248,7 @@ mod tests {
                 let other = rows_over(&stats, &typed, &text(changed as usize..20));
                 base.iter().any(|row| other.contains(row))
             };
-            // Each trial uses another seed; the removed words are always the same.
+            // Each trial uses a different seed; the removed words are always the same.
             let share = (0..trials).filter(|&trial| survives(trial)).count() as f64 / trials as f64;
             assert!((share - expected).abs() < 0.08, "{changed}: {share}, not {expected}");
         }

@@ -5,16 +5,16 @@
 //! evaluation per shingle and minimum, 15 rows per document.
 //!
 //! Each of m seeded functions yields its minimum over the shingles. A group of r minima is hashed to a supershingle, and each pair of
-//! supershingles, with its number, to a megashingle. Two documents are duplicates if at least one megashingle is equal, that is, if two
-//! groups with the same numbers are equal. P(pair | Jaccard p) = P(at least 2 of 6), each with p^r:
+//! supershingles, with its number, to a megashingle. Two documents are duplicates if they have at least one equal megashingle, that is,
+//! if two of their groups with the same numbers are equal. P(pair | Jaccard p) = P(at least 2 of 6), each with p^r:
 //!
 //! | p | 0.5 | 0.6 | 0.7 | 0.8 | 0.85 | 0.9 | 0.95 | 0.99 |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 //! | 6 groups of 6 (default) | 0.004 | 0.029 | 0.151 | 0.495 | 0.730 | 0.917 | 0.994 | 1.0 |
 //! | 6 groups of 14 (`preset=fetterly`) | 0 | 0 | 0.001 | 0.026 | 0.120 | 0.415 | 0.879 | 1.0 |
 //!
-//! Limits: very short documents have few distinct shingles, and match or miss at random; `min_words=5` skips those without a complete
-//! shingle. For Han, here as in all shingles, a character is a word.
+//! Limits: very short documents have few distinct shingles, and match or miss at random; `min_words=5` skips documents without a
+//! complete shingle. In Han text, each character counts as a word, as in all shingles.
 //!
 //! A megashingle shared by more than 256 documents, such as pages with the same template, is not compared exhaustively. Each document is
 //! compared with its nearest documents in the order of the next four megashingles, and with the first documents of the group.
@@ -104,7 +104,7 @@ impl MegashinglesSigner {
         }
     }
 
-    /// Passes the megashingles of a nonempty set of shingles to `each`, ordered by pair of groups.
+    /// Passes the megashingles of a nonempty set of shingles to `each`, in the order of the pairs of groups.
     fn megashingles(&self, shingles: &[u64], mut each: impl FnMut(u64)) {
         let mut minima = Vec::new();
         self.family.minima(shingles, &mut minima);
@@ -145,7 +145,7 @@ impl Signer for MegashinglesSigner {
         if words.len() < self.ngram {
             out.flag("shorter than a shingle");
         }
-        // A repeated shingle changes no minimum.
+        // A repeated shingle does not change any minimum.
         let mut set = out.take_numbers();
         shingles(words, self.ngram, self.circular, &mut set);
         let mut keys = Vec::with_capacity(self.groups * self.groups);
@@ -238,7 +238,7 @@ mod tests {
         ] {
             for (p, expected) in table {
                 let common = (p * UNION as f64).round() as u64;
-                // Another seed for every tenth of the pairs, so that the hash functions differ.
+                // A different seed for each tenth of the pairs, so that the hash functions differ.
                 let hits: u64 = (0..10)
                     .map(|seed| {
                         let typed = format!("group_size={group_size},seed={seed}");

@@ -113,7 +113,7 @@ struct MinHashSigner {
     shingling: Shingling,
     min_shingles: usize,
     family: Family,
-    /// Number of bytes of minima stored with a row if no check on the texts follows.
+    /// Number of minimum bytes stored with a row if the texts are not checked.
     sketch: usize,
     verify: Option<Box<dyn Verify>>,
 }
@@ -173,7 +173,8 @@ impl Signer for MinHashSigner {
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
         let mut shingles = out.take_numbers();
-        // A repeated shingle changes no minimum. The shingles are sorted only if distinct ones must be counted.
+        // A repeated shingle does not change any minimum. The shingles are sorted only if distinct ones must be
+        // counted.
         self.shingling.cut_all(document, &mut shingles);
         if shingles.is_empty() {
             return out.none("no shingles");
@@ -196,7 +197,8 @@ impl Signer for MinHashSigner {
         }
     }
 
-    /// Returns the estimate if there is no check. A byte agrees by chance once in 256, which is subtracted.
+    /// Returns the estimate if there is no check. Two bytes agree by chance once in 256 times; this share is
+    /// subtracted.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         if self.sketch == 0 {
             return Some(Score::EQUAL);
@@ -270,7 +272,8 @@ mod tests {
         let params = crate::algorithm::kit::examples::params(&MinHash, "verify=none,bands=32,rows=8");
         let signer = MinHash.signer(&params, &Corpus::new(9, &stats)).unwrap();
         let row = |sketch| Row { position: 0, key: 0, order: 0, doc: 0, sketch };
-        // 300 of 500 words are shared: Jaccard 0.6; 256 positions, so a standard deviation of 0.03.
+        // 300 of 500 words are shared, so the Jaccard similarity is 0.6. With 256 positions, the standard deviation is
+        // 0.03.
         let score = signer.judge(&row(&one[0].3), &row(&other[0].3)).unwrap();
         assert!((score.similarity - 0.6).abs() < 0.12, "{score:?}");
         assert_eq!(signer.judge(&row(&one[0].3), &row(&one[0].3)).unwrap().similarity, 1.0);

@@ -1,6 +1,6 @@
-//! `near_page`: a share of the keywords, the most frequent ones, with their number rounded down to whole intervals.
+//! `near_page`: a share of the keywords, the most frequent ones. Their number is rounded down to whole intervals.
 //!
-//! Source: a Chinese survey of page deduplication, "near page discovery". Cost: O(words) and one sort of the distinct ones, one row per
+//! Source: a Chinese survey of page deduplication, "near page discovery". Cost: O(words), one sort of the distinct words, one row per
 //! document.
 //!
 //! A document has sum1 distinct keywords. sum2 is the share `percentage` of sum1, and sum3 is sum2 rounded down to a multiple of

@@ -9,9 +9,9 @@
 //! N = 500,000:  df 1 -> 0.8764, 5 -> 0.9989, 50 -> 0.8949, 5,000 -> 0.6328, 250,000 -> 0.2455
 //! ```
 //!
-//! The optimum of 11.5 corresponds to a word in one of 98,716 documents. In a smaller corpus no word is that rare, so the rarest words
-//! weigh the most; `auto` moves the optimum to words in five documents of this corpus, whatever its size. Limits: signatures are
-//! comparable only within one statistics snapshot.
+//! The optimum of 11.5 corresponds to a word that occurs in one of 98,716 documents. In a smaller corpus no word is that rare, so the
+//! rarest words weigh the most; `auto` moves the optimum to words in five documents of this corpus, whatever its size. Limits:
+//! signatures are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::by_count::ByCount;
@@ -77,8 +77,8 @@ impl Algorithm for OptFreq {
     }
 }
 
-/// Returns the IDF of a word in five documents. In a corpus with at most ten documents, returns that of a word in half of them, because
-/// there is no meaningful optimum below that.
+/// Returns the IDF of a word in five documents. In a corpus with at most ten documents, it returns the IDF of a word in half of them,
+/// because no lower optimum is meaningful.
 fn optimum_of(documents: u64) -> f64 {
     (float::ln(documents as f64) - float::ln(5f64)).max(float::ln(2f64))
 }
@@ -132,7 +132,7 @@ mod tests {
         for (df, expected) in [(1, 0.8764), (5, 0.9989), (50, 0.8949), (5_000, 0.6328), (250_000, 0.2455)] {
             assert!((idf_weight(500_000, df, 11.5) - expected).abs() < 5e-5, "{df}");
         }
-        // For a word in every document, -ln(1) is -0.0, but the weight must not be.
+        // For a word in every document, -ln(1) is -0.0, but the weight must not be -0.0.
         assert_eq!(idf_weight(500_000, 500_000, 11.5).to_bits() & !(1 << 63), 0);
         // The hyperbola begins at exp(11.5) documents.
         assert!(idf_weight(98_715, 1, 11.5) < 1.0 && idf_weight(98_715, 1, 11.5) > idf_weight(98_715, 2, 11.5));

@@ -95,9 +95,9 @@ enum Value {
 /// Holds the value of [`Kind::Margin`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Margin {
-    /// How far a pair may lie below the best similarity of its documents, from 0 to 1.
+    /// How far the similarity of a pair may be below the best similarity of its documents, from 0 to 1.
     pub within: f64,
-    /// Whether it is enough to be within the margin of one of the two documents, instead of both.
+    /// Whether it is enough that a pair is within the margin of one of its two documents.
     pub either: bool,
     /// The distance up to which pairs within a cluster are kept although the margin alone would remove them.
     pub whole: Option<f64>,
@@ -185,8 +185,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Names of parameters that only set how much two documents must have in common. Algorithms with their own check, or that judge by a
-/// share, use these names.
+/// Names of parameters that only set how much two documents must have in common. Algorithms that have their own check or judge by a
+/// share use these names.
 pub const THRESHOLDS: &[&str] = &["threshold", "tau", "share", "min_common", "common"];
 
 /// Holds the checked parameters for one use of an algorithm.

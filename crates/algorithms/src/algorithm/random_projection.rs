@@ -1,15 +1,15 @@
-//! `random_projection`: compares 384 signs of random projections, of which a few may differ.
+//! `random_projection`: compares 384 signs of random projections. A few of them may differ.
 //!
 //! Source: Charikar 2002; Henzinger 2006, Finding near-duplicate web pages, algorithm C (384 bits, near-duplicates if at least 372 are
-//! equal; precision 0.50 there, compared with 0.38 for supershingles). Cost: about five operations per feature and 64 bits, one row of 68
-//! bytes per document, then one row per block for each distinct vector.
+//! equal; precision 0.50 in that paper, compared with 0.38 for supershingles). Cost: about five operations per feature and 64 bits, one
+//! row of 68 bytes per document, then one row per block for each distinct vector.
 //!
 //! Each token has a random vector of +1 and -1. It is the output of a generator seeded with the token's hash, so no table of vectors is
 //! kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits of the document.
 //! Two documents with distance k agree in one of k + 1 blocks, so the search is complete; a pair is reported once.
 //!
-//! Limits: like those of `simhash`, of which this is the wide variant. Short texts produce both false and missed pairs, and near pairs form
-//! chains. If pages from the same site share much boilerplate, most of their bits are equal.
+//! Limits: like those of `simhash`; this algorithm is its wide variant. Short texts produce both false and missed pairs, and near pairs
+//! form chains. If pages from the same site share much boilerplate, most of their bits are equal.
 //!
 //! ```text
 //! the:  + + - +        V = sum = + + - +   (2, 0, -2, 2)  ->  bits V > 0:  1 0 0 1
@@ -86,7 +86,7 @@ impl Algorithm for RandomProjection {
             _ => 384,
         };
         let distance = params.count("max_distance") as u32;
-        // Beyond that, the keys of the tables are shorter than 16 bits, and unrelated texts become candidates.
+        // Beyond that distance, the keys of the tables are shorter than 16 bits, and unrelated texts become candidates.
         if distance > bits / 16 {
             return Err(Error::usage(format!(
                 "random_projection: max_distance={distance} is too high for bits={bits}; expected at most {}, or preset=bits256, bits128 or bits64",
@@ -189,7 +189,7 @@ mod tests {
         sign(&RandomProjection, typed, text).map(|rows| Wide::read(&rows[0].3))
     }
 
-    /// Returns a text with 200 words, of which the first `changed` are replaced.
+    /// Returns a text of 200 words whose first `changed` words are replaced.
     fn text(changed: usize) -> String {
         (0..200).map(|n| if n < changed { format!("other{n} ") } else { format!("word{n} ") }).collect()
     }

@@ -135,7 +135,7 @@ impl Learner for RepeatsLearner {
     }
 
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>> {
-        /// The share of single features that may count as repeated ones, if there is enough memory.
+        /// The share of single features that may be counted as repeated, if there is enough memory.
         const RATE: f64 = 1e-3;
         /// Number of copies of the filter that exist at the same time while it is passed on.
         const AT_ONCE: u64 = 3;
@@ -193,13 +193,14 @@ impl Signer for RepeatsSigner {
         let mut counted: Vec<(u8, u64)> = features.iter().map(|&feature| (times(feature), feature)).collect();
         out.leave_numbers(features);
         let repeated = counted.iter().filter(|one| one.0 >= 2).count();
-        // Slightly less, because the product was rounded; one more feature in the lists does no harm.
+        // Slightly below the product, because it was rounded; one more feature in the lists does no harm.
         let needed = (self.check.share * count as f64 - 1e-9).ceil() as usize;
         if repeated < needed {
             return out.none("too few repeated features");
         }
         counted.sort_unstable();
-        // A document that shares this many features with this one shares one of the first ones. Features that occur once find nothing.
+        // A document that shares this many features with this one shares one of its first features. Features that occur
+        // once find nothing.
         let first = &counted[..count + 1 - needed.clamp(1, count)];
         first.iter().filter(|one| one.0 >= 2).for_each(|&(_, feature)| out.push(0, feature.into(), 0, &[]));
         if first.iter().all(|one| one.0 < 2) {

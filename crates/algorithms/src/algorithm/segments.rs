@@ -4,9 +4,10 @@
 //! fingerprint counts, O(text) for the cutting, one row for each fingerprint that may find a pair, and the fingerprints of the candidates
 //! once more.
 //!
-//! A pair shares at least M fingerprints (and, with `ratio`, that share of the smaller set). If all documents order their fingerprints the
-//! same way, the first n - M + 1 of n are enough to find it. The order is rarest first, and a fingerprint that occurs in no other document
-//! needs no row. A document with fewer than M is a duplicate only of a document with the same set.
+//! A pair shares at least M fingerprints (and, with `ratio`, at least this share of the smaller set). If all documents order their
+//! fingerprints the same way, the first n - M + 1 of n are enough to find the pair. The order is rarest first, and a fingerprint that
+//! occurs in no other document needs no row. A document with fewer than M fingerprints is a duplicate only of a document with the
+//! same set.
 //!
 //! ```text
 //! M = 3; a: p q r s (counts 2 2 3 9), b: p q r t: a is listed under p and q; common p q r -> a pair, similarity 3 / 4
@@ -112,7 +113,7 @@ struct Cutter {
     size: usize,
     /// Minimum number of words in a segment.
     least: usize,
-    /// Separates the fingerprints of these settings from those of other settings.
+    /// Separates the fingerprints of these settings from the fingerprints of other settings.
     salt: u64,
 }
 
@@ -236,7 +237,7 @@ impl Signer for SegmentsSigner<'_> {
         counted.sort_unstable();
         let enough = (counted.len() + 1).saturating_sub(self.min_common).max(1);
         // If the counts cover the corpus, a segment that occurs only in this document finds no pair. At least one row is needed: without
-        // any, a document would have no signature, and its exact copies no pairs.
+        // rows, a document would have no signature, and its exact copies would have no pairs.
         let alone = |df: u64| df <= 1 && self.stats.covers();
         let useless = counted[..enough].iter().take_while(|one| alone(one.0)).count();
         for (_, fingerprint) in &counted[useless.min(enough - 1)..enough] {
@@ -308,7 +309,7 @@ mod tests {
         assert_eq!(count("segment=equal,size=4", &words), 4);
         assert_eq!(count("segment=equal,size=5", &words), 3);
         assert_eq!(count("segment=equal,size=100,min_seg_words=1", &words), 23);
-        // Punctuation and quotes do not count, letters do.
+        // Letters count; punctuation and quotes do not.
         let rows = |text| sign(&Segments, "", text).unwrap();
         assert_eq!(rows("One, two: \"three\" four-five six."), rows("\n ONE two three four five six"));
         assert_ne!(rows("One two three four five six."), rows("One two three four five seven."));

@@ -187,8 +187,8 @@ fn second_half(feature: u64) -> u64 {
     mix64(feature ^ 0x5851_F42D_4C95_7F2D)
 }
 
-/// Returns the fingerprint of weighted features. Bit i is 1 if the total weight of features with bit i set exceeds that of the others; a
-/// tie gives `zero`.
+/// Returns the fingerprint of weighted features. Bit i is 1 if the features with bit i set have a larger total weight than the other
+/// features; a tie gives `zero`.
 fn fingerprint(features: &[(u64, i64)], bits: u32, zero: bool) -> u128 {
     let total: i64 = features.iter().map(|(_, weight)| weight).sum();
     let mut set = [0i64; 128];

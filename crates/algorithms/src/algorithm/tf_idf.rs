@@ -109,7 +109,7 @@ impl TfIdfSigner<'_> {
         }
         words[..often].sort_unstable_by_key(|counted| std::cmp::Reverse(counted.tf));
         for now in words.chunks(AT_ONCE) {
-            // Slightly more than the bound, because it was rounded.
+            // The value is slightly above the bound, because the bound was rounded.
             let bound = self.weight(now[0].tf, most, length) * (1.0 + 1e-9);
             if most > 0.0 && heaviest.lightest().is_some_and(|lightest| bound < lightest) {
                 break;

@@ -11,7 +11,7 @@
 //! RIDF measures how much lower a word's document frequency is than if its occurrences were distributed at random. A word that never occurs
 //! twice in one document has a slightly negative RIDF that tends to 0 as N grows. A larger TF then lowers its rank; this is intended. Many
 //! weights are equal near 0, so alphabetical order often decides. Limits: signatures are comparable only within one statistics snapshot.
-//! With `bm25_tf`, TF is that of `tf_idf`.
+//! With `bm25_tf`, TF is computed as in `tf_idf`.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};
@@ -165,7 +165,7 @@ mod tests {
             // A word in every document weighs -0.0001, unknown words -0.0005, "сразу" -0.05.
             assert_eq!(key(&format!(",words=3{tf}"), "Сразу пули, бета, и, альфа"), crc("альфа и пули"));
         }
-        // With a negative RIDF, a word weighs less the more often it is repeated here.
+        // With a negative RIDF, a word weighs less the more often it is repeated.
         assert_eq!(key(",words=1", "сразу сразу тотчас"), crc("тотчас"));
         assert_eq!(key("", "..."), Err("no words"));
         assert_eq!(key_over(&TfRidf, "", &stats, "И сразу пули"), Err("fewer distinct words than min_distinct"));

@@ -108,9 +108,9 @@ struct ThreePlusFiveSigner<'c> {
     stats: &'c CorpusStats,
 }
 
-/// Position of the longest sentence's hash, and bit of the rule `first`.
+/// Position of the longest sentence's hash, and bit of the `first` rule.
 const FIRST: u32 = 0;
-/// Position of the keys of two sentences, and bit of the rule `two_of_three`.
+/// Position of the keys of two sentences, and bit of the `two_of_three` rule.
 const TWO: u32 = 1;
 
 impl ThreePlusFiveSigner<'_> {

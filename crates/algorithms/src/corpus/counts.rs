@@ -7,7 +7,7 @@ use dupsift_core::cpu::ask_for;
 
 /// The number of bytes in a partial count.
 pub const COUNT_WIDTH: usize = 16;
-/// The number of leading bytes, which identify the term.
+/// The number of leading bytes that identify the term.
 pub const COUNT_GROUP: usize = 8;
 
 /// Encodes a row: term, df, cf, big-endian, so that rows sort by term.
@@ -37,10 +37,10 @@ const AT_ONCE: usize = 64;
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     term: u64,
-    /// 0 for a term that was numbered but not counted.
+    /// The document frequency; 0 for a term that was numbered but not counted.
     df: u32,
     cf: u32,
-    /// Counts from 1 in order of first occurrence; 0 marks a free slot.
+    /// The number of the term, counted from 1 in order of first occurrence; 0 marks a free slot.
     number: u32,
 }
 
@@ -52,7 +52,8 @@ pub struct Counts {
     /// Terms that occurred early, each in the slot of its lowest bits: they nearly always include the most common ones, and these slots
     /// stay in the processor's cache, unlike the table of all terms.
     early: Vec<Slot>,
-    /// The other terms, each in the slot of its upper bits or one of the next; at least half of the slots are free.
+    /// The other terms, each in the slot of its upper bits or in one of the following slots; at least half of the slots
+    /// are free.
     slots: Vec<Slot>,
     /// The number of other terms.
     terms: usize,
@@ -69,7 +70,7 @@ pub struct Counts {
 impl Counts {
     /// Creates empty counts that take about this many bytes.
     pub fn new(memory_bytes: usize) -> Counts {
-        // A slot takes 24 bytes; there are two to four per term, and half as many more while the table grows.
+        // A slot takes 24 bytes; there are two to four slots per term, and half as many more while the table grows.
         let limit = (memory_bytes / 96).clamp(FIRST, 1 << 31);
         Counts {
             early: vec![Slot::default(); EARLY],
@@ -127,7 +128,7 @@ impl Counts {
                 slot.number = self.numbered;
                 self.fresh.push(place);
             } else if slot.term != term {
-                // Nearly all of the time in a large table is waiting for memory, so it is prefetched.
+                // In a large table, nearly all of the time is spent waiting for memory, so slots are prefetched.
                 ask_for(&self.slots, slot_of(term, self.slots.len()));
                 self.late.push((term, place, times));
                 self.numbers.push(0);
@@ -172,7 +173,7 @@ impl Counts {
         self.slots = slots;
     }
 
-    /// Returns how many terms may be counted between two drains: a document with more should be a separate part.
+    /// Returns how many terms may be counted between two drains: a document with more terms should be a separate part.
     pub fn limit(&self) -> usize {
         self.limit
     }
@@ -187,7 +188,7 @@ impl Counts {
         (self.occurrences, self.terms, self.numbered) = (0, 0, 0);
         let slots = self.early.iter_mut().chain(&mut self.slots).map(std::mem::take);
         slots.filter(|slot| slot.df > 0).try_for_each(|slot| each(slot.term, slot.df, slot.cf))?;
-        // A document with more words than the limit has made these longer than any other document needs.
+        // A document with more words than the limit has made these buffers longer than any other document needs.
         if self.slots.len() / 4 > self.limit {
             self.slots = vec![Slot::default(); FIRST];
             (self.numbers, self.fresh) = Default::default();

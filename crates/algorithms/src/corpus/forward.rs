@@ -1,8 +1,8 @@
 //! The forward index: the words of each document and their counts, stored compactly as word numbers.
 //!
-//! A signature that depends only on how often each word occurs can be computed from it once all documents are counted, without another
-//! pass over the corpus. Words are numbered in the vocabulary of one worker between two drains of its counts ([`Counts`](super::Counts)
-//! assigns the numbers); the most common words come early, so most numbers are small.
+//! A signature that depends only on how often each word occurs can be computed from this index once all documents are counted, without
+//! another pass over the corpus. Words are numbered in the vocabulary of one worker between two drains of its counts
+//! ([`Counts`](super::Counts) assigns the numbers); the most common words come early, so most numbers are small.
 //!
 //! ```text
 //! document = number, bytes in the text, words of the text; with first lines also 0, or 1 and the words of the first line
@@ -158,7 +158,7 @@ pub struct Records<'r> {
 pub struct Record<'v> {
     /// The number of the document.
     pub doc: u64,
-    /// The number of bytes in its text.
+    /// The number of bytes in the text of the document.
     pub text_bytes: u64,
     /// The words of the document.
     pub words: KeptWords<'v>,
@@ -287,7 +287,7 @@ pub mod tests {
         pub records: Vec<u8>,
     }
 
-    /// Counts texts and stores their words, and those of their first lines if `first_lines` is set.
+    /// Counts texts and stores their words, and the words of their first lines if `first_lines` is set.
     pub fn written(pipeline: &Pipeline, texts: &[String], first_lines: bool) -> Written {
         let (mut counts, mut words, mut records) = (Counts::new(0), Vocabulary::default(), Vec::new());
         for (doc, text) in texts.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Corpus-wide statistics: counts of words and sentences, and what is derived from them.
+//! Corpus-wide statistics: counts of words and sentences, and values derived from them.
 
 mod counts;
 mod forward;

@@ -31,7 +31,8 @@ impl CorpusStats {
         CorpusStats::new(0, 0, 0, TermTable::empty(), TermTable::empty())
     }
 
-    /// Creates the statistics of `documents` documents with at least one word and `tokens` words in all. For `snapshot`, see [`snapshot`].
+    /// Creates the statistics of `documents` documents with at least one word and `tokens` words in all. `snapshot` is
+    /// the result of [`snapshot`].
     pub fn new(documents: u64, tokens: u64, snapshot: u64, words: TermTable, features: TermTable) -> CorpusStats {
         let idf = (0..=documents.min(KEPT_IDF)).map(|df| idf_bm25(documents, df)).collect();
         CorpusStats {

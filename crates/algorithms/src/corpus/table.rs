@@ -91,7 +91,7 @@ pub(super) fn record(term: u64, df: u64, cf: u64) -> [u8; RECORD] {
 pub struct Found {
     /// The number of documents that contain the term.
     pub df: u64,
-    /// How often it occurs in them.
+    /// The total number of occurrences in these documents.
     pub cf: u64,
     /// The position of the term in the table.
     pub at: usize,
@@ -102,8 +102,8 @@ pub struct TermTable {
     terms: Option<Mmap>,
     index: Option<Mmap>,
     ranks: Ranks,
-    /// The most common terms, each in the slot of its highest bits or one of the next: most lookups end here, and these slots stay in
-    /// the processor's cache. A df of 0 marks a free slot.
+    /// The most common terms, each in the slot of its highest bits or in one of the following slots: most lookups end here, and these
+    /// slots stay in the processor's cache. A df of 0 marks a free slot.
     common: Vec<(u64, Found)>,
 }
 
@@ -157,7 +157,7 @@ impl TermTable {
         self.len() == 0
     }
 
-    /// Returns the term, df and cf at `at`, below [`TermTable::len`].
+    /// Returns the term, df and cf at position `at`, which must be below [`TermTable::len`].
     pub fn entry(&self, at: usize) -> (u64, u64, u64) {
         let record = &self.bytes()[at * RECORD..(at + 1) * RECORD];
         let part = |from: usize| {
@@ -232,8 +232,8 @@ impl TermTable {
         self.common(term).or_else(|| self.find(term, self.range(term)?))
     }
 
-    /// Like [`TermTable::get`] for many terms, in their order, but faster: each step prefetches what the next one reads, so that the waits
-    /// for memory, nearly all of the cost of a lookup in a large table, overlap.
+    /// Like [`TermTable::get`] for many terms, in their order, but faster: each step prefetches the memory that the next one reads, so
+    /// that the waits for memory overlap. These waits are nearly all of the cost of a lookup in a large table.
     pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<Found>)) {
         let mut places = [const { Place::Nowhere }; AT_ONCE];
         let index = self.index();

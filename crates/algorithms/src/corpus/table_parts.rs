@@ -1,4 +1,5 @@
-//! Writes the term table on many threads: each sums the counts of a range of terms, and the ranges are consecutive in the file.
+//! Writes the term table on many threads: each thread sums the counts of a range of terms, and the ranges are
+//! consecutive in the file.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -22,7 +23,7 @@ pub struct TermTableParts {
     moved: Condvar,
 }
 
-/// The state of the part that gets its position in the file next.
+/// The state of the part whose position in the file is determined next.
 #[derive(Default)]
 struct Turn {
     next: usize,
@@ -92,7 +93,7 @@ pub struct TermTablePart<'p> {
     bytes: Vec<u8>,
     first: Option<u64>,
     last: Option<u64>,
-    /// The position of the next bytes; `None` until this part has its position in the file.
+    /// The position of the next bytes in the file; `None` until the position of this part is known.
     place: Option<u64>,
     ended: bool,
 }

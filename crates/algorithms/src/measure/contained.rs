@@ -1,7 +1,7 @@
 //! Containment (Broder 1997): how much of one text is in another.
 //!
-//! Texts are compared by their distinct 3-grams (of words; for Han, of characters) and their distinct numbers, in digits with or without
-//! thousands separators, or in words. A comparison takes O(|A| + |B|); a text takes 8 bytes per distinct gram.
+//! Texts are compared by their distinct 3-grams (of words or, in Han text, of characters) and their distinct numbers, in digits with or
+//! without thousands separators, or in words. A comparison takes O(|A| + |B|); a text takes 8 bytes per distinct gram.
 //!
 //! A saved page has dates, counters and addresses around its text, which differ each time it is saved. So in a long text, numbers that
 //! occur only in the first or last twentieth, and not in the first line, belong to its frame and do not count as facts.
@@ -49,7 +49,7 @@ pub fn write_contents(document: &Analysis<'_>, out: &mut Vec<u64>) {
     out.append(&mut own);
 }
 
-/// Writes the hash of each distinct number; a number in words has that of its digits.
+/// Writes the hash of each distinct number; a number written in words has the hash of its digits.
 fn write_numbers(document: &Analysis<'_>, out: &mut Vec<u64>) {
     let text = document.text();
     let frame = if document.tokens().len() < LEAST_WITH_FRAME { 0 } else { text.len() / FRAME };
@@ -58,7 +58,7 @@ fn write_numbers(document: &Analysis<'_>, out: &mut Vec<u64>) {
     if let Some(line) = document.first_line().filter(|_| frame > 0) {
         each_number(line.text(), |_, hash| out.push(hash));
     }
-    // If a number also occurs inside, that occurrence sorts first, and the one in the frame is removed.
+    // If a number also occurs outside the frame, that occurrence sorts first, and the one in the frame is removed.
     out.sort_unstable();
     out.dedup_by_key(|number| *number & !IN_FRAME);
 }
@@ -93,15 +93,16 @@ impl Part {
 /// How much of one text another one contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contained {
-    /// Distinct grams.
+    /// The contained part of the distinct grams.
     pub grams: Part,
-    /// Distinct numbers.
+    /// The contained part of the distinct numbers.
     pub numbers: Part,
-    /// Distinct numbers outside the frame.
+    /// The contained part of the distinct numbers outside the frame.
     pub facts: Part,
 }
 
-/// Returns how much of each text the other contains, given what [`write_contents`] wrote: of `a` in `b`, and of `b` in `a`.
+/// Returns how much of `a` is in `b`, and how much of `b` is in `a`. Both texts are given as written by
+/// [`write_contents`].
 pub fn contained(a: &[u64], b: &[u64]) -> [Contained; 2] {
     let ([numbers_a, _, grams_a], [numbers_b, _, grams_b]) = (parts(a), parts(b));
     let grams = common(grams_a, grams_b) as u64;
@@ -133,7 +134,7 @@ fn common_numbers(a: &[u64], b: &[u64]) -> (u64, [u64; 2]) {
     (all, facts)
 }
 
-/// Returns how the titles of two texts differ, given what [`write_contents`] wrote.
+/// Returns how the titles of two texts differ. Both are given as written by [`write_contents`].
 pub fn titles_differ(a: &[u64], b: &[u64]) -> Option<TitleDifference> {
     title_difference([a, b].map(|contents| {
         let [_, title, grams] = parts(contents);
@@ -159,7 +160,7 @@ fn parts(contents: &[u64]) -> [&[u64]; 3] {
     [numbers, title, grams]
 }
 
-/// Splits a list with a length prefix from what follows it.
+/// Splits a list with a length prefix from the values that follow it.
 fn counted(values: &[u64]) -> (&[u64], &[u64]) {
     let Some((&length, rest)) = values.split_first() else { return (&[], &[]) };
     rest.split_at_checked(length as usize).unwrap_or((rest, &[]))
@@ -180,7 +181,8 @@ mod tests {
         contained(&contents(a), &contents(b))
     }
 
-    /// The date of a saved page belongs to its frame; the same date in a short text, in the first line or inside is a fact.
+    /// The date of a saved page belongs to its frame; the same date in a short text, in the first line or outside the
+    /// frame is a fact.
     #[test]
     fn numbers_of_the_frame_are_no_facts() {
         let words = |count: usize| "word ".repeat(count);
@@ -189,11 +191,11 @@ mod tests {
         let [a, b] = of(&page("5 may", "7"), &page("6 may", "7"));
         assert_eq!((a.numbers, a.facts, b.facts), (part(1, 2), part(1, 1), part(1, 1)));
         assert_eq!(facts(&page("5 may", "7"), &page("5 may", "8")), part(0, 1));
-        // A number of the frame counts if it also occurs inside or in the first line.
+        // A number in the frame counts if it also occurs outside the frame or in the first line.
         assert_eq!(facts(&page("5 may", "5"), &page("6 may", "5")), part(1, 1));
         assert_eq!(facts(&format!("Notice 5\n{}", words(600)), &format!("Notice 6\n{}", words(600))), part(0, 1));
         assert_eq!(facts(&format!("Title\n5 {}", words(100)), &format!("Title\n6 {}", words(100))), part(0, 1));
-        // A number inside matches one in the frame of the other text.
+        // A number outside the frame matches a number in the frame of the other text.
         assert_eq!(facts(&page("6 may", "5"), &page("5 may", "7")), part(1, 1));
     }
 

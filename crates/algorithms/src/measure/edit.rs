@@ -1,7 +1,7 @@
 //! Similarity by the minimum number of insertions and deletions: 2 LCS / (|a| + |b|), as Perl's String::Similarity computes it.
 //!
-//! The value is that of Myers' O(ND) algorithm; it is computed bit-parallel within the band that the threshold allows
-//! ([`super::subsequence`]). A [`Profile`] bounds it from above for the cost of two lookups.
+//! The value equals the result of Myers' O(ND) algorithm; it is computed bit-parallel within the band that the
+//! threshold allows ([`super::subsequence`]). A [`Profile`] bounds it from above for the cost of two lookups.
 
 use super::subsequence::{Decided, common_in_order};
 
@@ -40,9 +40,9 @@ pub fn may_reach(common: usize, all: usize, threshold: f64) -> bool {
 
 /// The number of a sequence's elements in each of 256 hash classes.
 ///
-/// In each class, two sequences have at most the smaller of both counts in common, in any order: the sum of these bounds their LCS. This
-/// rejects most pairs of unrelated Chinese texts without an alignment, but few Russian or English ones, whose letters are always the
-/// same.
+/// In each class, two sequences have at most the smaller of the two counts in common, in any order, so the sum of these minima bounds
+/// their LCS. This rejects most pairs of unrelated Chinese texts without an alignment, but few Russian or English ones, whose letters
+/// are always the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile(pub [u32; 256]);
 
@@ -56,7 +56,7 @@ impl Profile {
     }
 }
 
-/// Returns an upper bound of the LCS of two sequences with these profiles.
+/// Returns an upper bound on the LCS of two sequences with these profiles.
 pub fn most_common(a: &[u32], b: &[u32]) -> usize {
     a.iter().zip(b).map(|(&a, &b)| u64::from(a.min(b))).sum::<u64>() as usize
 }

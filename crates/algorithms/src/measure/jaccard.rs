@@ -13,8 +13,8 @@ pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
 
 /// Returns how many values two sorted slices share; repeated values count as often as both have them. O(|A| + |B|).
 ///
-/// Both are split at the middle value of the first, and the two halves are merged in parallel: each step of a merge depends on the
-/// previous one, and two merges overlap their latencies.
+/// Both slices are split at the middle value of the first one, and the two halves are merged in parallel: each step of a merge
+/// depends on the previous one, and two merges overlap their latencies.
 pub fn common<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
     let Some(&middle) = a.get(a.len() / 2) else { return 0 };
     let (a, upper_a) = a.split_at(a.partition_point(|x| *x < middle));
@@ -43,15 +43,16 @@ fn merged<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
     common
 }
 
-/// Returns [`common`] of two sorted slices of distinct values if it is at least `least`. Ends as soon as too many values of the smaller
-/// set are missing: for dissimilar sets of hashes after a fraction of the smaller one, whatever the size of the larger one.
+/// Returns [`common`] of two sorted slices of distinct values if it is at least `least`. Stops as soon as too many values of the
+/// smaller set are missing. For dissimilar sets of hashes, this is after a fraction of the smaller set, whatever the size of the larger
+/// one.
 pub fn common_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let mut may_miss = small.len().checked_sub(least)?;
     let stride = (large.len() / small.len().max(1)).max(1);
     let (mut rest, mut common) = (large, 0);
     for value in small {
-        // Advances in strides of the average distance between two values, then halves the last one.
+        // Advances in strides of the average distance between two values, then halves the last stride.
         let mut reach = stride;
         while reach < rest.len() && rest[reach - 1] < *value {
             reach += stride;

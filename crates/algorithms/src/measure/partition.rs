@@ -14,7 +14,7 @@ use super::Retrieval;
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Partitions {
     documents: u128,
-    /// Ordered pairs of documents that are together in both.
+    /// Ordered pairs of documents that are together in both partitions.
     together: u128,
     /// Ordered pairs that are together in the truth.
     together_true: u128,
@@ -39,7 +39,7 @@ impl Partitions {
         self.recall += square / true_size as f64;
     }
 
-    /// Adds this many documents that are alone in both.
+    /// Adds this many documents that are alone in both partitions.
     pub fn add_alone(&mut self, documents: u64) {
         self.documents += u128::from(documents);
         self.precision += documents as f64;

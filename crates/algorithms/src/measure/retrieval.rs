@@ -1,4 +1,5 @@
-//! Precision, recall, their harmonic mean F, and gamma: how much of what was found is right, and how much of what is right was found.
+//! Precision, recall, their harmonic mean F, and gamma: the share of found items that are right, and the share of right
+//! items that were found.
 //!
 //! A figure without a denominator is undefined, which is neither 0 nor 1: an algorithm that reports nothing has no precision.
 

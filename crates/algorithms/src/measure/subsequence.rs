@@ -9,7 +9,7 @@
 
 use hashbrown::HashMap;
 
-/// A comparison was stopped because it would take too many steps.
+/// The error for a comparison that was stopped because it would take too many steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undecided;
 
@@ -18,7 +18,7 @@ pub type Decided<T> = Result<Option<T>, Undecided>;
 
 /// The minimum number of elements off the diagonal that the first band covers: a few blocks.
 const NARROW: usize = 1024;
-/// The factor by which the next band is wider.
+/// How many times as wide the next band is.
 const WIDEN: usize = 2;
 /// Elements below this, mainly letters, are numbered without a lookup.
 const LETTERS: usize = 1 << 11;
@@ -33,7 +33,7 @@ const STEPS_OF_32_BITS: u64 = 1 << 34;
 /// Returns the length of the longest common subsequence if it is at least `least`.
 ///
 /// # Errors
-/// Returns [`Undecided`] if that would take more than `most_steps` of about a nanosecond each.
+/// Returns [`Undecided`] if that would take more than `most_steps` steps of about a nanosecond each.
 pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> Decided<usize> {
     let (first, second) = if a.len() < b.len() { (b, a) } else { (a, b) };
     if second.len() < least {
@@ -246,7 +246,7 @@ fn zeros(ones: &[u64]) -> usize {
     ones.iter().map(|ones| ones.count_zeros() as usize).sum()
 }
 
-/// The bits after the rows so far.
+/// The bits after the rows processed so far.
 struct State {
     ones: Vec<u64>,
     /// The last block that may contain a 0.
@@ -334,7 +334,7 @@ mod tests {
         row[b.len()]
     }
 
-    /// Tries lengths of many blocks, small and large alphabets, and all thresholds, which takes several bands.
+    /// Tries lengths of many blocks, small and large alphabets, and all thresholds, so that several bands are needed.
     #[test]
     fn equals_the_definition_in_every_band() {
         for (kinds, changes) in [(2, 300), (2, 2_000), (40, 900), (100_000, 1_500), (100_000, 0)] {
@@ -370,7 +370,7 @@ mod tests {
         near.remove(5_000);
         near.insert(15_000, 7);
         assert_eq!(common_in_order(&a, &near, 15_000, most / 4), Ok(Some(19_999)));
-        // Lengths, and words that only one sequence has, decide without processing a row.
+        // Lengths and words that only one sequence has decide the result before any row is processed.
         assert_eq!(common_in_order(&a, &b[..9_999], 10_000, 0), Ok(None));
         assert_eq!(common_in_order(&a, &random(3, 20_000, 1)[..], 15_000, most / 4), Ok(None));
         // Too many elements to number in time.

@@ -1,4 +1,5 @@
-//! The word that distinguishes two texts: a template filled in for another town repeats a different word again and again.
+//! The word that distinguishes two texts: a template filled in for a different town repeats a different word again and
+//! again.
 //!
 //! ```text
 //! u = "Bern: the mayor of Bern speaks"    {bern 2, the 1, mayor 1, of 1, speaks 1}
@@ -10,10 +11,11 @@
 
 use dupsift_text::Analysis;
 
-/// The number of low bits that hold the count of a word in the text; the others are the upper bits of its hash.
+/// The number of low bits that hold the count of a word in the text; the other bits are the upper bits of its hash.
 const COUNT: u32 = 16;
 
-/// Appends the number of words in a text, the number of distinct ones, and these with their counts, ordered by hash.
+/// Appends the number of words in a text, the number of distinct words, and the distinct words with their counts,
+/// ordered by hash.
 pub fn write_word_counts(document: &Analysis<'_>, out: &mut Vec<u64>) {
     let mut hashes: Vec<u64> = document.words().iter().map(|word| word.hash >> COUNT).collect();
     hashes.sort_unstable();
@@ -24,7 +26,7 @@ pub fn write_word_counts(document: &Analysis<'_>, out: &mut Vec<u64>) {
     out[at - 1] = (out.len() - at) as u64;
 }
 
-/// Splits the word counts that [`write_word_counts`] wrote from what follows them.
+/// Splits the word counts that [`write_word_counts`] wrote from the values that follow them.
 pub fn split_word_counts(evidence: &[u64]) -> (&[u64], &[u64]) {
     let distinct = evidence.get(1).map_or(0, |&distinct| distinct as usize);
     evidence.split_at_checked(2 + distinct).unwrap_or((evidence, &[]))

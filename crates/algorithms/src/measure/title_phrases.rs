@@ -1,6 +1,6 @@
 //! Titles that follow the same pattern: the names of two functions, or the rules of two counties.
 //!
-//! A version with another title still contains the phrases of the old title in its text. If two pages from one template have different
+//! A version with a different title still contains the phrases of the old title in its text. If two pages from one template have different
 //! titles, each has a phrase of its own title that the other page lacks, and usually repeats it. Names without white space always differ if
 //! they are not equal: no version renames a function.
 //!
@@ -19,7 +19,7 @@ use dupsift_core::hash::hash64;
 use dupsift_text::shingle::shingles;
 use dupsift_text::{Analysis, first_title, is_han};
 
-/// A title with more tokens is a paragraph.
+/// The maximum number of tokens in a title; a longer first line is a paragraph.
 const LONGEST: usize = 40;
 /// Two words with the same first letters are forms of one word.
 const STEM: usize = 4;
@@ -29,9 +29,9 @@ const HEAD: usize = 3;
 /// How the titles of two texts name different things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TitleDifference {
-    /// Both are names without white space, and differ.
+    /// Both titles are names without white space, and differ.
     Name,
-    /// Each has a phrase that the other text lacks, and one text repeats its phrase.
+    /// Each title has a phrase that the other text lacks, and one text repeats its phrase.
     Phrase,
 }
 
@@ -118,8 +118,8 @@ impl<'t> Title<'t> {
     }
 }
 
-/// Returns how the titles of two texts differ; `None` if they do not, or if one text has no title. Each text is given as its title and
-/// its distinct 3-grams in ascending order.
+/// Returns how the titles of two texts differ; `None` if they do not differ, or if one text has no title. Each text is given as its
+/// title and its distinct 3-grams in ascending order.
 pub fn title_difference([a, b]: [(&[u64], &[u64]); 2]) -> Option<TitleDifference> {
     let (title_a, title_b) = (Title::of(a.0)?, Title::of(b.0)?);
     if title_a.name != 0 && title_b.name != 0 {

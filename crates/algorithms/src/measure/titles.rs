@@ -2,7 +2,7 @@
 //!
 //! Two texts can share nearly everything and still be about different things: the rules of two committees, the pages of two functions.
 //! Often only the title distinguishes them. So a document is kept if its first line has a word that is far rarer in the other text,
-//! unless the two texts share rare words, which texts about the same thing do and pages from one template do not. More rare words are
+//! unless the two texts share rare words: texts about the same thing do so, and pages from one template do not. More rare words are
 //! needed if the missing word is a name that the text repeats. A pair that is far more similar than any other is exempt. Titles that are
 //! two names, or one pattern with two phrases, always differ: see `title_phrases`.
 //!
@@ -18,20 +18,20 @@ use super::versions::{Both, HAIR};
 use super::{TitleDifference, Versions};
 use dupsift_core::row::{Related, RelationKind};
 
-/// A first line with more words is a paragraph, and names nothing.
+/// The maximum number of words in a title; a longer first line is a paragraph, and names nothing.
 pub const LONGEST_TITLE: u64 = 40;
-/// A title with at most this many different words is a name, for which shared rare words cannot compensate.
+/// A title with at most this many different words is a name. Shared rare words cannot compensate for a different name.
 const NAME: u64 = 2;
 /// The minimum number of different shared rare words: in a short text, a single one has a large share of the weight.
 const RARE_WORDS: u64 = 3;
-/// The factor by which more of the text must be shared rare words if the missing word is repeated in the text.
+/// If the missing word is repeated in the text, the share of shared rare words must be this many times as large.
 const REPEATED: f64 = 5.0;
 
 /// The first line of one text compared with another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TitleWords {
     /// How much rarer a word of the first line is in the other text, as a share of its occurrences, for the word with the largest share: 1
-    /// if the other text does not have it; 0 if there is no title.
+    /// if the other text lacks the word; 0 if there is no title.
     pub missing: f64,
     /// The word with that share, numbered as in [`Surplus`](super::Surplus); 0 if no word is missing.
     pub word: u64,

@@ -6,14 +6,16 @@
 //! 1. The facts agree: at least `numbers` of the distinct numbers of the text that has fewer are in the other one, or at least `both` of
 //!    the 3-grams of each are in the other.
 //! 2. No single word distinguishes the two: none occurs so much more often in one of them that the surplus has more than `word` of that
-//!    text's weight (in a short text, more than `short` average words). Skipped if the first lines are equal.
+//!    text's weight (in a short text, more than `short` average words). This condition is skipped if the first lines are equal.
 //! 3. A pair that passes is a version if it is contained: at least `contained` of the 3-grams of one are in the other. Then condition 2
 //!    only applies to the better contained text, because the other one may add anything.
-//! 4. Or if it is isolated: its cosine exceeds by `gap` the next best that either document has outside the near group (the two, and
-//!    everything with a cosine of `near` to either).
-//! 5. Or if both have the same title and nothing outside the near group is more similar. All other pairs only share a template.
-//! 6. Documents from one template share what the template says. So if more than ten other documents are less than `gap` less similar
-//!    to the better contained text than the other one of the pair, at least `crowd` of its 3-grams must be in the other one.
+//! 4. A pair is also a version if it is isolated: its cosine exceeds the next best cosine of either document outside the near group
+//!    by `gap`. The near group consists of the two documents and everything with a cosine of at least `near` to either.
+//! 5. A pair is also a version if both have the same title and nothing outside the near group is more similar. All
+//!    other pairs only share a template.
+//! 6. Documents from the same template share the text of the template. Suppose that the similarity of more than ten other documents
+//!    to the better contained text is less than `gap` below that of its partner. Then at least `crowd` of its 3-grams must be in
+//!    the partner.
 //!
 //! ```text
 //! u "report for 3 May: rates rise"      v "report for 4 May: rates rise"
@@ -28,7 +30,7 @@ const MOST_OF_BOTH: f64 = 0.8;
 /// The tolerance in comparisons, because similarities are Float32.
 pub(super) const HAIR: f64 = 1e-6;
 
-/// More documents than this that are about as similar as the other one of a pair make a crowd.
+/// The maximum number of other documents about as similar as the partner in a pair; more of them make a crowd.
 pub const CROWD: usize = 10;
 
 /// The rule with its limits.
@@ -36,9 +38,9 @@ pub const CROWD: usize = 10;
 pub struct Versions {
     /// The minimum cosine of a pair, which is also used as the next best if there is none.
     pub least: f64,
-    /// The share of the numbers, in the text with fewer, that must be in the other.
+    /// The share of the numbers in the text with fewer numbers that must be in the other text.
     pub numbers: f64,
-    /// The share of the 3-grams of each that must be in the other if the numbers differ.
+    /// The share of each text's 3-grams that must be in the other text if the numbers differ.
     pub both: f64,
     /// The maximum share of a text's weight that the surplus of one word may have.
     pub word: f64,
@@ -46,9 +48,9 @@ pub struct Versions {
     pub short: f64,
     /// The minimum share of 3-grams that must be in the other text for a text to be contained.
     pub contained: f64,
-    /// The same minimum if many other documents are about as similar.
+    /// The minimum share of 3-grams if many other documents are about as similar.
     pub crowd: f64,
-    /// By how much the cosine must exceed the next best.
+    /// The minimum difference between the cosine of a pair and the next best cosine.
     pub gap: f64,
     /// The minimum cosine within a near group.
     pub near: f64,
@@ -66,7 +68,7 @@ pub struct Versions {
 /// The comparison of two first lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstLine {
-    /// Whether they are equal, and few others have the same line.
+    /// Whether the two first lines are equal, and few other documents have the same line.
     pub same: bool,
     /// Whether both may be titles.
     pub titles: bool,
@@ -77,7 +79,7 @@ pub struct FirstLine {
 pub struct Surplus {
     /// The share of the text's weight that the surplus has.
     pub share: f64,
-    /// The word, by a number of the algorithm that found it; 0 if there is none.
+    /// The word, as a number defined by the algorithm that found it; 0 if there is none.
     pub word: u64,
     /// The number of words in the text, including repeated ones.
     pub words: u64,
@@ -88,11 +90,11 @@ pub struct Surplus {
 pub struct Both {
     /// The cosine of the two.
     pub cosine: f64,
-    /// How much of a is in b, and of b in a.
+    /// How much of a is in b, and how much of b is in a.
     pub contained: [Contained; 2],
     /// The surplus of a over b, and of b over a.
     pub surplus: [Surplus; 2],
-    /// The comparison of their first lines.
+    /// The comparison of the first lines of a and b.
     pub lines: FirstLine,
     /// The best cosine of either document outside the near group.
     pub next_best: f64,
@@ -200,7 +202,8 @@ mod tests {
         Contained { grams: part(grams), numbers: part(numbers), ..Contained::default() }
     }
 
-    /// Two texts of 1000 words, 500 of 1000 3-grams in common, no numbers, no word that distinguishes them, near others.
+    /// Two texts of 1000 words, 500 of 1000 3-grams in common, no numbers, no word that distinguishes them, and other
+    /// documents that are nearly as similar.
     fn both() -> Both {
         let surplus = Surplus { share: 0.01, word: 7, words: 1000 };
         let contained = contained((500, 1000), (0, 0));
@@ -239,7 +242,7 @@ mod tests {
         let alone = Both { next_best: 0.55, ..both() };
         for surplus in [[heavy, alone.surplus[0]], [alone.surplus[0], heavy]] {
             assert_eq!(outcome(Both { surplus, ..alone }), (RelationKind::Template, Why::Word));
-            // Skipped if the first lines are equal.
+            // The condition is skipped if the first lines are equal.
             let lines = FirstLine { same: true, titles: false };
             assert_eq!(outcome(Both { surplus, lines, ..alone }), (RelationKind::Version, Why::Alone));
         }
@@ -263,7 +266,7 @@ mod tests {
         assert_eq!(of(879, 1000, 2000, [light, heavy]), (RelationKind::Template, Why::Near));
     }
 
-    /// Answers below one long prompt share nine tenths of their text.
+    /// Answers after the same long prompt share nine tenths of their text.
     #[test]
     fn in_a_crowd_nearly_all_must_be_contained() {
         let of = |common, crowded| {

@@ -13,7 +13,7 @@ use dupsift_text::{Pipeline, TextOptions};
 /// The output of an algorithm for one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
-    /// The rows that are matched with those of other texts; empty if there is a reason.
+    /// The rows that are matched with the rows of other texts; empty if the text has no signature.
     pub rows: Vec<SignatureRow>,
     /// The sketch that filters candidate pairs, if the method keeps one.
     pub sketch: Vec<u64>,
@@ -24,7 +24,7 @@ pub struct Signature {
 /// One row of a signature: texts that share position and key are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureRow {
-    /// The index of the key among those of the algorithm: a table, a band or a rule.
+    /// The index of the key among the algorithm's keys: a table, a band or a rule.
     pub position: u32,
     /// The key.
     pub key: u128,

@@ -15,9 +15,9 @@ pub struct Bound<'c> {
     pub label: String,
     /// The method.
     pub signer: Box<dyn Signer + 'c>,
-    /// The layout of its signatures.
+    /// The layout of the algorithm's signatures.
     pub scheme: SignatureScheme,
-    /// The margin that filters its judged pairs.
+    /// The margin that filters the algorithm's judged pairs.
     pub margin: Option<Margin>,
     /// Whether documents are compared only within their scopes.
     pub scoped: bool,
@@ -31,7 +31,7 @@ impl<'c> Bound<'c> {
     /// Returns an error for parameters that contradict each other.
     pub fn new(label: String, algorithm: &dyn Algorithm, params: &Params, corpus: &Corpus<'c>) -> Result<Bound<'c>> {
         let signer = algorithm.signer(params, corpus)?;
-        // An algorithm with its own parameter `verify` does this check itself.
+        // An algorithm with its own `verify` parameter does this check itself.
         let own = algorithm.facts().params.iter().any(|spec| spec.name == VERIFY.name);
         let check = params.verify(VERIFY.name).filter(|_| !own);
         let check = check.and_then(|(name, threshold)| check_of(name, threshold, Shingling::DEFAULT));
@@ -53,7 +53,7 @@ impl<'c> Bound<'c> {
         Ok(bound)
     }
 
-    /// Returns the layout of its rows in a corpus with this many documents.
+    /// Returns the layout of the algorithm's rows in a corpus with this many documents.
     pub fn layout(&self, documents: u64) -> RowLayout {
         RowLayout::new(self.scheme.shape, documents).scoped(self.scoped)
     }
@@ -83,8 +83,8 @@ impl<'c> Bound<'c> {
         self.check.as_deref().filter(|_| self.verifies_last()).map(Check::one)
     }
 
-    /// Returns whether the check requested by `verify=` runs after a rule over all pairs. For equal signatures it runs before, because they
-    /// have no other score.
+    /// Returns whether the check requested by `verify=` runs after a rule over all pairs. For equal signatures it runs before the rule,
+    /// because they have no other score.
     fn verifies_last(&self) -> bool {
         let has_score = self.signer.verify().is_some() || !self.scheme.is_equivalence();
         self.check.is_some() && has_score && (self.margin.is_some() || self.relating().is_some())
@@ -142,7 +142,7 @@ impl<'b> Check<'b> {
         [Some(self.first), self.second].into_iter().flatten()
     }
 
-    /// Appends the evidence of one document; with two checks, the length of the first one's evidence precedes both.
+    /// Appends the evidence of one document; with two checks, the length of the first check's evidence comes first.
     pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let Some(second) = self.second else { return self.first.evidence(document, out) };
         let at = out.len();

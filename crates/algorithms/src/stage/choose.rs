@@ -1,4 +1,4 @@
-//! Chooses the kept partner in favor of which a document is removed, if any, for the survivor rule.
+//! Chooses, for the survivor rule, the kept partner that replaces a removed document, if there is one.
 
 use std::collections::BTreeMap;
 
@@ -29,14 +29,15 @@ pub fn nearest(partners: &mut [Partner], better: impl Fn(u64, u64) -> bool) -> (
 
 /// Chooses a partner that contains the document: the one with most of its 3-grams, then the most similar, then the best.
 ///
-/// Only the [`MOST_LOOKED_AT`] most similar partners are compared; among equally similar ones, the best.
+/// Only the [`MOST_LOOKED_AT`] most similar partners are compared; among equally similar partners, the best ones are
+/// compared.
 pub struct Chooser<B> {
     bounds: Bounds,
     better: B,
     /// The number of documents that are kept although they form a pair with a kept one, by reason.
     pub stays: BTreeMap<Stays, u64>,
     /// The number of kept partners that such documents were not compared with; a partner that several algorithms found may count once for
-    /// each.
+    /// each algorithm.
     pub not_looked_at: u64,
 }
 

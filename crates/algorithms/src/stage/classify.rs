@@ -19,7 +19,7 @@ pub trait Known {
     /// Returns how much of each document the other contains, and how their titles differ. `None` for copies.
     fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)>;
 
-    /// Compares their first lines.
+    /// Compares the first lines of two documents.
     fn first_lines(&self, a: u64, b: u64) -> FirstLine;
 }
 
@@ -28,7 +28,7 @@ pub fn near(rule: &Versions) -> f32 {
     rule.near as f32
 }
 
-/// Returns the similarity from which other documents are about as similar as those of this pair.
+/// Returns the minimum similarity at which other documents are about as similar as the documents of this pair.
 pub fn as_near(rule: &Versions, pair: &Pair) -> f32 {
     pair.score.similarity - rule.gap as f32
 }

@@ -1,4 +1,5 @@
-//! clusters: connected components of one algorithm's pairs, each with its best document and the similarity of the others to it.
+//! clusters: connected components of one algorithm's pairs, with the best document of each and the similarity of the
+//! other documents to it.
 //!
 //! A class of equal documents is one node, named by its smallest document. The driver provides the arrays, which have one number per
 //! document, all 0 at the start, so it decides where they are stored. A driver that processes one component at a time numbers the documents
@@ -47,9 +48,9 @@ impl<'c, C: Classes> Clusters<'c, C> {
         }
     }
 
-    /// Adds a class of two or more, or a document that is in a pair and alone in its class. Call it once for each of these, after all pairs
-    /// have been joined. `preferred` is the best of the added documents, and `better` returns whether one document is better than another.
-    /// Returns the root of the cluster.
+    /// Adds a class of two or more documents, or a document that is in a pair and alone in its class. Call this once for each such class
+    /// and document, after all pairs have been joined. `preferred` is the best of the added documents, and `better` returns whether one
+    /// document is better than another. Returns the root of the cluster.
     pub fn member(&mut self, representative: u64, preferred: u64, better: impl Fn(u64, u64) -> bool) -> u64 {
         let root = self.root(representative);
         if self.best.get(root).checked_sub(1).is_none_or(|other| better(preferred, other)) {

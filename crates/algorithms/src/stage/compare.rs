@@ -1,7 +1,7 @@
-//! compare: computes recall, precision and F of each algorithm, and of several together, from judged pairs.
+//! compare: computes recall, precision and F of each algorithm and of combinations of algorithms, from judged pairs.
 //!
 //! The duplicates are those in the pool of all pairs that any of the algorithms found (the method of the 2007 study, pooling: Spärck
-//! Jones and van Rijsbergen 1975). Duplicates that none of them found are missed; the oracle of `compare` covers these.
+//! Jones and van Rijsbergen 1975). Duplicates that none of them found are missed; the oracle of `compare` covers such duplicates.
 //!
 //! **The sample.** Each pair has one random number, a hash of the seed and its two documents. The pair is judged if that number is below
 //! the rate of at least one algorithm that found it, so the probability is known beforehand: the largest of these rates. An algorithm
@@ -58,17 +58,18 @@ const MOST_PENDING: usize = 1 << 16;
 
 /// Counts of the pool, by the algorithms that found each pair.
 ///
-/// The pairs that up to three algorithms have in common are counted, which gives any union of them; so memory depends on the number of
-/// algorithms (n^3 / 6 sums of 24 bytes per stratum: 140 KB for 30 of them with one) and not on the number of pairs or of different sets
-/// of finders.
+/// The tally counts the pairs that up to three algorithms have in common. Any union of them follows from these counts. So memory depends
+/// on the number of algorithms (n^3 / 6 sums of 24 bytes per stratum: 140 KB for 30 of them with one) and not on the number of pairs or
+/// of different sets of finders.
 pub struct Tally {
     algorithms: usize,
-    /// For each algorithm, the bits of those, including itself, that by definition find all or part of what it finds.
+    /// For each algorithm, the bits of the related algorithms, including itself: by definition, these find all or some
+    /// of its pairs.
     related: Vec<u64>,
     sampling: Sampling,
-    /// The counts for each set of finders, of which there are few in practice.
+    /// The counts for each set of finders. In practice there are few such sets.
     pending: BTreeMap<u64, Cell>,
-    /// For each set of up to three algorithms and each stratum, the pairs that all of these found.
+    /// For each set of up to three algorithms and each stratum, the pairs that all algorithms in the set found.
     common: Vec<Cell>,
     /// For each algorithm and stratum, the pairs that only this algorithm or related ones found.
     alone: Vec<Cell>,
@@ -90,7 +91,7 @@ impl Tally {
         }
     }
 
-    /// Records, as bits, which algorithms include each other; none by default.
+    /// Records which algorithms include each other, as bits. By default, no algorithm includes another one.
     pub fn relate(&mut self, related: Vec<u64>) {
         self.related.iter_mut().zip(related).for_each(|(known, more)| *known |= more);
     }
@@ -146,16 +147,17 @@ impl Tally {
         self.part(&self.alone, algorithm)
     }
 
-    /// Returns the pairs that all of these algorithms found; there are one to three of them, in ascending order.
+    /// Returns the pairs that all of these algorithms found. `of` holds one to three algorithms in ascending order.
     pub fn common(&self, of: &[usize]) -> Part {
         self.part(&self.common, place(of))
     }
 
-    /// Returns the pairs that at least one of these algorithms found; there are one to three of them, in ascending order.
+    /// Returns the pairs that at least one of these algorithms found. `of` holds one to three algorithms in ascending
+    /// order.
     pub fn union(&self, of: &[usize]) -> Part {
         match *of {
             [a, b] => self.common(&[a]).each(&self.common(&[b]), Cell::plus).without(&self.common(of)),
-            // The union of the first two, plus the pairs of the third that neither of them has.
+            // The union of the first two, plus the pairs of the third that neither of the first two has.
             [a, b, c] => {
                 let of_third = self.common(&[c]).each(&self.common(of), Cell::plus);
                 let own = of_third.each(&self.common(&[a, c]), Cell::minus).without(&self.common(&[b, c]));
@@ -322,7 +324,7 @@ mod tests {
             [0, 1, 2].map(|at| tally.alone(at).pairs())
         };
         assert_eq!(alone(None), [0, 1, 0]);
-        // The second includes the first.
+        // The second algorithm includes the first.
         assert_eq!(alone(Some(vec![0b010, 0b001, 0])), [1, 2, 0]);
     }
 

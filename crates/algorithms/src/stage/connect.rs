@@ -2,7 +2,7 @@
 //!
 //! The caller provides the slice of parents (a memory-mapped file, so that a billion documents take no anonymous memory): 0 means that a
 //! node is its own root, n + 1 that its parent is n. Paths are halved during lookups, so a union takes a nearly constant number of
-//! steps; the root is the smallest number of its component, in any order.
+//! steps; the root is the smallest number of its component, whatever the order of the unions.
 
 use dupsift_core::row::Slots;
 
@@ -12,7 +12,7 @@ pub struct Forest<'p> {
 }
 
 impl<'p> Forest<'p> {
-    /// Returns a forest over parents that are all 0, or over those of a finished forest.
+    /// Returns a forest over parents that are all 0, or over the parents of a finished forest.
     pub fn new(parents: Slots<'p>) -> Forest<'p> {
         Forest { parents }
     }

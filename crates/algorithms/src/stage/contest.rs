@@ -1,8 +1,8 @@
 //! contest: the contestants of `compare`. A contestant is an algorithm from the list, or a preset: the union of the pairs of its
 //! algorithms.
 //!
-//! The argument of `compare` is a list of algorithms and presets: `minhash,balanced,strict`. An algorithm that several of them contain
-//! runs once.
+//! The argument of `compare` is a list of algorithms and presets: `minhash,balanced,strict`. An algorithm that several of these
+//! contain runs only once.
 //!
 //! ```text
 //! minhash,balanced -> algorithms   minhash, exact, versions
@@ -18,12 +18,12 @@ use dupsift_core::error::{Error, Result};
 pub struct Contestant {
     /// The label of the algorithm, or the name of the preset.
     pub name: String,
-    /// The indices of its algorithms in the list of all that run.
+    /// The indices of the contestant's algorithms in the list of all algorithms that run.
     pub algorithms: Vec<usize>,
-    /// Whether it is a preset.
+    /// Whether the contestant is a preset.
     pub preset: bool,
-    /// The options that run it: `--preset balanced`, `--algorithms minhash`; for a preset with its own removal options, the algorithms
-    /// only.
+    /// The options that select the contestant: `--preset balanced`, `--algorithms minhash`. For a preset with its own removal
+    /// options, only the algorithms.
     pub typed: String,
 }
 
@@ -40,7 +40,8 @@ impl Contest {
     /// Parses a list of algorithms, like [`Recipe::parse_algorithms`], that may contain presets.
     ///
     /// # Errors
-    /// Returns the errors of that function, or an error for a preset with parameters or two contestants with the same name.
+    /// Returns the errors of `parse_algorithms`, and an error for a preset with parameters or for two contestants with
+    /// the same name.
     pub fn parse(typed: &str) -> Result<Contest> {
         let (named, presets) = split_presets(typed)?;
         let algorithms = if named.is_empty() && !presets.is_empty() { Vec::new() } else { Recipe::choose_all(named)? };
@@ -52,7 +53,8 @@ impl Contest {
         Ok(contest)
     }
 
-    /// Returns the contest of a preset with its algorithms; if it has a single algorithm, only the preset is a contestant.
+    /// Returns the contest between a preset and its algorithms. If the preset has a single algorithm, only the preset
+    /// is a contestant.
     ///
     /// # Errors
     /// Returns an error for an unknown name.
@@ -101,13 +103,14 @@ impl Contest {
 }
 
 impl Contestant {
-    /// Returns whether one of its algorithms is among these bits.
+    /// Returns whether one of the contestant's algorithms is among these bits.
     pub fn finds(&self, found: u64) -> bool {
         self.algorithms.iter().any(|&at| found >> at & 1 == 1)
     }
 }
 
-/// Returns for each contestant the bits of those, including itself, whose algorithms include all of its own or are all among its own.
+/// Returns, for each contestant, the bits of the related contestants, including itself: their algorithms include all of
+/// its algorithms, or are all included in them.
 pub fn related(contestants: &[Contestant]) -> Vec<u64> {
     let within = |a: &Contestant, b: &Contestant| a.algorithms.iter().all(|at| b.algorithms.contains(at));
     let of = |one: &Contestant| {
@@ -149,7 +152,7 @@ fn split_presets(typed: &str) -> Result<(Vec<Named>, Vec<&'static Preset>)> {
     Ok((named, presets))
 }
 
-/// Returns the contestant of a single algorithm; an algorithm with its default parameters is typed by its name.
+/// Returns the contestant of a single algorithm; an algorithm with default parameters is written as its name.
 fn alone(at: usize, chosen: &Chosen) -> Result<Contestant> {
     let name = chosen.algorithm.name();
     let plain = Recipe::parse_algorithms(name)?;
@@ -178,7 +181,7 @@ mod tests {
         let (labels, contestants) = parsed("balanced,minhash");
         assert_eq!(labels, ["minhash", "exact", "versions"]);
         assert_eq!(contestants, [one("minhash", &[0]), one("balanced", &[1, 2])]);
-        // The versions of the preset have another threshold than those in the list, and broad includes balanced.
+        // The versions of the preset have a different threshold from those in the list, and broad includes balanced.
         let (labels, contestants) = parsed("versions:threshold=0.7,exact,balanced,broad");
         assert_eq!(labels, ["versions", "exact", "balanced_versions", "minhash"]);
         assert_eq!(contestants[2..], [one("balanced", &[1, 2]), one("broad", &[1, 2, 3])]);
@@ -188,7 +191,7 @@ mod tests {
         assert_eq!(names[2], "`preset=balanced`");
         let fineweb = Contest::of_preset("fineweb").unwrap().contestants;
         assert_eq!((fineweb.len(), fineweb[0].typed.as_str()), (1, "`algorithms=minhash:preset=fineweb`"));
-        // Each of the last two is related to exact, and to the other.
+        // Each of the last two contestants is related to `exact` and to the other one.
         assert_eq!(
             related(&Contest::parse("versions:threshold=0.7,exact,balanced,broad").unwrap().contestants),
             [1, 0b1110, 0b1110, 0b1110]

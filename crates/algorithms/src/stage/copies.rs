@@ -27,7 +27,8 @@ pub fn row(doc: u64, document: &Analysis<'_>) -> Option<[u8; ROW]> {
     Some(row)
 }
 
-/// Processes all rows with one hash, in order; if there are several, calls `link` with the smallest document and each of them.
+/// Processes all rows with one hash, in order; if there are several rows, calls `link` with the smallest document and
+/// each document.
 ///
 /// # Errors
 /// Returns the errors of `link`.
@@ -40,7 +41,7 @@ pub fn group(rows: &[u8], mut link: impl FnMut(u64, u64) -> Result<()>) -> Resul
 }
 
 /// Returns the documents of a class, without repeats, from all of its links in order; several links may name the same document. A single
-/// document is no class.
+/// document is not a class.
 pub fn class(layout: LinkLayout, links: &[u8]) -> impl Iterator<Item = u64> + '_ {
     let mut last = None;
     let docs = links.chunks_exact(layout.width()).map(move |link| layout.decode(link).1);
@@ -86,7 +87,7 @@ mod tests {
         let texts = ["a b", "", "a b", " \n", "a  b", "a b", " \n"];
         let mut rows: Vec<[u8; ROW]> =
             texts.iter().enumerate().filter_map(|(doc, text)| row(doc as u64, &pipeline.analyse(text))).collect();
-        // White space is no text, and different white space makes a different text.
+        // White space alone is not a text, and texts that differ only in white space are different.
         assert_eq!(rows.len(), 4);
         rows.sort_unstable();
         let mut links = Vec::new();

@@ -1,4 +1,4 @@
-//! count: what one worker adds to the statistics of the corpus, document by document.
+//! count: the counts that one worker adds to the statistics of the corpus, document by document.
 
 use crate::algorithm::{FeatureKind, Stats};
 use crate::corpus::{COUNT_WIDTH, Counts, decode_count};
@@ -19,7 +19,8 @@ pub struct Tally<'f> {
 }
 
 impl Tally<'_> {
-    /// Returns a tally of what `stats` requires, in about this much memory; `kinds` are the features to count.
+    /// Returns a tally of the counts that `stats` requires. It takes about this much memory; `kinds` lists the features
+    /// to count.
     pub fn new(stats: Stats, kinds: &[Box<dyn FeatureKind>], memory_bytes: usize) -> Tally<'_> {
         let share = memory_bytes / 2;
         Tally {
@@ -56,9 +57,10 @@ impl Tally<'_> {
     }
 }
 
-/// The minimum number of documents with a word: every word is kept.
+/// The minimum number of documents that contain a word: every word is kept.
 pub const LEAST_WORDS: u64 = 1;
-/// The minimum number of documents with a feature: a feature in a single document is as good as unknown.
+/// The minimum number of documents that contain a feature: a feature in a single document is equivalent to an unknown
+/// one.
 pub const LEAST_FEATURES: u64 = 2;
 
 /// Sums all partial counts of one term: the term, its number of documents and its number of occurrences; `None` if fewer than `least`

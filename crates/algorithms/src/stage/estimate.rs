@@ -16,16 +16,16 @@ use dupsift_core::float;
 /// Pairs in one part of one stratum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
-    /// All pairs.
+    /// The number of all pairs.
     pub pairs: u64,
-    /// Judged pairs.
+    /// The number of judged pairs.
     pub judged: u64,
-    /// Judged pairs that are duplicates.
+    /// The number of judged pairs that are duplicates.
     pub duplicates: u64,
 }
 
 impl Cell {
-    /// Returns the sum with another cell.
+    /// Returns the sum of this cell and another one.
     pub fn plus(self, other: Cell) -> Cell {
         Cell {
             pairs: self.pairs + other.pairs,
@@ -34,7 +34,7 @@ impl Cell {
         }
     }
 
-    /// Returns the cell without a part of it.
+    /// Returns this cell minus a part of it.
     pub fn minus(self, part: Cell) -> Cell {
         Cell {
             pairs: self.pairs - part.pairs,
@@ -102,7 +102,7 @@ impl Number {
         (pairs > 0).then(|| Number { value: share(self.value), low: share(self.low), high: share(self.high) })
     }
 
-    /// Returns this number divided by the sum of it and another, independently estimated one; `None` if both are 0.
+    /// Returns this number divided by its sum with another, independently estimated number; `None` if both are 0.
     pub fn of_both(&self, other: &Number) -> Option<Number> {
         let all = self.value + other.value;
         if all <= 0.0 {
@@ -138,7 +138,7 @@ impl Number {
 const Z: f64 = 1.959_963_984_540_054;
 
 impl Cell {
-    /// Returns the share of duplicates among its pairs.
+    /// Returns the share of duplicates among the pairs of the cell.
     fn share(&self) -> Number {
         wilson(self.duplicates, self.judged, self.pairs)
     }

@@ -16,7 +16,7 @@ use super::copies::Copies;
 use crate::algorithm::SignatureScheme;
 use dupsift_core::row::{self, Docs, Pair, Related};
 
-/// The bit of a pair of exact copies in [`Pair::matched`], above those of any method's rules.
+/// The bit of a pair of exact copies in [`Pair::matched`], above the bits of any method's rules.
 pub const COPY: u16 = 1 << 15;
 
 /// Returns the pair of two documents in one class; `same` is the relation of equal documents, if the method classifies pairs. Exact
@@ -200,7 +200,7 @@ mod tests {
 
     #[test]
     fn equal_texts_are_a_star_and_many_different_ones_too() {
-        // The last one is the best.
+        // The last document is the best.
         let last = |members: Docs<'_>| members.iter().last().unwrap();
         let texts = |docs: &'static [u64]| Texts::new(Docs::Wide(docs), &Known, last);
         let all = texts(&[1, 2, 5, 7, 9]);

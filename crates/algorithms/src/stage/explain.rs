@@ -35,7 +35,7 @@ pub struct Emitted {
 /// The last stage that two documents reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ended {
-    /// One of them has no signature.
+    /// At least one of the two documents has no signature.
     Unsigned,
     /// They are in different scopes, so they are not compared.
     Scoped,
@@ -58,11 +58,11 @@ pub enum Ended {
 /// The result of one check on the texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
-    /// The check as it is typed.
+    /// The check, as typed.
     pub name: String,
-    /// Whether the two pass.
+    /// Whether the two documents pass.
     pub passes: bool,
-    /// The similarity. It may be below the threshold, if the same check with a lower threshold returns it.
+    /// The similarity. It may be below the threshold if the same check was also run with a lower threshold.
     pub similarity: Option<f32>,
 }
 
@@ -71,9 +71,9 @@ pub struct Checked {
 pub struct Look {
     /// The rows of both documents, ordered by position and key, or why there are none.
     pub signatures: [Result<Vec<Emitted>, Reason>; 2],
-    /// The last stage that they reach.
+    /// The last stage that the two documents reach.
     pub ended: Ended,
-    /// The method's own score if it rejects the pair and returns one with a lower threshold.
+    /// The method's own score, if the method rejects the pair but returns a score with a lower threshold.
     pub own: Option<Score>,
     /// The checks on the texts, if both have a signature.
     pub checks: Vec<Checked>,
@@ -83,9 +83,9 @@ pub struct Look {
     pub sketches: Option<String>,
     /// The rule that classifies pairs, and the values that it computes from the texts.
     pub classification: Option<Classification>,
-    /// The windows that both are in, if each of them may be too large to compare the pair.
+    /// The windows that contain both documents, if each window may be too large to compare the pair.
     pub windows: Option<Windows>,
-    /// Why each of these windows did not compare them.
+    /// Why each of these windows did not compare the two documents.
     pub cut: Option<String>,
 }
 
@@ -94,13 +94,13 @@ pub struct Look {
 pub struct Classification {
     /// The rule.
     pub rule: Versions,
-    /// The word by which each text differs most.
+    /// For each text, the word with the largest surplus over the other text.
     pub words: [SurplusWord; 2],
     /// Whether the first lines are equal.
     pub same_line: bool,
     /// For each text, the word of its first line that is rarest in the other text.
     pub titles: [MissingWord; 2],
-    /// How the titles differ as names or phrases, if they do.
+    /// How the titles differ as names or phrases, if they differ.
     pub difference: Option<TitleDifference>,
 }
 
@@ -113,7 +113,7 @@ pub struct MissingWord {
     pub word: Option<String>,
 }
 
-/// The word by which a text differs most from another one.
+/// The word in which a text differs most from another one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SurplusWord {
     /// The surplus of the word.
@@ -248,7 +248,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
 /// The results of equal keys for two documents.
 #[derive(Default)]
 struct EqualRows {
-    /// Whether they are in one class.
+    /// Whether the two documents are in the same class.
     linked: bool,
     probes: Vec<Vec<u8>>,
 }
@@ -311,7 +311,7 @@ fn checked(check: Check<'_>, loose: Option<Check<'_>>, texts: [&Analysis<'_>; 2]
     each.collect()
 }
 
-/// Returns what the rule that classifies pairs computes from the texts.
+/// Returns the values that the rule for classifying pairs computes from the texts.
 fn classification(bound: &Bound<'_>, texts: [&Analysis<'_>; 2]) -> Option<Classification> {
     let ((rule, relating), own) = (bound.relating()?, bound.signer.verify()?);
     let [a, b] = evidence(texts, |text, out| own.evidence(text, out));

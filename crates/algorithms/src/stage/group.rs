@@ -2,11 +2,12 @@
 //!
 //! There are three ways, depending on the method:
 //! * equal keys are duplicates without verification: [`EqualKeys`] creates classes, at a linear cost;
-//! * the same, but similar keys may be duplicates too (by Hamming distance): second-round rows are emitted for one document of each class;
+//! * equal keys are duplicates without verification, and similar keys (by Hamming distance) may be duplicates too:
+//!   second-round rows are emitted for one document of each class;
 //! * all other methods, and rows of the second round: [`Windows`] lets the method compare the rows with the same key.
 //!
-//! Each gets complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from any blocks). Extra copies that were
-//! signed are skipped here; they are added back when pairs are written.
+//! Each of them receives complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from any blocks). Extra
+//! copies that were signed are skipped at this stage; they are added back when pairs are written.
 
 use super::bound::Bound;
 use super::copies::Copies;
@@ -133,11 +134,11 @@ pub struct Windows<'g, C> {
 /// The cost of comparing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
-    /// Comparisons made.
+    /// The number of comparisons made.
     pub made: u64,
-    /// Comparisons skipped because of the limit on one group.
+    /// The number of comparisons skipped because of the limit on one group.
     pub left_out: u64,
-    /// Comparisons of documents that are not near each other in a large group.
+    /// The number of comparisons skipped because documents are not near each other in a large group.
     pub far: u64,
 }
 
@@ -150,13 +151,13 @@ impl Compared {
 }
 
 impl<'g, C: Copies> Windows<'g, C> {
-    /// Returns the processor of rows in this layout, whose pairs are passed to `out`; pass `copies` if the rows may include extra
-    /// copies.
+    /// Returns a processor for rows in this layout that emits pairs to `out`; pass `copies` if the rows may include extra copies.
     pub fn new(signer: &'g dyn Signer, layout: RowLayout, copies: Option<&'g C>, out: Pairs<'g>) -> Windows<'g, C> {
         Windows { signer, layout, copies, out }
     }
 
-    /// Processes all rows with one key. Skips a window for which `seen` returns true, because an earlier one gave the same pairs.
+    /// Processes all rows with one key. Skips a window for which `seen` returns true, because an earlier window gave
+    /// the same pairs.
     ///
     /// # Errors
     /// Returns the errors of the scratch memory.

@@ -1,11 +1,11 @@
-//! Guards check whether the input, or what would be removed, looks plausible. They need only counts.
+//! Guards check whether the input and the planned removals look plausible. They need only counts.
 //!
 //! A guard that fires is always reported, and keeps the previous output in place: so little was read, or so much would be removed or
 //! paired, that the result may reflect damaged input rather than duplicates.
 
 use dupsift_core::number::{counted, counted_as, thousands};
 
-/// The factor by which false positives of a stream's filter may exceed its rate.
+/// How many times its rate the false positives of a stream's filter may reach.
 pub const TIMES_RATE: f64 = 10.0;
 /// With fewer pairs, the number of pairs per document is not checked.
 const FEW_PAIRS: u64 = 1000;
@@ -39,21 +39,21 @@ pub struct Fired {
 /// Counts of the input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadCounts {
-    /// Rows in all usable files.
+    /// The number of rows in all usable files.
     pub rows: u64,
-    /// Rows with a text.
+    /// The number of rows with a text.
     pub used: u64,
-    /// Broken rows, without those skipped by kind.
+    /// The number of broken rows, not counting rows skipped by kind.
     pub broken: u64,
-    /// Files that were skipped entirely; their number of rows is unknown.
+    /// The number of files that were skipped entirely; the number of their rows is unknown.
     pub bad_files: u64,
-    /// Bytes of these files on disk.
+    /// The size of the skipped files on disk, in bytes.
     pub bad_bytes: u64,
-    /// Bytes of all files on disk, including skipped ones.
+    /// The size of all files on disk, including skipped ones, in bytes.
     pub bytes: u64,
-    /// Skipped files that no longer exist on disk, so their size is unknown.
+    /// The number of skipped files that no longer exist on disk, so that their size is unknown.
     pub unknown_files: u64,
-    /// All files, including skipped ones.
+    /// The number of all files, including skipped ones.
     pub files: u64,
 }
 
@@ -130,8 +130,8 @@ pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
     })
 }
 
-/// Checks the share of rows that is removed; `whose` names them. Fewer rows than `least` are not checked, because half of a handful is
-/// easily removed.
+/// Checks the share of rows that is removed; `whose` names the rows. Fewer rows than `least` are not checked, because half of a
+/// handful is easily removed.
 pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> Option<Fired> {
     let measured = removed as f64 / rows.max(1) as f64;
     (rows >= least && removed as f64 > share * rows as f64).then(|| Fired {
@@ -159,11 +159,12 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
 }
 
 /// A removed document with more near-duplicates than this, about as similar as the kept one, looks like a page from a template. In three
-/// collections with one template each, 30% to 43% of what `minhash` removes has more; in six of prose, mail and news, 1% to 10%.
+/// collections with one template each, 30% to 43% of the documents that `minhash` removes have more; in six collections of prose, mail
+/// and news, 1% to 10% do.
 pub const MANY_NEAR: usize = 5;
-/// How much less similar than the kept document these may be.
+/// How much less similar these near-duplicates may be than the kept document.
 pub const AS_NEAR: f32 = 0.05;
-/// Fewer such removals prove nothing.
+/// The minimum number of such removals; fewer prove nothing.
 const FEW_OF_TEMPLATE: u64 = 100;
 
 /// The share above which such removals are reported even if no guard fires.
@@ -203,9 +204,9 @@ pub fn templates(of_template: u64, removed: u64, share: f64) -> Option<Fired> {
 /// The amount of text that was read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TextCounts {
-    /// Bytes of text.
+    /// The number of bytes of text.
     pub bytes: u64,
-    /// Documents.
+    /// The number of documents.
     pub documents: u64,
 }
 
@@ -225,12 +226,12 @@ pub fn shrunk(now: TextCounts, before: TextCounts, is_new_alone: bool, factor: u
     })
 }
 
-/// The number of pairs of one algorithm, and of documents.
+/// The number of pairs that one algorithm found, and the number of documents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PairCounts {
-    /// Pairs.
+    /// The number of pairs.
     pub pairs: u64,
-    /// Documents with a text.
+    /// The number of documents with a text.
     pub documents: u64,
 }
 
@@ -375,7 +376,7 @@ mod tests {
         let of = |pairs, documents| PairCounts { pairs, documents };
         let fires = |now, before| pairs("exact", now, before, 5).is_some();
         assert!(!fires(of(1000, 1000), of(200, 1000)) && fires(of(1001, 1000), of(200, 1000)));
-        // Too few pairs to judge; as many pairs from fewer documents; none before.
+        // The cases are too few pairs to judge, as many pairs from fewer documents, and no pairs before.
         assert!(
             !fires(of(999, 10), of(1, 1000))
                 && fires(of(1000, 100), of(1000, 1000))

@@ -24,7 +24,7 @@ pub fn row(documents: u64, heading: Heading, doc: u64) -> [u8; 16] {
     row
 }
 
-/// Processes all rows with one line: returns the documents if more than `most` have it.
+/// Processes all rows with the same line: returns their documents if there are more than `most`.
 pub fn common(documents: u64, rows: &[u8], most: u64) -> impl Iterator<Item = u64> + '_ {
     let width = width(documents);
     let rows = if (rows.len() / width) as u64 > most { rows } else { &[] };

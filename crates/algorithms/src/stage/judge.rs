@@ -5,7 +5,8 @@
 //!
 //! `lcs` is the judge of the 2007 study of Zelenkov and Segalovich, Perl's String::Similarity with the threshold 0.85: 2 LCS / (|a| +
 //! |b|) on characters ([`crate::measure::lcs_similarity`]), here on the canonical text. Cost: O(|a| |b| / 64) within a band, for pairs
-//! that lengths and character counts do not decide. It takes pages with the same template and different facts for duplicates.
+//! that lengths and character counts do not decide. It counts pages with the same template and different facts as
+//! duplicates.
 //!
 //! Paraphrases are not recognized, nor, with `lcs` and `words`, texts with reordered sentences.
 
@@ -123,7 +124,7 @@ impl Judge {
         }
     }
 
-    /// Returns whether the two may be duplicates, by a cheap upper bound of their similarity.
+    /// Returns whether the two documents may be duplicates, by a cheap upper bound on their similarity.
     pub fn may(&self, a: &[u64], b: &[u64]) -> bool {
         if a.is_empty() || b.is_empty() {
             return false;
@@ -202,7 +203,7 @@ impl<'e> Units<'e> {
         Units { profile, characters: &units[..characters], words: &units[from..from + words] }
     }
 
-    /// Returns the characters of both if both have them, otherwise the words.
+    /// Returns the characters of both texts if both have them, otherwise the words.
     fn compared_with(&self, other: &Units<'e>) -> (&'e [u32], &'e [u32]) {
         if self.characters.is_empty() || other.characters.is_empty() {
             (self.words, other.words)
@@ -273,10 +274,10 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// The bound never rejects what the alignment accepts, for Chinese characters as well as for letters.
+        /// The bound never rejects a pair that the alignment accepts, for Chinese characters as well as for letters.
         #[test]
         fn a_bound_is_a_bound(a in "[абв天地人 ]{0,60}", b in "[абв天地人 ]{0,60}", t in 0.05f64..1.0) {
-            // Created once, because that takes longer than all tests here.
+            // Created only once, because that takes longer than all tests in this module.
             static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).unwrap());
             let pipeline = &*PIPELINE;
             let judge = Judge { kind: Kind::Characters, threshold: t, shingling: Shingling::DEFAULT };

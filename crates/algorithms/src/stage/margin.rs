@@ -9,8 +9,8 @@ use crate::algorithm::Margin;
 use crate::algorithm::kit::margin::{keeps_whole, within};
 use dupsift_core::row::{Pair, Slots};
 
-/// Returns what a pair contributes to the best similarity of each of its documents. The best similarity of a document is the maximum of
-/// these numbers, in any order; 0 if it is in no pair.
+/// Returns the contribution of a pair to the best similarity of each of its documents. The best similarity of a document is the maximum
+/// of these numbers, in any order; 0 if it is in no pair.
 #[inline]
 pub fn best(pair: &Pair) -> [(u64, u32); 2] {
     // Similarities are not negative, so their bits sort in the same order.

@@ -1,7 +1,9 @@
-//! The next best partner of a pair: it distinguishes two documents without other matches from two of many similar ones.
+//! The next best partner of a pair: it distinguishes a pair without other matches from a pair among many similar
+//! documents.
 //!
-//! The partners of a document have a fixed order: near ones by number, then the others, the most similar first. So the best one outside
-//! a near group is found from the front of the others, with a lookup among the near ones for each that is skipped.
+//! The partners of a document have a fixed order: first the near ones by number, then the others by descending similarity. So the best
+//! partner outside a near group is found by a scan of the others from the front. Each skipped partner costs a lookup among the near
+//! ones.
 //!
 //! ```text
 //! near 0.9     a b 0.95   a c 0.93   a d 0.85   b d 0.8   b e 0.7
@@ -49,8 +51,8 @@ pub fn order(near: f32, x: &Partner, y: &Partner) -> Ordering {
     }
 }
 
-/// Returns the best partner of either document outside the near group, which is the two and everything near to either. Skips at most
-/// `most` partners. Documents with a similarity of at least `least` make a crowd.
+/// Returns the best partner of either document outside the near group. This group consists of the two documents and everything near
+/// either of them. Skips at most `most` partners. Documents with a similarity of at least `least` make a crowd.
 pub fn next_best(partners: &impl Partners, near: f32, most: usize, (a, b): (u64, u64), least: f32) -> NextBest {
     let [x, y] = [(a, b), (b, a)].map(|(doc, other)| outside(partners, near, most, doc, other));
     let has_third = |doc: u64, other: u64| {
@@ -65,7 +67,8 @@ pub fn next_best(partners: &impl Partners, near: f32, most: usize, (a, b): (u64,
     }
 }
 
-/// Returns whether more than [`CROWD`] of a document's first `most` partners, except the other one, have at least this similarity.
+/// Returns whether more than [`CROWD`] of a document's first `most` partners have at least this similarity, not
+/// counting the other document of the pair.
 fn is_crowded(partners: &impl Partners, near: f32, most: usize, (doc, other): (u64, u64), least: f32) -> bool {
     let mut count = 0;
     for (partner, similarity) in partners.range(doc).take(most).map(|at| partners.get(at)) {
@@ -216,7 +219,8 @@ mod tests {
         };
         let ((small, none), (large, cut)) = (looks(10), looks(80));
         assert_eq!((none, cut), (0, 80 * 80));
-        // Up to 2 x 16 are skipped, each with a search among the near ones; eight times the size takes three more steps.
+        // Up to 2 x 16 partners are skipped, each with a search among the near ones; eight times the size takes three
+        // more steps.
         assert!(large < 3 * small && large < 32 * 9, "{small} and {large} looks a pair");
     }
 

@@ -1,8 +1,8 @@
-//! note: what is recorded for every document, whatever the algorithms.
+//! note: the values that are recorded for every document, whatever the algorithms.
 
 use dupsift_text::{Analysis, Heading};
 
-/// Returns the length by which documents are preferred, in characters; 0 for a row without text.
+/// Returns the length that determines which documents are preferred, in characters; 0 for a row without text.
 pub fn length(document: &Analysis<'_>) -> u32 {
     u32::try_from(document.characters()).unwrap_or(u32::MAX)
 }

@@ -1,7 +1,7 @@
 //! Document counts by script and length: in the whole corpus, and among removed documents.
 //!
-//! Script and length of each document are recorded and added up while its text is read ([`shape`]); those of removed documents are added up
-//! again after the decision, without reading any text.
+//! Script and length of each document are recorded and added up while its text is read ([`shape`]); the values of removed documents are
+//! added up again after the decision, without reading any text.
 
 use serde::{Deserialize, Serialize};
 
@@ -125,7 +125,7 @@ fn count_of(letter: char) -> usize {
 /// The minimum number of characters in each length class.
 pub const LENGTHS: [u32; 7] = [0, 100, 300, 1_000, 3_000, 10_000, 30_000];
 
-/// Encodes the shape of a document: the script in the highest four bits, the number of bytes in the others.
+/// Encodes the shape of a document: the script in the highest four bits, the number of bytes in the other bits.
 pub fn shape(text: &str) -> u64 {
     (Script::of(text) as u64) << 60 | text.len() as u64 & (u64::MAX >> 4)
 }
@@ -133,16 +133,16 @@ pub fn shape(text: &str) -> u64 {
 /// An amount of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Amount {
-    /// Documents.
+    /// The number of documents.
     pub documents: u64,
-    /// Characters of their texts.
+    /// The number of characters in their texts.
     pub characters: u64,
-    /// Bytes of their texts.
+    /// The number of bytes in their texts.
     pub bytes: u64,
 }
 
 impl Amount {
-    /// Adds another amount.
+    /// Adds an amount to this one.
     pub fn add(&mut self, more: Amount) {
         self.documents += more.documents;
         self.characters += more.characters;
@@ -153,9 +153,9 @@ impl Amount {
 /// The amounts by script and by length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Parts {
-    /// In the order of [`Script::ALL`].
+    /// The amounts by script, in the order of [`Script::ALL`].
     pub by_script: [Amount; Script::ALL.len()],
-    /// In the order of [`LENGTHS`].
+    /// The amounts by length, in the order of [`LENGTHS`].
     pub by_length: [Amount; LENGTHS.len()],
 }
 
@@ -184,14 +184,14 @@ impl Parts {
 /// The composition of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct PartsReport {
-    /// By the script at the beginning of each text.
+    /// The parts by script, as determined from the beginning of each text.
     pub by_script: Vec<PartReport>,
-    /// By the number of characters in each text.
+    /// The parts by the number of characters in each text.
     pub by_length: Vec<PartReport>,
 }
 
 impl PartsReport {
-    /// Returns the sums of all documents and of removed ones.
+    /// Returns the sums over all documents and over removed documents.
     pub fn all(&self) -> [Amount; 2] {
         let mut sums = [Amount::default(); 2];
         for part in &self.by_script {
@@ -247,14 +247,14 @@ mod tests {
             }
             let text = letter.to_string();
             assert_eq!(counts(&text), counted, "{letter:?}");
-            // Another letter next to it, whose bytes do not determine the script.
+            // The letter next to it has bytes that do not determine the script.
             counted[OTHER] += 1;
             assert_eq!(counts(&(text + "α")), counted, "{letter:?}");
         }
     }
 
-    /// Letters of all lengths next to each other, up to and beyond the last byte that is examined; both those that bytes determine and
-    /// others.
+    /// Letters of all lengths next to each other, up to and beyond the last byte that is examined. Bytes alone determine the script of
+    /// some of these letters, but not of others.
     #[test]
     fn as_many_characters_count_as_are_looked_at() {
         for letters in ["網a。ж½か𠀀ñ ", "網a。ж½かñ ", "αж한"] {

@@ -13,14 +13,14 @@ const RELATED: u64 = 48;
 /// In measured web pages, a tenth of the bytes is main text.
 const OF_PAGES: u64 = 10;
 
-/// Holds the known size of a corpus before it is read.
+/// Holds the size of a corpus, as known before it is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Size {
     /// The number of rows.
     pub documents: u64,
-    /// Estimated bytes of their texts.
+    /// The estimated number of bytes in their texts.
     pub text_bytes: u64,
-    /// How many of these bytes are web pages.
+    /// How many of these bytes belong to web pages.
     pub page_bytes: u64,
 }
 
@@ -31,15 +31,15 @@ pub struct Pass {
     pub name: &'static str,
     /// The work of the pass, and the algorithms that take part.
     pub does: String,
-    /// Whether it reads the whole corpus.
+    /// Whether the pass reads the whole corpus.
     pub is_reading: bool,
-    /// Bytes of text that it reads; 0 if only some documents are looked up.
+    /// Bytes of text that the pass reads; 0 if only some documents are looked up.
     pub reads: u64,
-    /// Approximate bytes that it writes to temporary files, without those for candidates.
+    /// Approximate bytes that the pass writes to temporary files, not counting candidates.
     pub writes: u64,
-    /// The names of its stages, without the algorithms.
+    /// The names of the stages, without the names of algorithms.
     pub stages: Vec<&'static str>,
-    /// The approximate number of stages in it.
+    /// The approximate number of stages in the pass.
     pub count: usize,
 }
 

@@ -21,7 +21,7 @@ pub enum Signs {
     First,
     /// From the kept words.
     Kept,
-    /// In another pass.
+    /// In a later pass.
     Again,
 }
 
@@ -30,7 +30,7 @@ pub enum Signs {
 pub struct Counts {
     /// The statistics.
     pub needs: Stats,
-    /// Whether words are kept, and if so, whether those of first lines are too.
+    /// `None` if words are not kept; otherwise, whether the words of first lines are kept too.
     pub keeps: Option<bool>,
 }
 
@@ -41,7 +41,7 @@ pub struct Plan {
     pub copies_first: bool,
     /// The counts of the first pass; `None` if no algorithm needs any.
     pub counts: Option<Counts>,
-    /// The indices in the recipe of the algorithms that have models.
+    /// The recipe indices of the algorithms that have models.
     pub learns: Vec<usize>,
     /// Whether rows are prefiltered.
     pub prefilters: bool,

@@ -18,8 +18,8 @@ pub struct Prefilter {
 }
 
 impl Prefilter {
-    /// Returns empty filters for this many documents, with at most this many bytes in total. Algorithms whose unmatched rows are needed
-    /// (those with a second round) get none.
+    /// Returns empty filters for this many documents, with at most this many bytes in total. There is no filter for an algorithm with a
+    /// second round, because its unmatched rows are needed.
     pub fn new(bound: &[Bound<'_>], documents: u64, most_bytes: usize) -> Prefilter {
         let rows = |bound: &Bound<'_>| match bound.scheme.probe_shape() {
             Some(_) => 0,

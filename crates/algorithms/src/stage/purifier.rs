@@ -1,4 +1,5 @@
-//! `--purify METHOD[:name=value,...]`: how pages are cleaned; typed like an algorithm, checked once, printed back in full.
+//! `--purify METHOD[:name=value,...]`: how pages are cleaned. The value is typed like an algorithm, checked once, and
+//! printed back in full.
 //!
 //! ```text
 //! docview:max_depth=100  ->  docview:max_bytes=8388608,max_depth=100,max_elements=500000,max_links=10000,other=visible

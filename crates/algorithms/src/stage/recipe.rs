@@ -23,7 +23,7 @@ const MOST_LABEL: usize = 100;
 pub struct Chosen {
     /// The method.
     pub algorithm: &'static dyn Algorithm,
-    /// The name of its output folder: the algorithm's own, or the value of `as=`.
+    /// The name of the algorithm's output folder: its own name, or the value of `as=`.
     pub label: String,
     /// Checked parameters.
     pub params: Params,
@@ -40,7 +40,7 @@ impl Chosen {
         specs(self.algorithm).iter().any(|spec| spec.name == RELATE) && self.params.flag(RELATE)
     }
 
-    /// Returns the algorithm with every threshold as low as possible, see [`Params::loosened`].
+    /// Returns the algorithm with every threshold as low as possible. See [`Params::loosened`].
     pub fn loosened(&self) -> Chosen {
         Chosen { params: self.params.loosened(&specs(self.algorithm)), ..self.clone() }
     }
@@ -55,17 +55,19 @@ pub struct Recipe {
     pub text: TextOptions,
     /// Whether exact copies count in the statistics.
     pub count_copies: bool,
-    /// The column of `scope=within:COLUMN`: only documents with the same value are compared. `None` compares all.
+    /// The column of `scope=within:COLUMN`: only documents with the same value are compared. `None` compares all
+    /// documents.
     pub within: Option<String>,
-    /// The column of `scope=across:COLUMN`: only documents with different values are compared. `None` compares all. Signatures do not
-    /// depend on it.
+    /// The column of `scope=across:COLUMN`: only documents with different values are compared. `None` compares all documents.
+    /// Signatures do not depend on it.
     pub across: Option<String>,
     /// How pages become texts, if the corpus has pages.
     pub purify: PurifyOptions,
 }
 
 impl Recipe {
-    /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`, which stands for those that are not named.
+    /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`, which stands for all
+    /// algorithms that the list does not name.
     ///
     /// # Errors
     /// Returns an error for unknown names and parameters, values out of range, or two algorithms with the same label.
@@ -75,7 +77,8 @@ impl Recipe {
 
     /// Returns the algorithms of a parsed list.
     pub(super) fn choose_all(named: Vec<Named>) -> Result<Vec<Chosen>> {
-        // `all` leaves out what the list names itself: `all,lsi:passes=1` is every algorithm, one of them with other parameters.
+        // `all` leaves out the algorithms that the list names: `all,lsi:passes=1` is every algorithm, with different
+        // parameters for one of them.
         let mut typed = Vec::new();
         for (name, values) in named.iter().filter(|(name, _)| name != "all") {
             typed.push(choose(algorithm(name)?, values.clone())?);
@@ -111,9 +114,9 @@ impl Recipe {
         self.algorithms.iter().map(Chosen::needs_stats).fold(Stats::NONE, Stats::union)
     }
 
-    /// Returns whether words are kept while they are counted, so that signing does not read texts again, and if so, whether those of
-    /// first lines are kept too. This requires that all algorithms that need counts use only counted words, and that no other pass is
-    /// needed: no algorithm learns, and rows are not prefiltered.
+    /// Returns whether words are kept while they are counted, so that signing does not read texts again, and if so, whether the words
+    /// of first lines are kept too. This requires that all algorithms that need counts use only counted words, and that no other pass
+    /// is needed: no algorithm learns, and rows are not prefiltered.
     pub fn keeps_words(&self, learns: bool, prefilters: bool) -> Option<bool> {
         let counted: Vec<&Chosen> = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any()).collect();
         if counted.is_empty() || learns || prefilters {
@@ -147,7 +150,7 @@ impl Recipe {
         self.algorithms.iter().flat_map(of).copied().collect()
     }
 
-    /// Returns the learners that run before signing, each with the number of its algorithm.
+    /// Returns the learners that run before signing, each with its algorithm's number.
     ///
     /// # Errors
     /// Returns an error for parameters that contradict each other.
@@ -158,7 +161,8 @@ impl Recipe {
         learners.filter_map(Result::transpose).collect()
     }
 
-    /// Binds the algorithms to a corpus, in order; `models` holds what each has learned, or nothing.
+    /// Binds the algorithms to a corpus, in order; `models` holds the learned model of each algorithm, which is empty
+    /// if it has none.
     ///
     /// # Errors
     /// Returns an error for parameters that contradict each other.

@@ -25,7 +25,7 @@ pub enum RemoveIf {
     Contained(Bounds),
 }
 
-/// The minimum that the kept document must contain.
+/// The minimum shares of a document that the kept document must contain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// The share of the distinct 3-grams.
@@ -39,7 +39,7 @@ pub struct Bounds {
 pub enum Stays {
     /// No kept document contains enough of its 3-grams.
     OwnText,
-    /// It contains a kept document, but no kept document contains it.
+    /// The document contains a kept document, but no kept document contains it.
     Larger,
     /// A kept document contains its 3-grams, but too few of its numbers.
     OwnNumbers,
@@ -60,7 +60,8 @@ impl Bounds {
     /// The default share of numbers.
     pub const NUMBERS: f64 = 0.9;
 
-    /// Returns whether a document may be removed if another one contains this much of it. A text without words is contained in no other.
+    /// Returns whether a document may be removed if another one contains this much of it. A text without words is not
+    /// contained in any other text.
     pub fn hold(self, contained: Contained) -> bool {
         self.grams_hold(contained) && contained.facts.share().is_none_or(|share| share >= self.numbers)
     }

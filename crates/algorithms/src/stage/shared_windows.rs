@@ -11,8 +11,8 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Returns why the two are not compared in any of the windows, which have these numbers of rows; `None` if one of them compares the
-    /// two.
+    /// Returns why the two documents are not compared in any of the windows, which have these numbers of rows; `None` if a window
+    /// compares them.
     pub fn why_not_compared(&self, bound: &Bound<'_>, rows: &[u64]) -> Option<String> {
         let vectors = bound.signer.vectors()?;
         let [a, b] = &self.sketches;
@@ -26,8 +26,7 @@ impl Windows {
         told.into_iter().min_by_key(|(rows, _)| *rows).map(|(_, told)| told)
     }
 
-    /// Returns the windows of two documents with these common keys and sketches; `None` if one of the windows compares them whatever its
-    /// size.
+    /// Returns the windows of two documents with these common keys and sketches; `None` if a window compares them whatever its size.
     pub fn of(bound: &Bound<'_>, keys: Vec<(u32, u128)>, sketches: [Vec<u64>; 2]) -> Option<Windows> {
         let windows = Windows { keys, sketches };
         windows.why_not_compared(bound, &vec![u64::MAX; windows.keys.len()]).map(|_| windows)

@@ -9,8 +9,8 @@ use super::bound::Bound;
 use dupsift_core::row::{Row, RowLayout, Signatures};
 use dupsift_text::Analysis;
 
-/// Signs one document with every algorithm; `each` gets the algorithm's number, what it emitted, and the evidence for verification if it
-/// is recorded along the way. The scratch memory is reused.
+/// Signs one document with every algorithm; `each` receives the algorithm's number, its output, and the evidence for verification if
+/// signing records it. The scratch memory is reused.
 pub fn sign<E>(
     algorithms: &[Bound<'_>],
     document: &Analysis<'_>,
@@ -30,8 +30,8 @@ pub fn sign<E>(
     Ok(())
 }
 
-/// Encodes each row that an algorithm emitted for a document in this scope and that `passes`; none if it has no signature. `record` is a
-/// reused buffer.
+/// Encodes each row that an algorithm emitted for a document in this scope, if the row satisfies `passes`. A document without a
+/// signature has no rows. `record` is a reused buffer.
 pub fn encode<E>(
     layout: RowLayout,
     (scope, doc): (Option<u64>, u64),
@@ -52,11 +52,11 @@ pub fn encode<E>(
 /// corpus add up.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Tally {
-    /// Documents with a signature.
+    /// The number of documents with a signature.
     pub signed: u64,
-    /// Documents without a signature, by reason.
+    /// The number of documents without a signature, by reason.
     pub unsigned: BTreeMap<Cow<'static, str>, u64>,
-    /// Flagged documents, by flag.
+    /// The number of flagged documents, by flag.
     pub flagged: BTreeMap<Cow<'static, str>, u64>,
 }
 

@@ -8,9 +8,9 @@
 //! Pairs are never listed: each algorithm provides classes of equal documents and links between classes. The kept documents of each
 //! class form a linked list, so a document reads the lists of its own class and of the linked ones.
 //!
-//! If K of n algorithms must agree, each pair is found by at least one of any n - K + 1 of them. So only those with the shortest lists
-//! are searched, and the others only check what was found there: with `--decide all`, a class of a hundred thousand documents that are
-//! all kept costs nothing if another algorithm distinguishes them.
+//! If K of n algorithms must agree, each pair is found by at least one of any n - K + 1 of them. So only the algorithms with the
+//! shortest lists are searched, and the others only check the documents that were found: with `--decide all`, a class of a hundred
+//! thousand documents that are all kept costs nothing if another algorithm distinguishes them.
 
 use super::remove_if::{MOST_LOOKED_AT, RemoveIf};
 use crate::measure::Contained;
@@ -21,13 +21,15 @@ pub const MOST_LISTED: u64 = 100_000;
 
 /// The relations of documents in one algorithm.
 pub trait Relation {
-    /// Returns the document's class, named by its smallest document. One without a signature is in a class with its copies.
+    /// Returns the document's class, named by its smallest document. A document without a signature is in a class with
+    /// its copies.
     fn class(&self, doc: u64) -> u64;
     /// Calls `each` with the classes that form pairs with this one, and the similarity.
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32));
     /// Returns the similarity of two documents in one class.
     fn equal(&self) -> f32;
-    /// Returns the scope of a document if only documents of different scopes form pairs; `None` if all may.
+    /// Returns the scope of a document if only documents of different scopes form pairs; `None` if any documents may
+    /// form pairs.
     fn scope(&self, _doc: u64) -> Option<u64> {
         None
     }
@@ -70,8 +72,8 @@ impl Settled {
 pub struct Removal {
     /// The document.
     pub doc: u64,
-    /// The kept document: the best one that it forms a pair with, the end of its chain, or the one in favor of which its text was
-    /// removed earlier.
+    /// The kept document: the best one that it forms a pair with, the end of its chain, or the document that replaced its text in
+    /// an earlier run.
     pub kept: u64,
     /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two are not a pair.
     pub found: Option<(usize, f32)>,
@@ -105,7 +107,7 @@ pub struct Lists<'l> {
 }
 
 impl Lists<'_> {
-    /// Returns whether counts and next are needed besides the heads, if `needed` algorithms must agree.
+    /// Returns whether `counts` and `next` are needed in addition to `heads`, if `needed` algorithms must agree.
     pub fn are_long(needed: usize, remove_if: RemoveIf) -> bool {
         needed > 1 || remove_if != RemoveIf::Pair
     }
@@ -132,7 +134,7 @@ impl Lists<'_> {
         heads.set(class, doc + 1);
     }
 
-    /// Lists a document and counts it, however many are listed.
+    /// Lists a document, whatever the number of listed documents, and counts it.
     fn put(&mut self, relation: usize, class: u64, doc: u64) {
         self.next[relation].set(doc, self.heads[relation].get(class));
         self.heads[relation].set(class, doc + 1);
@@ -163,13 +165,13 @@ impl Lists<'_> {
     }
 }
 
-/// Says what becomes of a kept document if only documents of different scopes form pairs.
+/// States whether a kept document is listed if only documents of different scopes form pairs.
 enum Place {
     /// It is listed.
     Listed,
     /// Enough documents are listed before it.
     Beyond,
-    /// A listed document has its text and its scope, so it forms the same pairs.
+    /// A listed document has the same text and scope, so it forms the same pairs.
     Again,
 }
 
@@ -178,9 +180,10 @@ pub struct Finder<'f, R> {
     relations: &'f [R],
     needed: usize,
     most: u64,
-    /// Comparisons skipped because one document found more than `most`.
+    /// The number of comparisons skipped because one document found more than `most` others.
     pub left_out: u64,
-    /// For each relation, the number of listed documents that it links to the current one, and its index; in ascending order.
+    /// For each relation, the number of listed documents that it links to the current document, and the index of the
+    /// relation; in ascending order.
     lengths: Vec<(u64, usize)>,
     met: Vec<(u64, usize, f32)>,
     partners: Vec<Partner>,
@@ -400,7 +403,7 @@ impl<'f, R: Relation> Finder<'f, R> {
     }
 }
 
-/// Returns the similarity of two documents in one relation, if they are a pair there.
+/// Returns the similarity of two documents in one relation, if they are a pair in it.
 fn related<R: Relation>(relation: &R, x: u64, y: u64) -> Option<f32> {
     if !may_pair(relation, x, y) {
         return None;
@@ -414,7 +417,7 @@ fn related<R: Relation>(relation: &R, x: u64, y: u64) -> Option<f32> {
     similarity
 }
 
-/// Returns the higher of two similarities, or that of the earlier algorithm if they are equal.
+/// Returns the higher of two similarities. If they are equal, returns the similarity from the earlier algorithm.
 fn better(x: (usize, f32), y: (usize, f32)) -> (usize, f32) {
     if y.1 > x.1 || (y.1 == x.1 && y.0 < x.0) { y } else { x }
 }

@@ -48,7 +48,7 @@ impl Relation for Plain {
     }
 }
 
-/// Returns lists for this many relations, with heads only if one relation is enough.
+/// Returns lists for this many relations. They have only heads if one relation is enough.
 fn lists(memory: &mut [Vec<u64>], relations: usize) -> Lists<'_> {
     let (heads, rest) = memory.split_at_mut(relations);
     let (counts, next) = rest.split_at_mut(rest.len() / 2);
@@ -90,7 +90,7 @@ proptest::proptest! {
         }).unwrap();
         proptest::prop_assert_eq!(got, expected);
 
-        // The same if a document is removed only in favor of one that contains it.
+        // The same test, if a document is removed only in favor of one that contains it.
         let (mut kept, mut expected) = (Vec::new(), Vec::new());
         for &doc in &order {
             let partners = || kept.iter().copied().filter(|&other| is_pair(doc, other));
@@ -113,7 +113,7 @@ proptest::proptest! {
         }).unwrap();
         proptest::prop_assert_eq!(got, expected);
 
-        // Components over listed pairs equal those over all pairs.
+        // The components over listed pairs equal the components over all pairs.
         let spread = |edges: &[(u64, u64)]| {
             let mut labels: Vec<u64> = (0..8).collect();
             for _ in 0..8 {
@@ -164,7 +164,7 @@ fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     (0..30).for_each(|doc| (0..2).for_each(|relation| all.insert(relation, 0, doc)));
     assert_eq!(finder.gather(&all, 30), 20);
 
-    // The same with a single algorithm, whose lists are not measured.
+    // The same test with a single algorithm, whose lists are not measured.
     let links = (1..=30).map(|doc| (0, doc)).collect();
     let relations = [Plain { class: (0..200).collect(), links }];
     let (mut finder, mut memory) = (Finder::new(&relations, 1, 10), vec![vec![0; 200]; 1]);
@@ -205,8 +205,8 @@ fn gone(
 
 #[test]
 fn a_copy_of_a_removed_document_goes_in_favor_of_the_same_one() {
-    // 1 and 3 were removed in favor of 0, with which they form no pair here. 2 is a copy of 1; 4 is a copy of 3, and these form a pair
-    // with 5.
+    // 1 and 3 were removed in favor of 0, but they form no pair with it in this relation. 2 is a copy of 1; 4 is a copy of 3, and
+    // these form a pair with 5.
     let relations = [Plain::new(&[0, 1, 1, 3, 3, 5, 6], &[(4, 5)])];
     let settled = |doc| match doc {
         0 | 5 => Some(Settled::Kept),
@@ -233,7 +233,7 @@ proptest::proptest! {
         let expected: BTreeSet<(u64, u64)> = gone(&relations, needed, &order, &order, |_| None).into_iter().collect();
         let agree = |x: u64, y: u64| relations.iter().filter(|of| of.is_pair(x as usize, y as usize)).count();
 
-        // Components over links of any relation, which may be larger than those of the pairs.
+        // Components over links of any relation. They may be larger than the components over pairs.
         let mut components: Vec<u64> = (0..12).collect();
         for (x, y) in (0..12 * 144).map(|at| (at / 12 % 12, at % 12)).filter(|&(x, y)| agree(x, y) > 0) {
             let label = components[x as usize].min(components[y as usize]);

@@ -19,7 +19,8 @@ const BESIDE: &str = "exact";
 /// Adds the threshold to the list of algorithms; `list` is `None` if no algorithm was given.
 ///
 /// # Errors
-/// Returns an error that says what to type instead if the list has no algorithm, several, or one without such a parameter.
+/// Returns an error if the list has no algorithm, several algorithms, or an algorithm without such a parameter. The
+/// error shows what to type instead.
 pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     let wrong = |why: String| Error::wrong_value(THRESHOLD, threshold, why);
     let known = || {
@@ -65,7 +66,7 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
 }
 
 /// Returns the condition if the threshold applies only with one value of another parameter, as its help states (`mode=overlap: ...`), and
-/// that parameter has a different value here: the parameter, the required value and the actual one.
+/// that parameter has a different value in this case: the parameter, the required value and the actual one.
 fn not_in_force<'v>(
     algorithm: &dyn Algorithm,
     values: &'v [(String, String)],

@@ -1,8 +1,8 @@
 //! verify: checks pairs on the texts.
 //!
 //! The evidence of a document is a list of numbers computed once from its text. A check decides from the evidence of two documents
-//! whether they are a pair. Most methods record evidence only for documents in candidate pairs; a method for which nearly all documents
-//! are candidates records it during signing (`Bound::takes_evidence_early`).
+//! whether they are a pair. Most methods record evidence only for documents in candidate pairs; if nearly all documents are candidates,
+//! a method records it during signing (`Bound::takes_evidence_early`).
 
 use super::bound::Check;
 use crate::measure::Undecided;

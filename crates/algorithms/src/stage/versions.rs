@@ -8,8 +8,8 @@
 //! 3. No single word distinguishes them: in the text that is contained better, no word occurs so much more often than in the other that
 //!    the surplus is more than `SURPLUS` of its words.
 //!
-//! Not covered: what only the corpus shows, such as another page from the same template that is equally similar; and short texts in
-//! which one word was changed, because one of fewer than fifty words is more than that share.
+//! Not covered: evidence that only the corpus shows, such as another page from the same template that is equally similar; and short
+//! texts in which one word was changed, because one word in fewer than fifty exceeds that share.
 
 use crate::measure::{
     Contained, Versions, contained, grams_of, numbers_of, split_word_counts, surplus, write_contents, write_word_counts,
@@ -22,7 +22,7 @@ pub const ENOUGH: f64 = 0.8;
 const NUMBERS: f64 = Versions::DEFAULT.numbers;
 /// The minimum share of the 3-grams of each text for the facts to agree whatever the numbers.
 const GRAMS: f64 = Versions::DEFAULT.both;
-/// The maximum share of a text's words by which one word may be more frequent than in the other text.
+/// The maximum surplus of one word over the other text, as a share of a text's words.
 const SURPLUS: f64 = Versions::DEFAULT.word;
 
 /// Appends the evidence of one text.
@@ -99,11 +99,12 @@ mod tests {
     #[test]
     fn texts_share_enough() {
         let text = words(102);
-        // A hundred 3-grams, of which the last differs: one word in 102 distinguishes the texts, which is allowed.
+        // The texts have a hundred 3-grams, and the last one differs: one word in 102 distinguishes the texts, which is
+        // allowed.
         let other = text.replace(text.split(' ').nth(101).expect("102 words"), "last");
         assert_eq!(of(&text, &other, 0.99), Some(0.99));
         assert_eq!(of(&text, &other, 0.995), None);
-        // One contains the other.
+        // One text contains the other.
         assert_eq!(of(&text, &format!("{text} and what more there is to say about it"), 0.8), Some(1.0));
         assert_eq!(of(&text, &words(60), 0.8), Some(1.0));
         assert_eq!(of("今天下雨了吗", "今天下雨了吗？没有。", 0.8), Some(1.0));
@@ -135,7 +136,7 @@ mod tests {
     fn a_word_tells_them_apart() {
         let notice = |town: &str| format!("{town} {} {town} {} {town}", words(80), words(40));
         assert_eq!(of(&notice("bern"), &notice("bern"), 0.8), Some(1.0));
-        // Three of 123 words name another town.
+        // Three of 123 words name a different town.
         assert_eq!(of(&notice("bern"), &notice("basel"), 0.8), None);
         let once = |town: &str| format!("{} {town} {}", words(80), words(40));
         assert!(of(&once("bern"), &once("basel"), 0.8).is_some());

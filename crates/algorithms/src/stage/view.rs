@@ -1,10 +1,10 @@
-//! view: a document as algorithms see it: its text, its fields, and what earlier passes learned about it.
+//! view: a document as algorithms see it: its text, its fields, and the results of earlier passes.
 
 use super::copies::Copies;
 use crate::corpus::CorpusStats;
 use dupsift_text::{Analysis, FieldValues, Frequencies, KeptWords, Pipeline};
 
-/// How a pass sees documents.
+/// Provides documents to a pass.
 pub struct View<'v, C> {
     pipeline: &'v Pipeline,
     stats: Option<&'v CorpusStats>,
@@ -58,7 +58,7 @@ impl<'v, C: Copies> View<'v, C> {
         document
     }
 
-    /// Returns a document of which only the words are known.
+    /// Returns a document with only its words, which an earlier pass kept.
     pub fn read_back<'d>(&'d self, doc: u64, words: KeptWords<'d>, scope: Option<u64>) -> Analysis<'d> {
         let mut document = self.pipeline.read_back(words);
         document.stands(FieldValues::default(), None, self.times(doc), scope);

@@ -64,25 +64,25 @@ pub struct TrainingReport {
     /// Input files that are not read, by file extension.
     #[serde(default)]
     pub unread: std::collections::BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with its content.
+    /// Folders below the inputs that were skipped because dupsift wrote them, with the kind of content of each.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub skipped_folders: std::collections::BTreeMap<String, String>,
-    /// Rows in all usable files, or those within `--limit`.
+    /// The number of rows in all usable files, or of those within `--limit`.
     pub rows: u64,
-    /// Pages with a label and a text.
+    /// The number of pages with a label and a text.
     pub pages: u64,
-    /// Rows without a label.
+    /// The number of rows without a label.
     pub unlabelled: u64,
     /// Rejected rows.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
-    /// Pages per class.
+    /// The number of pages per class.
     pub classes: std::collections::BTreeMap<String, u64>,
-    /// Words in the model.
+    /// The number of words in the model.
     pub words: u64,
-    /// Words that occur in only one page, which are not in the model.
+    /// The number of words that are not in the model because they occur in only one page.
     pub rare_words: u64,
-    /// Words beyond the maximum number, which are not in the model.
+    /// The number of words that are not in the model because it has the maximum number of words.
     pub words_beyond: u64,
     /// The exponent n if one in 2^n words was counted; 0 if all were.
     pub halvings: u32,
@@ -192,7 +192,7 @@ struct Counts {
 
 /// Reads the pages, and passes those with a label to a trainer.
 fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) -> Result<(Trainer, Counts)> {
-    // All threads share one trainer, so that what it drops for lack of memory does not depend on the threads.
+    // All threads share one trainer, so that the words that it drops for lack of memory do not depend on the threads.
     let max_held = (session.engine.budget.rows / A_COUNT).max(1);
     let trainer = Mutex::new(Trainer::new(TrainingOptions { max_held, ..TrainingOptions::default() }));
     let want = Want {
@@ -314,8 +314,8 @@ impl Categories {
     /// Reads the model from the output of a training with the same word segmentation.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the folder is not the output of a training or has another word segmentation, and [`Error::BadFile`] if
-    /// it is damaged.
+    /// Returns [`Error::Usage`] if the folder is not the output of a training or has a different word segmentation, and
+    /// [`Error::BadFile`] if it is damaged.
     pub fn open(dir: &Path, session: &Session<'_>) -> Result<Categories> {
         let report = Categories::check(dir, &session.pipeline.identity())?;
         let path = dir.join(TABLE);

@@ -32,7 +32,8 @@ impl Elements {
     /// Reads the statistics and the model named in the options.
     ///
     /// # Errors
-    /// Returns an error if a folder is not the output of a run or a training, or if its words were segmented in another way.
+    /// Returns an error if a folder is not the output of a run or a training, or if its words were segmented in a
+    /// different way.
     pub fn new(session: &Session<'_>, options: &PagesOptions) -> Result<Elements> {
         let stats =
             options.stats.as_deref().map(|dir| read_back::words(session, Finished::open(dir)?.of())).transpose()?;
@@ -89,7 +90,7 @@ impl Elements {
             let text = category_text(page.title.as_deref(), page.body.as_deref());
             out.category = model.classify(&session.pipeline.analyse(&text)).map(|(class, _)| class.to_owned());
         }
-        // A page without a title gets its heaviest keyword as title (docs/methods/docview.md).
+        // The title of a page without a title is its heaviest keyword (docs/methods/docview.md).
         out.title = page.title.clone().or_else(|| elements.keywords.first().map(|keyword| keyword.word.clone()));
     }
 }

@@ -1,4 +1,5 @@
-//! The command `purify`: reads web pages and writes the elements of each page next to the columns of its file. Also `purify --train`.
+//! The `purify` command: reads web pages and writes the elements of each page next to the columns of its file. Also
+//! `purify --train`.
 
 mod category;
 mod elements;
@@ -13,10 +14,10 @@ pub use category::{TrainingReport, train};
 pub use report::PagesReport;
 pub use run::purify;
 
-/// Holds the options of `purify` besides those of every command.
+/// Holds the options of `purify`, in addition to the options of every command.
 #[derive(Clone)]
 pub struct PagesOptions {
-    /// Columns, word segmentation and resources; its algorithms are not used.
+    /// The options for columns, word segmentation and resources. The algorithms in them are not used.
     pub run: RunOptions,
     /// The input columns to copy to the output; `None` for all.
     pub columns: Option<Vec<String>>,

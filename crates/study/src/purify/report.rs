@@ -1,4 +1,4 @@
-//! `run.json` of the command `purify`.
+//! The `run.json` file of the `purify` command.
 
 use dupsift_engine::job::Guarded;
 use std::collections::BTreeMap;
@@ -26,7 +26,8 @@ pub struct PagesReport {
     pub text: String,
     /// Prefix of the page columns.
     pub prefix: String,
-    /// The statistics that weighted the keywords, as their own record names them. `None` if only the frequency in the page counts.
+    /// The statistics that weighted the keywords, as named in their own record. `None` if only the frequency in the
+    /// page counts.
     pub statistics: Option<String>,
     /// The hash of the model that predicted categories, in hexadecimal.
     pub model: Option<String>,
@@ -39,12 +40,12 @@ pub struct PagesReport {
     pub other_inputs: Vec<OtherInputReport>,
     /// Input files that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with its content.
+    /// Folders below the inputs that were skipped because dupsift wrote them, with the kind of content of each.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
-    /// Rows in all usable files, or those within `--limit`.
+    /// The number of rows in all usable files, or of those within `--limit`.
     pub rows: u64,
-    /// Rows written to `pages/`.
+    /// The number of rows written to `pages/`.
     pub written: u64,
     /// Rejected rows, see `rejected/`.
     #[serde(flatten)]

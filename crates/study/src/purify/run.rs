@@ -46,7 +46,8 @@ const PART_BYTES: usize = 64 << 20;
 /// Rows with fewer bytes besides their page need no extra memory.
 const LONG_ROW: u64 = 4 << 20;
 
-/// Rows with more bytes may contain values that are written in another way, see [`TableWriter::create_for_long_values`].
+/// Rows with more bytes may contain values that are written in a different way, see
+/// [`TableWriter::create_for_long_values`].
 const LONG_LINE: u64 = 16 << 20;
 
 /// Runs `purify`.
@@ -109,8 +110,8 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
     Ok(own)
 }
 
-/// Returns for each file the size of its longest row in bytes, in the columns besides the page if these are large. No row exceeds what can
-/// be written at a time.
+/// Returns, for each file, the size of its longest row in bytes; if rows are large, only their columns other than the page count. Checks
+/// that every row can be written within the memory limit.
 ///
 /// # Errors
 /// Returns [`Error::LongRow`] with the least memory that would be enough.
@@ -147,7 +148,7 @@ struct Found<'f> {
     rejected: Writer<'f>,
 }
 
-/// Counts what was found and written.
+/// Holds the counts of pages that were found and written.
 #[derive(Default)]
 struct Sums {
     purified: PurifyReport,

@@ -8,11 +8,12 @@ use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::job::run_report::{AcceptedReport, IndexReport, RunReport};
 use dupsift_files::io::Held;
 
-/// Converts the text of a page and the record of an accepted result to the new page; `None` if the page has another version.
+/// Converts the text of a page and the record of an accepted result to the new page; `None` if the page has a different
+/// version.
 pub type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
 
-/// Publishes a result that was matched against an index in that index too. The function gets the records of the index and the run, the
-/// location of the result, and a function that publishes it.
+/// Publishes a result also in the index that it was matched against. The function receives the records of the index and the run,
+/// the location of the result, and a function that publishes it.
 pub type IntoIndex<'i> =
     dyn Fn(&IndexReport, &RunReport, &Path, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
 
@@ -20,7 +21,8 @@ pub type IntoIndex<'i> =
 /// `into_index` publishes it in the index too. An existing output is removed last. `page` updates the text of the page to the new record;
 /// if it returns `None`, the page is left as it is. Returns the new location.
 ///
-/// The call may be killed at any moment: the earlier output is kept until the result has its name, and the same call resumes.
+/// The call may be killed at any moment: the earlier output is kept until the result has taken its name, and the same
+/// call resumes.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the folder contains no such result, or if something other than an output has the name.

@@ -24,7 +24,7 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
     let ranked = report.ranked();
     let best = ranked.first().copied().filter(|best| best.f.is_some())?;
     let near = report.algorithms.iter().filter(|one| one.f.is_some() && f(one) >= f(best) - NEAR);
-    // Takes the first one of equal contestants.
+    // Takes the first of several equal contestants.
     let taken = near.reduce(|taken, one| {
         let key = |one: &ComparedReport| (comes_first(one), one.precision.value.unwrap_or(0.0));
         if key(one) > key(taken) { one } else { taken }
@@ -46,7 +46,7 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
             () if precision(taken) > precision(best) => format!("pairs from {} are more often correct", taken.label),
             () => format!("{} comes first in `algorithms`", taken.label),
         };
-        // Rounded to the digits that are shown.
+        // The values are rounded to the digits that are shown.
         match (told(taken.f), told(best.f)) {
             (own, other) if own == other => format!(", the same as {}; {why})", best.label),
             (_, other) => format!("; {} has {other}, which is hardly better; {why})", best.label),

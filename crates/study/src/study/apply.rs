@@ -5,8 +5,8 @@
 //! another rule          decides again from pairs/, see `written_pairs.rs`; removed/ and the corpus folders form another output
 //! ```
 //!
-//! The folders are written by the same code as in a run, so their bytes equal those of a run with the same options. Another rule never
-//! writes into the folder of the run, whose `removed/` would contradict its `deduped/`.
+//! The folders are written by the same code as in a run, so their bytes equal those of a run with the same options. A different rule
+//! never writes into the folder of the run, because `removed/` would then contradict `deduped/`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -56,18 +56,18 @@ const SCHEMA_VERSION: u32 = 1;
 /// The table of removed documents in an output folder.
 const REMOVED: &str = "removed/part-00000.parquet";
 
-/// Selects what is written.
+/// Selects the output to write.
 #[derive(Clone, Debug, Default)]
 pub struct ApplyOptions {
     /// The corpus folders to write.
     pub corpus: CorpusFiles,
     /// The columns to add to the kept rows.
     pub add: AddedColumns,
-    /// A removal rule other than that of the run.
+    /// A removal rule that differs from the rule of the run.
     pub remove_if: Option<RemoveIf>,
     /// Higher thresholds, by algorithm label.
     pub thresholds: Vec<(String, f64)>,
-    /// An output folder other than that of the run.
+    /// An output folder that differs from the folder of the run.
     pub out: Option<PathBuf>,
 }
 
@@ -82,7 +82,7 @@ pub struct AppliedReport {
     pub run: String,
     /// The removal rule.
     pub remove_if: String,
-    /// Thresholds that are higher than those of the run, by label.
+    /// Thresholds that are higher than in the run, by label.
     pub thresholds: BTreeMap<String, f64>,
     /// The folders that were written.
     pub corpus: CorpusReport,
@@ -115,19 +115,20 @@ impl AppliedReport {
     }
 }
 
-/// Holds the result of another rule.
+/// Holds the result of a different rule.
 #[derive(Clone, Debug, Default)]
 pub struct Survivors {
-    /// Rows in the corpus.
+    /// The number of rows in the corpus.
     pub rows: u64,
-    /// The removed documents, in order, each with the kept one that replaces it.
+    /// The removed documents, in order, each with the kept document that replaces it.
     pub removed: Vec<(u64, u64)>,
 }
 
-/// Decides again by another rule, without writing anything. `options` are those in the record; `asked` has the rule.
+/// Decides again by a different rule, without writing anything. `options` are the recorded options, and `asked`
+/// contains the rule.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the run does not have a label, if a threshold is lower than that of the run, or if its tables are
+/// Returns [`Error::Usage`] if the run does not have a label, if a threshold is lower than in the run, or if its tables are
 /// insufficient, and an error if the corpus is missing or changed, or if the run is interrupted.
 pub fn survivors(
     finished: &Finished,
@@ -158,8 +159,8 @@ pub fn survivors(
 /// Writes the corpus of a finished run and returns the record. The folders appear complete or not at all.
 ///
 /// # Errors
-/// Returns the errors of [`survivors`]; [`Error::Usage`] if a folder already exists, if another rule has no folder of its own, or if the
-/// result is held back; and an error if a file cannot be copied or the disk is full.
+/// Returns the errors of [`survivors`]; [`Error::Usage`] if a folder already exists, if a different rule is given without a separate
+/// folder, or if the result is held back; and an error if a file cannot be copied or the disk is full.
 pub fn apply(
     finished: &Finished,
     options: &RunOptions,
@@ -229,7 +230,7 @@ pub fn apply(
 }
 
 impl ApplyOptions {
-    /// Returns whether the rule differs from that of the run.
+    /// Returns whether the rule differs from the rule of the run.
     fn is_other(&self, removal: &RemovalReport) -> bool {
         !self.thresholds.is_empty() || self.remove_if.is_some_and(|rule| rule.to_string() != removal.remove_if)
     }
@@ -287,8 +288,8 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
     Stage::look(out, false, false)
 }
 
-/// Refuses another rule if passages are cut, because the cuts depend on which documents are kept, and if complete chains are removed,
-/// because these also contain documents that are not a pair with the kept one.
+/// Refuses a different rule if passages are cut, because the cuts depend on which documents are kept, and if complete chains are
+/// removed, because these also contain documents that are not a pair with the kept one.
 fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
     if options.remove_chains && options.remove_if != RemoveIf::Pair {
         let why = "the run removed complete chains (`chain=remove`), which works only with the rule `pair`; run again with `chain=keep`";
@@ -372,7 +373,8 @@ impl Pairs {
     }
 }
 
-/// Writes what needs another pass over the documents: annotations of each row, and the removals by another rule.
+/// Writes the parts that need another pass over the documents: annotations for each row, and the removals by a
+/// different rule.
 fn with_documents(
     session: &Session<'_>,
     finished: &Finished,
@@ -470,7 +472,7 @@ fn rejected(session: &Session<'_>, finished: &Finished) -> Result<Rejected> {
     rejecter.finish()
 }
 
-/// Returns what the run cut, if it cut anything.
+/// Returns the passages that the run cut, if there are any.
 fn cuts(session: &Session<'_>, finished: &Finished, measures: bool) -> Result<Option<Cuts>> {
     if session.options.cut.what.is_none() {
         return Ok(None);

@@ -41,18 +41,18 @@ use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{JudgedBuilder, judged_schema};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Holds the options of a comparison besides those of every run.
+/// Holds the options of a comparison, in addition to the options of every run.
 #[derive(Clone)]
 pub struct CompareOptions {
     /// The run whose algorithms are compared.
     pub run: RunOptions,
     /// The contestants: algorithms in the run, and presets, which combine several of them.
     pub contestants: Vec<Contestant>,
-    /// The judge, which decides what a duplicate is.
+    /// The judge, which decides whether two documents are duplicates.
     pub judge: Judge,
     /// If an algorithm has more pairs than this, a sample of about this size is judged.
     pub judge_sample: u64,
-    /// Documents in the sample for the exact join; 0 for no exact join.
+    /// The number of documents in the sample for the exact join; 0 for no exact join.
     pub oracle_sample: u64,
     /// The seed of both samples.
     pub seed: u64,
@@ -158,7 +158,7 @@ impl Sample {
 /// Holds the results of reading the pool.
 struct Pooling {
     tally: Tally,
-    /// Pairs to judge.
+    /// The pairs to judge.
     chosen: FoundList,
 }
 
@@ -214,8 +214,8 @@ fn damaged<T>(result: Result<T>) -> Result<T> {
     })
 }
 
-/// Returns how many pairs each contestant has. If the algorithms of a preset together have more pairs than are all judged, the pairs are
-/// counted in the pool, because only the pool shows how many pairs several algorithms found.
+/// Returns how many pairs each contestant has. If the algorithms of a preset together have more pairs than the limit up to which all are
+/// judged, the pairs are counted in the pool, because only the pool shows how many pairs several algorithms found.
 fn sizes(engine: &Engine<'_>, options: &CompareOptions, finished: &Finished) -> Result<Vec<u64>> {
     let written =
         |one: &Contestant| one.algorithms.iter().map(|&at| finished.report.algorithms[at].duplicates_written()).sum();

@@ -30,17 +30,17 @@ pub struct ComparisonReport {
     pub judge: JudgeReport,
     /// The pool: distinct pairs that at least one contestant found.
     pub pooled: u64,
-    /// Duplicates in the pool.
+    /// The number of duplicates in the pool.
     pub duplicates: Figure,
     /// One entry per contestant, an algorithm or a preset, in the requested order, presets last.
     pub algorithms: Vec<ComparedReport>,
     /// The recommended contestant, and why; null if the pool has no duplicates.
     #[serde(default)]
     pub advice: Option<AdviceReport>,
-    /// Row A, column B: pairs that both found; the diagonal has the pairs of A.
+    /// Row A, column B: the number of pairs that both found. The diagonal has the number of pairs that A found.
     pub agreement: Vec<Vec<u64>>,
-    /// Unions and intersections of two and three contestants with a larger F than any part of them, best first: at most 20 of two and 20 of
-    /// three.
+    /// Unions and intersections of two and three contestants that have a larger F than any part of them, best first: at most 20 of two and
+    /// 20 of three.
     pub combinations: Vec<CombinationReport>,
     /// The exact join on a sample of documents, if requested.
     pub oracle: Option<OracleReport>,
@@ -85,20 +85,20 @@ pub struct AdviceReport {
 pub struct JudgeReport {
     /// The name as typed: `lcs:0.85`.
     pub name: String,
-    /// Documents read for judging, each once.
+    /// The number of distinct documents read for judging.
     pub documents: u64,
-    /// Pairs judged.
+    /// The number of judged pairs.
     pub judged: u64,
-    /// The maximum number of pairs of one algorithm that are all judged. If there are more, a sample of about that size is judged, and
-    /// pairs that are judged for another algorithm.
+    /// The maximum number of pairs of one algorithm that are all judged. If there are more, a sample of about that size is judged,
+    /// together with the pairs that are judged for another algorithm.
     pub sample: u64,
     /// Whether sampling left pairs out.
     pub sampled: bool,
     /// The seed of the sample.
     pub seed: u64,
-    /// Pairs whose texts were too long to be judged by characters and were judged by words.
+    /// The number of pairs that were judged by words because their texts were too long to be judged by characters.
     pub by_words: u64,
-    /// Pairs whose texts were too long and too different to be judged; they count as not duplicates.
+    /// The number of pairs whose texts were too long and too different to be judged. They count as not duplicates.
     #[serde(default)]
     pub undecided: u64,
     /// CPU seconds for reading the documents and judging.
@@ -110,37 +110,38 @@ pub struct JudgeReport {
 pub struct ComparedReport {
     /// The label of an algorithm, or the name of a preset.
     pub label: String,
-    /// Whether it is a preset, whose pairs are those that any of its algorithms found.
+    /// Whether the contestant is a preset. The pairs of a preset are the pairs that any of its algorithms found.
     #[serde(default)]
     pub preset: bool,
-    /// The names of the output folders of its algorithms.
+    /// The names of the output folders of the contestant's algorithms.
     #[serde(default)]
     pub members: Vec<String>,
     /// The option to type to run it.
     #[serde(default)]
     pub typed: String,
-    /// Its pairs in the pool.
+    /// The number of the contestant's pairs in the pool.
     pub pairs: u64,
-    /// Its pairs that were judged.
+    /// The number of the contestant's pairs that were judged.
     pub judged: u64,
-    /// Duplicates that it found divided by all duplicates in the pool.
+    /// Duplicates that the contestant found, divided by all duplicates in the pool.
     pub recall: Figure,
-    /// Duplicates divided by its pairs.
+    /// Duplicates among the contestant's pairs, divided by all its pairs.
     pub precision: Figure,
     /// 2 P R / (P + R); null if P or R is null, or if both are 0.
     pub f: Option<f64>,
-    /// F of the lower ends of P and R. F grows with both, so it is between `f_low` and `f_high` whenever P and R are in their intervals.
+    /// F computed from the lower ends of P and R. F grows with both, so it is between `f_low` and `f_high` whenever P
+    /// and R are in their intervals.
     pub f_low: Option<f64>,
-    /// F of the upper ends.
+    /// F computed from the upper ends of P and R.
     pub f_high: Option<f64>,
-    /// Pairs that no unrelated contestant found. Contestants that contain one of its algorithms, or whose algorithms it contains, do not
-    /// count.
+    /// The number of pairs that no unrelated contestant found. Contestants that contain one of its algorithms, or whose algorithms it
+    /// contains, do not count.
     pub alone: u64,
-    /// Duplicates among these.
+    /// The number of duplicates among the pairs that `alone` counts.
     pub alone_duplicates: Figure,
-    /// CPU seconds for its algorithms alone: signing, grouping, verifying.
+    /// CPU seconds for the contestant's algorithms alone: signing, grouping, verifying.
     pub cpu_seconds: f64,
-    /// Duplicates that it found divided by all duplicates in the exact join.
+    /// Duplicates in the exact join that the contestant found, divided by all duplicates in it.
     pub oracle_recall: Option<Figure>,
 }
 
@@ -158,7 +159,7 @@ pub struct CombinationReport {
     pub labels: Vec<String>,
     /// `union` or `intersection` of their pairs.
     pub how: String,
-    /// Pairs in the combination.
+    /// The number of pairs in the combination.
     pub pairs: u64,
     /// Recall, as for one algorithm.
     pub recall: Option<f64>,
@@ -166,22 +167,22 @@ pub struct CombinationReport {
     pub precision: Option<f64>,
     /// F, as for one algorithm.
     pub f: Option<f64>,
-    /// CPU seconds for all of them.
+    /// CPU seconds for all these contestants.
     pub cpu_seconds: f64,
 }
 
 /// Describes the exact join.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct OracleReport {
-    /// Documents with words in the sample.
+    /// The number of sampled documents that contain words.
     pub documents: u64,
-    /// Pairs in the sample whose similarity was computed because no bound ruled them out.
+    /// The number of pairs in the sample whose similarity was computed because no bound ruled them out.
     pub judged: u64,
-    /// Pairs in the sample that the judge calls duplicates.
+    /// The number of pairs in the sample that are duplicates according to the judge.
     pub duplicates: u64,
-    /// Duplicates that no algorithm found, which pooling cannot see.
+    /// The number of duplicates that no algorithm found, so that pooling misses them.
     pub unseen: u64,
-    /// Pairs whose texts were too long to be judged; they count as not duplicates.
+    /// The number of pairs whose texts were too long to be judged. They count as not duplicates.
     #[serde(default)]
     pub undecided: u64,
 }

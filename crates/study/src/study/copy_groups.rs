@@ -1,7 +1,7 @@
 //! The exact copies of a document, from the table of pairs of a finished run.
 //!
-//! The best one of g copies is in a pair with each of the others, and these are in no other pair of copies. So either the document itself
-//! has g - 1 partners, or its only partner has.
+//! The best of g copies is in a pair with each of the other copies, and these are in no other pair of copies. So either the document
+//! itself has g - 1 partners, or its only partner does.
 //!
 //! ```text
 //! copies a b c d, best b      pairs a-b, b-c, b-d: b has 3 partners, a has b
@@ -17,8 +17,8 @@ use dupsift_files::tables::{COPY_LOOK_UP_COLUMNS, copies_of};
 pub struct CopyGroup {
     /// The number of copies, including the document itself.
     pub size: u64,
-    /// The only copy that it is in a pair with, if there is exactly one: the best document of the group, unless that is the document
-    /// itself.
+    /// The copy that the document is in a pair with, if there is exactly one such copy: the best document of the group, unless that
+    /// is the document itself.
     pub partner: Option<u64>,
 }
 

@@ -41,7 +41,7 @@ use dupsift_spill::shuffle::AtomicBits;
 /// Version of the record and of the table.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Returns how fields are quoted in label files with separated values, according to the options.
+/// Returns how fields are quoted in CSV and TSV label files, according to the options.
 pub fn truth_quotes(settings: &Settings) -> Quoting {
     settings.text("truth-quotes").map_or(Quoting::Double, Quoting::of)
 }
@@ -53,8 +53,8 @@ const REJECTED: &str = "rejected/part-00000.parquet";
 /// earlier one.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the truth cannot be understood or has no id of the corpus, or if the corpus has changed after the run, and
-/// [`Error::BadFile`] if a file is damaged. The folder is then unchanged.
+/// Returns [`Error::Usage`] if the truth cannot be understood or contains no id from the corpus, or if the corpus has changed since the
+/// run, and [`Error::BadFile`] if a file is damaged. The folder is then unchanged.
 pub fn evaluate(
     finished: &Finished,
     options: &RunOptions,
@@ -125,7 +125,7 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
     let run = &finished.report;
     let mut warnings = Vec::new();
     for one in algorithms.iter().filter(|one| one.pairs_not_written > 0) {
-        // If the pairs are all pairs within the clusters, those not written are counted too.
+        // If the pairs are all pairs within the clusters, the pairs that were not written are counted too.
         let known = run.algorithms.iter().any(|ran| ran.label == one.label && ran.pairs == one.pairs);
         let what = if known {
             "all pairs within clusters count, so they are computed from the clusters".to_string()

@@ -20,13 +20,13 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted};
 pub struct EvaluatedClusters {
     /// The cells of the true and the predicted clusters.
     pub partitions: Partitions,
-    /// All pairs within the clusters, counted over texts.
+    /// The number of all pairs within the clusters, counted over texts.
     pub pairs: u64,
-    /// Documents in the clusters.
+    /// The number of documents in the clusters.
     pub pages: u64,
-    /// Pairs within one cell, and the documents in these pairs.
+    /// The number of pairs within one cell, and the number of documents in these pairs.
     in_cells: (u64, u64),
-    /// For each document, the number of its cluster, from 1; 0 if it is in none. Empty unless it is needed.
+    /// For each document, the number of its cluster, from 1; 0 if it is in none. The list is empty unless it is needed.
     cluster_of: Numbers,
     label: String,
 }
@@ -51,7 +51,7 @@ impl EvaluatedClusters {
     /// Reads documents cluster by cluster, each with the size of its cluster. `label` names the clusters, and `table` is their source.
     ///
     /// # Errors
-    /// Returns an error from `rows`, or [`Error::BadFile`] if they are not in that order.
+    /// Returns an error from `rows`, or [`Error::BadFile`] if they are not in cluster order.
     pub fn of(
         session: &Session<'_>,
         finished: &Finished,
@@ -148,12 +148,12 @@ impl EvaluatedClusters {
 
 /// Counts the cells of both clusterings over texts. Clusters must be given one after another.
 struct TextCells {
-    /// For the first document of each true cluster, the last predicted cluster that shares a text with it; `counts` has the number of texts
-    /// in both, and `lasts` the last of these.
+    /// For the first document of each true cluster, the last predicted cluster that shares a text with it. `counts` has the number of texts
+    /// in both clusters, and `lasts` the last of these texts.
     clusters: Numbers,
     counts: Numbers,
     lasts: Numbers,
-    /// Pairs within one cell.
+    /// The number of pairs within one cell.
     pairs: u64,
     correct: Correct,
 }

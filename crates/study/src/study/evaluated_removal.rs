@@ -23,7 +23,7 @@ use dupsift_spill::shuffle::Sorted;
 const RUN: &str = "(run)";
 const REMOVED: &str = "(removed)";
 
-/// Measures the pairs that decide on removal. If one algorithm decides, they are its pairs.
+/// Measures the pairs that determine which documents are removed. If a single algorithm decides, these are its pairs.
 pub fn run(
     session: &Session<'_>,
     finished: &Finished,
@@ -100,7 +100,7 @@ pub fn removed(
     Ok(report)
 }
 
-/// Returns the documents in clusters of two or more, from rows of a first document and another one. Set `adds_first` if no row has the
+/// Returns the documents in clusters of two or more, from rows of (first document, other document). Set `adds_first` if no row has the
 /// first document as its second.
 fn clusters<'s>(
     session: &'s Session<'_>,
@@ -147,7 +147,7 @@ fn agreed(finished: &Finished, deciding: &Deciding) -> Result<impl Iterator<Item
     }))
 }
 
-/// Takes the first pair of all tables, and returns how many of them have it; 0 at the end.
+/// Takes the first pair of all tables, and returns how many tables contain it; 0 at the end.
 fn next<I: Iterator<Item = Result<PairFound>>>(all: &mut [Peekable<I>]) -> Result<(PairFound, usize)> {
     let mut least: Option<(u64, u64)> = None;
     for table in &mut *all {

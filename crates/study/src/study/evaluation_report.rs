@@ -18,7 +18,7 @@ pub struct EvaluationReport {
     pub dupsift: String,
     /// The hash of the recipe that produced the pairs, as in run.json.
     pub recipe: String,
-    /// Documents that the run used, without rejected rows.
+    /// The number of documents that the run used, without rejected rows.
     pub documents: u64,
     /// The truth that the algorithms are compared with.
     pub truth: TruthReport,
@@ -45,32 +45,32 @@ pub struct TruthReport {
     /// Damaged files; their rows before the damage count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bad_inputs: Vec<BadInputReport>,
-    /// Rows in the files.
+    /// The number of rows in the files.
     pub rows: u64,
-    /// Rows with a null in one of the two columns; they are also counted as rejected.
+    /// The number of rows with a null in one of the two columns. These rows are also counted as rejected.
     pub null_rows: u64,
     /// Rejected rows, see `evaluation/rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
-    /// Distinct ids.
+    /// The number of distinct ids.
     pub ids: u64,
-    /// Ids that no document in the run has: their rows are left out.
+    /// The number of ids that no document in the run has. Rows with such an id are left out.
     pub unknown_ids: u64,
     /// The first five unknown ids, in row order.
     pub unknown: Vec<String>,
-    /// Ids that several documents have: they refer to the first of these documents, in file order.
+    /// The number of ids that several documents have. Such an id refers to the first of these documents, in file order.
     pub ambiguous_ids: u64,
-    /// Rows that are left out because one of their ids is unknown.
+    /// The number of rows that are left out because one of their ids is unknown.
     pub unknown_rows: u64,
     /// Rows that repeat another row (the same two documents in either order, or the same document in the same cluster).
     pub repeated_rows: u64,
-    /// Rows that pair a document with itself; they are left out.
+    /// The number of rows that pair a document with itself; they are left out.
     pub self_pairs: u64,
     /// Distinct true pairs of documents: the given ones, or all pairs within the given clusters.
     pub pairs: u64,
     /// True clusters of two or more: the given ones, or the connected components of the given pairs.
     pub clusters: u64,
-    /// Documents in true clusters: the true duplicate pages.
+    /// The number of documents in true clusters, that is, of true duplicate pages.
     pub pages: u64,
 }
 
@@ -85,19 +85,20 @@ impl TruthReport {
 /// Holds the quality of one algorithm.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct EvaluatedReport {
-    /// The name of its output folder.
+    /// The name of the algorithm's output folder.
     pub label: String,
-    /// Pairs that it reports. If some are not written, they still count if they are all pairs within its clusters; otherwise only the
-    /// written pairs count.
+    /// The number of pairs that the algorithm reports. If some are not written, they still count if they are all pairs within its
+    /// clusters; otherwise only the written pairs count.
     pub pairs: u64,
-    /// Reported pairs that are true.
+    /// The number of reported pairs that are true.
     pub pairs_true: u64,
-    /// Pairs in groups above `--max-group` that are not written. Unless they are all pairs within the clusters, the figures that depend on
-    /// them are null: all pairwise ones except the precision, which is measured on the written pairs, and all pagewise ones.
+    /// The number of pairs in groups above `--max-group` that are not written. Unless they are all pairs within the clusters, the figures
+    /// that depend on them are null: all pairwise ones except the precision, which is measured on the written pairs, and all pagewise
+    /// ones.
     pub pairs_not_written: u64,
-    /// Pages in a reported pair.
+    /// The number of pages in a reported pair.
     pub pages: u64,
-    /// Pages in a reported pair that is true.
+    /// The number of pages in a reported pair that is true.
     pub pages_true: u64,
     /// Figures over pairs, which all count equally.
     pub pairwise: FiguresReport,

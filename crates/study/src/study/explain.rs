@@ -1,7 +1,7 @@
 //! `explain`: why two documents of a finished run are a pair, or are not.
 //!
-//! The result of the run is in its tables. For the reason, the two documents are signed again with the statistics and models of the run, so
-//! their signatures are the same.
+//! The result of the run is in its tables. To find the reason, the two documents are signed again with the statistics and models of the
+//! run, so their signatures are the same.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -36,7 +36,7 @@ use dupsift_text::Analysis;
 ///
 /// # Errors
 /// Returns an error if a document does not exist, if several documents have the id, or if the corpus, the statistics or the index have
-/// changed after the run.
+/// changed since the run.
 pub fn explain(
     finished: &Finished,
     options: &RunOptions,
@@ -111,12 +111,12 @@ fn groups(finished: &Finished, bound: &[Bound<'_>], docs: [u64; 2]) -> Result<Op
     any.map(|bound| copy_groups::copies(finished, &bound.label, docs)).transpose()
 }
 
-/// Holds what is computed from the two documents without the tables.
+/// Holds the values that are computed from the two documents without the tables.
 struct LookedUp {
     /// In the requested order.
     documents: [ExplainedDocument; 2],
     same: bool,
-    /// One per algorithm, for the document with the smaller number first.
+    /// One result per algorithm, with the document with the smaller number first.
     looks: Vec<Look>,
     measures: ExplainedMeasures,
     /// In the requested order.
@@ -125,7 +125,7 @@ struct LookedUp {
     swap: bool,
 }
 
-/// Holds what is needed to sign the two documents.
+/// Holds the data needed to sign the two documents.
 struct Signing<'s> {
     corpus: &'s Corpus<'s>,
     models: &'s [Vec<u64>],
@@ -253,7 +253,7 @@ fn put_together(
     let others = said.iter().flat_map(Said::others).chain(removals.iter().map(|one| one.kept_doc));
     let mut ids: BTreeMap<u64, String> = ids_of(session, others.filter(|doc| !docs.contains(doc)).collect(), again)?;
     documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
-    // The files of indexed documents are temporary copies with names of their own.
+    // The files of indexed documents are temporary copies with their own names.
     let own = |doc: u64| session.document(doc).filter(|&doc| doc >= session.base);
     let named = |doc: u64| own(doc).map_or_else(|| format!("document {doc}"), |doc| session.source.name_of(doc));
     let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| named(doc));
@@ -312,7 +312,8 @@ fn put_together(
     Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, removes, remove_if, notes })
 }
 
-/// Reads what the tables of each algorithm contain for the two documents. If they contain nothing, checks whether a window was cut.
+/// Reads the rows of each algorithm's tables about the two documents. If there are none, checks whether a window was
+/// cut.
 fn read_tables(
     session: &Session<'_>,
     (finished, is_stored): (&Finished, bool),
@@ -352,7 +353,7 @@ fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
     notes
 }
 
-/// Returns how much of each text is contained in the other, and why it may not be removed in favor of it.
+/// Returns how much of each text is contained in the other, and why that text may not be removed in favor of the other.
 fn contained_in(remove_if: RemoveIf, same: bool, texts: [&Analysis<'_>; 2]) -> [ExplainedContained; 2] {
     let [a, b] = texts.map(|text| {
         let mut contents = Vec::new();

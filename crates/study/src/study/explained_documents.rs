@@ -60,14 +60,14 @@ pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> R
     Err(Error::usage(format!("document {number} ({name}) was not part of the run: {why}; see rejected/")))
 }
 
-/// Returns the second document for one that is explained alone: the one that it was removed in favor of, or the most similar one, with a
+/// Returns the second document if only one was requested: the document that it was removed in favor of, or the most similar one, with a
 /// note on the choice.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if it is in no pair of any algorithm.
 pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u64; 2], Option<String>)> {
     let removals = removals(finished, &[doc])?;
-    // A document without a kept duplicate names itself.
+    // In the table, a document without a kept duplicate names itself.
     if let Some(removal) = removals.first().filter(|removal| removal.kept_doc != doc) {
         return Ok(([doc, removal.kept_doc], None));
     }
@@ -159,7 +159,7 @@ pub fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> 
     Ok(found)
 }
 
-/// Returns the ids of other documents, if they have one.
+/// Returns the ids of other documents, if they have ids.
 ///
 /// # Errors
 /// Returns an error if a file is damaged.

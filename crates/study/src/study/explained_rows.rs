@@ -3,7 +3,7 @@
 use super::explanation::{ExplainedKey, ExplainedRow};
 use dupsift_algorithms::stage::explain::Emitted;
 
-/// Aligns the rows of both documents: equal ones side by side, the others in order within their position.
+/// Aligns the rows of both documents: equal rows side by side, the other rows in order within their position.
 pub fn beside(a: &[Emitted], b: &[Emitted]) -> Vec<ExplainedRow> {
     let place = |row: &Emitted| (row.position, row.key);
     let mut rows = Vec::new();

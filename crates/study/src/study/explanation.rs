@@ -9,7 +9,7 @@ use serde::Serialize;
 pub struct Explanation {
     /// The two documents.
     pub documents: [ExplainedDocument; 2],
-    /// Whether they are equal byte for byte in every column that the algorithms read.
+    /// Whether the two documents are equal byte for byte in every column that the algorithms read.
     pub exact_copies: bool,
     /// Whether at least one algorithm reports the pair.
     pub pair: bool,
@@ -17,7 +17,7 @@ pub struct Explanation {
     pub algorithms: Vec<ExplainedAlgorithm>,
     /// The similarity of the texts, independent of the algorithms.
     pub measures: ExplainedMeasures,
-    /// How much of each document is contained in the other, in the requested order, and what follows for removal.
+    /// How much of each document is contained in the other, in the requested order, and the consequence for removal.
     pub contained: [ExplainedContained; 2],
     /// Whether the run removes documents; a comparison does not.
     pub removes: bool,
@@ -42,11 +42,11 @@ pub struct ExplainedDocument {
     pub characters: u64,
     /// The number of words in the text.
     pub words: u64,
-    /// Whether it was indexed before the run, in an earlier batch or a reference.
+    /// Whether the document was indexed before the run, in an earlier batch or a reference.
     pub earlier: bool,
-    /// The document that it was removed in favor of; null if it is kept.
+    /// The removal of the document in favor of another one; null if it is kept.
     pub removed: Option<ExplainedRemoval>,
-    /// The repeated passages that are cut out of it, in order.
+    /// The repeated passages that are cut out of the document, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub passages: Vec<ExplainedPassage>,
     /// The original text.
@@ -57,11 +57,11 @@ pub struct ExplainedDocument {
 /// Describes a repeated passage.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedPassage {
-    /// The first byte in the text.
+    /// The first byte of the passage in the text.
     pub start_byte: u64,
-    /// The byte after its end.
+    /// The byte after the end of the passage.
     pub end_byte: u64,
-    /// The number of its occurrences.
+    /// The number of occurrences of the passage.
     pub copies: u64,
     /// The number of the document with the first copy; null if that is cut too.
     pub first_doc: Option<u64>,
@@ -74,7 +74,7 @@ pub struct ExplainedRemoval {
     pub kept_id: String,
     /// The number of the kept document.
     pub kept_doc: u64,
-    /// The similarity of the two; null if only a chain connects them.
+    /// The similarity of the two documents; null if only a chain connects them.
     pub similarity: Option<f32>,
     /// The algorithms that found the pair.
     pub algorithm: String,
@@ -85,19 +85,20 @@ pub struct ExplainedRemoval {
 /// Describes how much of one document is contained in the other.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ExplainedContained {
-    /// Its distinct 3-grams that are in the other.
+    /// The number of distinct 3-grams of this document that are in the other one.
     pub common_grams: u64,
-    /// Its distinct 3-grams.
+    /// The number of distinct 3-grams of this document.
     pub grams: u64,
-    /// Its distinct numbers that are in the other.
+    /// How many distinct numbers of this document are in the other one.
     pub common_numbers: u64,
-    /// Its distinct numbers.
+    /// How many distinct numbers this document has.
     pub numbers: u64,
-    /// Its distinct numbers outside its frame that are in the other.
+    /// How many distinct numbers outside the frame of this document are in the other one.
     pub common_facts: u64,
-    /// Its distinct numbers outside its frame.
+    /// How many distinct numbers this document has outside its frame.
     pub facts: u64,
-    /// Why it may not be removed in favor of the other: no pair decides, or too little of it is contained; null if it may.
+    /// Why this document may not be removed in favor of the other: no pair decides, or too little of it is contained;
+    /// null if it may.
     pub stays: Option<&'static str>,
 }
 
@@ -111,9 +112,9 @@ pub enum Verdict {
     Template,
     /// They are a pair in a group above `--max-group`, where only pairs with the best document are written.
     PairNotWritten,
-    /// At least one of them has no signature.
+    /// At least one of the documents has no signature.
     NoSignature,
-    /// They have no key in common.
+    /// The documents have no key in common.
     NoCommonKey,
     /// They have different values in the `--scope` column, so they are not compared.
     OtherScope,
@@ -121,20 +122,22 @@ pub enum Verdict {
     SameScope,
     /// They have keys in common, but their sketches differ too much for a pair.
     SketchesDiffer,
-    /// They have keys in common that so many documents share that only some of these are compared with each other.
+    /// They have keys in common that too many documents share, so that only some of these documents are compared with
+    /// each other.
     NotCompared,
     /// They were compared and are not similar enough, according to the algorithm or the verification.
     BelowThreshold,
     /// They were compared, but their texts are too long to be verified.
     Undecided,
-    /// The two alone would be a pair, but other documents in the corpus kept the run from reporting it.
+    /// On their own, the two documents would be a pair, but other documents in the corpus kept the run from reporting
+    /// it.
     LeftOut,
 }
 
 /// Describes the result of one algorithm.
 #[derive(Clone, Debug, Serialize)]
 pub struct ExplainedAlgorithm {
-    /// The name of its output folder.
+    /// The name of the algorithm's output folder.
     pub label: String,
     /// The algorithm with all parameters.
     pub recipe: String,
@@ -144,13 +147,15 @@ pub struct ExplainedAlgorithm {
     pub why: String,
     /// The row in `pairs/`.
     pub pair: Option<ExplainedPair>,
-    /// The score of the two alone, if the algorithm computes one from their signatures or with a looser threshold.
+    /// The score of the two documents on their own, if the algorithm computes one from their signatures or with a
+    /// looser threshold.
     pub score: Option<ExplainedScore>,
     /// The verification checks, if both documents have a signature.
     pub checks: Vec<ExplainedCheck>,
-    /// The word by which each differs most from the other, if the algorithm distinguishes versions from pages of the same template.
+    /// The word in which each document differs most from the other, if the algorithm distinguishes versions from pages
+    /// of the same template.
     pub words: Option<[ExplainedWord; 2]>,
-    /// The number of bits in which their fingerprints differ, for algorithms that compare fingerprints.
+    /// The number of bits in which the fingerprints of the documents differ, for algorithms that compare fingerprints.
     pub bits_apart: Option<u32>,
     /// Why a document has no signature, per document.
     pub unsigned: [Option<String>; 2],
@@ -158,7 +163,7 @@ pub struct ExplainedAlgorithm {
     pub clusters: [Option<ExplainedCluster>; 2],
     /// Number of positions that rows can have.
     pub positions: u32,
-    /// Rows with equal position and key.
+    /// The number of rows with equal position and key.
     pub common_keys: u64,
     /// The rows of both documents; rows with equal position and key are side by side.
     pub rows: Vec<ExplainedRow>,
@@ -171,15 +176,15 @@ pub struct ExplainedPair {
     pub similarity: f32,
     /// The algorithm's own distance, if it has one.
     pub distance: Option<f32>,
-    /// The rules of the algorithm that found it, joined by `+`.
+    /// The rules of the algorithm that found the pair, joined by `+`.
     pub matched_by: String,
-    /// Whether it was verified on the texts.
+    /// Whether the pair was verified on the texts.
     pub verified: bool,
     /// The relation: `version`, `contained` or `template`; null if the algorithm does not classify pairs.
     pub relation: Option<String>,
-    /// The reason.
+    /// The reason for the relation.
     pub why: Option<String>,
-    /// The similarity of the next best partner of either, outside the documents near both.
+    /// The similarity of the next best partner of either document, outside the near group.
     pub next_best: Option<f32>,
     /// Whether the titles name different things, so that neither document is removed in favor of the other.
     pub other_title: bool,
@@ -210,7 +215,7 @@ pub struct ExplainedScore {
 pub struct ExplainedCheck {
     /// The check with its threshold, as typed.
     pub name: String,
-    /// Whether the two pass.
+    /// Whether the two documents pass.
     pub passes: bool,
     /// The similarity; null if it is below the threshold and the check does not compute it.
     pub similarity: Option<f32>,
@@ -219,11 +224,11 @@ pub struct ExplainedCheck {
 /// Describes a cluster.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedCluster {
-    /// The id of its representative.
+    /// The id of the cluster's representative.
     pub representative_id: String,
-    /// The document number of its representative.
+    /// The document number of the cluster's representative.
     pub representative_doc: u64,
-    /// Documents in it.
+    /// The number of documents in the cluster.
     pub size: u64,
 }
 
@@ -236,7 +241,7 @@ pub struct ExplainedRow {
     pub a: Option<ExplainedKey>,
     /// The second document's row.
     pub b: Option<ExplainedKey>,
-    /// Whether the keys are equal, so that the documents match here.
+    /// Whether the keys are equal, so that the documents match in this row.
     pub equal: bool,
 }
 
@@ -273,12 +278,13 @@ pub struct ExplainedMeasures {
     pub five_words: ExplainedOverlap,
     /// Sets of words.
     pub words: ExplainedOverlap,
-    /// Number of distinct words that both have.
+    /// Number of distinct words that both documents contain.
     pub common_words: u64,
     /// Cosine of word counts.
     pub cosine: f64,
     /// 2 LCS / (a + b); null if the texts are too long.
     pub lcs: Option<f64>,
-    /// `characters`, or `words` if a text has more than 200,000 characters; null if it has that many words too.
+    /// `characters`, or `words` if a text has more than 200,000 characters; null if a text also has more than 200,000
+    /// words.
     pub lcs_of: Option<&'static str>,
 }

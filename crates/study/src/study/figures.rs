@@ -28,8 +28,8 @@ fn measures(tally: &Tally, part: &Part) -> (Option<Number>, Option<Number>) {
     (found.of_both(&tally.all().without(part).duplicates()), found.over(part.pairs()))
 }
 
-/// Returns F and its interval. F grows with recall and with precision, so the ends of its interval follow from those of both. Empty if F is
-/// undefined.
+/// Returns F and its interval. F grows with recall and with precision, so the ends of its interval follow from the ends of their intervals.
+/// Empty if F is undefined.
 fn f_figure(recall: Option<Number>, precision: Option<Number>) -> Figure {
     let of = |end: fn(Number) -> f64| Retrieval::of(precision.map(end), recall.map(end)).f;
     let value = of(|number| number.value);

@@ -49,7 +49,7 @@ impl Finished {
     /// Returns the options of the run, with the current folder and the current resources.
     ///
     /// # Errors
-    /// Returns an error if this version does not know an option in the record, or if word lists no longer exist.
+    /// Returns an error if this version does not support an option in the record, or if word lists no longer exist.
     pub fn options(&self, today: &Settings) -> Result<RunOptions> {
         let inputs = self.report.inputs.iter().map(|file| self.stands(file)).collect();
         let mut recorded = self.report.options.clone();
@@ -62,7 +62,7 @@ impl Finished {
         options_again(&recorded, inputs, &self.dir, today)
     }
 
-    /// Returns the same output, whose corpus is in a different folder or file than during the run.
+    /// Returns the same output for a corpus that is now in a different folder or file than during the run.
     pub fn with_corpus(self, corpus: Option<&Path>) -> Finished {
         Finished { moved: corpus.map(Path::to_path_buf), ..self }
     }
@@ -150,7 +150,7 @@ impl Finished {
         Finished { dir: dir.to_path_buf(), report, moved: None }
     }
 
-    /// Returns where its statistics are read from.
+    /// Returns the source that the statistics of the run are read from.
     pub fn of(&self) -> Of<'_> {
         Of { dir: &self.dir, report: &self.report }
     }
@@ -241,7 +241,8 @@ impl Finished {
         )))
     }
 
-    /// Opens the texts that the run stored, to read them instead of its corpus, and returns the options for that; `None` if it stored none.
+    /// Opens the texts that the run stored, so that they can be read instead of the corpus, and returns the options for
+    /// reading them. `None` if the run stored no texts.
     fn stored(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Option<(RunOptions, Inputs)>> {
         if self.report.stored_texts.is_none() {
             return Ok(None);
@@ -282,7 +283,7 @@ impl Finished {
     }
 
     /// Does work on the corpus of the run, or on the texts that the run stored if the corpus no longer exists or has changed; `work` also
-    /// gets whether it reads the stored texts.
+    /// receives whether it reads the stored texts.
     ///
     /// # Errors
     /// Returns the errors of [`Finished::corpus`] and [`Finished::check_contents`] if the run stored no texts, and any error from `work`.
@@ -317,7 +318,8 @@ impl Finished {
     /// Opens the corpus of the run again, with the options in its record.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the files no longer exist or have other rows, or an error if the run is interrupted.
+    /// Returns [`Error::Usage`] if the files no longer exist or have different rows, or an error if the run is
+    /// interrupted.
     pub fn corpus(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
         if options.inputs.iter().any(|input| input == DASH) {
             return Err(Error::usage(format!(

@@ -104,17 +104,18 @@ impl Texts {
 
 /// Holds the verdict on each pair in a list.
 pub struct Verdicts {
-    /// [`OPEN`], [`NO`], or the bits of the similarity.
+    /// For each pair: [`OPEN`], [`NO`], or the bits of the similarity.
     cells: AtomicCells<u32>,
-    /// Pairs that were judged by words because a text was too long.
+    /// The number of pairs that were judged by words because a text was too long.
     pub by_words: u64,
-    /// Pairs whose texts were too long to be judged; they count as not duplicates.
+    /// The number of pairs whose texts were too long to be judged. They count as not duplicates.
     pub undecided: u64,
 }
 
 /// Not judged yet.
 const OPEN: u32 = 0;
-/// Not duplicates. As a similarity this would be 1e-45, which is lower than that of any texts that fit in memory.
+/// Not duplicates. As a similarity, this value would be 1e-45. Texts that fit in memory cannot have such a low
+/// similarity.
 const NO: u32 = 1;
 /// Too expensive to judge.
 const UNDECIDED: u32 = 2;
@@ -190,7 +191,7 @@ impl Judging<'_> {
         let (low, high) = (a.hash().min(b.hash()), a.hash().max(b.hash()));
         let slot = combine(low, high) as usize & (self.known.len() - 1);
         if let Some(before) = self.known.load(slot).checked_sub(1) {
-            // The other thread may have stored its pair before its verdict is visible here.
+            // The other thread may have stored its pair before its verdict is visible to this thread.
             let verdict = self.cells.load(before as usize);
             let (x, y) = self.texts_of(before as usize);
             if verdict != OPEN && (a.0 == x.0 && b.0 == y.0 || a.0 == y.0 && b.0 == x.0) {

@@ -1,7 +1,7 @@
 //! Works on finished runs: the page, the comparison of algorithms, labeled pairs, and the explanation of two documents.
 //!
-//! These modules read what a run wrote; the engine does not depend on them. A run that writes its page is passed a function for it
-//! ([`with_page`]).
+//! These modules read the output of a run; the engine does not depend on them. A run that writes its page is passed a function for
+//! it ([`with_page`]).
 
 mod accept;
 mod advice;

@@ -1,9 +1,10 @@
 //! The exact join on a sample of documents: finds all duplicates in it, whether an algorithm found them or not.
 //!
-//! Pooling only sees what some algorithm found. Here, every two documents in the sample are compared: the judge's bound rules out most
-//! pairs, the others are judged. The cost grows with the square of the sample; the memory is 8 bytes per document in it. Duplicates of
-//! documents outside the sample do not count, so the sample has to be large if documents have few duplicates. Whether an algorithm found a
-//! pair is determined from classes and pairs of representatives, because not all pairs of a group above `--max-group` are written.
+//! Pooling includes only pairs that some algorithm found. In this join, any two documents in the sample are compared: the judge's bound
+//! rules out most pairs, and the others are judged. The cost grows with the square of the sample size; memory is 8 bytes per sampled
+//! document. Duplicates outside the sample do not count, so the sample has to be large if documents have few duplicates. Whether an
+//! algorithm found a pair is determined from classes and pairs of representatives, because not all pairs of a group above `--max-group`
+//! are written.
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use dupsift_engine::job::pair::group::Relation;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Separates the hashes of document numbers from those of pairs.
+/// Separates the hashes of document numbers from the hashes of pairs.
 const SALT: u64 = 0x6f72_6163_6c65;
 
 /// Returns the documents in the sample: those with the smallest hashes.
@@ -84,7 +85,7 @@ struct Counts {
     duplicates: u64,
     unseen: u64,
     undecided: u64,
-    /// Duplicates found, by algorithm.
+    /// The number of duplicates found, by algorithm.
     found: Vec<u64>,
 }
 

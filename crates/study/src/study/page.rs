@@ -22,7 +22,8 @@ use dupsift_spill::shuffle::AtomicBits;
 /// File name of the page in the output folder.
 pub const PAGE: &str = "report.html";
 
-/// How a page states that it shows no texts. A document text cannot contain this, because its brackets are escaped.
+/// The beginning of the notice on a page that shows no texts. A document text cannot contain this, because its brackets
+/// are escaped.
 pub const NO_TEXTS: &str = "<li class=\"warn\">The texts could not be read: ";
 
 /// Temporary hidden name while the page is rewritten; an output may contain it.
@@ -93,7 +94,7 @@ pub fn write_again(
         Ok(seen) => seen,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
         Err(error) => {
-            // An error in the tables is reported again here.
+            // If the tables have an error, this call reports it again.
             let seen = review(finished, None, folder.path(), &go_on)?;
             if shows_texts(&dir.join(PAGE))? {
                 return Err(poorer(&dir, &error));

@@ -15,7 +15,7 @@ pub struct Pooled {
     pub a: u64,
     /// The larger document number.
     pub b: u64,
-    /// Bit i is set if algorithm i found it.
+    /// Bit i is set if algorithm i found the pair.
     pub found: u64,
 }
 
@@ -33,7 +33,7 @@ impl<P: Iterator<Item = Result<PairFound>>> Pool<P> {
     /// Merges sequences that are each in (a, b) order.
     ///
     /// # Errors
-    /// Returns an error if there are more than [`MOST_POOLED`] of them, or if a first row cannot be read.
+    /// Returns an error if there are more than [`MOST_POOLED`] sequences, or if a first row cannot be read.
     pub fn new(tables: Vec<P>) -> Result<Pool<P>> {
         if tables.len() > MOST_POOLED {
             return Err(Error::usage(format!(

@@ -145,7 +145,7 @@ fn numbers(rule: &Versions, [a, b]: &[ExplainedContained; 2]) -> String {
 }
 
 fn one_word(rule: &Versions, contained: &[ExplainedContained; 2], words: &[ExplainedWord; 2]) -> String {
-    // For a text in a larger one, the rule considers only the better contained one.
+    // For a text contained in a larger one, the rule considers only the better contained text.
     let (inner, _, larger) = better_contained(contained);
     word(words, (larger >= rule.contained).then_some(inner))
 }
@@ -208,7 +208,7 @@ mod tests {
             of(RelationKind::Template, Why::Word, 10),
             "same template: the word \"bank\" is more frequent in b, by 0.062 of its weight (at most 0.020)"
         );
-        // Neither is contained: the one with the larger excess.
+        // If neither text is contained, the text with the larger excess counts.
         assert!(of(RelationKind::Template, Why::Word, 18).contains("more frequent in a, by 0.125"));
         assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: a contains 0.90 of the 3-grams of b");
         assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best document is farther by 0.20");
@@ -258,7 +258,8 @@ mod tests {
         assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing in a"));
     }
 
-    /// A pair from the same template that is not reported gets the reason that it would have had, as far as its two texts show.
+    /// A pair from the same template that is not reported gets the reason that it would have had, to the extent that
+    /// its two texts show it.
     #[test]
     fn pairs_of_one_template_that_are_left_out_have_their_reasons() {
         let told = |common: u64, numbers: u64, share: f64, same_line: bool, own: f32| {

@@ -35,7 +35,7 @@ impl Found {
 pub struct Seeking<'s> {
     /// The corpus of the run, without indexed documents.
     pub session: &'s Session<'s>,
-    /// The number of its first document in the tables.
+    /// The table number of the first document in this corpus.
     pub first_doc: u64,
     /// The index of an incremental run.
     pub again: Option<&'s Again<'s>>,

@@ -18,9 +18,11 @@ use dupsift_spill::shuffle::AtomicBits;
 
 /// Maps the documents of a run to texts.
 pub struct Texts {
-    /// For each document that is not the first with its text, that first one, plus one. Empty if all texts are distinct.
+    /// For each document that is not the first with its text, the number of that first document plus one. Empty if all
+    /// texts are distinct.
     firsts: Numbers,
-    /// For the first document with each text, the first one that the truth names, plus one; 0 if it names none.
+    /// For the first document with each text, the number of the first one that the truth names, plus one; 0 if the
+    /// truth names none.
     named: Numbers,
     /// Whether any two documents have the same text.
     any: bool,

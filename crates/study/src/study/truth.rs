@@ -38,9 +38,9 @@ pub struct Truth {
     listed: Option<FrozenHeap>,
     /// Documents in a true pair.
     pub pages: AtomicBits,
-    /// For each document except the first in its true cluster: that first document, plus one.
+    /// For each document except the first in its true cluster: the number of that first document plus one.
     firsts: Numbers,
-    /// For the first document in each true cluster: the number of its documents.
+    /// For the first document in each true cluster: the number of documents in the cluster.
     sizes: Numbers,
 }
 
@@ -88,7 +88,7 @@ impl Truth {
         Ok(truth)
     }
 
-    /// Reads rows of (row, side, document): two with the same row are a pair.
+    /// Reads rows of (row, side, document). Two documents with the same row are a pair.
     fn take_pairs(&mut self, session: &Session<'_>, rows: &Sorted) -> Result<()> {
         let (link, half) = (self.link, self.width / 2);
         let pairs =
@@ -155,7 +155,7 @@ impl Truth {
         }
     }
 
-    /// Reads rows of (hash of the cluster, document): those with the same hash are a cluster.
+    /// Reads rows of (hash of the cluster, document). Documents with the same hash are a cluster.
     fn take_clusters(&mut self, session: &Session<'_>, rows: &Sorted) -> Result<()> {
         let stated = AtomicBits::new(session.engine.dir, "true-stated", session.documents() as usize)?;
         let (mut firsts, mut sizes) = (self.firsts.slots(), self.sizes.slots());

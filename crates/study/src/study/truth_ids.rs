@@ -26,7 +26,8 @@ pub const PLACE_BYTES: usize = 9;
 /// The number of bytes in the name of a cluster: its hash.
 pub const CLUSTER_BYTES: usize = 16;
 
-/// The number of bytes in the hash of an id, which a tag follows (0: a document, 1: the truth); `DOC` is that of a document number.
+/// The number of bytes in the hash of an id. A tag follows the hash (0: a document, 1: the truth). `DOC` is the number
+/// of bytes in a document number.
 const HASH: usize = 16;
 const DOC: usize = 8;
 /// Offset of the position in the truth, or of the document, in a row that is matched by id.
@@ -61,8 +62,8 @@ impl TruthFiles {
     /// Finds the files and determines their form.
     ///
     /// # Errors
-    /// Returns [`Error::Missing`], or [`Error::Usage`] if a file has the columns of neither form or of both, or a form other than that of
-    /// the first file.
+    /// Returns [`Error::Missing`], or [`Error::Usage`] if a file has the columns of neither form or of both, or a different form from the
+    /// first file.
     pub fn find(truth: &[String], quotes: Quoting) -> Result<TruthFiles> {
         let coding = Coding { quoting: quotes, ..Coding::default() };
         let found = find_all(truth, Taking { coding, ..Taking::default() });
@@ -102,8 +103,9 @@ impl TruthFiles {
         self.columns == FORMS[0]
     }
 
-    /// Calls `each` with the number of every row, its file and its row number there, and its two ids or why it cannot be used, until `each`
-    /// returns `false`. Returns the damaged files and the reasons; their rows before the damage are read.
+    /// Calls `each` for every row until `each` returns `false`. The arguments are the number of the row, its file, its row number in that
+    /// file, and its two ids or the reason why it cannot be used. Returns the damaged files and the reasons; their rows before the damage
+    /// are read.
     fn read(
         &self,
         mut each: impl FnMut(u64, (&FoundFile, u64), Values<'_>) -> Result<bool>,
@@ -156,7 +158,7 @@ fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
     })
 }
 
-/// Counts what one thread found among the ids of the truth.
+/// Counts the ids of the truth that one thread found.
 #[derive(Clone, Debug, Default)]
 struct Met {
     ids: u64,
@@ -182,7 +184,8 @@ impl Met {
     }
 }
 
-/// Matches the truth with the ids in the corpus. Unusable rows are listed in the table `rejected`, which is written only if there are any.
+/// Matches the truth with the ids in the corpus. Unusable rows are listed in the `rejected` table, which is written
+/// only if there are such rows.
 pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, rejected: &Path) -> Result<Resolved> {
     let pairs = truth.are_pairs();
     let width = if pairs { AFTER_PLACE } else { AFTER_PLACE + CLUSTER_BYTES };

@@ -15,12 +15,13 @@ use dupsift_engine::job::run_report::AlgorithmReport;
 use dupsift_files::io::TableReader;
 use dupsift_files::tables::{FoundPair, PAIR_LOOK_UP_COLUMNS, PairSearch, pair_of};
 
-/// Holds the copies of two documents in the requested order, and the maximum size of a group of which all pairs are written.
+/// Holds the copies of two documents in the requested order, and the maximum size of a group for which all pairs are
+/// written.
 #[derive(Clone, Copy)]
 pub struct Groups {
     /// The copies; `None` if the corpus has none.
     pub groups: Option<[CopyGroup; 2]>,
-    /// `--max-group`.
+    /// The value of `--max-group`.
     pub most: u64,
 }
 
@@ -38,13 +39,13 @@ impl Groups {
     }
 }
 
-/// Holds what the tables of the run contain, with documents in the requested order.
+/// Holds the contents of the tables of the run about two documents, in the requested order.
 pub struct Said {
     pair: Option<FoundPair>,
     /// The pair that is written instead, because it represents their texts.
     instead: Option<([u64; 2], FoundPair)>,
     groups: Groups,
-    /// The representative and the size of the cluster of each.
+    /// For each document, the representative and the size of its cluster.
     clusters: [Option<(u64, u64)>; 2],
 }
 
@@ -56,7 +57,7 @@ impl Said {
         Ok(Said { pair, instead, groups, clusters: find_clusters(finished, label, docs)? })
     }
 
-    /// Returns whether neither their pair nor one that replaces it is written.
+    /// Returns whether neither the pair of the two documents nor one that replaces it is written.
     pub fn is_silent(&self) -> bool {
         self.pair.is_none() && self.instead.is_none()
     }
@@ -321,7 +322,7 @@ fn not_written(said: &Said) -> String {
     )
 }
 
-/// Returns why two documents were never compared, and what the check would have found.
+/// Returns why two documents were never compared, and the result that the check would have had.
 fn though(never: String, look: &Look) -> String {
     match look.checks.first() {
         Some(check) if check.passes => format!("{never}, though {}", reached(check)),

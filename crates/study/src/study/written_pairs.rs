@@ -1,8 +1,8 @@
-//! The pairs of a finished run as relations, with which `apply` decides by the rule of the run or another one.
+//! The pairs of a finished run as relations. `apply` uses them to decide by the rule of the run or a different one.
 //!
-//! Only the pairs that the run wrote are known, so a threshold can only be raised. If a document is removed only if a kept one contains it,
-//! the containment of each pair in question must be known, which it is not for pairs that the run did not compare. The margin and the
-//! templates are those of the run. Pairs are held in memory, about 64 bytes each.
+//! Only the pairs that the run wrote are known, so a threshold can only be raised. If the rule requires that a kept document contains the
+//! removed one, the containment of each pair in question must be known. It is unknown for pairs that the run did not compare. The margin
+//! and the templates are those of the run. Pairs are held in memory, about 64 bytes each.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ fn as_parts([grams, numbers]: [f32; 2]) -> Contained {
 pub struct Links {
     /// Classes of at least two documents. Documents are in order within a class, and classes are ordered by their first document.
     copies: Vec<Vec<u64>>,
-    /// Each document in a class with the first document of that class, in order.
+    /// Pairs of a document in a class and the first document of that class, in order.
     class: Vec<(u64, u64)>,
     /// Links in both directions, ordered by (doc, other).
     links: Vec<Link>,
@@ -82,7 +82,7 @@ impl Links {
     /// Reads the pairs of an algorithm that reach a threshold, or all of them if there is none.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the threshold is lower than that of the run or if the run did not write all pairs, or an error if a
+    /// Returns [`Error::Usage`] if the threshold is lower than in the run or if the run did not write all pairs, or an error if a
     /// table cannot be read.
     pub fn read(
         finished: &Finished,
@@ -172,7 +172,7 @@ impl Relation for &Links {
     }
 }
 
-/// Checks that the run has all pairs with at least that similarity.
+/// Checks that the run has all pairs with at least this similarity.
 fn check(one: &AlgorithmReport, threshold: f64, lowest: f32) -> Result<()> {
     let checked =
         one.verify.as_deref().and_then(|verify| verify.split(' ').next()?.rsplit_once(':')?.1.parse::<f64>().ok());

@@ -24,15 +24,15 @@ const MOST_MINIMA: usize = 128;
 /// The share of pairs at the threshold that may be missed.
 const MISSED: f64 = 0.05;
 
-/// The lowest threshold that `MOST_MINIMA` minima can serve, rounded.
+/// The lowest threshold, rounded, for which `MOST_MINIMA` minima are enough.
 pub const LOWEST: f64 = 0.05;
 
 /// Holds the number of bands and the number of minima in each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Banding {
-    /// Number of bands. Two documents are candidates if at least one band is equal.
+    /// Number of bands. Two documents are candidates if they have at least one equal band.
     pub bands: usize,
-    /// Number of minima per band. A band is equal if all its minima are.
+    /// Number of minima per band. Two bands are equal if all their minima are equal.
     pub rows: usize,
 }
 

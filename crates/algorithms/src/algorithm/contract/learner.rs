@@ -27,7 +27,8 @@ pub struct Notes<'n> {
 }
 
 impl<'n> Notes<'n> {
-    /// Returns `count` notes, which `get` reads. Learning may use `memory_bytes` bytes, and `go_on` returns an error if the run must stop.
+    /// Returns `count` notes, which are read with `get`. `memory_bytes` is the memory limit for learning. `go_on`
+    /// returns an error if the run must stop.
     pub fn new(
         count: usize,
         memory_bytes: usize,
@@ -42,7 +43,7 @@ impl<'n> Notes<'n> {
         Notes::new(notes.len(), 1 << 30, |at| &notes[at], || Ok(()))
     }
 
-    /// Returns one note.
+    /// Returns the note at this position.
     pub fn get(&self, at: usize) -> &'n [u64] {
         (self.get)(at)
     }

@@ -45,7 +45,7 @@ pub struct Corpus<'c> {
 }
 
 impl<'c> Corpus<'c> {
-    /// Returns a corpus with these counts and without a model.
+    /// Returns a corpus with these counts and no model.
     pub fn new(documents: u64, stats: &'c CorpusStats) -> Corpus<'c> {
         Corpus { documents, stats, model: &[] }
     }
@@ -60,19 +60,20 @@ pub struct Facts {
     pub aliases: &'static [&'static str],
     /// Author, year and title of the method.
     pub source: &'static str,
-    /// One sentence: what makes two documents duplicates.
+    /// The criterion for duplicates, as one sentence.
     pub summary: &'static str,
-    /// When another algorithm is the better choice.
+    /// The cases in which a different algorithm is the better choice.
     pub when_not_to_use: &'static str,
     /// The columns and counts that the algorithm reads, as text: `"text"`, `"text, word counts"`.
     pub inputs: &'static str,
     /// The parameters, without those shared by all algorithms.
     pub params: &'static [ParamSpec],
-    /// Names that stand for several parameters, each with its own value.
+    /// Shorthand names, each of which sets several parameters.
     pub shorthands: &'static [Shorthand],
     /// Named sets of parameter values: `("fineweb", "bands=14,rows=8")`.
     pub presets: &'static [(&'static str, &'static str)],
-    /// Increase it whenever the same document gets different signatures. An index with another revision is rejected.
+    /// The revision of the signatures. Increase it whenever the same document gets different signatures. An index with
+    /// a different revision is rejected.
     pub revision: u32,
 }
 
@@ -86,7 +87,8 @@ pub trait Algorithm: Sync {
         Needs::default()
     }
 
-    /// Returns the learner that trains the model before documents are signed, if there is one. [`Corpus::model`] is empty here.
+    /// Returns the learner that trains the model before documents are signed, if the algorithm has one. At this point,
+    /// [`Corpus::model`] is empty.
     ///
     /// # Errors
     /// Returns an error if parameters contradict each other.

@@ -22,7 +22,7 @@ impl Needs {
         Needs { word_counts: true, reads: Reads::Words { first_line: false }, ..Needs::default() }
     }
 
-    /// Returns what the first pass must count.
+    /// Returns the counts that the first pass must collect.
     pub fn stats(&self) -> Stats {
         Stats { words: self.word_counts, features: self.features.is_some() }
     }
@@ -52,7 +52,7 @@ pub trait FeatureKind: Send + Sync {
     fn hashes(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
 }
 
-/// Selects what the first pass counts.
+/// Selects the counts that the first pass collects.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Document and collection frequencies of words.

@@ -1,4 +1,4 @@
-//! Methods with one key per document, where equal keys are duplicates.
+//! Methods with one key per document: documents with equal keys are duplicates.
 
 use super::{SignatureScheme, Signer};
 use dupsift_core::row::{Reason, Signatures};
@@ -9,7 +9,7 @@ pub trait KeySigner: Send + Sync {
     /// Returns the key of the document.
     ///
     /// # Errors
-    /// Returns the reason why the document has no key; run.json counts these.
+    /// Returns the reason why the document has no key. `run.json` reports how many documents have each reason.
     fn key(&self, document: &Analysis<'_>) -> Result<Key, Reason>;
 
     /// Returns [`SignatureScheme::one_key`] with the number of key bits, and any notes for run.json.
@@ -24,7 +24,7 @@ pub trait KeySigner: Send + Sync {
 /// Holds the key of a document. `into` converts a number to a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The number that is compared.
+    /// The number that represents the key in comparisons.
     pub number: u128,
     /// The flag under which run.json counts this document.
     pub flag: Option<Reason>,

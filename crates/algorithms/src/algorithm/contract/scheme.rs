@@ -1,4 +1,4 @@
-//! Describes how a method builds signatures, and what a key shared by two documents means.
+//! Describes how a method builds signatures, and the meaning of a key that two documents share.
 
 use super::banding::Banding;
 use dupsift_core::row::{Row, RowShape, Score};
@@ -10,8 +10,8 @@ pub struct SignatureScheme {
     pub shape: RowShape,
     /// The meaning of a key that two documents share at the same position.
     pub shared_key: SharedKey,
-    /// The rules that can find a pair, by bit of [`Pair::matched`](dupsift_core::row::Pair::matched). Their names appear in the column
-    /// `matched_by`.
+    /// The rules that can find a pair, in the order of their bits in [`Pair::matched`](dupsift_core::row::Pair::matched). Their names
+    /// appear in the `matched_by` column.
     pub rules: &'static [&'static str],
     /// Two directed rules, as indices into `rules`. They are swapped when the documents of a pair are swapped.
     pub opposite_rules: Option<[u32; 2]>,
@@ -19,7 +19,7 @@ pub struct SignatureScheme {
     pub equal: Score,
     /// Approximate number of rows per document. It determines the size of temporary files and filters.
     pub rows_per_document: u64,
-    /// Number of 8-byte words in the sketch that each document has besides its rows
+    /// Number of 8-byte words in the sketch that each document has in addition to its rows
     /// ([`Signatures::document_sketch`](dupsift_core::row::Signatures::document_sketch)). Windows provide these sketches in
     /// [`Pairs::sketches`](dupsift_core::row::Pairs::sketches). 0 for methods that judge by rows alone.
     pub sketch_words: usize,
@@ -41,7 +41,7 @@ pub struct SignatureScheme {
     pub describe_row: Option<fn(&Row<'_>) -> String>,
 }
 
-/// Defines what a key shared by two documents at the same position means.
+/// Defines the meaning of a key that two documents share at the same position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedKey {
     /// The documents are duplicates. A group of rows represents all its pairs, and its cost is linear in its length.
@@ -60,14 +60,14 @@ pub enum SharedKey {
 /// Describes how the number of comparisons grows with the corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// Approximately linear.
+    /// It is approximately linear.
     Linear,
-    /// Depends on the words of the corpus, and may be quadratic.
+    /// It depends on the words of the corpus, and may be quadratic.
     MayBeQuadratic {
         /// The alternative to use, such as `join=lsh`.
         instead: &'static str,
     },
-    /// All documents are compared with each other.
+    /// It is quadratic, because all documents are compared with each other.
     Quadratic {
         /// Minimum number of rows per document.
         rows: u64,

@@ -1,4 +1,4 @@
-//! Defines additional operations of methods with weighted term vectors. `cosine` implements them.
+//! Defines additional operations for methods with weighted term vectors. `cosine` implements them.
 
 use crate::measure::{Surplus, TitleWords, Versions};
 use dupsift_core::row::Signatures;
@@ -7,9 +7,9 @@ use dupsift_text::Analysis;
 /// Extends a [`Signer`](super::Signer) whose documents are vectors of weighted terms. Such a method records evidence while it signs,
 /// reports the words in which two texts differ, and compares only some documents of a large window.
 pub trait TermVectors: Send + Sync {
-    /// Signs like [`Signer::sign`](super::Signer::sign), and appends what [`Verify::evidence`](super::Verify::evidence) of the method's
-    /// own check would append, so that no document is read again for the check. This pays off if most documents are in a candidate pair
-    /// and signing computes the evidence anyway.
+    /// Signs like [`Signer::sign`](super::Signer::sign), and appends the same evidence as [`Verify::evidence`](super::Verify::evidence)
+    /// of the method's own check, so that the check does not read the document again. This pays off if most documents are in a
+    /// candidate pair and signing computes the evidence anyway.
     fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>);
 
     /// Returns the rule that classifies pairs after they are checked, if `relate=true`.
@@ -36,7 +36,7 @@ pub trait TermVectors: Send + Sync {
     /// Describes how far apart two sketches are, for `explain`.
     fn describe_sketches(&self, a: &[u64], b: &[u64]) -> Option<String>;
 
-    /// Returns the reason why a window of `rows` rows does not compare two documents with these sketches. `None` if it compares them. A
-    /// window never leaves out a comparison because it is small.
+    /// Returns the reason why a window of `rows` rows does not compare two documents with these sketches. `None` if it compares them.
+    /// No comparison is skipped because a window is small.
     fn describe_window(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String>;
 }

@@ -14,7 +14,7 @@ pub trait Verify: Send + Sync {
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
 
     /// Returns the candidate pair with its similarity if it reaches the threshold, or `None`. Most checks return
-    /// [`Pair::with_similarity`]; a check that computes a direction or a distance also sets these.
+    /// [`Pair::with_similarity`]; a check that computes a direction or a distance sets these values too.
     ///
     /// # Errors
     /// Returns [`Undecided`](crate::measure::Undecided) if the comparison would take more than about a second, so that a request to stop

@@ -34,7 +34,7 @@ fn worked_core() {
     // погода 6, в 3, москве 3, прогноз 3, завтра 1, на 1.
     assert_eq!(signer("core=1", &stats).core(&document), "погода");
     assert_eq!(signer("", &stats).core(&document), "в завтра москве погода прогноз");
-    // A word in two parts of the title counts once, and no part is the name of a site here.
+    // A word in two parts of the title counts once, and neither part is the name of a site.
     let fields = [Text("Погода - погода, новости"), Text("новости дня"), NoColumn];
     let document = pipeline.analyse("").with_fields(fields).counted_over(&stats);
     assert_eq!(signer("core=2", &stats).core(&document), "новости погода");

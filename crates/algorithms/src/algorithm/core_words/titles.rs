@@ -10,7 +10,7 @@ use dupsift_text::{Analysis, Field};
 
 /// A part in at most this many titles is not the name of a site.
 const FEW_TITLES: u64 = 3;
-/// A part in at most one of this many titles is not the name of a site either.
+/// A part in at most one in this many titles is not the name of a site either.
 const SHARE_OF_TITLES: u64 = 100;
 
 /// Counts titles and, for titles with several parts, the parts.

@@ -63,7 +63,7 @@ pub struct Terms<'e> {
     /// The lowest number that the next term can have.
     next: u64,
     dfs: Dfs<'e>,
-    /// The same term in the first line.
+    /// The last term again, as a term of the first line, if it is still to be returned.
     head: Option<Stated>,
 }
 

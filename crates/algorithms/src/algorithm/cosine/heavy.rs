@@ -30,7 +30,7 @@ use std::ops::Bound;
 /// Terms in at most this many documents make keys even in a small corpus, because they cost little.
 const FEW_DOCUMENTS: u64 = 400;
 
-/// A text with fewer key-making terms also gets a key for each of them alone.
+/// In a text with fewer key-making terms, each of them also makes a key alone.
 const FEW_TERMS: usize = 3;
 
 /// Defines which terms make keys.
@@ -55,7 +55,7 @@ pub struct Keys {
     pub common: f64,
 }
 
-/// Defines what a key is made of. The lowest bits of a key store its kind.
+/// Defines the parts that a key is made of. The lowest bits of a key store its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Two terms, at least one of which is not common.
@@ -194,7 +194,7 @@ mod tests {
         let terms = [term(2, 0.7, 1), term(4, 0.4, 1), term(6, 0.4, 2), term(8, 0.4, 400), term(10, 0.2, 401)];
         let found = HEAVY.keys(&terms, 1);
         assert_eq!((found.terms, found.common), (vec![6, 8], 0.0));
-        // Few terms: each also makes a key alone.
+        // There are few terms, so each of them also makes a key alone.
         assert_eq!(found.keys, [key(6, 8), Kind::Single.key(6), Kind::Single.key(8)]);
         assert_eq!(HEAVY.keys(&terms[..3], 1).keys, [Kind::Single.key(6)]);
         // No term can match another document: each text gets a unique key.
@@ -208,7 +208,7 @@ mod tests {
 
     #[test]
     fn common_terms_fill_up_where_they_alone_may_reach_the_threshold() {
-        // Their length is 0.75 with the first line and 0.42 without it.
+        // The common terms have length 0.75 with the first line and 0.42 without it.
         let terms = [term(2, 0.6, 1), term(6, 0.27, 3), term(8, 0.3, 900), term(10, 0.3, 950), term(13, 0.62, 990)];
         let found = HEAVY.keys(&terms, 1);
         assert_eq!(found.terms, [6, 8, 10]);

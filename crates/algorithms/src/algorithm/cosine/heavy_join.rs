@@ -1,7 +1,7 @@
 //! The join by heavy terms: the rows that a document emits, and which documents with the same key are candidates.
 //!
 //! Three things limit the number of candidates: keys of two heavy terms (`heavy.rs`); a third shared heavy term, required in a large
-//! window; and the signs of random projections (`sign_sketch.rs`), few of which differ in documents that reach the threshold. Each
+//! window; and the signs of random projections (`sign_sketch.rs`): documents that reach the threshold differ in few of them. Each
 //! document has one sketch: its signs, 16 bits for each of its heavy terms, and the length of its common terms.
 //!
 //! ```text
@@ -73,7 +73,7 @@ impl HeavyJoin {
         // 0 means that there is no term.
         numbers.iter_mut().zip(&found.terms).for_each(|(print, &term)| *print = ((term >> 32) as u16).max(1));
         numbers[..found.terms.len()].sort_unstable();
-        // Rounded up, because it is a bound.
+        // The length is rounded up, because it is a bound.
         numbers[self.terms.most] = (found.common * LENGTH).ceil().min(LENGTH) as u16;
         let sketch = out.document_sketch();
         sketch.extend(self.signs.signs(terms));
@@ -95,7 +95,8 @@ impl HeavyJoin {
         }
     }
 
-    /// Returns whether each pair in a window of up to `rows` rows with this key is judged independently, not by what all rows share.
+    /// Returns whether each pair in a window of up to `rows` rows with this key is judged independently of the terms
+    /// that all rows share.
     pub fn judges_each(&self, key: u128, rows: u64) -> bool {
         Kind::of(key) != Kind::Two || rows <= LARGE_WINDOW as u64 || self.terms.most <= 2
     }
@@ -150,7 +151,7 @@ impl HeavyJoin {
         }
         if kind == Kind::Two && rows > LARGE_WINDOW && self.terms.most > 2 {
             let common = self.common(window, sketches);
-            // If there are three, every two documents share a third term.
+            // If there are three, any two documents share a third term.
             if common.len() == 2 {
                 return self.pairs_by_a_third(window, sketches, &common, out);
             }
@@ -255,7 +256,7 @@ mod tests {
         }
     }
 
-    /// Joins all windows of the vectors. Returns the pairs with how often each was found, and the number of comparisons.
+    /// Joins all windows of the vectors. Returns the pairs, how often each was found, and the number of comparisons.
     fn join(join: &HeavyJoin, vectors: &[Vec<Term>]) -> (BTreeMap<(u64, u64), u64>, u64) {
         let layout = RowLayout::new(RowShape::KEY64, vectors.len() as u64);
         let mut windows: BTreeMap<u128, Vec<u8>> = BTreeMap::new();
@@ -288,8 +289,8 @@ mod tests {
         terms.iter().enumerate().map(term).collect()
     }
 
-    /// Terms 0 and 1 are the heaviest in every document, so one window contains all documents. Only pairs with a third shared term are
-    /// found in it.
+    /// Terms 0 and 1 are the heaviest in every document, so one window contains all documents. In this window, only pairs with a third
+    /// shared term are found.
     #[test]
     fn a_large_window_is_cut_by_a_third_term() {
         let documents: Vec<Vec<u64>> = (0..200).map(|doc| vec![0, 1, 10 + doc / 4, 1_000 + doc, 2_000 + doc]).collect();
@@ -369,7 +370,7 @@ mod tests {
             terms.push(Term { hash: 10_000 + 2 * own, weight: (1.0 - common * common).sqrt(), df: 1 });
             terms
         };
-        // 0.9 0.7: 0.63, 0.9 0.65: 0.585, 0.7 0.7: 0.49.
+        // 0.9 * 0.7 = 0.63, 0.9 * 0.65 = 0.585, 0.7 * 0.7 = 0.49.
         let vectors = [document(0.9, 1), document(0.7, 2), document(0.7, 3), document(0.65, 4)];
         let (found, compared) = join(&join_of(0.6), &vectors);
         assert_eq!((found.into_keys().collect::<Vec<_>>(), compared), (vec![(0, 1), (0, 2)], 4 * 2));

@@ -23,10 +23,10 @@
 //! Below 0.6 the share of missed pairs grows, because texts need less in common: 0.3% in the samples at 0.5, 45% at 0.3, 98% at 0.05. A
 //! note reports this.
 //!
-//! A text whose words all occur in every document would have no vector under ln(N / df), so dupsift uses ln(1 + N / df). Terms that
-//! occur in a single document are not listed, because they cannot match another document. Limits: word order and length do not count, so a
-//! text repeated twice equals the text. The preset `hanzi_cosine` is the Chinese variant that counts characters; characters are few and
-//! common, so its lists are long.
+//! A text whose words all occur in every document would have no vector under ln(N / df), so dupsift uses ln(1 + N / df). Terms that occur
+//! in a single document are not listed, because they cannot match another document. Limits: word order and length do not count, so a text
+//! repeated twice equals the text. The `hanzi_cosine` preset is the Chinese variant that counts characters; characters are few and common,
+//! so its lists are long.
 
 mod evidence;
 mod heavy;
@@ -188,7 +188,7 @@ impl<'c> VectorSigner<'c> {
         VectorSigner { rules, threshold, heavy, rule, weighing, notes: Vec::new() }
     }
 
-    /// Returns the signer with one more note.
+    /// Returns the signer with an additional note, if given.
     pub(super) fn with_note(mut self, note: Option<String>) -> VectorSigner<'c> {
         self.notes.extend(note);
         self
@@ -239,7 +239,7 @@ impl Signer for VectorSigner<'_> {
         SignatureScheme {
             rows_per_document: heavy.rows_a_document(),
             sketch_words: heavy.sketch_words(),
-            // Only the signs, without the term fingerprints.
+            // An index keeps only the signs, without the term fingerprints.
             index_words: sign_sketch::WORDS,
             notes: (self.threshold < LEAST_HEAVY).then(note).into_iter().chain(self.notes.iter().cloned()).collect(),
             ..scheme

@@ -121,7 +121,7 @@ mod tests {
         weighing.titles(&evidence(a), &evidence(b), 10)
     }
 
-    /// Each word that was not counted is in one document.
+    /// A word that was not counted is treated as being in one document.
     #[test]
     fn the_example() {
         let none = CorpusStats::none();
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!((u.word, v.word), (name(b"b"), name(b"d")));
         // d occurs twice in v and never in u; b occurs once.
         assert!(!u.repeated && v.repeated && !u.complete);
-        // a three times and c once, of five words; a and c, of four.
+        // The rare words are 3 times a and once c, of 5 words in the first text; a and c, of 4 words in the second.
         assert_eq!((u.rare_words, v.rare_words), (2, 2));
         assert!((u.rare - 0.8).abs() < 1e-9 && (v.rare - 0.5).abs() < 1e-9, "{u:?} {v:?}");
         let [u, _] = titles(&none, 0.1, "a b\na a c", "a b\nc");
@@ -167,7 +167,7 @@ mod tests {
         let long = "word ".repeat(41);
         let [u, _] = titles(&stats, 0.1, &format!("{long}name\nand more"), "word and more");
         assert_eq!((u.missing, u.word, u.words), (0.0, 0, 0));
-        // Without a share for the first line, nothing is known about it.
+        // If the first line has no share in the vector, the evidence does not include it.
         assert_eq!(titles(&stats, 0.0, "a b\nc", "a c")[0].missing, 0.0);
     }
 }

@@ -42,7 +42,8 @@ pub fn idf(stats: &CorpusStats) -> ByCount {
     ByCount::new(documents, move |df| float::ln(1.0 + documents as f64 / df as f64))
 }
 
-/// Separates the terms of first lines from those of texts. The lowest bit of a hash shows which of the two a term belongs to.
+/// Separates the terms of first lines from those of texts. The lowest bit of a hash shows whether the term belongs to
+/// the first line.
 const HEAD: u64 = 0x6669_7273_7420_6C69;
 
 /// Returns whether a term belongs to the first line.
@@ -55,7 +56,7 @@ pub struct Vector {
     /// The terms with their weights, rarest first. All weights are above 0, and their squares add up to 1. Empty for a document without
     /// terms.
     pub terms: Vec<Weighed>,
-    /// The factors by which the weights of the text and those of the first line were multiplied.
+    /// The factors that the weights were multiplied by: one for the text, and one for the first line.
     pub factors: [f64; 2],
 }
 
@@ -215,7 +216,7 @@ mod tests {
 
     #[test]
     fn the_first_line_has_its_share() {
-        // Texts: a b c d | d c b e 3/4. First lines: equal, half shared, nothing shared.
+        // The texts a b c d and d c b e have cosine 3/4. Their first lines are equal, half shared, or share nothing.
         assert!(near(likeness(0.2, "b c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "c e\nb d"), 0.8 * 0.75 + 0.1, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "e d\nb c"), 0.8 * 0.75, 0.5));

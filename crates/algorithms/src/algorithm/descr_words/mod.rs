@@ -210,7 +210,7 @@ impl KeySigner for DescrWordsSigner {
             return Err("fewer support words than min_bits");
         }
         bits.sort_unstable();
-        // The same bytes on every machine.
+        // The bytes must be the same on every machine.
         bits.iter_mut().for_each(|bit| *bit = bit.to_le());
         Ok(self.digest.of(bytemuck::cast_slice(&bits)).into())
     }

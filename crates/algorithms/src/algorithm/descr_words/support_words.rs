@@ -74,7 +74,7 @@ struct Candidate {
     word: u64,
     threshold: usize,
     quality: f64,
-    /// The range of the documents that it describes.
+    /// The range of the documents that the word describes.
     documents: std::ops::Range<usize>,
 }
 
@@ -276,7 +276,8 @@ mod tests {
     fn the_threshold_lies_where_few_documents_are() {
         let mut counts = [0; STEPS as usize];
         (counts[10], counts[12], counts[40], counts[41]) = (50, 50, 20, 20);
-        // From 16/64 on, no lower frequency is near; up to 37/64, no upper one is.
+        // At thresholds of 16/64 and above, no lower frequency is near; at thresholds up to 37/64, no higher frequency
+        // is near.
         let best = candidate(64, &counts, &GOALS).unwrap();
         assert_eq!((best.threshold, best.quality), (4, 1.0));
         let best = candidate(64, &counts, &Goals { near: 9, ..GOALS }).unwrap();
@@ -300,14 +301,14 @@ mod tests {
         let chosen = choose(&notes, &GOALS).unwrap();
         assert_eq!(chosen.words.iter().map(|one| one.0 / STEPS).collect::<Vec<_>>(), [1, 3]);
         assert_eq!((chosen.candidates, chosen.covered), (4, 5));
-        // Two words for each document that has two.
+        // Two words are chosen for each document that has two.
         let chosen = choose(&notes, &Goals { min_bits: 2, ..GOALS }).unwrap();
         assert_eq!((chosen.words.len(), chosen.covered), (4, 3));
         assert_eq!(choose(&Notes::in_memory(&[]), &GOALS).unwrap(), Chosen { rounds: 1, ..Chosen::default() });
     }
 
     /// Word 9, with any f, is needed for four documents at first. Word 2 then covers one of them, so that dropping word 9 uncovers only
-    /// three. The next round, which requires a higher quality, finds word 3 for these.
+    /// three. The next round requires a higher quality, and finds word 3 for these three documents.
     #[test]
     fn quality_rises_from_round_to_round() {
         let document = |at: u64| match at {

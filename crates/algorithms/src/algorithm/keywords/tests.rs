@@ -17,7 +17,7 @@ fn worked_strings_and_weights() {
     assert_eq!(key(&Keywords, "rule=3,digest=md5", text), Ok(md5(b"a b c d")));
     let (four, five) = (sign(&Keywords, "rule=4,words=3", text), sign(&Keywords, "rule=5,words=4", text));
     let weights = |rows: Emitted| weights(&rows.unwrap()[0].3).map(|weight| weight as f32).collect::<Vec<_>>();
-    // Both are in alphabetical order of the words.
+    // Both lists of weights are in alphabetical order of the words.
     assert_eq!(weights(four), [2.0 / 7.0, 3.0 / 7.0, 1.0 / 7.0]);
     assert_eq!(weights(five), [2.0 / 7.0, 3.0 / 7.0, 1.0 / 7.0, 1.0 / 7.0]);
     assert_eq!(sign(&Keywords, "", "a b"), Err("fewer words than min_keywords"));

@@ -3,11 +3,11 @@
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use crate::corpus::CorpusStats;
 
-/// The parameter `k`.
+/// The `k` parameter.
 pub const K: ParamSpec =
     ParamSpec { name: "k", kind: Kind::Real(0.0, 100.0), default: "2", help: "BM25: saturation of repeated words" };
 
-/// The parameter `b`.
+/// The `b` parameter.
 pub const B: ParamSpec = ParamSpec {
     name: "b",
     kind: Kind::Real(0.0, 1.0),

@@ -1,4 +1,5 @@
-//! Turns a signature string into a key: the parameters `digest` and `verify_string`, shared by the single-signature algorithms.
+//! Turns a signature string into a key: the `digest` and `verify_string` parameters, shared by the single-signature
+//! algorithms.
 //!
 //! A 32-bit digest is faithful to the source but too short for a crawl (1e8 documents: about 1.2 million chance pairs), so 64 bits are the
 //! default. `verify_string` adds a second, independent 64-bit hash of the same string to the key, so that equal keys mean equal strings.
@@ -8,7 +9,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::{Digest, hash64};
 use dupsift_core::row::RowShape;
 
-/// The parameter `digest`.
+/// The `digest` parameter.
 pub const DIGEST: ParamSpec = ParamSpec {
     name: "digest",
     kind: Kind::Choice(Digest::NAMES),
@@ -16,7 +17,7 @@ pub const DIGEST: ParamSpec = ParamSpec {
     help: "digest of the signature string; the 2007 study uses crc32, which is too short for large corpora",
 };
 
-/// The parameter `verify_string`.
+/// The `verify_string` parameter.
 pub const VERIFY_STRING: ParamSpec = ParamSpec {
     name: "verify_string",
     kind: Kind::Flag,
@@ -48,7 +49,7 @@ impl StringKey {
         Ok(StringKey { digest, verify })
     }
 
-    /// Returns the shape of rows with one such key.
+    /// Returns the shape of rows that hold one such key.
     pub fn shape(&self) -> RowShape {
         RowShape { key_bits: if self.verify { 128 } else { self.digest.bits().max(64) }, ..RowShape::KEY64 }
     }
@@ -58,7 +59,7 @@ impl StringKey {
         self.of_bytes(string.as_bytes())
     }
 
-    /// Returns the key of a signature string in another encoding.
+    /// Returns the key of a signature string in a different encoding.
     pub fn of_bytes(&self, string: &[u8]) -> u128 {
         let key = self.digest.of(string);
         if self.verify { key << 64 | u128::from(hash64(string)) } else { key }

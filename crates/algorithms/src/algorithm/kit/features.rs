@@ -5,7 +5,7 @@ use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_text::Analysis;
 use dupsift_text::shingle::{char_shingles, char_windows, distinct, shingles};
 
-/// The parameter `features`.
+/// The `features` parameter.
 pub const FEATURES: ParamSpec = ParamSpec {
     name: "features",
     kind: Kind::Choice(&["auto", "words", "shingles", "chars"]),
@@ -13,7 +13,7 @@ pub const FEATURES: ParamSpec = ParamSpec {
     help: "auto: words, and character pairs for Han; words: words from the tokenizer; shingles: shingles of ngram words; chars: shingles of ngram characters",
 };
 
-/// The parameter `ngram` for [`FEATURES`].
+/// The `ngram` parameter for [`FEATURES`].
 pub const FEATURE_NGRAM: ParamSpec = ParamSpec {
     name: "ngram",
     kind: Kind::Int(1, 100),
@@ -21,7 +21,7 @@ pub const FEATURE_NGRAM: ParamSpec = ParamSpec {
     help: "units per shingle for features=shingles or chars",
 };
 
-/// The parameter `min_features`.
+/// The `min_features` parameter.
 pub const MIN_FEATURES: ParamSpec = ParamSpec {
     name: "min_features",
     kind: Kind::Int(1, 100_000),
@@ -67,7 +67,7 @@ impl Features {
 /// Checks whether there are enough distinct features to sign.
 ///
 /// # Errors
-/// Returns the reason for having no signature.
+/// Returns the reason why the document has no signature.
 pub fn enough(features: &[u64], least: usize) -> Result<(), &'static str> {
     if features.is_empty() {
         Err("no features")

@@ -105,7 +105,7 @@ pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fiel
     Found { pairs, candidates, compared, left_out: left_out + far, unsigned }
 }
 
-/// Returns the counts that the algorithm needs and those of all words, stored in files in the folder.
+/// Returns the counts that the algorithm needs and the counts of all words, stored in files in the folder.
 pub fn count(
     algorithm: &dyn Algorithm,
     typed: &str,

@@ -14,7 +14,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::float;
 use dupsift_text::Analysis;
 
-/// The parameter `lo`.
+/// The `lo` parameter.
 pub const LO: ParamSpec = ParamSpec {
     name: "lo",
     kind: Kind::Real(0.0, 1.0),
@@ -22,7 +22,7 @@ pub const LO: ParamSpec = ParamSpec {
     help: "words with a lower normalized IDF are too common for the lexicon",
 };
 
-/// The parameter `hi`.
+/// The `hi` parameter.
 pub const HI: ParamSpec = ParamSpec {
     name: "hi",
     kind: Kind::Real(0.0, 1.0),
@@ -30,7 +30,7 @@ pub const HI: ParamSpec = ParamSpec {
     help: "words with a higher normalized IDF are too rare for the lexicon",
 };
 
-/// The parameter `df_min`.
+/// The `df_min` parameter.
 pub const DF_MIN: ParamSpec = ParamSpec {
     name: "df_min",
     kind: Kind::Int(0, i64::MAX),
@@ -38,7 +38,7 @@ pub const DF_MIN: ParamSpec = ParamSpec {
     help: "absolute limit, instead of lo and hi: words in fewer documents are too rare; 0: no limit",
 };
 
-/// The parameter `df_max`.
+/// The `df_max` parameter.
 pub const DF_MAX: ParamSpec = ParamSpec {
     name: "df_max",
     kind: Kind::Int(0, i64::MAX),
@@ -46,7 +46,7 @@ pub const DF_MAX: ParamSpec = ParamSpec {
     help: "absolute limit, instead of lo and hi: words in more documents are too common; 0: no limit",
 };
 
-/// The parameter `min_terms`.
+/// The `min_terms` parameter.
 pub const MIN_TERMS: ParamSpec = ParamSpec {
     name: "min_terms",
     kind: Kind::Int(1, 1_000_000),
@@ -54,7 +54,7 @@ pub const MIN_TERMS: ParamSpec = ParamSpec {
     help: "documents with fewer words from a lexicon have no signature for it",
 };
 
-/// The parameter `digest` for algorithms whose source specifies SHA-1.
+/// The `digest` parameter for algorithms whose source specifies SHA-1.
 pub const LEXICON_DIGEST: ParamSpec = ParamSpec {
     name: DIGEST.name,
     kind: Kind::Choice(&["xxh3_64", "xxh3_128", "md5", "sha1", "crc32"]),

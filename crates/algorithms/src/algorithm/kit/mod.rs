@@ -39,7 +39,7 @@ pub mod examples {
 
     /// The first document.
     pub const D1: &str = "Кот спит на окне. Кот видит птицу за окном. Птица улетела.";
-    /// The same sentences in another order: a duplicate of [`D1`].
+    /// The same sentences in a different order: a duplicate of [`D1`].
     pub const D2: &str = "Кот видит птицу за окном. Кот спит на окне! Птица улетела";
     /// An unrelated document.
     pub const D3: &str = "Собака спит на крыльце. Кот видит рыбу.";
@@ -65,7 +65,8 @@ pub mod examples {
         sign_with(signer.as_ref(), text)
     }
 
-    /// Returns statistics with this number of documents and words, and with (word, df, cf) for some of the words.
+    /// Returns statistics with these numbers of documents and words. `words` lists (word, df, cf) for some of the
+    /// words.
     pub fn counted(documents: u64, tokens: u64, words: &[(&str, u64, u64)]) -> CorpusStats {
         let folder = tempfile::tempdir().expect("a folder");
         let mut terms: Vec<_> = words.iter().map(|&(word, df, cf)| (hash64(word.as_bytes()), df, cf)).collect();

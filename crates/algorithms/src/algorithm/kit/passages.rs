@@ -3,9 +3,9 @@
 //! A blank line, or the paragraph separator U+2029, ends a paragraph. In a text with neither, whose extractor wrote one block per line,
 //! each line is a paragraph.
 //!
-//! Passages are compared by their letters and digits, with one space between two words and nothing else. Punctuation, quotes and spacing
-//! do not count. The length is counted in half words, because a character of a script without spaces (Han, kana, Thai) is about half a
-//! word. This way no dictionary is needed.
+//! Passages are compared only by their letters and digits, with one space between words. Punctuation, quotes and spacing do not count.
+//! The length is counted in half words, because a character of a script without spaces (Han, kana, Thai) is about half a word. This way
+//! no dictionary is needed.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ use dupsift_text::Analysis;
 pub struct Line {
     /// The range of the line in the normalized text.
     pub place: Range<usize>,
-    /// Whether a blank line, or U+2029, precedes it.
+    /// Whether a blank line, or U+2029, precedes the line.
     pub after_blank: bool,
 }
 
@@ -174,7 +174,7 @@ mod tests {
         let mut passage = Passage::default();
         passage.add(&"слово 网 ".repeat(300_000));
         assert!(passage.letters.capacity() < 3 * KEPT_BYTES);
-        // A space separates only words; a character of a script without spaces is not one.
+        // A space separates only words; a character of a script without spaces is not a word in this sense.
         assert_eq!(passage.fingerprint(), hash64("слово网".repeat(300_000).as_bytes()));
         passage.clear();
         passage.add("слово");

@@ -10,7 +10,7 @@ use crate::corpus::CorpusStats;
 use dupsift_core::hash::hash64;
 use dupsift_text::Analysis;
 
-/// The parameter `max_sentence_df`.
+/// The `max_sentence_df` parameter.
 pub const MAX_SENTENCE_DF: ParamSpec = ParamSpec {
     name: "max_sentence_df",
     kind: Kind::Int(0, i64::MAX),
@@ -95,8 +95,8 @@ pub fn heaviest_sentences(
     // Comparing word by word is the same as comparing the canonical strings, because no word contains a character below the space.
     let order =
         |a: &(f64, &Range<u32>), b: &(f64, &Range<u32>)| b.0.total_cmp(&a.0).then_with(|| text(a.1).cmp(text(b.1)));
-    // The first few are nearly always enough, so the others need not be sorted. If not, sentences equal to the last of them are dropped,
-    // because one sentence may occur a thousand times, and the next round takes more of the others.
+    // The first few are nearly always enough, so the others need not be sorted. If they are not enough, sentences equal to the last one
+    // are dropped, because a sentence may occur a thousand times, and the next round sorts more of the remaining ones.
     let mut few = FEW * count;
     let mut chosen: Vec<String> = Vec::with_capacity(count);
     while chosen.len() < count && !sentences.is_empty() {

@@ -5,7 +5,7 @@ use dupsift_text::Analysis;
 use dupsift_text::shingle::{char_shingles, char_windows, distinct, shingles};
 use std::ops::Range;
 
-/// The parameter `ngram`.
+/// The `ngram` parameter.
 pub const NGRAM: ParamSpec = ParamSpec {
     name: "ngram",
     kind: Kind::Int(1, 1000),
@@ -13,7 +13,7 @@ pub const NGRAM: ParamSpec = ParamSpec {
     help: "units per shingle; a document with fewer units is a single shingle",
 };
 
-/// The parameter `unit`.
+/// The `unit` parameter.
 pub const UNIT: ParamSpec = ParamSpec {
     name: "unit",
     kind: Kind::Choice(&["word", "char"]),

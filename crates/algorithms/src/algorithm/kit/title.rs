@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-/// If the longest part has fewer characters, it is not informative.
+/// A longest part with fewer characters is not informative.
 const LEAST_CHARACTERS: usize = 4;
 
 /// Returns the ranges of the nonempty parts of a normalized title.
@@ -33,7 +33,8 @@ pub fn parts(title: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// Returns the range of the longest part, or the first of several. If it has fewer than four characters, returns the whole title.
+/// Returns the range of the longest part, or of the first one if several are equally long. If it has fewer than four
+/// characters, returns the whole title.
 pub fn longest(title: &str) -> Range<usize> {
     let length = |part: &Range<usize>| title[part.clone()].chars().count();
     let longest = parts(title).into_iter().rev().max_by_key(length);

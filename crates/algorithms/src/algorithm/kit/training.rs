@@ -7,7 +7,7 @@ use crate::corpus::CorpusStats;
 use dupsift_core::error::{Error, Result};
 use dupsift_text::Analysis;
 
-/// The parameter `sample`. The default differs between algorithms.
+/// The `sample` parameter. The default differs between algorithms.
 pub const SAMPLE: ParamSpec = ParamSpec {
     name: "sample",
     kind: Kind::Int(1, i64::MAX),
@@ -23,7 +23,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Returns a sample of about `size` out of `documents`, or of all if there are no more.
+    /// Returns a sample of about `size` out of `documents`, or of all of them if there are no more than `size`.
     pub fn new(size: usize, documents: u64) -> Sample {
         let share = size as f64 / documents.max(1) as f64;
         // The cast saturates: a number above the largest integer becomes that integer.
@@ -36,7 +36,8 @@ impl Sample {
     }
 }
 
-/// Returns the lowest document frequency, starting at `least`, for which at most `words` words have a frequency from there to `most`.
+/// Returns the lowest document frequency, not below `least`, such that at most `words` words have a frequency between
+/// it and `most`, inclusive.
 pub fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -> u64 {
     let all = (0..stats.words.len()).map(|at| stats.words.entry(at).1);
     let mut inside: Vec<u64> = all.filter(|df| (least..=most).contains(df)).collect();

@@ -1,4 +1,4 @@
-//! The units of a document's vector: words, or, for Han, single characters or pairs of adjacent ones.
+//! The units of a document's vector: words or, in Han text, single characters or pairs of adjacent characters.
 
 use crate::algorithm::contract::FeatureKind;
 use crate::corpus::{CorpusStats, TermTable};
@@ -28,7 +28,7 @@ pub struct Unit {
     pub frequency: Frequency,
 }
 
-/// Separates the hashes of units from those of other features. Each kind of unit adds its own salt.
+/// Separates the hashes of units from the hashes of other features. Each kind of unit adds its own salt.
 const SALT: u64 = 0x6861_6E7A_6920_7531;
 
 impl Units {
@@ -98,7 +98,8 @@ impl FeatureKind for Units {
     }
 }
 
-/// Appends words, and for Han each pair of characters with nothing between them. A single character is appended alone.
+/// Appends words and, in Han text, each pair of adjacent characters. A character without Han neighbors is appended
+/// alone.
 pub fn pairs_of_han(tokens: &[Token], out: &mut Vec<u64>) {
     for run in tokens.chunk_by(|a, b| a.han == b.han && (b.joined || !b.han)) {
         match run {

@@ -12,7 +12,7 @@ use dupsift_text::Analysis;
 /// The names of the checks.
 pub const CHECKS: &[&str] = &["jaccard", "lcs", "cosine"];
 
-/// The parameter `verify` for algorithms that do not verify by default.
+/// The `verify` parameter for algorithms that do not verify by default.
 pub const VERIFY: ParamSpec = ParamSpec {
     name: "verify",
     kind: Kind::Verify(CHECKS),
@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // Word pairs: {a b, b c, c d} and {a b, b c, c e}: two of four are shared.
+        // The word pairs are {a b, b c, c d} and {a b, b c, c e}: two of four are shared.
         assert_eq!(verify("jaccard", 0.5, "a b c d", "A, b c e!"), Some(0.5));
         assert_eq!(verify("jaccard", 0.51, "a b c d", "a b c e"), None);
         // Canonical texts with seven characters that differ in one.

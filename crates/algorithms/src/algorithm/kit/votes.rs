@@ -8,11 +8,11 @@
 pub struct Votes {
     /// Plane p: bit p of each count.
     planes: [u64; PLANES],
-    /// Number of numbers added.
+    /// How many numbers were added.
     total: u64,
 }
 
-/// Maximum number of bits in a count: 2^38 numbers, more than a document can have.
+/// Maximum number of bits in a count. A document cannot have 2^38 features.
 const PLANES: usize = 38;
 
 /// Reports which of the 64 bits won.
@@ -73,7 +73,8 @@ impl Votes {
     }
 }
 
-/// Returns the bits that are set in more than half of the numbers after `map`. Bits set in exactly half of them become `even`.
+/// Returns the bits that are set in more than half of the numbers after `map`. Bits set in exactly half of the numbers
+/// are set if `even` is true.
 pub fn majority(numbers: &[u64], even: bool, map: impl Fn(u64) -> u64) -> u64 {
     let mut votes = Votes::default();
     let mut mapped = [0; 256];

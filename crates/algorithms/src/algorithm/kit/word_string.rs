@@ -8,11 +8,11 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Reason;
 use dupsift_text::{Analysis, Frequency};
 
-/// The parameter `words`.
+/// The `words` parameter.
 pub const WORDS: ParamSpec =
     ParamSpec { name: "words", kind: Kind::Int(1, 1000), default: "6", help: "number of words in the signature" };
 
-/// The parameter `min_distinct`.
+/// The `min_distinct` parameter.
 pub const MIN_DISTINCT: ParamSpec = ParamSpec {
     name: "min_distinct",
     kind: Kind::Int(1, 1000),
@@ -35,7 +35,7 @@ pub struct WordString {
 }
 
 impl WordString {
-    /// Returns the settings from the parameters [`WORDS`], [`MIN_DISTINCT`] and those of [`StringKey`].
+    /// Returns the settings from the parameters [`WORDS`] and [`MIN_DISTINCT`] and the parameters of [`StringKey`].
     ///
     /// # Errors
     /// Returns the errors of [`StringKey::new`].
@@ -47,11 +47,11 @@ impl WordString {
         })
     }
 
-    /// Returns the signature string of a document. `weigh` computes the weight from tf, the maximum tf, and the word's frequency in the corpus. Stop
-    /// words are skipped.
+    /// Returns the signature string of a document. `weigh` computes a weight from tf, the maximum tf, and the word's frequency in the
+    /// corpus. Stop words are skipped.
     ///
     /// # Errors
-    /// Returns the reason why the document has none.
+    /// Returns the reason why the document has no signature string.
     pub fn of(&self, document: &Analysis<'_>, weigh: impl Fn(u32, u32, &Frequency) -> f64) -> Result<String, Reason> {
         let words = || document.counted().iter().zip(document.frequencies()).filter(|(counted, _)| !counted.word.stop);
         let (distinct, most) = words().fold((0, 0), |(distinct, most), (word, _)| (distinct + 1, word.tf.max(most)));

@@ -202,7 +202,7 @@ mod tests {
         assert_eq!(sample_key(&set, 0), key(&set, 0));
         assert_eq!(sample_key(&set, 3), key(&[16, 24], 3));
         assert_eq!(sample_key(&set, 5), None);
-        // 4 is the smallest multiple of 1, 2 and 4; 16 that of 8 and 16.
+        // 4 is the smallest multiple of 1, 2 and 4; 16 is the smallest multiple of 8 and 16.
         assert_eq!(ladder_key(&set), [4, 4, 4, 16, 16].into_iter().fold(0, combine));
         assert_eq!(ladder_key(&[0]), (0..65).fold(0, |key, _| combine(key, 0)));
 
@@ -214,7 +214,8 @@ mod tests {
 
     #[test]
     fn documents_on_both_sides_of_a_border_meet() {
-        // 199 and 200 shingles with five words: levels 1 and 2, so only the next level of the shorter text can match.
+        // The texts have 199 and 200 shingles of five words, which gives levels 1 and 2, so only the next level of the
+        // shorter text can match.
         let meets = |n: usize| {
             let text = |words: usize| (0..words).map(|at| format!("word{n}of{at} ")).collect::<String>();
             let (shorter, longer) = (keys("", &text(203)), keys("", &text(204)));

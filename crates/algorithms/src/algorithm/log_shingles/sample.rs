@@ -14,7 +14,7 @@ use dupsift_text::shingle::distinct;
 pub struct Sampling {
     /// The settings for shingles.
     pub shingling: Shingling,
-    /// The minimum expected size of the sample of a document that has at least twice as many shingles.
+    /// The minimum expected sample size for a document that has at least twice as many shingles.
     pub sample: usize,
 }
 
@@ -57,7 +57,7 @@ impl Overlap {
         for level in level..=64 {
             let sample = sample.iter().filter(|shingle| is_divisible(**shingle, level));
             let count = sample.clone().count();
-            // Slightly less, because the product was rounded. One more shingle does no harm.
+            // Slightly below the product, because it was rounded. One more shingle does no harm.
             let common = (self.threshold * count as f64 - 1e-9).ceil() as usize;
             met.extend(sample.take((count + 1).saturating_sub(common.max(1))));
             if count == 0 {
@@ -126,7 +126,8 @@ mod tests {
         assert_eq!(levels, [0, 0, 0, 1, 1, 2, 4, 4, 5]);
     }
 
-    /// Checks sets of a few sizes with many overlaps: all pairs that reach the threshold share a shingle, at any levels.
+    /// Checks sets of a few sizes with many overlaps: all pairs that reach the threshold share a shingle, whatever
+    /// their levels.
     #[test]
     fn no_pair_that_overlaps_enough_is_missed() {
         let sampling = Sampling { shingling: Shingling::DEFAULT, sample: 10 };

@@ -1,9 +1,9 @@
 //! `lsi`: the cosine of documents in the space of the first singular vectors of the corpus.
 //!
-//! Source: Deerwester, Dumais, Furnas, Landauer, Harshman 1990, Indexing by latent semantic analysis; way (a) of the "general treatment"
-//! in a survey of page deduplication. Cost: one pass for the counts, one for the notes (16 bytes per word and sampled document), the
-//! passes of `svd.rs` over the notes, then `dimensions` multiplications per word and `tables` rows per document. Each candidate pair is
-//! compared exactly.
+//! Source: Deerwester, Dumais, Furnas, Landauer, Harshman 1990, Indexing by latent semantic analysis; method (a) of the "general
+//! treatment" in a survey of page deduplication. Cost: one pass for the counts, one for the notes (16 bytes per word and sampled
+//! document), the passes of `svd.rs` over the notes, then `dimensions` multiplications per word and `tables` rows per document. Each
+//! candidate pair is compared exactly.
 //!
 //! ```text
 //! x = (1 + ln tf) ln(N / df) for the words of the vocabulary, of unit length; the sample's x are the rows of A = U S V^T
@@ -14,8 +14,8 @@
 //! angle a agree in a sign with probability s = 1 - a / pi, so a pair is found with probability 1 - (1 - s^bits)^tables. Some pairs are
 //! missed; run.json reports how many at the threshold. `join=exact` compares every pair of documents by coordinates rounded to a byte, and
 //! allows for the rounding error, so no pair is missed. It is for small corpora: it needs documents / 2,000 rows per document. Limits:
-//! texts with the same topic and genre are similar here without being copies. The space depends on the corpus, so vectors are comparable
-//! only within one run.
+//! texts with the same topic and genre are similar in this space without being copies. The space depends on the corpus, so vectors are
+//! comparable only within one run.
 
 mod latent;
 mod signs;
@@ -277,7 +277,8 @@ mod tests {
         assert_eq!(signer.scheme().notes[0], "2 directions for 24 words, learned from 40 documents");
     }
 
-    /// With as many directions as words, V^T only rotates the vectors: their cosine is that of tf idf.
+    /// With as many directions as words, V^T only rotates the vectors: their cosine equals the cosine of the tf idf
+    /// vectors.
     #[test]
     fn all_directions_keep_the_cosine() {
         let texts = texts();

@@ -39,7 +39,7 @@ impl Signs {
         }
     }
 
-    /// Returns two documents that share a row as a candidate pair.
+    /// Returns the candidate pair of two documents that share a row.
     pub fn met(a: &Row<'_>, b: &Row<'_>) -> Option<Pair> {
         Some(Pair::new(a.doc, b.doc, Score::EQUAL, 1))
     }
@@ -133,7 +133,7 @@ fn rounded(vector: &[f32]) -> Vec<u8> {
     let step = if greatest > 0.0 { greatest / 127.0 } else { 1.0 };
     let steps: Vec<i8> = vector.iter().map(|one| (one / step).round() as i8).collect();
     let lost = |(one, &steps): (&f32, &i8)| (f64::from(*one) - f64::from(step) * f64::from(steps)).powi(2);
-    // Slightly more, because it is rounded too.
+    // Slightly above the error, because the error itself is rounded.
     let lost = (vector.iter().zip(&steps).map(lost).sum::<f64>().sqrt() * (1.0 + 1e-6)) as f32;
     let mut sketch = Vec::with_capacity(8 + vector.len());
     sketch.extend(step.to_le_bytes());
@@ -204,7 +204,7 @@ mod tests {
         }
     }
 
-    /// Every pair of documents is compared once, within a block and across two.
+    /// Every pair of documents is compared once, whether both are in the same block or not.
     #[test]
     fn all_pairs_are_all_pairs() {
         let all = AllPairs::new(5 * BLOCK, 4, -1.0);

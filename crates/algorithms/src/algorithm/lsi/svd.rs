@@ -2,8 +2,8 @@
 //! number of passes (Halko, Martinsson, Tropp 2011, Finding structure with randomness).
 //!
 //! The matrix A is read one row at a time, and is only used in products: each pass turns a block Q of orthonormal columns into A^T A Q.
-//! nalgebra handles the small dense parts, without its fast product, whose sums differ between processors. Sums here follow the order of
-//! the rows, so the result depends only on the matrix and the seed.
+//! nalgebra handles the small dense parts, without its fast product, whose sums differ between processors. Sums follow the order of the
+//! rows, so the result depends only on the matrix and the seed.
 //!
 //! Cost: passes x entries x 2 (k + 10) multiplications. Memory: four blocks of columns x (k + 10) numbers of eight bytes.
 
@@ -77,7 +77,7 @@ pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> 
 
     let mut vectors = eigen.eigenvectors.select_columns(&order).transpose() * &basis;
     for mut vector in vectors.row_iter_mut() {
-        // The first one, if several are equal.
+        // If several components are equal, the first one counts.
         let greatest = vector.iter().fold(0.0f64, |best, &one| if one.abs() > best.abs() { one } else { best });
         if greatest < 0.0 {
             vector.neg_mut();
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn what_is_not_there_is_left_out() {
-        // Two equal rows and a multiple of them: one direction.
+        // Two equal rows and a multiple of them span a single direction.
         let matrix = Dense(DMatrix::from_row_slice(3, 4, &[1., 2., 0., 2., 1., 2., 0., 2., 2., 4., 0., 4.]));
         let svd = truncated(&matrix, 3, 4, 1).unwrap();
         assert_eq!(svd.values.len(), 1);

@@ -1,7 +1,7 @@
 //! The text next to punctuation marks, in three parts (docs/methods/sentence_marks.md).
 //!
-//! Marks are found in the raw text, where full-width marks are unchanged and U+2026 is not three dots. The text next to them is taken from
-//! the normalized text.
+//! Marks are found in the raw text, where full-width marks are unchanged and U+2026 has not become three dots. The text next to them is
+//! taken from the normalized text.
 
 use crate::algorithm::kit::passages::is_unspaced;
 use crate::algorithm::kit::raw_places::RawPlaces;

@@ -3,16 +3,16 @@
 //! Source: the sentence-based method of the Chinese survey. At every comma, full stop, exclamation and question mark, the two units on its
 //! left and the two on its right form a group. A unit is a Chinese character, or a word in any other script; units do not cross another
 //! mark. The groups are cut in order into three parts. An equal part counts 1, an equal title 1.5; documents that reach 3 are duplicates:
-//! three parts, or two and the title. Cost: O(text), three rows per document, one for documents without a title.
+//! three parts, or two and the title. Cost: O(text), three rows per document, or one if it has no title.
 //!
 //! ```text
 //! 今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。
 //! 很好 我们 | 园玩 大家 | 高兴 你觉 | 么样 明天 | 天见      groups 1 2, groups 3 4, group 5
 //! ```
 //!
-//! The sources do not define units in other scripts, how the string is cut, or how numbers are treated: here a dot or comma between two
-//! digits is not a mark. Two documents share a key for each two parts that agree, so all pairs are found. Limits: an additional sentence
-//! near the start shifts the borders of all parts; most marks in a list are commas.
+//! The sources do not define units in other scripts, how the string is cut, or how numbers are treated. In dupsift, a dot or comma
+//! between two digits is not a mark. Two documents share a key for every two parts that agree, so all pairs are found. Limits: an
+//! additional sentence near the start shifts the borders of all parts; most marks in a list are commas.
 
 mod marks;
 
@@ -120,9 +120,9 @@ impl Algorithm for SentenceMarks {
 
 struct MarksSigner {
     title_weight: f64,
-    /// Minimum number of equal parts without an equal title. If it is more than 3, no number suffices.
+    /// Minimum number of equal parts if the titles differ. A value above 3 means that no number is enough.
     parts: usize,
-    /// Minimum number of equal parts with an equal title.
+    /// Minimum number of equal parts if the titles are equal.
     parts_with_title: usize,
     marks: Marks,
     any_order: bool,
@@ -189,7 +189,7 @@ impl Signer for MarksSigner {
         let halves = [half(parts[0]), half(parts[1]), half(parts[2]), title.map_or(0, |title| half(title).max(1))];
         let sketch: [u8; SKETCH] = bytemuck::cast(halves.map(u32::to_be_bytes));
 
-        // With an equal title, this many parts must agree; without one, at least as many.
+        // If the titles are equal, this many parts must agree; otherwise at least as many.
         let mut size = self.parts_with_title;
         if size == 0 {
             if let Some(title) = title {
@@ -284,7 +284,8 @@ mod tests {
         assert_eq!(reason(NoColumn).unsigned[&0], "no column");
     }
 
-    /// Returns texts with three or more sentences, each like the previous one except for some words, with few titles.
+    /// Returns texts with three or more sentences, each like the previous one except for some words, and titles from a
+    /// small set.
     fn made(count: usize) -> (Vec<Vec<Vec<String>>>, Vec<usize>) {
         let mut at = 0;
         let mut random = |below: u64| {

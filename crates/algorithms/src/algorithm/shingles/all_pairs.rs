@@ -1,13 +1,14 @@
 //! Compares all pairs of documents, each once, in pieces of bounded size. Methods use it if their threshold is so low that lists of rare
 //! features would rule out few pairs.
 //!
-//! Documents are distributed to blocks by the hash of their text. A document sends rows to each pair of blocks that includes its own. So
-//! the rows of a pair of blocks are compared with each other, and every two documents are compared in exactly one window. The rows carry
+//! Documents are distributed to blocks by the hash of their text. A document sends rows to each pair of blocks that includes its own.
+//! The rows of a pair of blocks are compared with each other, so any two documents are compared in exactly one window. The rows carry
 //! the [`bitmap`] of the document's set, cut into pieces that fit a row.
 //!
 //! Documents with the same template are compared with the nearest documents of their [crowd](super::crowds).
 //!
-//! Cost: n^2 / 2 comparisons of bitmaps, and per document as many rows as there are blocks, times the pieces of its bitmap.
+//! Cost: n^2 / 2 bitmap comparisons. The number of rows per document is the number of blocks times the number of pieces
+//! of its bitmap.
 
 use super::bitmap::{self, Folded, words_of};
 use super::crowds::{Crowds, FIRST, Finding, NEAREST, own_key};
@@ -136,7 +137,8 @@ impl AllPairs {
                     }
                 }
                 if let Some(crowd) = finding.crowd() {
-                    // Documents in the head's own block are compared in another window. Here they only join the crowd.
+                    // Documents in the head's own block are compared in a different window. In this one they only join
+                    // the crowd.
                     for other in at + 1..sets.len() {
                         if !meeting.meet(&sets[at], &sets[other])
                             && meeting.likeness(&sets[at], &sets[other]) == Likeness::Similar
@@ -218,8 +220,8 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
         likeness == Likeness::Similar
     }
 
-    /// Compares each document of a crowd with its nearest ones, and all of them with the first ones. There are as many windows as pairs of
-    /// blocks, so documents in two different blocks get fewer comparisons.
+    /// Compares each document of a crowd with its nearest documents and with the first documents of the crowd. There are as many windows
+    /// as pairs of blocks, so documents in two different blocks get fewer comparisons.
     fn within_crowd(&mut self, head: &Set<'_>, members: Vec<&Set<'_>>) {
         let (nearest, firsts) = if self.within { (NEAREST, FIRST) } else { (1, 1) };
         let mut near: Vec<(u64, &Set<'_>)> =
@@ -263,7 +265,7 @@ struct Document {
     bits: Vec<u64>,
 }
 
-/// Reassembles the bitmaps. Rows are sorted by block and piece, then by document. So the documents that have a further piece appear in the
+/// Reassembles the bitmaps. Rows are sorted by block and piece, then by document. So the documents that have another piece appear in the
 /// same order as those that have the previous one.
 fn gather(window: &Window<'_>) -> Vec<Document> {
     let mut documents: Vec<Document> = Vec::new();
@@ -310,7 +312,7 @@ mod tests {
         (0..count).map(of).collect()
     }
 
-    /// Returns the pairs that pass the bound, and the comparisons made and left out.
+    /// Returns the pairs that pass the bound, and the numbers of comparisons made and skipped.
     fn meet(sets: &[BTreeSet<u64>], blocks: u64, most: u64) -> (BTreeMap<(u64, u64), u32>, u64, u64) {
         let (met, [compared, far, left_out]) = meet_all(sets, blocks, most);
         assert_eq!(far, 0);

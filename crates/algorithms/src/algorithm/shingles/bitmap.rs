@@ -26,7 +26,7 @@ pub fn write(set: &[u64], out: &mut Vec<u64>) {
     let (from, words) = (out.len(), words_of(u32::try_from(set.len()).unwrap_or(u32::MAX)));
     out.resize(from + words, 0);
     for element in set {
-        // Mixed, because some sets are selected by the low bits of their elements.
+        // The element is mixed, because some sets are selected by the low bits of their elements.
         let bit = mix64(*element) as usize & (words * 64 - 1);
         out[from + bit / 64] |= 1 << (bit % 64);
     }

@@ -2,9 +2,9 @@
 //!
 //! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with the threshold 0.2, as in a Chinese article on
 //! duplicate pages. Cost: up to `exact_limit` documents, all documents are compared with each other. Bitmaps rule out nearly every pair
-//! before the check on the texts. This takes n^2 / 2 comparisons of a few hundred bytes, and for each 1,500 documents the rows take as many
-//! bytes as the texts. With more documents, the minima of `bands` x `rows` hash functions find the candidates. Contained texts are found by
-//! the rarest shingles of the smaller one (`rarest.rs`), which a first pass counts.
+//! before the check on the texts. This takes n^2 / 2 comparisons of a few hundred bytes, and for every 1,500 documents the rows take as
+//! many bytes as the texts. With more documents, the minima of `bands` x `rows` hash functions find the candidates. Contained texts are
+//! found by the rarest shingles of the smaller one (`rarest.rs`), which a first pass counts.
 //!
 //! ```text
 //! P(candidate | resemblance s) = 1 - (1 - s^rows)^bands        2 x 64: 0.927 at s = 0.2, 0.998 at 0.3
@@ -313,12 +313,12 @@ mod tests {
         // abcde bcdef cdefg, and bcdef cdefg defgh: two of four.
         assert_eq!(similarity("", "abcdefg", "bcdefgh"), Some((0.5, 1)));
         assert_eq!(similarity("threshold=0.51", "abcdefg", "bcdefgh"), None);
-        // Without the last window: abcde bcdef and bcdef cdefg, 2 x 1 / (2 + 2).
+        // Without the last windows, abcde bcdef and bcdef cdefg remain: 2 x 1 / (2 + 2).
         assert_eq!(similarity("seed_code=true", "abcdefg", "bcdefgh"), Some((0.5, 1)));
         // Windows of the first text are counted as often as they occur: aaaaa six times, compared with once.
         assert_eq!(similarity("seed_code=true,threshold=0.9", "aaaaaaaaaab", "aaaaab"), Some((1.0, 1)));
         assert_eq!(similarity("", "网页去重复的文章", "网页去重复的文档"), Some((3.0 / 5.0, 1)));
-        // All of the first is in the second, a third of the second in the first.
+        // The second text contains all of the first, and the first contains a third of the second.
         let (short, long) = ("abcdefg", "abcdefghijklm");
         assert_eq!(similarity("measure=containment,threshold=0.8", short, long), Some((1.0, 0b010)));
         assert_eq!(similarity("measure=containment,threshold=0.8", long, short), Some((1.0, 0b100)));

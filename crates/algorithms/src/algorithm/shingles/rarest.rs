@@ -228,7 +228,8 @@ impl Meeting<'_, '_, '_> {
         }
     }
 
-    /// Compares the documents of a crowd that mark this element: each with its nearest ones, and all with the first ones.
+    /// Compares the documents of a crowd that mark this element: each with its nearest documents and with the first
+    /// documents of the crowd.
     fn within_crowd(&mut self, head: usize, crowd: u64, head_bits: Option<Bitmap>) {
         let window = self.window;
         let marked = |at: &usize| *at != head && followers(window.row(*at).sketch).1;
@@ -281,7 +282,7 @@ impl Meeting<'_, '_, '_> {
 
 /// Returns the number of elements, at least one, that a set must share with a set of `size` elements to contain it.
 pub fn least(threshold: f64, size: usize) -> usize {
-    // Slightly less, because of rounding.
+    // Slightly below the product, because of rounding.
     ((threshold * size as f64 * (1.0 - 1e-9)).ceil() as usize).clamp(1, size.max(1))
 }
 
@@ -389,7 +390,7 @@ mod tests {
         (0..count).map(of).collect()
     }
 
-    /// Returns the candidates with how often each was found, the comparisons made and left out, and the rows.
+    /// Returns the candidates, how often each was found, the numbers of comparisons made and skipped, and the rows.
     fn meet(
         sets: &[BTreeSet<u64>],
         threshold: f64,

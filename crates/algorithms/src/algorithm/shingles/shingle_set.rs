@@ -106,7 +106,8 @@ impl ShingleSets {
         terms
     }
 
-    /// Returns the salt that separates the fingerprints of these settings from those of other settings and other features.
+    /// Returns the salt that separates the fingerprints of these settings from the fingerprints of other settings and
+    /// other features.
     fn salt(&self) -> u64 {
         hash64(FeatureKind::name(self).as_bytes())
     }
@@ -128,7 +129,8 @@ impl ShingleSets {
             self.cut_characters(&document.text().replace(' ', ""), out)
         };
         let short = units < self.ngram;
-        // The article's code counts L - N shingles, so a text of N characters has none. Here such a text is one shingle.
+        // The article's code counts L - N shingles, so a text of N characters has none. In dupsift, such a text is one
+        // shingle.
         if self.measure == Measure::SeedCode && out.len() > from + 1 {
             out.pop();
         }
@@ -176,7 +178,7 @@ impl ShingleSets {
                 threshold * (f64::from(a.all) + f64::from(b.all)) / 2.0 - f64::from(repeated)
             }
         };
-        // Slightly less, because of rounding.
+        // Slightly below the exact value, because of rounding.
         need * (1.0 - 1e-9)
     }
 
@@ -234,7 +236,7 @@ impl ShingleSets {
         f64::from(x.most_common(&y, Level::best())) >= need
     }
 
-    /// Returns the result of [`ShingleSets::compare`] if the larger of both values reaches the threshold.
+    /// Returns the result of [`ShingleSets::compare`] if the larger of the two values reaches the threshold.
     pub fn reach(&self, threshold: f64, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
         if !self.may_reach(threshold, a, b) {
             return None;
@@ -249,7 +251,8 @@ impl ShingleSets {
         (shares.0.max(shares.1) >= threshold).then_some(shares)
     }
 
-    /// Returns the share of `a` that is in `b`, and of `b` in `a`, from 0 to 1. The two values differ only for containment.
+    /// Returns the share of `a` that is in `b`, and the share of `b` that is in `a`, from 0 to 1. The two values differ
+    /// only for containment.
     pub fn compare(&self, a: &[u64], b: &[u64]) -> Option<(f64, f64)> {
         let (Parts { set: a, times: a_times, .. }, Parts { set: b, times: b_times, .. }) =
             (self.parts(a)?, self.parts(b)?);
@@ -375,11 +378,12 @@ mod tests {
         assert_eq!(PLAIN.compare(&a, &b), Some((0.4, 0.4)));
         let contained = ShingleSets { measure: Measure::Containment, ..PLAIN };
         assert_eq!(contained.compare(&a, &b), Some((0.5, 2.0 / 3.0)));
-        // The three smallest of both are 1, 2 and 3. One of them is in both.
+        // The three smallest elements of both sets are 1, 2 and 3. One of them is in both sets.
         let smallest = ShingleSets { sketch: Sketch::MinS(3), ..PLAIN };
         assert_eq!(smallest.compare(&a, &b), Some((1.0 / 3.0, 1.0 / 3.0)));
         assert_eq!(PLAIN.compare(&[], &b), None);
-        // Element 1 occurs twice and 2 once; on the other side 1 occurs once: 2 x 2 / (3 + 1), the larger of both directions.
+        // In one text, element 1 occurs twice and element 2 once; in the other, element 1 occurs once: 2 x 2 / (3 + 1),
+        // the larger of the two directions.
         let seed = ShingleSets { measure: Measure::SeedCode, ..PLAIN };
         assert_eq!(seed.compare(&[size(2, 3), 1, 2, 2, 1], &[size(1, 1), 1, 1]), Some((1.0, 1.0)));
     }

@@ -131,9 +131,9 @@ struct SimSigner<'c> {
     stats: &'c CorpusStats,
 }
 
-/// Position of the digest, and bit of the rule `md5`.
+/// Position of the digest, and bit of the `md5` rule.
 const MD5: u32 = 0;
-/// Position of the leading keywords, and bit of the rule `sim`.
+/// Position of the leading keywords, and bit of the `sim` rule.
 const SIM: u32 = 1;
 /// The IDF of a word in all documents: nearly zero, so that a corpus of copies still has keywords.
 const LEAST_IDF: f64 = 1e-6;
@@ -151,7 +151,7 @@ impl SimSigner<'_> {
         let tf = f64::from(tf) / length as f64;
         // A corpus that was not counted has no IDF.
         let counted = self.stats.documents() > 0;
-        // With frozen counts, a word may be in more documents than its count.
+        // With frozen counts, a word may occur in more documents than its count shows.
         if self.stats.covers() && frequency.df < self.min_df {
             return 0.0;
         }
@@ -176,7 +176,7 @@ impl SimSigner<'_> {
         let (weights, mut words): (Vec<f64>, Vec<&str>) = heaviest.weighed().unzip();
         let term = |(&weight, word): (&f64, &&str)| {
             let hash = hash64(word.as_bytes());
-            // Rounded as in the row, so that the bounds and the distance use the same number.
+            // The weight is rounded as in the row, so that the bounds and the distance use the same number.
             Term { hash, weight: f64::from((weight as f32).max(f32::MIN_POSITIVE)), df: self.stats.df(hash) }
         };
         let mut terms: Vec<Term> = weights.iter().zip(&words).map(term).collect();
@@ -185,8 +185,8 @@ impl SimSigner<'_> {
         (terms, md5(words.join(" ").as_bytes()))
     }
 
-    /// Returns the distance between the keyword lists of two rows, or `None` if a keyword `met` is given that is not their first common
-    /// one.
+    /// Returns the distance between the keyword lists of two rows. If `met` is given and is not their first common keyword, returns
+    /// `None`.
     fn distance(&self, a: &Row<'_>, b: &Row<'_>, met: Option<u64>) -> Option<f64> {
         let (mut product, mut first) = (0.0, true);
         for (hash, weight) in keywords(a.sketch) {

@@ -65,7 +65,7 @@ fn the_digest_is_of_the_sorted_keywords() {
 fn words_of_one_document_are_no_keywords_and_words_of_all_weigh_nothing() {
     let of = |text: &str| text.to_string();
     let texts = [of("a b c d one"), of("a b c d two"), of("x y z d"), of("x y z d")];
-    // d is everywhere, so its weight is nearly zero; "one" and "two" are in a single document.
+    // d is in every text, so its weight is nearly zero; "one" and "two" are in a single document.
     let found = run(&Sim, "", &texts);
     assert_eq!(found.numbers(), [(0, 1), (2, 3)].into());
     assert_eq!(found.pairs[&(0, 1)].matched, 0b11);

@@ -1,5 +1,5 @@
-//! `versions`: finds pairs of similar texts besides exact copies, and classifies each pair: versions of the same text, one text contained
-//! in the other, or pages with the same template and different facts. By default, a run uses `exact` and `versions`.
+//! `versions`: finds pairs of similar texts that are not exact copies, and classifies each pair: versions of the same text, one text
+//! contained in the other, or pages with the same template and different facts. By default, a run uses `exact` and `versions`.
 //!
 //! Source: dupsift's own rule (docs/versions.md), based on the vectors and the join of `cosine`. Cost: that of `cosine` with `join=heavy`,
 //! which is a first pass for the counts and 56 rows of 12 bytes per document. Then each candidate pair is examined again, and its first
@@ -72,7 +72,7 @@ const FACTS: Facts = Facts {
 
 /// Minimum number of documents for a note about the pairs that the threshold leaves out.
 const NOTED: u64 = 1_000;
-/// The algorithm that finds those pairs.
+/// The algorithm that finds the pairs that the threshold leaves out.
 const CONTAINED: &str = "shingles:preset=contained";
 
 impl Algorithm for VersionsOfTexts {

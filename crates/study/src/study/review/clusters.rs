@@ -20,15 +20,16 @@ pub struct ClusterReview {
 /// Holds a cluster that is shown.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LargeCluster {
-    /// The position of its algorithm in the record.
+    /// The position of the cluster's algorithm in the record.
     pub algorithm: usize,
-    /// The number of documents in it.
+    /// The number of documents in the cluster.
     pub size: u64,
     /// The number of the representative.
     pub representative: u64,
     /// The number of documents that equal the representative by the algorithm's own measure.
     pub equal: u64,
-    /// The members least similar to the representative, least first, without those that equal it by the algorithm's own measure.
+    /// The members least similar to the representative, least similar first, without those that equal the
+    /// representative by the algorithm's own measure.
     pub members: Vec<Member>,
 }
 
@@ -37,12 +38,12 @@ pub struct LargeCluster {
 pub struct Member {
     /// The document number.
     pub doc: u64,
-    /// Its similarity to the representative; `None` if the two are not a pair.
+    /// The similarity of the document to the representative; `None` if the two are not a pair.
     pub similarity: Option<f32>,
 }
 
 impl LargeCluster {
-    /// Returns pairs of its representative with each other document that is shown, smaller number first.
+    /// Returns the pairs of the representative with each other document that is shown, smaller number first.
     pub fn pairs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let with = |doc: u64| (doc.min(self.representative), doc.max(self.representative));
         self.members.iter().map(move |member| with(member.doc))
@@ -93,8 +94,8 @@ pub fn read(
     Ok((review, largest.into_values().chain(copies.into_values()).collect()))
 }
 
-/// Returns the largest clusters of the deciding algorithms, then the largest clusters of exact copies. A cluster that several algorithms
-/// have is taken from the one where it is largest.
+/// Returns the largest clusters of the deciding algorithms, then the largest clusters of exact copies. If several algorithms have a
+/// cluster, it is taken from the algorithm where it is largest.
 pub fn largest(tables: &[(ClusterReview, Vec<LargeCluster>)], deciding: &[bool], most: usize) -> Vec<LargeCluster> {
     let mut all: Vec<LargeCluster> = tables
         .iter()

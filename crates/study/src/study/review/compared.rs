@@ -10,16 +10,17 @@ use dupsift_text::numbers::value;
 /// Maximum number of numbers that are listed for each of two documents.
 const NAMED: usize = 8;
 
-/// Holds what two documents have in common, and what differs.
+/// Holds the common contents and the differences of two documents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairComparison {
-    /// How much of the first is contained in the second, and of the second in the first.
+    /// How much of the first document the second one contains, and how much of the second document the first one
+    /// contains.
     pub contained: [Contained; 2],
-    /// The first numbers of each that the other lacks.
+    /// The first numbers of each document that the other one lacks.
     pub numbers: [Vec<String>; 2],
-    /// How many more numbers of each the other lacks.
+    /// How many further numbers of each document the other one lacks.
     pub more_numbers: [usize; 2],
-    /// Why each cannot be removed in favor of the other; `None` if it can.
+    /// Why each document cannot be removed in favor of the other; `None` if it can.
     pub stays: [Option<&'static str>; 2],
 }
 

@@ -14,13 +14,14 @@ pub struct Crossing {
     pub names: Vec<String>,
     /// How many origins the last name combines; 0 if it combines none.
     pub others: u64,
-    /// Documents per origin.
+    /// The number of documents per origin.
     pub documents: Vec<u64>,
-    /// Documents in a pair, per origin.
+    /// The number of documents in a pair, per origin.
     pub paired: Vec<u64>,
-    /// Removed documents, per origin.
+    /// The number of removed documents, per origin.
     pub removed: Vec<u64>,
-    /// Pairs by two origins, the one with the smaller index as the row; the diagonal has the pairs within one origin.
+    /// The number of pairs by two origins, the one with the smaller index as the row; the diagonal has the pairs within
+    /// one origin.
     pub pairs: Vec<Vec<u64>>,
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Tables of pairs and clusters are read once, in order. From the corpus, only the documents that are shown and one column of sources are
 //! read. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: a fixed number of bins, samples and
-//! names per algorithm, and the distinct cluster sizes, of which n documents allow at most the square root of 2 n.
+//! names per algorithm, and the distinct cluster sizes. In n documents, these are at most the square root of 2 n.
 
 mod clusters;
 mod compared;
@@ -49,13 +49,13 @@ use tally::Tally;
 pub struct Review {
     /// One entry per algorithm, in the order of the record.
     pub algorithms: Vec<AlgorithmReview>,
-    /// Written pairs in common, for the first [`MOST_POOLED`] algorithms.
+    /// The numbers of written pairs that any two algorithms have in common, for the first [`MOST_POOLED`] algorithms.
     pub agreement: Agreement,
-    /// Distinct pairs that at least one of these algorithms wrote.
+    /// The number of distinct pairs that at least one of these algorithms wrote.
     pub pooled: u64,
-    /// These pairs by input file.
+    /// The same distinct pairs by input file.
     pub files: Crossing,
-    /// These pairs by a column of the corpus.
+    /// The same distinct pairs by a column of the corpus.
     pub sources: SourceReview,
     /// The labels whose pairs and clusters are shown as text: those that decide on removal, or all.
     pub deciding: Vec<String>,
@@ -65,9 +65,9 @@ pub struct Review {
     pub least: Vec<PairSample>,
     /// Randomly sampled pairs, by bin of similarity (see [`SAMPLE_BINS`]).
     pub samples: Vec<Vec<PairSample>>,
-    /// The texts of all these documents, by number.
+    /// The texts of all documents that are shown, by number.
     pub texts: BTreeMap<u64, ShownText>,
-    /// Comparisons of all these pairs, by document numbers.
+    /// Comparisons of all pairs that are shown, by document numbers.
     pub compared: BTreeMap<(u64, u64), PairComparison>,
     /// Relations of the pairs that an algorithm classifies.
     pub relations: BTreeMap<(u64, u64), PairRelation>,
@@ -90,7 +90,7 @@ pub struct Review {
 /// Holds counts over the tables of one algorithm.
 #[derive(Clone, Debug, Default)]
 pub struct AlgorithmReview {
-    /// Written pairs by similarity, see [`bin_range`].
+    /// The number of written pairs by similarity, see [`bin_range`].
     pub scores: [u64; BINS],
     /// Clusters by size.
     pub clusters: ClusterReview,

@@ -1,11 +1,11 @@
-//! The preset of a run, and what to type for another threshold.
+//! The preset of a run, and the options for a different threshold.
 
 use dupsift_algorithms::stage::preset::{DEFAULT_PRESET, PRESETS, Preset};
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_algorithms::stage::threshold::with_threshold;
 use dupsift_engine::job::run_report::RunReport;
 
-/// A threshold above those of presets, used as an example.
+/// A threshold above the thresholds of all presets, used as an example.
 const HIGHER: f64 = 0.85;
 
 /// Returns the preset that has these algorithms.
@@ -17,7 +17,7 @@ pub fn preset(report: &RunReport) -> Option<&'static str> {
     PRESETS.iter().find(same).map(|preset| preset.name)
 }
 
-/// Returns the default preset with a higher threshold as an example. Other presets verify with thresholds of their own, or have further
+/// Returns the default preset with a higher threshold as an example. Other presets verify with their own thresholds or have further
 /// options.
 pub fn with_higher_threshold(name: &str) -> Option<String> {
     let preset = Some(DEFAULT_PRESET).filter(|preset| preset.name == name)?;

@@ -24,18 +24,19 @@ pub struct RemovalSample {
     pub doc: u64,
     /// The document that was kept instead.
     pub kept: u64,
-    /// The similarity of the two; `None` if only a chain of pairs links them.
+    /// The similarity of the two documents; `None` if only a chain of pairs links them.
     pub similarity: Option<f32>,
 }
 
 /// Counts removed documents by the pairs that removed them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedReview {
-    /// Removed documents by similarity to the kept document, in the bins of similarities.
+    /// The number of removed documents by similarity to the kept document, in the bins of similarities.
     pub scores: [u64; BINS],
-    /// Documents that only a chain connects to the kept one.
+    /// The number of documents that only a chain connects to the kept one.
     pub chained: u64,
-    /// For each share in [`SHARES`], the number of documents with at least that share of their 3-grams in the kept one.
+    /// For each share in [`SHARES`], the number of documents that have at least that share of their 3-grams in the kept
+    /// document.
     pub contained: [u64; SHARES.len()],
     /// Fates of the documents that are shown, by number.
     pub fates: BTreeMap<u64, Fate>,
@@ -46,7 +47,7 @@ pub struct RemovedReview {
 /// States why a document is removed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fate {
-    /// The document that it is removed in favor of.
+    /// The document that replaces the removed one.
     pub kept: u64,
     /// One of [`dupsift_files::tables::REASONS`].
     pub reason: String,

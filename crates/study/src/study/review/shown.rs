@@ -21,9 +21,9 @@ const SHOWN_CHARACTERS: usize = 20_000;
 /// Holds the beginning of a document.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ShownText {
-    /// Its id, or `FILE#ROW`.
+    /// The id of the document, or `FILE#ROW`.
     pub id: String,
-    /// The first characters of its text.
+    /// The first characters of the text.
     pub text: String,
     /// Whether the text continues.
     pub longer: bool,
@@ -35,7 +35,7 @@ pub struct Read {
     pub shown: ShownText,
     /// The contents in the format of [`write_contents`].
     pub contents: Vec<u64>,
-    /// The distinct numbers in it as written, in order.
+    /// The distinct numbers in the document as written, in order.
     pub numbers: Vec<String>,
 }
 

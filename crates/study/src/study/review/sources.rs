@@ -24,7 +24,7 @@ pub struct SourceReview {
     pub column: Option<String>,
     /// The pairs; `None` if no column could be used.
     pub crossing: Option<Crossing>,
-    /// Why an existing column was not used, and what the counts leave out.
+    /// Notes on why an existing column was not used, and on documents that the counts leave out.
     pub notes: Vec<String>,
 }
 

@@ -51,7 +51,7 @@ fn sample_bin(similarity: f32) -> usize {
 /// Holds a pair that is shown.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairSample {
-    /// The position in the record of the algorithm that found it.
+    /// The position of the algorithm that found the pair, in the order of the record.
     pub algorithm: usize,
     /// The smaller document number.
     pub a: u64,
@@ -63,7 +63,7 @@ pub struct PairSample {
 
 /// Collects counts and samples for one algorithm.
 pub struct Tally {
-    /// Pairs by similarity.
+    /// The number of pairs by similarity.
     pub scores: [u64; BINS],
     least: Option<Lowest<(f32, u64, u64), PairFound>>,
     drawn: Vec<Lowest<(u64, u64, u64), PairFound>>,

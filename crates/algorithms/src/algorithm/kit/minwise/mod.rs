@@ -14,7 +14,7 @@ use crate::algorithm::params::{Kind, ParamSpec};
 use dupsift_core::cpu::Level;
 use dupsift_core::hash::{mix64, splitmix64};
 
-/// The parameter `family`.
+/// The `family` parameter.
 pub const FAMILY: ParamSpec = ParamSpec {
     name: "family",
     kind: Kind::Choice(&["multiply32", "mersenne61", "mix64"]),
@@ -22,7 +22,7 @@ pub const FAMILY: ParamSpec = ParamSpec {
     help: "hash functions of the permutations; mersenne61 is the family that datasketch and datatrove use",
 };
 
-/// The parameter `seed`.
+/// The `seed` parameter.
 pub const SEED: ParamSpec =
     ParamSpec { name: "seed", kind: Kind::Int(0, i64::MAX), default: "42", help: "seed of the hash functions" };
 
