@@ -21,7 +21,7 @@ const CACHED: u64 = 2 << 20;
 /// The bytes of pages that readers may hold before rows have to make room.
 const PAGES: u64 = 32 << 20;
 
-/// The part of the 150 MB that a page read alone may use; the rest is for the program itself.
+/// The bytes of the 150 MB that a page may use if it is read alone; the rest is for the program itself.
 const OF_THE_CONSTANT: u64 = 110_000_000;
 
 /// Memory in bytes while a table of pages is written: an unfinished row group, rows not yet encoded, a batch, and the tree of a page.
@@ -35,7 +35,7 @@ const A_VALUE_IN_A_TABLE: u64 = 5;
 /// batch, in a page, and compressed.
 const A_LONG_VALUE_IN_A_TABLE: u64 = 3;
 
-/// The guaranteed factor for each byte of the longest document.
+/// The guaranteed maximum number of bytes in memory for each byte of the longest document.
 const A_DOCUMENT: u64 = 30;
 
 /// Holds the shares of the budget.
@@ -78,7 +78,7 @@ impl Budget {
         PAGES / self.threads as u64
     }
 
-    /// Returns how many bytes of pages a piece may have without each page being checked.
+    /// Returns how many bytes of pages a piece may contain before each page has to be checked.
     pub fn small_piece(&self) -> u64 {
         self.pages() / (2 * self.threads as u64)
     }
@@ -103,7 +103,7 @@ impl Budget {
     }
 
     /// Returns how many tables of pages are written at a time if a reader holds at most this many bytes of its file, with values of this
-    /// length. They share what the readers together leave of the budget.
+    /// length. The tables share the part of the budget that the readers leave free.
     pub fn tables_of_pages(&self, a_reader: u64, a_value: u64) -> usize {
         let a_table = A_TABLE_OF_PAGES.saturating_add(a_value.saturating_mul(A_VALUE_IN_A_TABLE));
         let fit = |tables: u64| {

@@ -151,15 +151,15 @@ impl Step {
 
 /// Holds the candidates of one algorithm.
 pub struct Met {
-    /// The algorithm's classes, and pairs of representatives.
+    /// The algorithm's classes, and the pairs of their representatives.
     pub grouped: Grouped,
-    /// The candidate documents whose data is still to be read for the check.
+    /// The candidate documents that still have to be read for the check.
     pub documents: Arc<AtomicBits>,
 }
 
 /// Holds the candidates of one algorithm that passed its checks and rules.
 pub struct Found {
-    /// Pairs of representatives.
+    /// The pairs of class representatives.
     pub pairs: PairList,
     /// The algorithm's own classes, if documents with equal keys are duplicates.
     pub classes: Option<Classes>,

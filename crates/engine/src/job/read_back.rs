@@ -24,7 +24,7 @@ use dupsift_index::{Index, State, statistics_in};
 pub struct Of<'r> {
     /// The output folder.
     pub dir: &'r Path,
-    /// Its run.json.
+    /// The run's record, from run.json.
     pub report: &'r RunReport,
 }
 

@@ -211,7 +211,7 @@ pub struct Forward {
 }
 
 impl Forward {
-    /// Returns the bytes of the temporary file.
+    /// Returns the size of the temporary file in bytes.
     pub fn bytes(&self) -> u64 {
         self.heap.bytes().len() as u64
     }

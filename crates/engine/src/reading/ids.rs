@@ -96,7 +96,7 @@ impl<'s> TakingIds<'s> {
 }
 
 impl<'s> Ids<'s> {
-    /// Returns the bytes of the temporary file.
+    /// Returns the size of the temporary file in bytes.
     pub fn bytes(&self) -> u64 {
         self.heap.bytes().len() as u64
     }

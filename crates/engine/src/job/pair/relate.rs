@@ -85,7 +85,7 @@ fn near(
         Step::Near(found) => Ok(found),
         Step::Found(Found { pairs, classes, evidence }) => {
             let due = saved.due();
-            // The final pairs are of no use without what the index stores for the pairs from which they were computed.
+            // The final pairs are useless without the index data for the pairs that they were computed from.
             if let Some((earlier, label)) = earlier.filter(|_| due)
                 && let Some(noted) = earlier.take_noted(label)
             {

@@ -77,7 +77,7 @@ impl Merge for Took {
     }
 }
 
-/// Holds what was recorded.
+/// Holds the recorded data.
 pub struct Taken {
     /// The order of preference.
     pub keep: KeepOrder,
@@ -93,7 +93,7 @@ pub struct Taken {
     pub headings: Option<Headings>,
     /// Kinds of ids.
     pub ids_seen: IdsSeen,
-    /// Rows with the id of an earlier row.
+    /// Rows with the same id as an earlier row.
     pub duplicate_ids: u64,
     /// Values other than texts that count as null.
     pub lost: LostValues,
@@ -107,7 +107,7 @@ pub struct Taken {
     pub shapes: AtomicCells<u64>,
     /// Bytes spilled to disk.
     pub spilled_bytes: u64,
-    /// Hashes of what was read from each file, see [`content_hashes`].
+    /// Hashes of the contents read from each file, see [`content_hashes`].
     pub contents: Vec<Sum>,
 }
 
@@ -125,7 +125,7 @@ impl Taken {
         if session.options.corpus.annotate { seen.of_every_row() } else { seen }
     }
 
-    /// Appends what was recorded for consecutive documents.
+    /// Appends the data recorded for consecutive documents.
     pub fn put_part(&self, docs: Range<u64>, out: &mut Vec<u8>) {
         out.extend_from_slice(&docs.start.to_le_bytes());
         out.extend_from_slice(&(docs.end - docs.start).to_le_bytes());

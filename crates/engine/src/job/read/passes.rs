@@ -65,7 +65,7 @@ pub struct First<'n> {
     pub copy_keys: Option<Keys>,
 }
 
-/// Holds what is known before the first pass.
+/// Holds the data that is available before the first pass.
 pub struct Before<'n> {
     /// The view through which the first pass reads documents.
     pub view: View<'n>,
@@ -433,7 +433,7 @@ impl Passes<'_> {
             let algorithm = algorithm.then(|_, signed, report| {
                 let SignedRows { layout, rows, tally, evidence, sketches, keys } = signed;
                 if let Some(keys) = keys {
-                    // Rows are of no use without the keys.
+                    // The rows are useless without the keys.
                     let keys = self.saved.offer(due, |keys| &keys.algorithms[at].keys, *keys)?;
                     stored.push(Stored { label: report.label.clone(), keys, noted: None });
                 }

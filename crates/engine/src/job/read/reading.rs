@@ -34,13 +34,13 @@ pub struct Asked<'a> {
     pub signing: Option<&'a Signing<'a>>,
     /// The exact copies, if they are known: extra copies are only recorded.
     pub copies: Option<&'a Classes>,
-    /// How indexed documents are checked, if the pass reads those.
+    /// How indexed documents are checked, if the pass reads any.
     pub indexed: Option<&'a dyn Meeting>,
     /// The saved state for partial checkpoints, if they are saved.
     pub partials: Option<(&'a SavedState<'a>, &'a Partials)>,
 }
 
-/// Holds what one thread has done.
+/// Holds the results of one thread.
 #[derive(Default, Deserialize, Serialize)]
 pub struct Share {
     /// Recorded rows.
@@ -207,7 +207,7 @@ impl Rests<Share> for Resting<'_> {
             let at = so_far.partial;
             let restore = |from: &mut PartialReader<'_>| self.restore(from, pages.as_ref(), &mut so_far);
             if !self.saved.restore_partial(self.partials, at, restore)? {
-                // Checkpoints after a damaged one do not continue this pass.
+                // Checkpoints after a damaged one cannot continue this pass.
                 self.saved.forget_partials(self.partials, at)?;
                 return Ok(so_far.doc);
             }
@@ -244,7 +244,7 @@ pub struct FirstPass<'a> {
     pub counting: Option<Counting<'a>>,
     /// The exact copies, if they are known.
     pub copies: Option<&'a Classes>,
-    /// Leaves out rows that match no other.
+    /// Leaves out rows that match no other row.
     pub prefilter: Option<&'a Prefilter>,
     /// The documents of earlier runs that are matched, if any are.
     pub meeting: Option<&'a dyn Meeting>,

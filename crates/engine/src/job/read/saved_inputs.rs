@@ -91,7 +91,7 @@ fn read(session: &Session<'_>, files: &BTreeMap<usize, &LedgerInput>) -> Result<
     Ok(files.keys().map(|at| (*at, sums[*at])).collect())
 }
 
-/// Reads these files, and returns a hash of what the first pass reads from each.
+/// Reads these files, and returns a hash of the data that the first pass reads from each file.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or the run is interrupted.
@@ -102,7 +102,7 @@ pub fn hash_files(session: &Session<'_>, files: &BTreeSet<usize>) -> Result<BTre
     Ok(files.iter().map(|at| (*at, sums[*at])).collect())
 }
 
-/// Reads all rows of a corpus, and returns a hash of what the first pass reads from each file.
+/// Reads all rows of a corpus, and returns a hash of the data that the first pass reads from each file.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or the run is interrupted.

@@ -23,7 +23,7 @@ pub struct SignedRows {
     pub layout: RowLayout,
     /// The rows, by key.
     pub rows: Sorted,
-    /// Document counts, with and without a signature.
+    /// The number of documents with a signature, and the number without one.
     pub tally: SignTally,
     /// The data for the check, if this pass recorded it.
     pub evidence: Option<Evidence>,
@@ -36,7 +36,7 @@ pub struct SignedRows {
 /// Counts documents for one algorithm, each exact copy separately.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct SignTally {
-    /// Document counts, with and without a signature.
+    /// The number of documents with a signature, and the number without one.
     pub documents: Tally,
     /// Rows that the prefilter left out.
     pub prefiltered: u64,
