@@ -33,7 +33,7 @@ pub struct Session<'s> {
     pub pages: Pages,
     /// The scopes of documents, see `--scope`.
     pub scopes: Scopes,
-    /// Hashes of what the first pass read from each file.
+    /// Hashes of the data that the first pass read from each file.
     pub contents: ContentHashes,
     /// The columns other than the text that the algorithms read.
     pub fields: Vec<Field>,
@@ -47,7 +47,7 @@ pub struct Session<'s> {
     pub part: Option<Vec<Split>>,
     /// The exclusive upper limit of document numbers, if not all rows take part.
     limit: Option<u64>,
-    /// The documents of the sample, if only a sample takes part; those outside have numbers but are never read.
+    /// The documents of the sample, if only a sample takes part; documents outside the sample have numbers but are never read.
     pub sample: Option<Sample>,
 }
 

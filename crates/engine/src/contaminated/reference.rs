@@ -23,7 +23,7 @@ use dupsift_files::io::{Asked, Want, find_all};
 use dupsift_files::tables::lists::of_json;
 use dupsift_files::tables::{Cell, IdsSeen, TextColumn};
 
-/// The evaluation set may use one quarter of the memory: the memory divided by this number.
+/// The divisor of the memory limit: the evaluation set may use a quarter of it.
 const SHARE: u64 = 4;
 
 /// Bytes that a name or text takes in addition to its characters.

@@ -149,7 +149,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     }
 }
 
-/// Begins the output, in the temporary folder `work` if there is one, which is already locked.
+/// Begins the output, in the already locked temporary folder `work` if there is one.
 fn begin(options: &RunOptions, work: Option<WorkFolder>) -> Result<Stage> {
     match work {
         Some(work) => Stage::begin_in(work, options.overwrite),
@@ -157,7 +157,7 @@ fn begin(options: &RunOptions, work: Option<WorkFolder>) -> Result<Stage> {
     }
 }
 
-/// Checks whether the job can go on without the files that cannot be used.
+/// Checks whether the job can continue without the files that cannot be used.
 fn check_bad(source: &Source, bad: &[BadInput], strict: bool) -> Result<()> {
     let Some(first) = bad.first() else { return Ok(()) };
     let why = match () {

@@ -47,14 +47,14 @@ pub trait Variant {
         Ok(())
     }
 
-    /// Returns how documents from earlier runs are matched, if they are.
+    /// Returns how documents from earlier runs are matched, if they are matched at all.
     fn meeting(&self) -> Option<&dyn Meeting> {
         None
     }
 
     /// Adds documents from earlier runs once all algorithms have signed; `keys` holds the keys of each algorithm by label, and `copy_keys`
-    /// those of exact copies. Returns the files of the added documents followed by the files of the corpus, or `None` if documents from
-    /// earlier runs are not matched.
+    /// holds the keys of exact copies. Returns the files of the added documents followed by the files of the corpus, or `None` if documents
+    /// from earlier runs are not matched.
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
@@ -70,7 +70,7 @@ pub trait Variant {
     /// Compares the corpus with the added documents.
     fn joined(&mut self, _session: &Session<'_>, _taken: &mut Taken, _copies: &Classes) {}
 
-    /// Returns what earlier runs found about the added documents.
+    /// Returns the results of earlier runs for the added documents.
     fn earlier(&self) -> Option<&dyn Earlier> {
         None
     }

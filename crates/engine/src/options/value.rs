@@ -172,7 +172,7 @@ impl Kind {
 pub struct Given<'v> {
     /// The checked value.
     pub value: &'v Value,
-    /// Whether you gave it, as opposed to the table or a record.
+    /// Whether you gave the value; values from the table or a record do not count.
     pub typed: bool,
 }
 
@@ -182,7 +182,7 @@ impl Given<'_> {
         matches!(self.value, Value::Switch(true))
     }
 
-    /// Returns an integer or a size; 0 if the table gives it another kind (a test of the table detects that).
+    /// Returns an integer or a size; 0 if the table declares a different kind (a test of the table detects that).
     pub fn number(self) -> u64 {
         if let Value::Number(number) = self.value { *number } else { 0 }
     }

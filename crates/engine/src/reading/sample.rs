@@ -1,4 +1,4 @@
-//! Samples of a corpus (`--sample`): which documents are read.
+//! Selects the documents that a run with `--sample` reads.
 //!
 //! A document is in the sample if the hash of its number and the seed is small. The sample is therefore the same on any number of threads,
 //! no text has to be read to draw it, and a larger sample with the same seed contains a smaller one.

@@ -1,4 +1,4 @@
-//! The command `stream`: flags documents in input order, and leaves a filter for the next run.
+//! Implements the `stream` command, which flags documents in input order and leaves a filter for the next run.
 
 mod check;
 mod filter;

@@ -1,4 +1,4 @@
-//! The counting Bloom filter as a lookup: reads documents in input order, and flags each one whose key was seen before.
+//! Uses the counting Bloom filter for lookups: reads documents in input order, and flags each one whose key was seen before.
 //!
 //! The output has no pairs, because a filter cannot name the partner. The filter itself is an output, so that the next snapshot is compared
 //! with all earlier ones in a single pass over only the new data. Every document is inserted, including duplicates, so that the old version
@@ -113,8 +113,8 @@ impl Guarded for StreamReport {
 /// Streams the documents of `inputs` through the filter, after the documents of `forget` are removed from it.
 ///
 /// # Errors
-/// Returns an error for an algorithm without a single key or with statistics, for a filter of another recipe, and any error that prevents a
-/// run from finishing.
+/// Returns an error for an algorithm without a single key or with statistics, for a filter with a different recipe, and any error that
+/// prevents a run from finishing.
 pub fn stream(
     options: &StreamOptions,
     inputs: Inputs,

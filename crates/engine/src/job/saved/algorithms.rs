@@ -71,7 +71,7 @@ impl Checkpoint for Sorted {
 pub struct Pairs {
     /// The entry for run.json so far.
     pub report: AlgorithmReport,
-    /// Pairs of representatives.
+    /// The pairs of class representatives.
     pub pairs: PairList,
     /// The algorithm's own classes, if equal keys are duplicates.
     pub classes: Option<Classes>,

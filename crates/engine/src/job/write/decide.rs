@@ -1,5 +1,5 @@
-//! Applies `--decide`, `--keep`, `--remove-if` and `--chain` to the pairs: which documents are removed, and in favor of which kept
-//! documents.
+//! Applies `--decide`, `--keep`, `--remove-if` and `--chain` to the pairs: decides which documents are removed, and which kept document
+//! each of them is removed in favor of.
 
 use std::collections::BTreeMap;
 
@@ -69,8 +69,8 @@ impl Deciding {
     }
 }
 
-/// Works like [`decide`], for any source of pairs. `settled` returns what earlier runs decided; `look` returns how much of a document is
-/// contained in a kept one, and vice versa, or `None` for copies.
+/// Works like [`decide`], for any source of pairs. `settled` returns the decisions of earlier runs; `look` returns how much of a document
+/// is contained in a kept one, and vice versa, or `None` for copies.
 pub fn decide_by<R: survive::Relation + Sync>(
     session: &Session<'_>,
     deciding: &Deciding,
@@ -242,7 +242,7 @@ fn settled(session: &Session<'_>, copies: &Classes) -> impl Fn(u64) -> Option<Se
     }
 }
 
-/// Returns the document kept in place of a removed indexed document; the document itself if it is kept.
+/// Returns the document kept instead of a removed indexed document; the document itself if it is kept.
 fn stands_for(session: &Session<'_>, doc: u64) -> u64 {
     let kept = |indexed: &Indexed| indexed.removed_for(doc).and_then(|kept| indexed.place(kept));
     session.indexed.as_ref().and_then(kept).unwrap_or(doc)

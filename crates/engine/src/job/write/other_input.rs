@@ -12,7 +12,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::REJECTED;
 use dupsift_files::tables::IdsSeen;
 
-/// Lists what could not be read from the input with this name.
+/// Lists the rows and files that could not be read from the input with this name.
 ///
 /// # Errors
 /// Returns an error for a full disk or an interruption.
