@@ -74,7 +74,7 @@ pub trait Cluster {
     /// Returns the errors of [`Cluster::sizes`].
     fn begin(&self, layout: &Layout) -> Result<()>;
 
-    /// Runs a step for each of `tasks` tasks; `known` is a file that all of them need.
+    /// Runs a step for each of `tasks` tasks; `known` is a file that all tasks need.
     ///
     /// # Errors
     /// Returns the errors of [`Cluster::sizes`].

@@ -45,7 +45,7 @@ impl<'e> Kept<'e> {
         Kept { index, numbered, noted: Mutex::default(), scanned: AtomicU64::new(0) }
     }
 
-    /// Returns what the batch adds.
+    /// Returns the rows that the batch adds.
     pub fn noted(&self) -> Vec<Noted> {
         std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner))
     }

@@ -24,8 +24,8 @@ pub struct Restored {
 /// held batch, and the files that only these name. Documents that a readable later generation forgot stay forgotten.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if that generation cannot be read, if one of its files is missing, or if another process reads the index.
-/// Nothing is changed then.
+/// Returns [`Error::Usage`] if that generation cannot be read, if one of its files is missing, or if another process reads the index. In
+/// these cases, nothing is changed.
 pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result<State>) -> Result<Restored> {
     if !generations::is_index(dir)? {
         return Err(Error::usage(format!("{} is not an index", dir.display())));
@@ -97,8 +97,8 @@ fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<Stat
     }
 }
 
-/// Returns the following generation, which also forgets what later generations forgot in batches that both have; returns the manifest
-/// unchanged if there is nothing to forget.
+/// Returns the following generation, which also forgets the documents that later generations forgot in batches that both have; returns the
+/// manifest unchanged if there is nothing to forget.
 fn forget_again(manifest: Manifest, later: &[Manifest]) -> Manifest {
     let mut next = manifest.clone();
     for one in later {

@@ -102,7 +102,7 @@ pub struct OptionSpec {
     pub value_name: &'static str,
     /// The help text, without the default.
     help: &'static str,
-    /// The help text of `-h`; `None` if `-h` omits the option in a long list.
+    /// The help text of `-h`; `None` if the `-h` of a command with many options omits this option.
     pub brief: Option<&'static str>,
     default: Default,
     /// The heading of the option in the help.

@@ -61,7 +61,7 @@ pub struct ForwardThread<'w> {
 }
 
 impl Part {
-    /// Returns the maximum memory that the thread's words take, in bytes.
+    /// Returns the maximum memory that the part's words take, in bytes.
     pub fn bytes_of_words(&self) -> usize {
         // The length of a word takes 4 bytes in the file, and its data up to 64 bytes in memory.
         16 * self.lengths.bytes
