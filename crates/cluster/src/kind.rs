@@ -47,7 +47,7 @@ pub enum What {
     Contents,
 }
 
-/// Identifies what rows contain, and which algorithm they belong to.
+/// Identifies the contents of rows, and the algorithm that they belong to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Kind {
     /// The contents of the rows.

@@ -46,7 +46,7 @@ impl Named {
     }
 }
 
-/// Determines what has to be done with a batch.
+/// States whether a batch still has to be run.
 pub enum Begun {
     /// The batch is already published with the same options; holds its record.
     Published(Box<RunReport>),

@@ -1,5 +1,5 @@
 //! Implements `--reference`: documents that a corpus is matched against and that are never removed. They are in an index, an earlier
-//! output, or plain files, such as those of a benchmark. For anything but an index, a temporary index is built for the run.
+//! output, or plain files, such as the files of a benchmark. For anything but an index, a temporary index is built for the run.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

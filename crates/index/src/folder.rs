@@ -56,7 +56,7 @@ pub fn names(dir: &Path) -> Result<Vec<String>> {
 /// Prefix and suffix of a file name while the file is written.
 const UNFINISHED: (&str, &str) = (".", ".unfinished");
 
-/// Writes a file atomically under its name in the folder, and makes both durable.
+/// Writes a file atomically under its name in the folder, and makes the file and the folder durable.
 ///
 /// # Errors
 /// Returns [`Error::Io`].

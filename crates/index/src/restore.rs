@@ -97,8 +97,8 @@ fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<Stat
     }
 }
 
-/// Returns the following generation, which also forgets the documents that later generations forgot in batches that both have; returns the
-/// manifest unchanged if there is nothing to forget.
+/// Returns the following generation, which also forgets the documents that later generations forgot in batches that both generations have;
+/// returns the manifest unchanged if there is nothing to forget.
 fn forget_again(manifest: Manifest, later: &[Manifest]) -> Manifest {
     let mut next = manifest.clone();
     for one in later {

@@ -10,7 +10,7 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 /// Size in bytes of a stored range to cut: the position of its first byte and the position after its last byte.
 const PLACE: usize = 8;
 
-/// Holds what happens to each document.
+/// Holds the decision for each document.
 pub struct Fates {
     /// Contaminated documents, in which the score of an item reaches the threshold.
     pub contaminated: AtomicBits,

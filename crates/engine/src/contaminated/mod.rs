@@ -49,7 +49,7 @@ pub struct ItemColumn {
     pub required: bool,
 }
 
-/// Holds the options of a search for contamination, in addition to those of every run.
+/// Holds the options of a search for contamination, in addition to the options of every run.
 #[derive(Clone)]
 pub struct ContaminatedOptions {
     /// The options for columns, resources and the corpus.

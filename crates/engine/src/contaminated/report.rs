@@ -32,7 +32,7 @@ pub struct ContaminationReport {
     pub other_inputs: Vec<OtherInputReport>,
     /// Files in the inputs that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    /// Folders below the inputs that were skipped because dupsift wrote them, with the contents of each folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// Rows in all usable files of the corpus.
@@ -46,7 +46,7 @@ pub struct ContaminationReport {
     pub text_bytes: u64,
     /// Items, including public and too short ones.
     pub items: u64,
-    /// The most bytes that the items took in memory.
+    /// The maximum number of bytes that the items took in memory.
     pub item_bytes: u64,
     /// The evaluation sets, by name.
     pub suites: Vec<SuiteReport>,

@@ -1,9 +1,9 @@
 //! Divides `--memory`, and computes the minimum and the expected use of a run.
 //!
-//! The guarantee: for any number of threads, anonymous memory stays below the budget + 150 MB (the program itself, and what the allocator
-//! keeps) + 30 times the longest document, counted once. Half of the budget holds rows before they spill to disk; the threads share the
-//! rest for sorting and counting. Parquet pages being read use the half for rows, which spill to make room, and another 32 MiB. Arrays that
-//! grow with the number of documents are in memory-mapped temporary files and are not anonymous.
+//! The guarantee: for any number of threads, anonymous memory stays below the budget + 150 MB (for the program itself and the memory that
+//! the allocator keeps) + 30 times the longest document, counted once. Half of the budget holds rows before they spill to disk; the threads
+//! share the rest for sorting and counting. Parquet pages being read use the half for rows, which spill to make room, and another 32 MiB.
+//! Arrays that grow with the number of documents are in memory-mapped temporary files and are not anonymous.
 
 use bytesize::ByteSize;
 
@@ -94,7 +94,7 @@ impl Budget {
         OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT)).saturating_add(self.memory / 10 * 6)
     }
 
-    /// Returns the smallest budget that is sufficient for such a page.
+    /// Returns the smallest budget that is sufficient for a page of this size.
     pub fn least_for(&self, bytes: u64, longest: u64) -> u64 {
         let besides = OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT));
         let needed = bytes.saturating_sub(besides).div_ceil(6).saturating_mul(10) + 10;
@@ -118,13 +118,13 @@ impl Budget {
         longest.saturating_mul(A_DOCUMENT)
     }
 
-    /// Returns whether a row with this many bytes in the columns other than its page can be written to a table of pages, while a reader
-    /// holds `held` bytes of its file. In that case, only one table is written at a time.
+    /// Returns whether a row with this many bytes in all columns except its page can be written to a table of pages, while a reader holds
+    /// `held` bytes of its file. In that case, only one table is written at a time.
     pub fn fits_row(&self, bytes: u64, held: u64) -> bool {
         row_in_a_table(bytes, held) <= self.memory
     }
 
-    /// Returns the smallest budget that is sufficient for such a row.
+    /// Returns the smallest budget that is sufficient for a row of this size.
     pub fn least_for_row(&self, bytes: u64, held: u64) -> u64 {
         let needed = row_in_a_table(bytes, held);
         // The result is rounded up to whole MiB, because it is displayed in MiB.

@@ -36,7 +36,7 @@ impl Taking {
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: Some(met), begins })
     }
 
-    /// Stores what `write` appends for a participating document; `numbers` is a buffer that the thread reuses.
+    /// Stores the numbers that `write` appends for a participating document; `numbers` is a buffer that the thread reuses.
     pub fn take(&self, doc: u64, numbers: &mut Vec<u64>, write: impl FnOnce(&mut Vec<u64>)) -> Result<()> {
         let Some(rank) = place(&self.met, doc) else { return Ok(()) };
         numbers.clear();

@@ -26,7 +26,7 @@ impl Disk {
         self.tell_of(error, expected, goes_on().map(|kept| kept.to_string()))
     }
 
-    /// Works like `tell`; `kept` describes what the process has saved.
+    /// Works like `tell`; `kept` describes the work that the process has saved.
     fn tell_of(&self, error: Error, expected: impl FnOnce() -> Option<u64>, kept: Option<String>) -> Error {
         let Some(code) = error.full() else { return error };
         let way_out = match code {

@@ -50,7 +50,7 @@ pub fn each<'c, S, T>(
 impl<'c> AlgorithmState<'c, Step> {
     /// Returns an algorithm whose latest state was restored.
     pub fn restored(bound: Bound<'c>, chosen: &Chosen, report: AlgorithmReport, now: Step) -> AlgorithmState<'c, Step> {
-        // The verification options may differ from those of the earlier run.
+        // The verification options may differ from the options of the earlier run.
         let verify = bound.verify().map(|check| check.name());
         let report = AlgorithmReport { recipe: chosen.to_string(), verify, ..report };
         AlgorithmState { bound, report, now }
@@ -108,9 +108,9 @@ pub fn chance_collisions(bound: &Bound<'_>, signed: u64) -> Option<f64> {
 pub enum Step {
     /// The algorithm has signed all documents.
     Rows(SignedRows),
-    /// Its rows were compared; the data that its check needs from the documents is still to be read.
+    /// The algorithm's rows were compared; the document data that its check needs is still to be read.
     Met(Met),
-    /// Its pairs were verified.
+    /// The algorithm's pairs were verified.
     Found(Found),
     /// The rules over all pairs were applied.
     Near(Found),

@@ -23,7 +23,7 @@ pub trait Guarded {
     /// Returns the guards that fired.
     fn guards(&self) -> &[GuardReport];
 
-    /// Returns the inputs other than the corpus whose rows were read.
+    /// Returns the inputs, except the corpus, whose rows were read.
     fn other_inputs(&self) -> &[OtherInputReport];
 
     /// Returns whether rows or files of an input other than the corpus could not be read.

@@ -42,7 +42,7 @@ pub fn statistics(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     Ok(if run.report.frozen.is_some() { stats.frozen() } else { stats })
 }
 
-/// Returns the number of documents from which table schemes were chosen.
+/// Returns the number of documents that table schemes were chosen for.
 pub fn documents_planned(run: Of<'_>) -> u64 {
     run.report.frozen.as_ref().map_or(run.report.documents.rows, |frozen| frozen.documents_planned)
 }
@@ -140,7 +140,7 @@ pub fn digest(model: &[u64]) -> String {
     format!("{:016x}", hash64(bytemuck::cast_slice(model)))
 }
 
-/// Holds what signatures depend on apart from their documents.
+/// Holds the data that signatures depend on, apart from their documents.
 pub struct Frozen {
     /// The counts. They do not cover this corpus.
     pub stats: CorpusStats,
@@ -148,7 +148,7 @@ pub struct Frozen {
     pub tables: Stats,
     /// The learned model of each algorithm, empty if it learns nothing.
     pub models: Vec<Vec<u64>>,
-    /// The output that they come from, and the number of documents from which table schemes are chosen.
+    /// The output that they come from, and the number of documents that table schemes are chosen for.
     pub report: FrozenReport,
 }
 

@@ -25,7 +25,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
 use dupsift_text::Pipeline;
 
-/// The most times that a run starts over because the status of a file, such as its permissions, changed.
+/// The maximum number of times that a run starts over because the status of a file, such as its permissions, changed.
 const MOST_AGAIN: usize = 3;
 
 /// Finishes a result whose tables are complete, in the folder that is being built, and returns the record with its own stage added.

@@ -51,13 +51,13 @@ pub struct RunReport {
     pub sources: Vec<SourceReport>,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs other than the corpus whose rows were read, such as those of `--reference`.
+    /// The inputs, except the corpus, whose rows were read, such as those of `--reference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
     /// Files in the inputs that are not read, by file extension.
     #[serde(default)]
     pub unread: BTreeMap<String, u64>,
-    /// Folders in the inputs that were skipped because dupsift wrote them, each with what it holds.
+    /// Folders in the inputs that were skipped because dupsift wrote them, with the contents of each folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// Document counts: used, rejected, copies.
@@ -65,8 +65,7 @@ pub struct RunReport {
     /// Counts of extracted HTML pages, if the corpus has any.
     #[serde(default)]
     pub purified: Option<PurifyReport>,
-    /// Values other than texts that count as null, by column and reason: `not UTF-8`, and for `--keep` columns `not a number` or `not
-    /// text`.
+    /// Values, except texts, that count as null, by column and reason: `not UTF-8`, and for `--keep` columns `not a number` or `not text`.
     #[serde(default, skip_serializing_if = "LostValues::is_empty")]
     pub lost_values: LostValues,
     /// The ids of the corpus.
@@ -92,7 +91,7 @@ pub struct RunReport {
     /// The files of the corpus that were written; null without `--corpus`.
     #[serde(default)]
     pub corpus: Option<CorpusReport>,
-    /// The texts of removed documents and of those kept instead, in `texts/`; null without `--keep-texts`.
+    /// The texts of removed documents and of the documents kept instead, in `texts/`; null without `--keep-texts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored_texts: Option<FolderReport>,
     /// The repeated passages that were found; null without `--cut`.
@@ -179,7 +178,7 @@ pub struct InputReport {
     pub file: String,
     /// The path that the file was read from.
     pub path: String,
-    /// Rows of the file that take part: all, or those within `--limit`.
+    /// The rows of the file that take part: all rows, or the rows within `--limit`.
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,
@@ -330,7 +329,7 @@ pub struct StatisticsReport {
 pub struct FrozenReport {
     /// The output that the counts were read from.
     pub from: String,
-    /// The number of documents from which table schemes are chosen.
+    /// The number of documents that table schemes are chosen for.
     pub documents_planned: u64,
 }
 
@@ -420,7 +419,7 @@ impl AlgorithmReport {
         self.left_out_of_large_groups = comparisons.far;
     }
 
-    /// Returns the number of rows in tables of duplicates: written pairs except those that merely share a template.
+    /// Returns the number of rows in tables of duplicates: all written pairs except pairs that merely share a template.
     pub fn duplicates_written(&self) -> u64 {
         self.pairs_written.saturating_sub(self.templates_written)
     }

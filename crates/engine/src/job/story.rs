@@ -34,7 +34,7 @@ use dupsift_files::io::{Source, Stage};
 
 /// Describes how a run differs from a run over the corpus alone.
 pub trait Variant {
-    /// Returns the number of documents from which table schemes are chosen; `None` if it is the size of the corpus.
+    /// Returns the number of documents that table schemes are chosen for; `None` if it is the size of the corpus.
     fn documents_planned(&self) -> Option<u64> {
         None
     }
@@ -103,9 +103,9 @@ pub struct Written<'w> {
     pub stage: &'w Stage,
     /// The record.
     pub report: RunReport,
-    /// The rows as recorded by the first pass.
+    /// The row data that the first pass recorded.
     pub taken: &'w Taken,
-    /// The files of the corpus itself, without those of added documents.
+    /// The files of the corpus itself, without the files of added documents.
     pub corpus: &'w Source,
     /// The exact copies.
     pub copies: &'w Arc<Classes>,

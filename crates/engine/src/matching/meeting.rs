@@ -65,8 +65,8 @@ pub trait Meeting: Sync {
     /// Returns how documents are numbered in the index.
     fn numbered(&self) -> Numbered;
 
-    /// Returns the documents that share a key with the corpus, numbered before the corpus; `None` if nothing matches. The keys are those of
-    /// each algorithm and those of exact copies.
+    /// Returns the documents that share a key with the corpus, numbered before the corpus; `None` if nothing matches. The keys are the keys
+    /// of each algorithm and the keys of exact copies.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.
@@ -81,7 +81,7 @@ pub trait Meeting: Sync {
     /// Returns the index numbers of the documents that [`Meeting::meet`] found, ascending; `None` if it found none.
     fn met(&self) -> Option<Arc<Mapped<u64>>>;
 
-    /// Uses these documents, which an earlier process found, instead of those that [`Meeting::meet`] would return.
+    /// Uses these documents, which an earlier process found, instead of the documents that [`Meeting::meet`] would return.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.

@@ -31,7 +31,7 @@ fn to_json(value: &Value) -> Json {
         Value::Real(number) => (*number).into(),
         Value::Text(text) => text.as_str().into(),
         Value::Texts(texts) => texts.clone().into(),
-        // A record may be read in another folder.
+        // A record may be read in a different folder.
         Value::Path(path) => absolute(path).display().to_string().into(),
     }
 }

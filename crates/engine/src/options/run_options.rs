@@ -75,17 +75,17 @@ pub struct RunOptions {
     pub id_column: String,
     /// Whether you named the id column, so that its absence is an error.
     pub id_required: bool,
-    /// The columns other than the text, by [`Field`]; they are optional.
+    /// The columns other than the text column, by [`Field`]. All of them are optional.
     pub field_columns: [String; Field::ALL.len()],
     /// Which of these columns you named; a corpus without a named column is an error.
     pub fields_required: [bool; Field::ALL.len()],
     /// Further columns that a command reads, of any type.
     pub other_columns: Vec<String>,
-    /// The columns among these, and among several text columns, that may hold lists of texts.
+    /// The columns that may hold lists of texts; they may be among the further columns, or among several text columns.
     pub list_columns: Vec<String>,
     /// Algorithms and text processing.
     pub recipe: Recipe,
-    /// The output whose statistics, models and document count are used instead of those of this corpus.
+    /// The output whose statistics, models and document count are used instead of the ones from this corpus.
     pub stats: Option<PathBuf>,
     /// The index that the corpus is matched against, and added to.
     pub index: Option<PathBuf>,
@@ -133,7 +133,7 @@ pub struct RunOptions {
     pub prefilter: bool,
     /// Whether the first bad row or file ends the run.
     pub strict: bool,
-    /// Whether the texts of removed documents and of those kept instead are stored in the output.
+    /// Whether the texts of removed documents and of the documents kept instead are stored in the output.
     pub keep_texts: bool,
     /// Whether report.html is written.
     pub report: bool,

@@ -1,4 +1,4 @@
-//! Option values and their kinds: what each kind accepts, as text or as a number.
+//! Option values and their kinds: the values that each kind accepts, as text or as a number.
 
 use crate::reading::sample::SampleSize;
 use std::fmt;
@@ -14,13 +14,13 @@ use dupsift_core::error::Result;
 pub enum Kind {
     /// On or off.
     Switch,
-    /// An integer within bounds, both included.
+    /// An integer between two inclusive bounds.
     Whole(u64, u64),
-    /// A share from 0 to 1, both included.
+    /// A share from 0 to 1, inclusive.
     Share,
     /// A number of documents, or a share of them.
     Sample,
-    /// A share between 0 and 1, both excluded.
+    /// A share between 0 and 1, exclusive.
     Rate,
     /// Bytes, such as `4GiB`.
     Size,

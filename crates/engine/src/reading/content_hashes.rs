@@ -112,10 +112,10 @@ impl Recorder for ContentHashes {
     }
 }
 
-/// The parts of a row that are hashed in addition to its columns: its text, or the reason why it has none, and its id.
+/// The parts of a row that are hashed in addition to its columns: its text, or the reason why it has no text, and its id.
 pub type Row = (u128, u64);
 
-/// Returns the parts of a batch row that are hashed; `text` is the hash of its text, or the reason it has none.
+/// Returns the parts of a batch row that are hashed; `text` is the hash of its text, or the reason why it has no text.
 pub fn row(batch: &Documents, at: usize, text: std::result::Result<u128, &Rejection>) -> Row {
     let text = text.unwrap_or_else(|why| !hash128(why.to_string().as_bytes()));
     (text, batch.id(at).map_or(0, IdRef::text_hash))

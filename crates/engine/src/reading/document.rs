@@ -18,7 +18,7 @@ pub struct View<'j> {
     view: view::View<'j, Classes>,
 }
 
-/// The columns other than the text in one batch, by [`Field`].
+/// The columns of one batch other than the text column, by [`Field`].
 pub type Columns = [Option<TextColumn>; Field::ALL.len()];
 
 impl<'j> View<'j> {

@@ -1,4 +1,4 @@
-//! The ids of documents in the output: read at the end, only for those documents, and kept in a temporary file.
+//! The ids of documents in the output: read at the end of the run, only for documents in the output, and kept in a temporary file.
 
 use arrow::array::ArrayRef;
 

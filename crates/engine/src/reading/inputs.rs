@@ -50,7 +50,7 @@ pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
     look_and_write(options, cancel, Writes::Nothing)
 }
 
-/// Selects what opening the inputs may write to disk.
+/// Selects the data that may be written to disk while the inputs are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
     /// Nothing.
@@ -72,7 +72,7 @@ impl Writes {
     }
 }
 
-/// Works like [`look`], with a choice of what may be written.
+/// Works like [`look`], but `writes` selects the data that may be written.
 ///
 /// # Errors
 /// See [`look`].
@@ -120,8 +120,8 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
     })
 }
 
-/// Opens the files that were found, and warns of files that cannot be used. `asked` holds columns that a command needs in addition to those
-/// that the options name.
+/// Opens the files that were found, and warns of files that cannot be used. `asked` holds columns that a command needs in addition to the
+/// columns that the options name.
 ///
 /// # Errors
 /// See [`look`].

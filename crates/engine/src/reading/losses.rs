@@ -1,7 +1,7 @@
 //! Collects the files and rows that could not be read, in the corpus and in every other input of documents or labels.
 //!
 //! A job passes its losses as one value. The `rejected/` table, the guards, the record and the exit code are derived from that value, so a
-//! job that reads another input adds its losses here, and none of them is overlooked.
+//! job that reads another input adds its losses here, so that no loss is overlooked.
 
 use std::path::PathBuf;
 

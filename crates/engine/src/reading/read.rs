@@ -208,7 +208,7 @@ impl Session<'_> {
         page.map_or(Ok(()), |page| Err(large_page(self.engine, page)))
     }
 
-    /// Restricts `want` to the documents within `--limit` and to those in the sample, if that excludes any.
+    /// Restricts `want` to the documents within `--limit` and in the sample, if that excludes any documents.
     pub fn within_limit(&self, want: &Want) -> Want {
         let mut want = want.clone();
         if let Some(sample) = self.sample {
@@ -242,7 +242,7 @@ pub(crate) fn in_turns<T>(
     }
 }
 
-/// Restricts what is read from a piece to the documents from `begin` on.
+/// Restricts the documents read from a piece to those from `begin` on.
 fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
     if split.first_doc < begin {
         asks.rows = Some(match asks.rows {

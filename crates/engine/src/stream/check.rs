@@ -50,8 +50,8 @@ pub(super) fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -
     (algorithms, format!("{:016x}", recipe.identity(pipeline, pages)))
 }
 
-/// Checks what can be checked before an input is opened, in addition to [`crate::job::check()`]: the algorithm, the size of a new filter or
-/// the header of an existing one, and the files of `forget`.
+/// Runs the checks that need no open input, in addition to [`crate::job::check()`]: the algorithm, the size of a new filter or the header
+/// of an existing one, and the files of `forget`.
 ///
 /// # Errors
 /// See [`super::stream()`].

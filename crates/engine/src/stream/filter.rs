@@ -179,8 +179,8 @@ fn strange(path: &Path) -> Error {
 /// Reads a filter that was written for the recipe with this identity.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] for a file that is not such a filter, was built with another recipe, is damaged, or has counters that take more
-/// than `most_bytes`.
+/// Returns [`Error::Usage`] for a file that is not such a filter, was built with a different recipe, is damaged, or has counters that take
+/// more than `most_bytes`.
 pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Result<(CountingBloom, FilterFacts)> {
     let usage = |why: String| wrong(path, why);
     let (file, held, line) = open(path, recipe, &[identity], most_bytes)?;

@@ -57,12 +57,12 @@ pub struct StreamReport {
     pub identity: String,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs other than the corpus whose rows were read.
+    /// The inputs, except the corpus, whose rows were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
     /// Files in the inputs that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    /// Folders below the inputs that were skipped because dupsift wrote them, with the contents of each folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// Rows in all usable files.
@@ -287,7 +287,7 @@ struct Read {
     lost: LostValues,
 }
 
-/// Kinds of ids, and values other than texts that count as null.
+/// Kinds of ids, and values, except texts, that count as null.
 type Seen = (IdsSeen, LostValues);
 
 /// Signs all documents, on all threads.

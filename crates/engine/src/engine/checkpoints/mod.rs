@@ -44,7 +44,7 @@ pub trait Checkpoint: Sized {
     /// Restores the value that was saved for a corpus with this many documents.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] if the files differ from what was saved.
+    /// Returns [`Error::Damaged`] if the files differ from the saved ones.
     fn restore(engine: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Self>;
 }
 
@@ -53,12 +53,12 @@ pub trait Checkpoint: Sized {
 pub struct Key {
     /// The human-readable name of the checkpoint, such as `rows cosine`.
     pub what: String,
-    /// A hash of what it depends on.
+    /// A hash of everything that the checkpoint depends on.
     pub hash: String,
 }
 
 impl Key {
-    /// Returns the key of `what`, with a hash over the lines that describe what it depends on.
+    /// Returns the key of `what`, with a hash over the lines that describe its dependencies.
     pub fn new(what: String, lines: &[&str]) -> Key {
         let text = format!("{what}\n{}", lines.join("\n"));
         Key { hash: format!("{:032x}", hash128(text.as_bytes())), what }
@@ -99,12 +99,12 @@ impl fmt::Display for Kept {
     }
 }
 
-/// Holds what an earlier process saved, for a run that changes nothing.
+/// Holds the checkpoints that an earlier process saved, for a run that changes nothing.
 #[derive(Default)]
 pub struct Left(Ledger);
 
 impl Left {
-    /// Reads what the same build of the program saved in this temporary folder. Changes nothing.
+    /// Reads the checkpoints that the same build of the program saved in this temporary folder. Changes nothing.
     pub fn of(folder: &Path) -> Left {
         let ledger = Ledger::read(folder).ok().flatten();
         Left(ledger.filter(|ledger| !ledger.products.is_empty() && ledger.build == ledger::build()).unwrap_or_default())
@@ -176,7 +176,7 @@ impl<'w> Checkpoints<'w> {
         self.folder.path()
     }
 
-    /// Removes files that belong to no checkpoint: those that a killed run left unfinished, and those that are recomputed.
+    /// Removes files that belong to no checkpoint: files that a killed run left unfinished, and files of checkpoints that are recomputed.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -353,7 +353,7 @@ impl<'w> Checkpoints<'w> {
                 return Err(error);
             }
             tracing::warn!("{error}; {} is not saved, and the run continues without it", key.what);
-            // This avoids another attempt for each following checkpoint.
+            // Without this, every following checkpoint would be attempted as well.
             self.state().last = Instant::now();
             return Ok(None);
         }

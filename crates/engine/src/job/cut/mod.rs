@@ -9,8 +9,8 @@
 //! places    Turns repeats into places that are cut (one pass over the documents with repeats).
 //! ```
 //!
-//! `dupsift_passages` defines what a passage is and where it is cut. A passage with a million occurrences is a million rows and no pairs.
-//! The guard, the tables and the corpus writer also use the cuts from `places`.
+//! `dupsift_passages` defines what a passage is and where it is cut. A passage with a million occurrences yields a million rows and no
+//! pairs. The guard, the tables and the corpus writer also use the cuts from `places`.
 
 mod costliest;
 mod order;

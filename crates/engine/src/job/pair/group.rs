@@ -20,7 +20,7 @@ use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{Docs, Pair, PairLayout, Pairs, Related, RowLayout, RowShape, Score, Sketches, Window};
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
-/// Holds what grouping found for one algorithm.
+/// Holds the result of grouping for one algorithm.
 pub struct Grouped {
     /// The algorithm's own classes, if equal keys are duplicates; they include the exact copies.
     pub classes: Option<Classes>,

@@ -51,7 +51,7 @@ impl Links {
             count += at.get(place);
             at.set(place, count);
         }
-        // Partners that do not take part have numbers above those of all documents.
+        // Partners that do not take part have numbers above the numbers of all documents.
         let beyond = earlier.map_or(0, |_| session.number(session.base));
         let mut links = Linked::new(session.engine.dir, count as usize, session.documents() + beyond)?;
         pairs.each(|pair| {
@@ -170,8 +170,8 @@ pub trait Earlier: Sync {
     fn add_noted(&self, label: &str, rows: Sorted);
 
     /// Returns the pairs between participating indexed documents and other indexed documents, as link rows with the document numbers of
-    /// this run; a partner that does not take part has a number above those of all documents. `None` if no indexed documents take part. If
-    /// the text of an indexed document occurs in the batch, its pairs are found again.
+    /// this run; a partner that does not take part has a number above the numbers of all documents. `None` if no indexed documents take
+    /// part. If the text of an indexed document occurs in the batch, its pairs are found again.
     fn links(&self, session: &Session<'_>, label: &str) -> Result<Option<Sorted>>;
 
     /// Records first lines, each with a document of the batch.

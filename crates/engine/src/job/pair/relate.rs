@@ -23,7 +23,7 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// Holds what is known about the corpus after signing.
+/// Holds the data about the corpus that is available after signing.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
     /// The exact copies.

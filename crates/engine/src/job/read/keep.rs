@@ -271,7 +271,7 @@ struct Values {
     begins: AtomicCells<u64>,
 }
 
-/// Names what a key compares.
+/// Names the values that a key compares.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 enum Compared {
     Length,

@@ -1,4 +1,4 @@
-//! One pass over the whole corpus: what is done with each document, and when partial checkpoints are saved.
+//! Makes one pass over the whole corpus: processes each document, and saves partial checkpoints from time to time.
 
 use std::ops::Range;
 use std::slice::from_ref;
@@ -23,7 +23,7 @@ use dupsift_algorithms::stage::prefilter::Prefilter;
 use dupsift_core::error::{Error, Result};
 use dupsift_files::tables::Cell;
 
-/// Selects what is done with each document.
+/// Selects how each document is processed.
 #[derive(Clone, Copy, Default)]
 pub struct Asked<'a> {
     /// Records the rows of documents.
@@ -136,7 +136,7 @@ pub fn note_again(session: &Session<'_>) -> Result<(Taken, Classes)> {
     Ok((taken, copies::fold(session, &hashes)?))
 }
 
-/// Describes a pass with partial checkpoints: each one holds what was recorded since the previous one. The pass starts after the partial
+/// Describes a pass with partial checkpoints: each one holds the data recorded since the previous one. The pass starts after the partial
 /// checkpoints of an earlier process.
 struct Resting<'r> {
     session: &'r Session<'r>,
@@ -260,7 +260,7 @@ pub struct FirstResult {
     pub counted: Option<Counted>,
     /// The signature rows by algorithm.
     pub signed: Vec<SignedRows>,
-    /// The keys by which documents match their copies in an index, if there is one.
+    /// The keys that match documents with their copies in an index, if there is an index.
     pub copy_keys: Option<Keys>,
 }
 

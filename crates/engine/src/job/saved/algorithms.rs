@@ -1,4 +1,4 @@
-//! Saves and restores the state of one algorithm: its rows, its pairs, and what an index stores for it.
+//! Saves and restores the state of one algorithm: its rows, its pairs, and its index entry.
 
 use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter};
 use crate::engine::evidence::Evidence;

@@ -19,7 +19,7 @@ use dupsift_core::number::counted;
 use dupsift_files::io::{Source, WorkFolder};
 use dupsift_text::Pipeline;
 
-/// Returns a line that describes what an earlier run left for these options and files; `None` if nothing is left.
+/// Returns a line that describes the work that an earlier run saved for these options and files; `None` if there is none.
 ///
 /// # Errors
 /// Returns an error if a dictionary or stop-word list cannot be read.
@@ -128,7 +128,7 @@ impl Partials {
     }
 }
 
-/// Holds what earlier processes saved for a run, and saves the results of this one.
+/// Holds the results that earlier processes saved for a run, and saves the results of this process.
 pub struct SavedState<'j> {
     session: &'j Session<'j>,
     plan: &'j Plan,

@@ -23,8 +23,8 @@ use dupsift_files::tables::{
 struct Marks {
     /// For each document, the document kept instead, plus one.
     kept: Numbers,
-    /// For each document, the number of the reason why it is removed or rejected; 0 if it is kept. Numbers from 1 on are those of
-    /// [`REASONS`], followed by the codes of rejections.
+    /// For each document, the number of the reason why it is removed or rejected; 0 if it is kept. Numbers from 1 on refer to [`REASONS`],
+    /// followed by the codes of rejections.
     reasons: Numbers,
 }
 

@@ -16,7 +16,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Added, Copying, Edits, Source, Stage};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Records what happens to each row.
+/// Records whether each row is kept or removed.
 struct Fates {
     removed: AtomicBits,
     rejected: AtomicBits,

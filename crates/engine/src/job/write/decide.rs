@@ -124,7 +124,7 @@ pub fn decide_by<R: survive::Relation + Sync>(
     }
     let clusters = || components(session, &linked, needed, order);
     let components = (session.options.corpus.annotate || !session.options.add.is_none()).then(clusters).transpose()?;
-    // Comparisons left out for a kept document are counted separately; those left out for other documents do not matter.
+    // Comparisons left out for a kept document are counted separately; comparisons left out for other documents do not matter.
     let left_out = if held.is_some() { 0 } else { finder.left_out };
     for doc in represents.iter().flat_map(AtomicBits::iter) {
         push_representative(&mut writer, doc as u64)?;

@@ -1,4 +1,4 @@
-//! Rows and files of an input other than the corpus that could not be read, for `rejected/`, the guards and the record.
+//! Collects the unreadable rows and files of an input other than the corpus, for `rejected/`, the guards and the record.
 
 use super::last_reading;
 use super::tables::list_rejected;

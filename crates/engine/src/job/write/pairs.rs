@@ -163,7 +163,7 @@ impl Expanding<'_> {
     }
 
     /// Expands the pairs across scopes within one class that has several scopes. It works like [`Expanding::class`], but a document with
-    /// the scope of the best document forms a pair with the best document in another scope. Only pairs that are written are counted.
+    /// the scope of the best document forms a pair with the best document in a different scope. Only pairs that are written are counted.
     fn class_across(
         &self,
         across: &Across,
@@ -256,7 +256,7 @@ impl Expanding<'_> {
         Ok(old)
     }
 
-    /// Expands a pair of representatives; it remains in its list if both are unique.
+    /// Expands a pair of representatives; it remains in its list if both documents are unique.
     fn pair(&self, pair: &Pair, centres: &Centres, to: &mut Expanded<'_>) -> Result<()> {
         self.alike.note(pair);
         let mut found = [0, 0];
@@ -297,7 +297,7 @@ impl Expanding<'_> {
     }
 
     /// Expands a pair of classes across scopes; returns how many pairs were written. All documents of both classes are in a pair, even
-    /// those that only a copy represents in the table.
+    /// documents that only a copy represents in the table.
     fn pair_across(
         &self,
         across: &Across,
@@ -318,7 +318,7 @@ impl Expanding<'_> {
         let (mut found, mut known) = (0, HashSet::new());
         for (x, y) in a.iter().flat_map(|&x| b.iter().map(move |&y| (x, y))) {
             self.both_across(across, centres, [x, y], &mut |x, y| {
-                // The best document in another scope may be the same for the class and for its text.
+                // The best document in a different scope may be the same for the class and for its text.
                 if is_large && !known.insert((x, y)) {
                     return Ok(());
                 }

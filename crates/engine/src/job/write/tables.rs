@@ -32,7 +32,7 @@ pub struct Expanded {
     pub pairs: DocumentPairs,
 }
 
-/// Holds the data from which the tables are written.
+/// Holds the data that the tables are written from.
 pub struct Tables<'t> {
     /// The algorithms with their pairs.
     pub algorithms: &'t [AlgorithmState<'t, Expanded>],
@@ -156,7 +156,7 @@ pub fn rejected_table(out: &Path) -> PathBuf {
     out.join("rejected/part-00000.parquet")
 }
 
-/// Writes a job's `rejected/` table: the files and rows of the corpus that could not be used, then those of every other input.
+/// Writes a job's `rejected/` table: the files and rows of the corpus that could not be used, then the files and rows of every other input.
 pub fn write_rejected(
     session: &Session<'_>,
     stage: &Stage,
