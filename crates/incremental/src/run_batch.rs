@@ -156,7 +156,8 @@ fn contents(options: &RunOptions, inputs: &Inputs, progress: &Progress, cancel: 
     }
 }
 
-/// Runs once over the complete files. Repeats with more room before the batch if more indexed documents join it than expected.
+/// Runs once over the complete files. Repeats the run with more document numbers reserved before the batch if more indexed documents take
+/// part than expected.
 fn attempt(
     session: &Session<'_>,
     stage: &Stage,

@@ -180,7 +180,7 @@ pub(super) fn intend(dir: &Path, next: &Manifest) -> Result<()> {
     write_durably(dir, &intent_name(next.generation), &encode(next)?)
 }
 
-/// Writes a generation under its name, replaces an existing one, and makes it durable.
+/// Writes a generation under its name, replacing an existing file, and makes it durable.
 pub(super) fn write(dir: &Path, manifest: &Manifest) -> Result<()> {
     write_durably(dir, &manifest_name(manifest.generation), &encode(manifest)?)
 }
@@ -212,7 +212,7 @@ pub(super) fn record(dir: &Path, generation: u64) -> Result<()> {
 }
 
 /// Removes these manifests, these intents and, if `held`, the held generation, in this order and with the oldest manifest first. The
-/// remaining ones then form a sequence without gaps, whenever the process ends.
+/// remaining generations then form a sequence without gaps, no matter when the process ends.
 pub(super) fn remove(dir: &Path, manifests: &[u64], intents: &[u64], held: bool) -> Result<()> {
     let files = manifests.iter().map(|&number| manifest_name(number));
     let files = files.chain(intents.iter().map(|&number| intent_name(number))).chain(held.then(|| HELD.to_owned()));

@@ -105,7 +105,7 @@ pub struct Part {
     pub file: Named,
     /// The file with the checksums of its blocks.
     pub sums: Named,
-    /// The number of its first document; the others follow, one per row.
+    /// The number of the first document in the file; the other documents follow, one per row.
     pub first_doc: u64,
     /// The number of rows.
     pub rows: u64,

@@ -183,7 +183,7 @@ impl Index {
     /// Returns [`Error::Io`].
     pub fn hold_none(&self) -> Result<()> {
         if let Some(held) = Generations::read(&self.dir)?.held {
-            // First remove the folders that only the held batch names: a folder that no generation names has no owner.
+            // First remove the folders that only the held batch names: a folder that no generation refers to has no owner.
             self.sweep_but(Some(held.generation))?;
         }
         Ok(())

@@ -58,8 +58,8 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
     let manifest = forget_again(manifest, later);
     let above: Vec<u64> = gone.iter().copied().filter(|&n| n > manifest.generation).rev().collect();
     let below: Vec<u64> = gone.iter().copied().filter(|&n| n < generation).collect();
-    // The forgotten documents are made durable before the generations that record them are removed, highest first. Whenever the process
-    // ends, the same call finds all of them again.
+    // The forgotten documents are made durable before the generations that record them are removed, highest first. No matter when the
+    // process ends, the same call finds all of them again.
     let mut kept = kept.to_vec();
     if manifest.generation != generation {
         generations::write(dir, &manifest)?;

@@ -47,7 +47,7 @@ static TELLS_STAGES: AtomicBool = AtomicBool::new(false);
 /// The shortest stage, in seconds, that is logged; in a small run, the lines of shorter stages would hide everything else.
 const WORTH_A_LINE: f64 = 1.0;
 
-/// From now on, logs at INFO each finished stage that took at least a second, for logs that are read the next morning.
+/// Enables INFO lines for later stages that take at least a second, for logs that are read the next morning.
 pub fn tell_stages() {
     TELLS_STAGES.store(true, Ordering::Relaxed);
 }

@@ -47,10 +47,10 @@ pub fn documents_planned(run: Of<'_>) -> u64 {
     run.report.frozen.as_ref().map_or(run.report.documents.rows, |frozen| frozen.documents_planned)
 }
 
-/// Returns only the word statistics of a run. The run must have split text into words as this job does.
+/// Returns only the word statistics of a run. The run must have split text into words in the same way as this job.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the run counted no words, or counted different ones.
+/// Returns [`Error::Usage`] if the run counted no words, or counted different words.
 pub fn words(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     let (known, needs) = counted_words(run)?;
     counted(session, run.dir, known, needs)
@@ -144,7 +144,7 @@ pub fn digest(model: &[u64]) -> String {
 pub struct Frozen {
     /// The counts. They do not cover this corpus.
     pub stats: CorpusStats,
-    /// Which statistics tables exist.
+    /// The statistics tables that exist.
     pub tables: Stats,
     /// The learned model of each algorithm, empty if it learns nothing.
     pub models: Vec<Vec<u64>>,

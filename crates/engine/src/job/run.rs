@@ -91,7 +91,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     let resources = Resources::new(options.memory, options.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
     let Inputs { mut source, mut bad, work, others } = inputs;
-    // Standard input can be read only once, so a later run could not resume from checkpoints of this one.
+    // Standard input can be read only once, so a later run could not resume from checkpoints of this run.
     let goes_on = work.is_none();
     let stage = begin(options, work)?;
     stage.spares(source.files.iter().map(|file| &*file.path).chain(bad.iter().map(|file| &*file.path)))?;

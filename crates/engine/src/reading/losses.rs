@@ -61,7 +61,7 @@ impl OtherInputReport {
 pub struct OtherInput {
     /// The counts, for the record.
     pub report: OtherInputReport,
-    /// Guards that fired while it was read.
+    /// Guards that fired while the input was read.
     pub fired: Vec<Fired>,
     /// A table like `rejected/` with the rejected rows and files of this input.
     pub rejected: PathBuf,

@@ -60,7 +60,7 @@ pub fn check(options: &StreamOptions, forget: &[String], cancel: &AtomicBool) ->
     let run = &options.run;
     if let Some(path) = &options.filter {
         let pipeline = Pipeline::new(&run.recipe.text)?;
-        // Whether the inputs hold HTML pages is not known yet.
+        // It is not known yet whether the inputs hold HTML pages.
         let (recipe, of_texts) = named(options, &pipeline, false);
         let (_, of_pages) = named(options, &pipeline, true);
         let most_bytes = Budget::new(run.memory, run.threads)?.rows;

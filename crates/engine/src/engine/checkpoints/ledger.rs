@@ -131,7 +131,7 @@ fn own_files() -> std::io::Result<Vec<PathBuf>> {
     Ok([program].into_iter().chain(library).collect())
 }
 
-/// Returns the file that this code was loaded from, as the loader names it; for a program, as it was typed.
+/// Returns the file that this code was loaded from, as the loader names it; for a program, this is the path as it was typed.
 #[allow(unsafe_code)]
 fn loaded_from() -> Option<PathBuf> {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();

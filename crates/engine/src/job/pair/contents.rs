@@ -89,7 +89,7 @@ impl TakingContents {
         self.taking.take(doc, numbers, |numbers| write_contents(document, numbers))
     }
 
-    /// Records the contents that are still needed of the documents in a batch; returns how many characters were segmented into words to do
+    /// Records the contents of documents in a batch, if they are still needed; returns how many characters were segmented into words to do
     /// so.
     pub fn take_batch(
         &self,

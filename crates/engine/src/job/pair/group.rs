@@ -221,7 +221,7 @@ impl Met {
     fn new(bound: &Bound<'_>, shape: RowShape) -> Met {
         // Algorithms that keep sketches also have several keys per document.
         let several = shape.positions > 1 || bound.scheme.sketch_words > 0;
-        // The near rows in a window follow from the order of its documents, which the hash below includes.
+        // The order of the documents in a window determines which rows are near, and the hash below includes that order.
         let documents_alone = several && (!shape.ordered || bound.scheme.nearest) && shape.sketch == 0;
         // A check on the texts replaces the algorithm's score with its own similarity.
         let asked = documents_alone && bound.scheme.rules.len() == 1 && bound.verify().is_some();

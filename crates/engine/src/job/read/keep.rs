@@ -325,8 +325,8 @@ impl KeepOrder {
         &self.warnings
     }
 
-    /// Prefers indexed documents to new ones, and earlier batches to later ones: `batches` holds the number of the first document of each
-    /// batch, then the number of the first document of the corpus.
+    /// Prefers indexed documents to new documents, and earlier batches to later batches: `batches` holds the number of the first document
+    /// of each batch, then the number of the first document of the corpus.
     pub fn by_batches(&mut self, batches: Vec<u64>) {
         self.batches = batches;
     }

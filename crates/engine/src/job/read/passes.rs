@@ -290,7 +290,7 @@ impl Passes<'_> {
     }
 
     /// Signs with the algorithms that had to wait, from the saved words or in another pass. Returns all algorithms, in recipe order, and
-    /// what an index stores for those that had to wait.
+    /// the index entries of the algorithms that had to wait.
     ///
     /// # Errors
     /// Returns an error for a damaged file, a full disk or an interruption.

@@ -34,7 +34,7 @@ pub struct Asked<'a> {
     pub signing: Option<&'a Signing<'a>>,
     /// The exact copies, if they are known: extra copies are only recorded.
     pub copies: Option<&'a Classes>,
-    /// How indexed documents are checked, if the pass reads any.
+    /// Checks indexed documents, if the pass reads any.
     pub indexed: Option<&'a dyn Meeting>,
     /// The saved state for partial checkpoints, if they are saved.
     pub partials: Option<(&'a SavedState<'a>, &'a Partials)>,

@@ -152,8 +152,8 @@ pub fn decide_by<R: survive::Relation + Sync>(
     })
 }
 
-/// Returns how many other texts are as near to a removed document as the kept one, according to the algorithm that decided. `None` for a
-/// copy of the kept document, and for a document that was not removed because of a pair.
+/// Returns how many other texts are as near to a removed document as the kept document, according to the algorithm that decided. `None` for
+/// a copy of the kept document, and for a document that was not removed because of a pair.
 fn near_duplicates_of<R: survive::Relation>(linked: &[R], removal: &Removal) -> Option<usize> {
     let (number, similarity) = removal.found?;
     let relation = &linked[number];

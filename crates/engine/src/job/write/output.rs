@@ -40,7 +40,7 @@ pub struct Corpus<'c> {
     pub view: &'c View<'c>,
     /// The counts.
     pub stats: &'c CorpusStats,
-    /// Which statistics tables exist.
+    /// The statistics tables that exist.
     pub tables: Option<Stats>,
     /// The learned model of each algorithm, empty if it learns nothing.
     pub models: &'c [Vec<u64>],

@@ -91,7 +91,7 @@ pub struct Decided {
     pub rows: Sorted,
     /// The labels of the algorithms whose pairs decided.
     pub algorithms: Vec<String>,
-    /// Whether documents were compared with the kept ones.
+    /// Whether documents were compared with kept documents.
     pub looks: bool,
     /// Removed documents that are not copies of the kept document.
     pub near_duplicates: u64,
@@ -191,7 +191,7 @@ fn algorithm(record: &[u8]) -> Option<usize> {
     usize::from(code).checked_sub(1).filter(|_| !matches!(code, EMPTIED_CODE | REPRESENTATIVE_CODE))
 }
 
-/// Returns the removed document of a row, the one kept instead, and the reason.
+/// Returns the removed document of a row, the document kept instead, and the reason.
 pub fn fate(session: &Session<'_>, record: &[u8], copies: &Classes) -> (u64, u64, &'static str) {
     let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
     let text = copies.representative(doc);

@@ -54,7 +54,7 @@ pub struct Tables<'t> {
     pub ids: &'t Ids<'t>,
     /// The counts of the first pass.
     pub stats: &'t CorpusStats,
-    /// Which statistics tables were built.
+    /// The statistics tables that were built.
     pub needs: Stats,
     /// The learned models, by algorithm label.
     pub models: &'t [(&'t str, &'t [u64])],
