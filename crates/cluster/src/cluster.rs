@@ -20,11 +20,11 @@ pub struct Pass {
     pub after_count: bool,
     /// The positions in the recipe of the algorithms that sign.
     pub signs: Vec<usize>,
-    /// The positions of the algorithms whose verification needs evidence from documents in candidates; nothing else is done then.
+    /// The positions of the algorithms whose verification needs evidence from documents in candidates; in that case, nothing else is done.
     pub evidence: Vec<usize>,
-    /// Whether contents are recorded for documents in candidates; nothing else is done then.
+    /// Whether contents are recorded for documents in candidates; in that case, nothing else is done.
     pub contents: bool,
-    /// Whether learning algorithms take notes; nothing else is done then.
+    /// Whether learning algorithms take notes; in that case, nothing else is done.
     pub learns: bool,
 }
 
@@ -74,7 +74,7 @@ pub trait Cluster {
     /// Returns the errors of [`Cluster::sizes`].
     fn begin(&self, layout: &Layout) -> Result<()>;
 
-    /// Runs a step for each of `tasks` tasks; `known` is a file that all of them need.
+    /// Runs a step for each of `tasks` tasks; `known` is a file that all tasks need.
     ///
     /// # Errors
     /// Returns the errors of [`Cluster::sizes`].

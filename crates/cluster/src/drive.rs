@@ -47,7 +47,7 @@ pub fn run(
     })
 }
 
-/// Adapts a run whose passes a cluster makes; the rest of the run resumes from their saved state.
+/// Adapts a run whose passes run on a cluster; the rest of the run resumes from their saved state.
 struct OnCluster<'c> {
     cluster: &'c (dyn Cluster + Sync),
     finish: &'c Finish<'c>,

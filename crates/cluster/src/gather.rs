@@ -31,7 +31,7 @@ fn tallies(bytes: &[u8], to: &mut Tallies) -> Result<()> {
     Ok(())
 }
 
-/// Combines what the first pass recorded about all rows. The number of repeated ids is added later.
+/// Combines the data that the first pass recorded about all rows. The number of repeated ids is added later.
 ///
 /// # Errors
 /// Returns an error if no task, or more than one, has read a row.
@@ -77,7 +77,7 @@ pub fn counted(cluster: &dyn Cluster, frame: Frame) -> Result<Tallies> {
     Ok(all)
 }
 
-/// Returns the sums: how many ids are repeated, the classes of copies, and the words and features with their counts.
+/// Returns the sums: the number of repeated ids, the classes of copies, and the words and features with their counts.
 ///
 /// # Errors
 /// Returns an error from the cluster, or an error if the disk is full.

@@ -1,13 +1,13 @@
 //! Defines the kinds of rows in a block: a code and, for rows of one algorithm, the position of the algorithm in the recipe.
 
-/// Lists what rows can contain.
+/// Lists the possible contents of rows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum What {
     /// Notes on consecutive documents.
     Notes,
     /// Rejected rows.
     Rejected,
-    /// Counts of a task.
+    /// The counts of a task.
     Tally,
     /// Hashes of ids.
     Ids,
@@ -23,7 +23,7 @@ pub enum What {
     Evidence,
     /// Sketches of documents.
     Sketches,
-    /// Links of classes: the first document of a class, and another document in it.
+    /// Links within classes: the first document of a class, and another document in the same class.
     Links,
     /// Words with their counts.
     WordTerms,
@@ -47,12 +47,12 @@ pub enum What {
     Contents,
 }
 
-/// Identifies what rows contain, and which algorithm they belong to.
+/// Identifies the contents of rows, and the algorithm that they belong to.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Kind {
     /// The contents of the rows.
     pub what: What,
-    /// The position of the algorithm in the recipe; 0 for rows of no algorithm.
+    /// The position of the algorithm in the recipe; 0 for rows that belong to no algorithm.
     pub algorithm: u16,
 }
 
@@ -81,12 +81,12 @@ const ALL: [What; 21] = [
 ];
 
 impl Kind {
-    /// Returns a kind for no algorithm.
+    /// Returns a kind that belongs to no algorithm.
     pub fn of(what: What) -> Kind {
         Kind { what, algorithm: 0 }
     }
 
-    /// Returns a kind for the algorithm at that position in the recipe.
+    /// Returns a kind for the algorithm at this position in the recipe.
     pub fn algorithm(what: What, at: usize) -> Kind {
         Kind { what, algorithm: at as u16 }
     }

@@ -29,7 +29,7 @@ const PLACE: usize = 12;
 /// Rows that are read at a time.
 const ROWS: usize = 4096;
 
-/// Holds what is known about the corpus.
+/// Holds the data about the corpus that a task has loaded.
 pub struct Known {
     /// The exact copies, if they are known.
     pub copies: Option<Classes>,
@@ -40,7 +40,7 @@ pub struct Known {
     places: Option<AtomicCells<u32>>,
 }
 
-/// Holds what is written about the corpus.
+/// Holds the data about the corpus that the driver writes.
 #[derive(Clone, Copy)]
 pub struct Facts<'f> {
     /// The exact copies, if they are known.
@@ -49,7 +49,7 @@ pub struct Facts<'f> {
     pub stats: &'f CorpusStats,
     /// The model of each algorithm; empty for algorithms that do not learn.
     pub models: &'f [Vec<u64>],
-    /// For documents in candidates: the bucket of their component, plus one; 0 for all others.
+    /// For each document in a candidate pair, the bucket of its component plus one; 0 for all other documents.
     pub places: Option<&'f AtomicCells<u32>>,
 }
 
@@ -165,18 +165,18 @@ impl RowsOf<'_> {
 }
 
 impl Known {
-    /// Returns an instance in which nothing is known.
+    /// Returns an empty instance.
     pub fn none() -> Known {
         Known { copies: None, stats: CorpusStats::none(), models: Vec::new(), places: None }
     }
 
-    /// Returns the bucket of the component of a document; `None` if it is in no candidate that has to be verified.
+    /// Returns the bucket of the component of a document; `None` if it is in no candidate pair that has to be verified.
     pub fn place(&self, doc: u64) -> Option<u32> {
         let places = self.places.as_ref().filter(|places| (doc as usize) < places.len())?;
         places.load(doc as usize).checked_sub(1)
     }
 
-    /// Loads the file from `write`, with temporary files in that folder.
+    /// Loads the file that `write` wrote, with temporary files in this folder.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read or the disk is full.

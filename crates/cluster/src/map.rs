@@ -154,7 +154,7 @@ impl Out<'_> {
         self.rows_and(sorted, kind, |_, _| ())
     }
 
-    /// Like [`Out::rows`], and calls `look` with the rows of each group.
+    /// Works like [`Out::rows`], and also calls `look` with the rows of each group.
     fn rows_and(&mut self, sorted: &Sorted, kind: Kind, mut look: impl FnMut(u32, &[u8])) -> Result<()> {
         let (width, group_width) = sorted.widths();
         for partition in 0..sorted.partitions() {

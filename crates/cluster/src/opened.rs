@@ -132,7 +132,7 @@ impl Machine {
         Ok(Machine { resources, progress: Progress::hidden(), cancel: AtomicBool::new(false) })
     }
 
-    /// Returns the engine, with temporary files in that folder. A damaged file ends the task.
+    /// Returns the engine, with temporary files in this folder. A damaged file ends the task.
     pub fn engine<'e>(&'e self, dir: &'e Path) -> Engine<'e> {
         self.resources.engine(false, true, dir, &self.progress, &self.cancel)
     }

@@ -64,7 +64,7 @@ struct Task<'t> {
 type Gathered = BTreeMap<usize, Sorted>;
 
 impl Task<'_> {
-    /// Collects rows of kind `what` by algorithm, in shuffles created by `make`; `other` gets all other blocks.
+    /// Collects rows of kind `what` by algorithm, in shuffles created by `make`; `other` receives all other blocks.
     fn gather(
         &self,
         blocks: Source<'_>,

@@ -11,7 +11,7 @@ use dupsift_core::number::{counted, thousands};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 
-/// The maximum number of documents of which each is compared with all others.
+/// The maximum number of documents that may all be compared with each other.
 pub const MOST_COMPARED: u64 = 20_000;
 
 /// Returns the number of comparisons of all documents with all others.

@@ -38,7 +38,7 @@ pub struct Signed {
     pub algorithms: Vec<usize>,
 }
 
-/// Holds what is known about the corpus.
+/// Holds the data about the corpus.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
     /// The exact copies.
@@ -106,7 +106,7 @@ impl Driver<'_> {
         self.contents(&alike.bits, facts)
     }
 
-    /// Records the contents of documents that are in pairs with documents other than their copies, if they will be needed.
+    /// Records the contents of documents that are in pairs with documents other than their copies, if the contents will be needed.
     fn contents(&self, alike: &AtomicBits, facts: Facts<'_>) -> Result<()> {
         if !asks_contents(self.session) || alike.count() == 0 {
             return Ok(());

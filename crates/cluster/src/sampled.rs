@@ -27,7 +27,7 @@ use dupsift_files::tables::{Cell, Documents};
 
 /// The approximate number of documents in a sample.
 const SAMPLE: u64 = 4096;
-/// The maximum number of equally spaced pieces of the files from which the sample is read.
+/// The sample is read from at most this many equally spaced pieces of the files.
 const PIECES: usize = 64;
 /// Approximate bytes of text in a piece.
 const PIECE_BYTES: usize = 8 << 20;
@@ -144,7 +144,7 @@ mod tests {
     #[test]
     fn comparisons_grow_with_the_pairs() {
         let sample = Sample { pieces: Vec::new(), docs: (0..5).collect() };
-        // 10 pairs of 5 documents, 45 of 10.
+        // 5 documents have 10 pairs, and 10 documents have 45.
         assert_eq!((sample.scaled(2, 10), sample.scaled(10, 10), sample.scaled(0, 10)), (9.0, 45.0, 0.0));
         for few in [0, 1] {
             assert_eq!(Sample { pieces: Vec::new(), docs: (0..few).collect() }.scaled(0, 10), 0.0);

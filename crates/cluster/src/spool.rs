@@ -1,5 +1,5 @@
 //! Holds the output of a task: rows are collected into blocks by kind and bucket, and kept in a temporary file until they are read, so that
-//! memory does not grow with their number.
+//! memory does not grow with the number of rows.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,7 +10,7 @@ use super::kind::Kind;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::reading::parts::Bytes;
 
-/// A block is written at this size.
+/// A block is written when it reaches this size.
 const BLOCK_BYTES: usize = 1 << 20;
 /// Rows with the same key are split into parts of this size, so that no block is much too large.
 const PART_BYTES: usize = 64 << 10;
@@ -66,7 +66,7 @@ pub struct Spool {
 }
 
 impl Spool {
-    /// Creates an empty spool with a temporary file in that folder.
+    /// Creates an empty spool with a temporary file in this folder.
     ///
     /// # Errors
     /// Returns an error if no file can be created there.
@@ -91,7 +91,7 @@ impl Spool {
         if self.held >= HELD_BYTES { self.flush() } else { Ok(()) }
     }
 
-    /// Adds many rows of that width, in blocks of the usual size, because an executor holds each block in the memory of its JVM.
+    /// Adds many rows of this width, in blocks of the usual size, because an executor holds each block in the memory of its JVM.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

@@ -33,7 +33,7 @@ pub struct Session<'s> {
     pub pages: Pages,
     /// The scopes of documents, see `--scope`.
     pub scopes: Scopes,
-    /// Hashes of what the first pass read from each file.
+    /// Hashes of the data that the first pass read from each file.
     pub contents: ContentHashes,
     /// The columns other than the text that the algorithms read.
     pub fields: Vec<Field>,
@@ -47,7 +47,7 @@ pub struct Session<'s> {
     pub part: Option<Vec<Split>>,
     /// The exclusive upper limit of document numbers, if not all rows take part.
     limit: Option<u64>,
-    /// The documents of the sample, if only a sample takes part; those outside have numbers but are never read.
+    /// The documents of the sample, if only a sample takes part; documents outside the sample have numbers but are never read.
     pub sample: Option<Sample>,
 }
 
@@ -110,7 +110,7 @@ impl<'s> Session<'s> {
         Session { part: Some(pieces), ..Session::new(self.engine, self.options, self.source, self.pipeline) }
     }
 
-    /// Returns how many documents are numbered: all rows, or those within `--limit`, plus the documents that precede them.
+    /// Returns how many documents are numbered: all rows, or the rows within `--limit`, plus the documents that precede them.
     pub fn documents(&self) -> u64 {
         let all = self.source.documents().max(self.base);
         self.limit.map_or(all, |limit| all.min(limit))
@@ -121,7 +121,7 @@ impl<'s> Session<'s> {
         self.documents() - self.base
     }
 
-    /// Returns how many rows of the corpus itself are read: those of the sample, or all that take part.
+    /// Returns how many rows of the corpus itself are read: the rows of the sample, or all rows that take part.
     pub fn rows_read(&self) -> u64 {
         self.sample.map_or(self.rows(), Sample::documents)
     }

@@ -84,7 +84,7 @@ impl<'a> Again<'a> {
         self.manifest.is_forgotten(IndexDoc(doc))
     }
 
-    /// Returns the ids of these documents before the batch, given in ascending order, if the index has them.
+    /// Returns the ids that the index has for these documents, which precede the batch and are given in ascending order.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.
@@ -113,7 +113,7 @@ impl<'a> Again<'a> {
         Ok(found)
     }
 
-    /// Returns the output of the batch that contains a document, and its row there.
+    /// Returns the output of the batch that contains a document, and the document's row in that output.
     pub fn place(&self, doc: u64) -> (String, u64) {
         let at = self.manifest.batches.partition_point(|batch| batch.first_doc <= doc);
         match at.checked_sub(1).map(|at| &self.manifest.batches[at]) {

@@ -1,5 +1,5 @@
-//! Adds a batch to the index: its new texts with their ids, the documents that they were removed in favor of, and the keys by which later
-//! batches match them.
+//! Adds a batch to the index: its new texts with their ids, the documents that they were removed in favor of, and the keys that match them
+//! with documents in later batches.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -36,9 +36,9 @@ use dupsift_text::Field;
 /// How many bytes of text are encoded together.
 const AT_ONCE: usize = 4 << 20;
 
-/// Holds what is known about a batch after its tables have been written.
+/// Holds the data about a batch after its tables have been written.
 pub struct FinishedBatch<'n> {
-    /// The keys by which the batch's documents match others, by label.
+    /// The keys that match the batch's documents with others, by label.
     pub keys: Vec<(String, Keys)>,
     /// The hashes of the batch's texts, as keys.
     pub copy_keys: Option<Keys>,
@@ -54,8 +54,8 @@ pub struct FinishedBatch<'n> {
     pub contents: String,
 }
 
-/// Writes what a batch adds to unfinished folders, and returns the generation that includes it. A batch that adds nothing leaves the index
-/// unchanged.
+/// Writes the additions of a batch to unfinished folders, and returns the generation that includes it. A batch that adds nothing leaves the
+/// index unchanged.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -160,7 +160,7 @@ fn publication() -> String {
     format!("{:032x}", hash128(format!("{since:?} {process} {:p} {host}", &raw const *place).as_bytes()))
 }
 
-/// Writes the keys by which documents match others, and the sketch words that rule out most of these matches.
+/// Writes the keys that match documents with others, and the sketch words that rule out most of these matches.
 fn write_keys(
     engine: &Engine<'_>,
     dir: &Path,
@@ -188,7 +188,7 @@ pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
     place(index, stage.path(), next)
 }
 
-/// Like [`intend`], for a batch whose result a guard holds back in `folder`, so that it can be accepted.
+/// Works like [`intend`], but for a batch whose result a guard holds back in `folder`, so that it can be accepted later.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -207,7 +207,7 @@ fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
         safe_fs::write(&dir.join(SUCCESS), b"").map_err(Error::io("write", &dir))?;
         next.statistics_files = seal_below(&dir)?;
     }
-    // This batch replaces one that is held back.
+    // This batch replaces a batch that is held back.
     index.hold_none()?;
     index.intend(next)?;
     stop_at("intent");
@@ -288,11 +288,11 @@ fn write_parts(
 
 /// Records which documents in a batch are removed, and which ones the index stores texts with.
 struct Fates<'f> {
-    /// For each document in the batch: the index number of the kept one that it is removed in favor of, plus one; 0 if it is kept.
+    /// For each document in the batch: the index number of the kept document that it is removed in favor of, plus one; 0 if it is kept.
     kept: AtomicCells<u64>,
-    /// The documents with which the index stores texts.
+    /// The documents that the index stores texts with.
     known: KnownBy<'f>,
-    /// The same documents as bits.
+    /// The documents in `known`, as bits.
     chosen: Arc<AtomicBits>,
 }
 

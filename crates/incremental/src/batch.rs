@@ -16,7 +16,7 @@ use dupsift_index::{Batch, Index, Manifest, stop_at};
 
 /// Identifies a batch by its name and its files.
 pub struct Named {
-    /// The name that the user chose.
+    /// The name of the batch.
     pub name: String,
     /// A hash of the input files: names, sizes, ends and rows.
     pub inputs: String,
@@ -46,7 +46,7 @@ impl Named {
     }
 }
 
-/// Determines what has to be done with a batch.
+/// States whether a batch still has to be run.
 pub enum Begun {
     /// The batch is already published with the same options; holds its record.
     Published(Box<RunReport>),
@@ -56,14 +56,14 @@ pub enum Begun {
 
 /// Describes the earlier result of a batch that is recomputed.
 pub struct MadeAgain {
-    /// The number of rows that it had.
+    /// The number of rows in the earlier result.
     pub rows: u64,
-    /// The ranges of its forgotten documents, which stay forgotten.
+    /// The ranges of forgotten documents in the batch, which stay forgotten.
     pub forgotten: Vec<[u64; 2]>,
 }
 
-/// Options that do not change a result: resources; guards, which only decide whether it is published; and options that the index compares
-/// itself.
+/// Options that do not change a result: resources; guards, which only decide whether the result is published; and options that the index
+/// itself compares.
 const FREE: [&str; 22] = [
     "accept",
     "batch",
@@ -94,8 +94,8 @@ const FREE: [&str; 22] = [
 /// is called only if the file system metadata differs.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if another batch has the same name, if it was run with other options, if later batches follow it, or if the
-/// output folder holds the result of another run.
+/// Returns [`Error::Usage`] if another batch has the same name, if the batch was run with different options, if later batches follow it, or
+/// if the output folder holds the result of a different run.
 pub fn begin(
     manifest: &mut Option<Manifest>,
     dir: &Path,

@@ -61,7 +61,7 @@ fn rate(batch: &Batch, label: &str) -> f64 {
     batch.candidates.get(label).copied().unwrap_or_default() as f64 / batch.used.max(1) as f64
 }
 
-/// Returns how many others a document in the batch can match: all in the index, and half of the batch.
+/// Returns how many other documents a document in the batch can match: all documents in the index, and half of the batch.
 fn others(batch: &Batch) -> f64 {
     batch.first_doc as f64 + batch.used.max(1) as f64 / 2.0
 }

@@ -1,5 +1,5 @@
 //! Provides the results of earlier batches to a run against an index: the pairs of indexed documents, and the documents with a given first
-//! line. Rules that consider all pairs of a document need both. The results of this batch are stored for the next one.
+//! line. Rules that consider all pairs of a document need these data. The results of this batch are stored for the next one.
 //!
 //! ```text
 //! +pairs-LABEL.run   document | partner | similarity     in both directions, before any rule excludes a pair
@@ -30,7 +30,7 @@ const DOC: usize = 8;
 /// The name of the rows with first lines.
 const LINES: &str = "+lines";
 
-/// Reads the pairs and first lines in an index, and collects those of this batch.
+/// Reads the pairs and first lines in an index, and collects the pairs and first lines of this batch.
 pub struct Kept<'e> {
     index: &'e Index,
     numbered: Numbered,
@@ -45,7 +45,7 @@ impl<'e> Kept<'e> {
         Kept { index, numbered, noted: Mutex::default(), scanned: AtomicU64::new(0) }
     }
 
-    /// Returns what the batch adds.
+    /// Returns the rows that the batch adds.
     pub fn noted(&self) -> Vec<Noted> {
         std::mem::take(&mut *self.noted.lock().unwrap_or_else(PoisonError::into_inner))
     }

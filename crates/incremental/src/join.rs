@@ -141,7 +141,7 @@ impl<'i> Joining<'i> {
         Ok(())
     }
 
-    /// Returns the indexed documents that take part: those that share a key with the batch, and those that have one of its texts.
+    /// Returns the indexed documents that take part: all documents that share a key or a text with the batch.
     ///
     /// A document that was removed in favor of a forgotten one does not take part: no kept document has its text, so a new document like it
     /// has to be kept. If a removed document takes part, so does the kept one: copies of the removed document are removed in favor of the

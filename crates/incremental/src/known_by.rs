@@ -1,5 +1,5 @@
-//! Chooses the document with which the index stores each text of a batch. Among documents with equal texts, it is the kept one, so that
-//! documents that are removed later in favor of the text name a kept document. If all of them are removed, it is the first.
+//! Chooses the document that the index stores each text of a batch with. Among documents with equal texts, it chooses the kept one, so that
+//! documents that are removed later in favor of the text name a kept document. If all of them are removed, it chooses the first.
 
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
@@ -12,7 +12,7 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Sorted};
 
 /// Holds rows that an earlier stage recorded for the index, and the positions of document numbers in them.
 pub struct Noted {
-    /// The name of their file.
+    /// The name of the file with the rows.
     pub name: String,
     /// The rows.
     pub rows: Sorted,
@@ -53,7 +53,7 @@ impl<'k> KnownBy<'k> {
         Ok(known)
     }
 
-    /// Returns the document with which the index stores the text of `doc`; `None` if `doc` is not the first with its text.
+    /// Returns the document that the index stores the text of `doc` with; `None` if `doc` is not the first with its text.
     pub fn of(&self, doc: u64) -> Option<u64> {
         if self.copies.is_alone(doc) {
             return Some(doc);

@@ -54,7 +54,7 @@ use dupsift_engine::reading::inputs::Inputs;
 /// Runs against the index in a folder, and adds the batch to it.
 ///
 /// # Errors
-/// Returns the errors of [`run`](dupsift_engine::job::run()), or an error if the index has another recipe or another batch has the same
+/// Returns the errors of [`run`](dupsift_engine::job::run()), or an error if the index has a different recipe or another batch has the same
 /// name.
 pub fn with_index(
     options: &RunOptions,

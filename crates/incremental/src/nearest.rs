@@ -53,7 +53,7 @@ fn window(layout: RowLayout, rows: &[u8], next_doc: IndexDoc, mut each: impl FnM
     let window = Window::new(layout, rows);
     let doc = |at: usize| Some(IndexDoc(window.row(at).doc)).filter(|&doc| doc < next_doc);
     let reach = reach(window.len() as u64) as usize;
-    // Rows before this one are already noted.
+    // Rows before this one are already marked.
     let mut noted = 0;
     for at in (0..window.len()).filter(|&at| doc(at).is_none()) {
         let near = at.saturating_sub(reach).max(noted)..window.len().min(at + reach + 1);

@@ -1,4 +1,4 @@
-//! Checks whether a folder is the output of a batch: not only that the folder exists, but that it holds that publication.
+//! Checks whether a folder is the output of a batch: the folder must exist and must hold that publication of the batch.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -33,7 +33,7 @@ pub fn state(batch: &Batch) -> Result<State> {
 /// Returns whether a file exists, following symbolic links.
 ///
 /// # Errors
-/// Returns any error other than that the file does not exist: a file that cannot be accessed may exist.
+/// Returns any error except that the file does not exist: a file that cannot be accessed may exist.
 fn is_there(path: &Path) -> Result<bool> {
     match path.metadata() {
         Ok(there) => Ok(there.is_file()),
@@ -60,7 +60,7 @@ pub fn is_output_of(batch: &Batch, out: &Path) -> Result<bool> {
         ))
     };
     let json = safe_fs::read(&path, MOST_JSON).map_err(|error| unknown(&error))?;
-    // Other commands write other records.
+    // Other commands write different records.
     let record: serde_json::Value = serde_json::from_slice(&json).map_err(|error| unknown(&error))?;
     let publication = record["index"]["publication"].as_str().unwrap_or_default();
     Ok(!publication.is_empty() && publication == batch.publication)

@@ -72,7 +72,7 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
     )))
 }
 
-/// Returns what signatures and pairs depend on, one line each.
+/// Returns the settings that signatures and pairs depend on, one per line.
 ///
 /// # Errors
 /// Returns an error if the word segmentation cannot be set up.
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use dupsift_engine::options::{OPTIONS, Settings, Verb, resolve};
 
-    /// An index from an earlier version of the program, in which one algorithm had another revision.
+    /// An index from an earlier version of the program, in which one algorithm had a different revision.
     #[test]
     fn another_revision_is_refused_by_its_line() {
         let mut settings = Settings::default();

@@ -1,5 +1,5 @@
 //! Implements `--reference`: documents that a corpus is matched against and that are never removed. They are in an index, an earlier
-//! output, or plain files, such as those of a benchmark. For anything but an index, a temporary one is built for the run.
+//! output, or plain files, such as the files of a benchmark. For anything but an index, a temporary index is built for the run.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -27,7 +27,7 @@ pub struct Reference {
     dir: PathBuf,
     /// The temporary index, which is removed after the run.
     made: Option<Unfinished>,
-    /// The input from which the index was built. `None` if the reference is an index itself.
+    /// The input that the index was built from. `None` if the reference is an index itself.
     read: Option<OtherInput>,
     /// Parent folders that were created. Dropped last: they are removed if they are empty.
     _above: Option<MadeFolders>,
@@ -64,7 +64,7 @@ impl Reference {
             accept: true,
             is_reference: true,
             report: false,
-            // The folder has another name in each process.
+            // The folder has a different name in each process.
             checkpoint: None,
             resumes: false,
             reference: None,
@@ -92,8 +92,8 @@ impl Reference {
         Ok(Reference { dir, made: Some(made), read: Some(read), _above: Some(above) })
     }
 
-    /// Returns what was read from the reference and what could not be read; `None` if the reference is an index, which was read when it was
-    /// built.
+    /// Returns the data that was read from the reference, and the rows and files that could not be read; `None` if the reference is an
+    /// index, which was read when it was built.
     pub fn read(&self) -> Option<OtherInput> {
         self.read.clone()
     }

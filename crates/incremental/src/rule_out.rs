@@ -25,7 +25,7 @@ use dupsift_spill::shuffle::{AtomicBits, Ranks, Records, Sorted, Writer};
 /// A run with more bytes than this is read in slices that threads share.
 const LARGE_RUN: u64 = 4 << 20;
 const SLICES: usize = 16;
-/// This many batch documents are held in memory while the indexed ones in a window are compared with them.
+/// This many batch documents are held in memory while the indexed documents in a window are compared with them.
 const AT_ONCE: usize = 1024;
 
 /// Rules out indexed documents for one algorithm.
@@ -121,8 +121,8 @@ impl RulingOut<'_> {
 pub struct Windows<'w> {
     sharing: &'w AtomicBits,
     windows: Writer<'w>,
-    /// For each group in the partition, up to the last one found in the index: whether the index has the group. Several folders of rows may
-    /// have it.
+    /// For each group in the partition, up to the last one found in the index: whether the index has the group. Several row folders may
+    /// contain the same group.
     shared: Vec<bool>,
 }
 
@@ -173,7 +173,7 @@ impl Judging<'_, '_> {
         let (next_doc, count) = (scan.numbered.next_doc, (rows.len() / layout.width()) as u64);
         let docs = || rows.chunks_exact(layout.width()).map(|row| IndexDoc(layout.decode(row).doc));
         let key = rows.get(..layout.width()).map_or(0, |row| layout.decode(row).key);
-        // If the number of comparisons is limited, which ones are made depends on all rows.
+        // If the number of comparisons is limited, all rows together determine which comparisons are made.
         let all = count * (count - 1) / 2 <= max_candidates;
         if !all || !bound.judges_each(key, count) {
             docs().filter(|&doc| doc < next_doc).for_each(|doc| _ = self.met.set(doc.as_usize()));

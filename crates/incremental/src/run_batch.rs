@@ -123,7 +123,7 @@ pub fn matched(
 /// States why a run is matched against an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// To add the batch to it.
+    /// To add the batch to the index.
     Append,
     /// As a reference, which is not changed.
     Reference,
@@ -131,8 +131,8 @@ pub enum Purpose {
     Files,
 }
 
-/// Returns a hash that identifies the content of an index, for the saved state of a run. For a temporary index, it covers only what follows
-/// from the reference files and the options.
+/// Returns a hash that identifies the content of an index, for the saved state of a run. For a temporary index, it covers only data that
+/// depends on the reference files and the options.
 fn matched_line(manifest: Option<&Manifest>, purpose: Purpose) -> Result<String> {
     let mut manifest = manifest.cloned().unwrap_or_default();
     if purpose == Purpose::Files {
@@ -156,7 +156,8 @@ fn contents(options: &RunOptions, inputs: &Inputs, progress: &Progress, cancel: 
     }
 }
 
-/// Runs once over the complete files. Repeats with more room before the batch if more indexed documents join it than expected.
+/// Runs once over the complete files. Repeats the run with more document numbers reserved before the batch if more indexed documents take
+/// part than expected.
 fn attempt(
     session: &Session<'_>,
     stage: &Stage,
@@ -208,7 +209,7 @@ struct Matching<'m> {
     job: &'m Job<'m>,
     joining: Joining<'m>,
     earlier: Kept<'m>,
-    /// The keys by which documents in the batch are matched, by label.
+    /// The keys that documents in the batch are matched by, with their labels.
     keys: Vec<(String, Keys)>,
     /// The keys of exact copies.
     copy_keys: Option<Keys>,
@@ -329,8 +330,8 @@ fn index_report(
     }
 }
 
-/// Returns the earlier batches that the indexed documents came from; `None` for a reference that is not an index, because its batches mean
-/// nothing to the user.
+/// Returns the earlier batches that the indexed documents came from; `None` for a reference that is not an index, because the batches of a
+/// temporary index are internal.
 fn matched_batches(manifest: Option<&Manifest>, session: &Session<'_>) -> Option<Vec<MatchedBatch>> {
     let indexed = session.indexed.as_ref()?;
     let met = manifest?.batches.iter().map(|batch| {

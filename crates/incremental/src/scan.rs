@@ -13,7 +13,7 @@ use dupsift_spill::shuffle::{Records, Sorted};
 
 /// Processes the indexed documents that share a key with the batch, on one thread.
 pub trait Shared: Send {
-    /// Processes a row whose key is the group with that number.
+    /// Processes a row whose key is the group with this number.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

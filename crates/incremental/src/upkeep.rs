@@ -64,7 +64,7 @@ pub fn info(dir: &Path) -> Result<Held> {
     Ok(Held { manifest, rows_bytes, text_bytes })
 }
 
-/// Compares all files with their recorded checksums, and returns the number of files and their bytes. Nothing is changed.
+/// Compares all files with their recorded checksums, and returns the number of files and their total size in bytes. Nothing is changed.
 ///
 /// # Errors
 /// Returns the errors of [`info`], or [`Error::Damaged`] with the first file that differs.
@@ -100,9 +100,9 @@ pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> 
     Ok((before, index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len())))
 }
 
-/// Returns the position of the first of eight neighbors of similar size: the largest has at most twice the mean. So a row is rewritten only
-/// when its folder becomes at least four times as large. If sizes vary and there are many folders, the smallest neighbors are merged. The
-/// last batch is never merged, because it may be recomputed.
+/// Returns the position of the first of eight neighbors of similar size: the largest is at most twice the mean size. So a row is rewritten
+/// only when its folder becomes at least four times as large. If sizes vary and there are many folders, the smallest neighbors are merged.
+/// The last batch is never merged, because it may be recomputed.
 fn mergeable(manifest: &Manifest) -> Option<usize> {
     let older = &manifest.rows[..manifest.rows.len().saturating_sub(1)];
     mergeable_of(&older.iter().map(|rows| rows.files.iter().map(|file| file.bytes).sum()).collect::<Vec<u64>>())
@@ -203,7 +203,7 @@ pub fn restore(dir: &Path, generation: u64) -> Result<Restored> {
     dupsift_index::restore(dir, generation, state)
 }
 
-/// Passes each document with which the index stores a text to `each`, together with its id.
+/// Calls `each` with every document that the index stores a text with, and with its id.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, or an error from `each`.

@@ -1,4 +1,4 @@
-//! Writes the folders and files of an index, and makes them durable before anything names them.
+//! Writes the folders and files of an index, and makes them durable before anything refers to them.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
@@ -30,7 +30,7 @@ pub struct Named {
     pub xxh3: String,
 }
 
-/// Returns whether that name is valid for a folder of that kind: a letter and a number, as in `b-00000031`.
+/// Returns whether a name is valid for a folder of this kind: a letter and a number, as in `b-00000031`.
 pub fn is_folder(kind: &str, name: &str) -> bool {
     let letter = match kind {
         BATCHES => "b",
@@ -56,7 +56,7 @@ pub fn names(dir: &Path) -> Result<Vec<String>> {
 /// Prefix and suffix of a file name while the file is written.
 const UNFINISHED: (&str, &str) = (".", ".unfinished");
 
-/// Writes a file atomically under its name in the folder, and makes both durable.
+/// Writes a file atomically under its name in the folder, and makes the file and the folder durable.
 ///
 /// # Errors
 /// Returns [`Error::Io`].

@@ -68,7 +68,7 @@ pub struct Generations {
     pub manifests: Vec<Manifest>,
     /// The generation that a run was about to publish.
     pub intended: Option<Manifest>,
-    /// The generation that a guard holds back, whichever one it follows.
+    /// The generation that a guard holds back, regardless of which generation it follows.
     pub held: Option<Manifest>,
 }
 
@@ -89,7 +89,7 @@ impl Generations {
     /// Reads all generations in an index folder; an empty or missing folder has none.
     ///
     /// # Errors
-    /// Returns [`Error::DamagedIndex`] if one of them is missing or cannot be read, and [`Error::Usage`] if one has another format.
+    /// Returns [`Error::DamagedIndex`] if one of them is missing or cannot be read, and [`Error::Usage`] if one has a different format.
     pub fn read(dir: &Path) -> Result<Generations> {
         settled(|| {
             let listed = Listed::of(dir)?;
@@ -111,7 +111,7 @@ impl Generations {
     /// Reads the newest generation and the one that a run was about to publish: all that a reader needs.
     ///
     /// # Errors
-    /// Returns the errors of [`Generations::read`], for these two.
+    /// Returns the errors of [`Generations::read`], for these two generations.
     pub fn newest(dir: &Path) -> Result<(Option<Manifest>, Option<Manifest>)> {
         settled(|| {
             let listed = Listed::of(dir)?;
@@ -180,7 +180,7 @@ pub(super) fn intend(dir: &Path, next: &Manifest) -> Result<()> {
     write_durably(dir, &intent_name(next.generation), &encode(next)?)
 }
 
-/// Writes a generation under its name, replaces an existing one, and makes it durable.
+/// Writes a generation under its name, replacing an existing file, and makes it durable.
 pub(super) fn write(dir: &Path, manifest: &Manifest) -> Result<()> {
     write_durably(dir, &manifest_name(manifest.generation), &encode(manifest)?)
 }
@@ -200,7 +200,7 @@ pub(super) fn come_true(dir: &Path, next: &Manifest) -> Result<()> {
     Ok(())
 }
 
-/// Makes the intended generation the held one and replaces an earlier one.
+/// Makes the intended generation the held one, and replaces an earlier held generation.
 pub(super) fn hold(dir: &Path, next: &Manifest) -> Result<()> {
     rename(dir, &intent_name(next.generation), HELD)
 }
@@ -212,7 +212,7 @@ pub(super) fn record(dir: &Path, generation: u64) -> Result<()> {
 }
 
 /// Removes these manifests, these intents and, if `held`, the held generation, in this order and with the oldest manifest first. The
-/// remaining ones then form a sequence without gaps, whenever the process ends.
+/// remaining generations then form a sequence without gaps, no matter when the process ends.
 pub(super) fn remove(dir: &Path, manifests: &[u64], intents: &[u64], held: bool) -> Result<()> {
     let files = manifests.iter().map(|&number| manifest_name(number));
     let files = files.chain(intents.iter().map(|&number| intent_name(number))).chain(held.then(|| HELD.to_owned()));
@@ -259,7 +259,7 @@ fn intent_name(generation: u64) -> String {
     format!("{INTENT}{generation:08}{ENDING}")
 }
 
-/// Returns the number in the name of a manifest or an intent, which has only one spelling.
+/// Returns the number in the name of a manifest or an intent. Each number has only one spelling.
 fn number(name: &str, prefix: &str) -> Option<u64> {
     let number = name.strip_prefix(prefix)?.strip_suffix(ENDING)?.parse().ok()?;
     (number < MOST && name == format!("{prefix}{number:08}{ENDING}")).then_some(number)
@@ -282,7 +282,7 @@ fn recorded(dir: &Path) -> Result<Option<u64>> {
     Ok(recorded.filter(|it| it.xxh3 == checksum_of(it.generation)).map(|it| it.generation))
 }
 
-/// Repeats the work as long as a file that was listed has disappeared, because writers rename files.
+/// Repeats the work while a listed file has disappeared, because writers rename files.
 fn settled<T>(work: impl Fn() -> Result<T>) -> Result<T> {
     let mut attempt = 0;
     loop {
@@ -457,7 +457,7 @@ mod tests {
         come_true(folder.path(), &later).unwrap();
         let says = format!("has format {}, and this version reads {FORMAT}", FORMAT + 1);
         assert!(said(folder.path()).contains(&says));
-        // A manifest with another format, whose fields this version cannot read.
+        // A manifest with a different format, whose fields this version cannot read.
         let path = folder.path().join("manifest-00000001.json");
         fs::write(&path, r#"{"manifest": {"format": 3, "dupsift": "0.0.9"}, "xxh3": ""}"#).unwrap();
         assert!(said(folder.path()).contains("has format 3"));

@@ -19,14 +19,14 @@ pub(super) struct Lock {
     pub made: Option<MadeFolders>,
 }
 
-/// Keeps writers from removing files while the value lives. Returns `None` if the file system does not support locks; then a reader is
-/// protected only because old generations are kept. The folder is opened for this, and nothing is written.
+/// Keeps writers from removing files while the returned file is open. Returns `None` if the file system does not support locks; then a
+/// reader is protected only because old generations are kept. The folder is opened for locking, and nothing is written.
 pub(super) fn hold_files(dir: &Path) -> Option<File> {
     let folder = File::open(dir).ok()?;
     folder.lock_shared().is_ok().then_some(folder)
 }
 
-/// Keeps readers from starting while the value lives. Returns `None` if there is a reader.
+/// Keeps readers from starting while the returned file is open. Returns `None` if there is a reader.
 pub(super) fn no_reader(dir: &Path) -> Option<Option<File>> {
     let Ok(folder) = File::open(dir) else { return Some(None) };
     match folder.try_lock() {

@@ -1,7 +1,7 @@
-//! Defines the manifest, which describes the content of an index: one file per generation, with a checksum over all of it.
+//! Defines the manifest, which describes the content of an index: one file per generation, with a checksum of the complete content.
 //!
-//! A generation is either complete or missing: one rename gives its file the final name, and everything that it names is durable before
-//! that (see [`Generations`](super::Generations)).
+//! A generation is either complete or missing: one rename gives its file the final name, after all files that it names are durable (see
+//! [`Generations`](super::Generations)).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,11 +23,11 @@ const MOST: u64 = 1 << 60;
 /// Describes the content of an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// [`FORMAT`].
+    /// The format version, [`FORMAT`].
     pub format: u32,
-    /// Increases by one with every change.
+    /// The generation number, which increases by one with every change.
     pub generation: u64,
-    /// The version of the program that wrote it.
+    /// The version of the program that wrote the manifest.
     pub dupsift: String,
     /// The settings that signatures depend on, one per line. A batch can be matched only if it has the same lines.
     pub recipe: Vec<Line>,
@@ -35,7 +35,7 @@ pub struct Manifest {
     pub documents_planned: u64,
     /// The folder with the statistics and models, below `statistics/`.
     pub statistics: String,
-    /// The files in it; manifests of earlier versions do not name them.
+    /// The files in the statistics folder; manifests from earlier versions do not list them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub statistics_files: Vec<Named>,
     /// The number of the next document.
@@ -62,17 +62,17 @@ pub struct Line {
 /// Describes a batch.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Batch {
-    /// The name that the user chose.
+    /// The name of the batch.
     pub name: String,
-    /// Its folder, below `batches/`.
+    /// The folder of the batch, below `batches/`.
     pub folder: String,
-    /// The number of its first document.
+    /// The number of the batch's first document.
     pub first_doc: u64,
-    /// The number of its rows, including rejected ones and copies, and therefore of its document numbers.
+    /// The number of rows in the batch, including rejected rows and copies; each row has a document number.
     pub rows: u64,
-    /// The number of texts that it added.
+    /// The number of texts that the batch added.
     pub texts: u64,
-    /// A hash of its input files: their names, sizes, ends and rows.
+    /// A hash of the batch's input files: their names, sizes, ends and rows.
     pub inputs: String,
     /// A hash of the file system metadata of the input files.
     #[serde(default)]
@@ -80,21 +80,21 @@ pub struct Batch {
     /// A hash of the content that was read, used if the metadata differs.
     #[serde(default)]
     pub contents: String,
-    /// The output of its run.
+    /// The output of the batch's run.
     pub out: PathBuf,
-    /// The generation that it was matched against.
+    /// The generation that the batch was matched against.
     pub read_generation: u64,
-    /// The generation that added it.
+    /// The generation that added the batch.
     pub generation: u64,
-    /// Identifies this publication of the batch: its output has the same value in its record, and no other output does.
+    /// Identifies this publication of the batch: the record of its output has the same value, and no other record does.
     pub publication: String,
-    /// The number of its exact copies of indexed documents.
+    /// The number of exact copies of indexed documents in the batch.
     pub seen: u64,
-    /// The number of its documents that have a text.
+    /// The number of documents in the batch that have a text.
     pub used: u64,
-    /// Candidate pairs per algorithm.
+    /// The number of candidate pairs per algorithm.
     pub candidates: BTreeMap<String, u64>,
-    /// Its parts, in document order.
+    /// The document files of the batch, in document order.
     pub parts: Vec<Part>,
 }
 
@@ -103,9 +103,9 @@ pub struct Batch {
 pub struct Part {
     /// The file.
     pub file: Named,
-    /// The checksums of its blocks.
+    /// The file with the checksums of its blocks.
     pub sums: Named,
-    /// The number of its first document; the others follow, one per row.
+    /// The number of the first document in the file; the other documents follow, one per row.
     pub first_doc: u64,
     /// The number of rows.
     pub rows: u64,
@@ -118,7 +118,7 @@ pub struct Rows {
     pub folder: String,
     /// The number of the first document that may have rows here.
     pub first_doc: u64,
-    /// The number after the last one.
+    /// The number after the last document.
     pub end_doc: u64,
     /// The files, one per algorithm.
     pub files: Vec<Named>,
@@ -201,14 +201,14 @@ impl Manifest {
         format!("{:032x}", hash128(files.chain(batches).collect::<String>().as_bytes()))
     }
 
-    /// Returns the folders that contain its files: the kind and the name of each folder.
+    /// Returns the folders that contain the index's files: the kind and the name of each folder.
     pub fn folders(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let statistics = Some(&*self.statistics).filter(|name| !name.is_empty()).map(|name| (STATISTICS, name));
         let batches = self.batches.iter().map(|batch| (BATCHES, &*batch.folder));
         statistics.into_iter().chain(batches).chain(self.rows.iter().map(|rows| (ROWS, &*rows.folder)))
     }
 
-    /// Returns its files: the kind of folder, the folder's name, and the file.
+    /// Returns the index's files: the kind of folder, the folder's name, and the file.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &str, &Named)> {
         let documents = self.batches.iter().flat_map(|batch| {
             let files = batch.parts.iter().flat_map(|part| [&part.file, &part.sums]);
@@ -236,7 +236,7 @@ impl Manifest {
         self.forgotten.iter().map(|[from, to]| to - from).sum()
     }
 
-    /// Returns how the recipe of this index differs from another one, one line each.
+    /// Returns the differences between the recipe of this index and another recipe, one per line.
     pub fn differences(&self, here: &[Line]) -> Vec<String> {
         let find =
             |lines: &[Line], name: &str| lines.iter().find(|line| line.name == name).map(|line| line.value.clone());

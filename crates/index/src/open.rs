@@ -38,8 +38,8 @@ pub enum State {
 
 impl Index {
     /// Opens an index for changes and creates it if the folder is missing or empty. Waits while another process holds the lock. If a
-    /// process died while it was publishing, its changes are completed if `published` finds its output, and removed otherwise. A folder
-    /// that was created for a new index is removed on drop if nothing was published.
+    /// process died while it was publishing, its changes are completed if `published` finds that its output is complete, and removed
+    /// otherwise. A folder that was created for a new index is removed on drop if nothing was published.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the folder contains other files, [`Error::DamagedIndex`], [`Error::Io`], or an error from `published`.
@@ -177,13 +177,13 @@ impl Index {
         Ok(known.held.filter(|held| held.generation == number + 1))
     }
 
-    /// Discards the batch that is held back, because another one replaces it.
+    /// Discards the batch that is held back, because another batch replaces it.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
     pub fn hold_none(&self) -> Result<()> {
         if let Some(held) = Generations::read(&self.dir)?.held {
-            // First remove what only the held batch names: a folder that no generation names has no owner.
+            // First remove the folders that only the held batch names: a folder that no generation refers to has no owner.
             self.sweep_but(Some(held.generation))?;
         }
         Ok(())
@@ -199,7 +199,7 @@ impl Index {
         manifest.statistics_files.iter().try_for_each(|file| check(&folder, file))
     }
 
-    /// Checks that the files that a generation names exist and have the recorded sizes.
+    /// Checks that all files of a generation exist and have the recorded sizes.
     ///
     /// # Errors
     /// Returns [`Error::DamagedIndex`] with the first file that is missing or has a different size.
@@ -217,7 +217,8 @@ impl Index {
         })
     }
 
-    /// Compares every file that the newest generation names with its recorded checksum. Returns the number of files and their bytes.
+    /// Compares every file that the newest generation names with its recorded checksum. Returns the number of files and their total size in
+    /// bytes.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] with the first file that differs.

@@ -1,5 +1,5 @@
 //! Writes and reads document files: one row per document number, in order, so that the number alone locates a document. The text is null if
-//! it is stored with an earlier document, or if the document has none.
+//! it is stored with an earlier document, or if the document has no text.
 //!
 //! Texts are stored in small pages that can be read separately, so a lookup of a few documents reads little more than their texts.
 
@@ -25,9 +25,9 @@ use dupsift_core::safe_fs::{self, private};
 
 /// The column with texts.
 pub const TEXT: &str = "text";
-/// The column with 128-bit hashes of everything that the algorithms read of a document.
+/// The column with 128-bit hashes of everything that the algorithms read from a document.
 pub const COPY_HASH: &str = "copy_hash";
-/// The column with the documents that others were removed in favor of.
+/// The column with the kept document that the document in the row was removed in favor of.
 pub const KEPT_DOC: &str = "kept_doc";
 
 /// Bytes in a page.
@@ -57,7 +57,7 @@ pub struct PartWriter {
     path: PathBuf,
     writer: ArrowWriter<Summing>,
     rows: u64,
-    /// Whether the checksums of its blocks are written next to it.
+    /// Whether the checksums of the file's blocks are written next to the file.
     is_kept: bool,
 }
 

@@ -7,19 +7,19 @@ use serde::{Deserialize, Serialize};
 pub struct IndexReport {
     /// The index folder.
     pub folder: String,
-    /// A hash of the index content before the run, by which a reader recognizes the index. Empty in earlier records.
+    /// A hash of the index content before the run, which identifies the index. Empty in earlier records.
     #[serde(default)]
     pub identity: String,
     /// The name of the batch.
     pub batch: String,
-    /// Identifies this publication of the batch, by which the index recognizes its output; empty if nothing was added.
+    /// Identifies this publication of the batch, so that the index can recognize the output; empty if nothing was added.
     #[serde(default)]
     pub publication: String,
     /// The generation that contains this batch.
     pub generation: u64,
     /// The generation that the batch was matched against; 0 for none.
     pub read_generation: u64,
-    /// The number of the batch's first row: `doc` is numbered continuously over all batches in all tables.
+    /// The document number of the batch's first row. In all tables, `doc` is numbered continuously across batches.
     pub first_doc: u64,
     /// The number of indexed documents that take part.
     pub indexed: u64,
@@ -40,10 +40,10 @@ pub struct IndexReport {
 /// Describes an earlier batch that this batch matches.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct MatchedBatch {
-    /// The batch name that the user chose.
+    /// The name of the batch.
     pub name: String,
-    /// The number of its first row.
+    /// The document number of the batch's first row.
     pub first_doc: u64,
-    /// The number of its documents that take part.
+    /// The number of documents in the batch that take part.
     pub documents: u64,
 }

@@ -24,8 +24,8 @@ pub struct Restored {
 /// held batch, and the files that only these name. Documents that a readable later generation forgot stay forgotten.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if that generation cannot be read, if one of its files is missing, or if another process reads the index.
-/// Nothing is changed then.
+/// Returns [`Error::Usage`] if that generation cannot be read, if one of its files is missing, or if another process reads the index. In
+/// these cases, nothing is changed.
 pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result<State>) -> Result<Restored> {
     if !generations::is_index(dir)? {
         return Err(Error::usage(format!("{} is not an index", dir.display())));
@@ -58,8 +58,8 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
     let manifest = forget_again(manifest, later);
     let above: Vec<u64> = gone.iter().copied().filter(|&n| n > manifest.generation).rev().collect();
     let below: Vec<u64> = gone.iter().copied().filter(|&n| n < generation).collect();
-    // The forgotten documents are made durable before the generations that record them are removed, highest first. Whenever the process
-    // ends, the same call finds all of them again.
+    // The forgotten documents are made durable before the generations that record them are removed, highest first. No matter when the
+    // process ends, the same call finds all of them again.
     let mut kept = kept.to_vec();
     if manifest.generation != generation {
         generations::write(dir, &manifest)?;
@@ -97,8 +97,8 @@ fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<Stat
     }
 }
 
-/// Returns the following generation, which also forgets what later generations forgot in batches that both have; returns the manifest
-/// unchanged if there is nothing to forget.
+/// Returns the following generation, which also forgets the documents that later generations forgot in batches that both generations have;
+/// returns the manifest unchanged if there is nothing to forget.
 fn forget_again(manifest: Manifest, later: &[Manifest]) -> Manifest {
     let mut next = manifest.clone();
     for one in later {

@@ -30,9 +30,9 @@ impl<'g> Groups<'g> {
     }
 }
 
-/// Passes the rows of these buckets whose group is one of these to `each`, with the number of the group. Returns the bytes read. Pieces
-/// that cannot contain a group are not read. If there are few groups for many rows, most rows of a piece are skipped (galloping: Bentley
-/// and Yao 1976).
+/// Calls `each` with the rows in these buckets whose group is one of these groups, and with the number of the group. Returns the bytes
+/// read. Pieces that cannot contain a group are not read. If there are few groups for many rows, most rows of a piece are skipped
+/// (galloping: Bentley and Yao 1976).
 ///
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Damaged`] if a piece of the run was changed after it was written, or an error from `each`.

@@ -1,8 +1,8 @@
 //! Stores the checksums of a file's blocks in a separate file next to it: `part-000000.parquet` and `part-000000.sums`.
 //!
 //! The parquet crate (60.1) writes no page checksums, and these would not cover headers, footers and page indexes. So no byte of a document
-//! file reaches a decoder before its block is compared with its checksum. A reader that needs a few documents reads a few blocks, and the 4
-//! bytes of checksum for each.
+//! file reaches a decoder before its block is compared with its checksum. A reader that needs a few documents reads a few blocks, and a
+//! 4-byte checksum for each block.
 //!
 //! ```text
 //! offset
@@ -46,7 +46,7 @@ struct Head {
     magic: [u8; 8],
     /// Bytes of the file.
     bytes: U64,
-    /// CRC-32 of the bytes before.
+    /// CRC-32 of the preceding bytes.
     checksum: U32,
 }
 
@@ -62,12 +62,12 @@ impl Head {
     }
 }
 
-/// Returns the path of the checksums of a file.
+/// Returns the path of the file with a file's checksums.
 pub fn sums_of(path: &Path) -> PathBuf {
     path.with_extension("sums")
 }
 
-/// Returns the checksum of a numbered block or group, before its first byte.
+/// Returns the initial checksum state for the block or group with this number.
 fn begun(number: u64) -> crc32fast::Hasher {
     let mut checksum = crc32fast::Hasher::new();
     checksum.update(&number.to_le_bytes());
@@ -96,7 +96,7 @@ impl Summing {
         Summing { file, sums: Vec::new(), block: begun(0), filled: 0, bytes: 0 }
     }
 
-    /// Writes the checksums next to the complete file at that path.
+    /// Writes the checksums next to the complete file at this path.
     ///
     /// # Errors
     /// Returns [`Error::Io`].

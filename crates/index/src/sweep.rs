@@ -54,7 +54,7 @@ impl Index {
         self.sweep_known(&mut Generations::read(self.dir())?, held_goes)
     }
 
-    /// Does the same for generations that were already read, and leaves the kept ones in `known`.
+    /// Works like `sweep_but` for generations that were already read, and leaves the kept generations in `known`.
     fn sweep_known(&self, known: &mut Generations, held_goes: Option<u64>) -> Result<()> {
         let next = known.number() + 1;
         let (held, given_up) = match known.held.take() {
@@ -62,7 +62,7 @@ impl Index {
             other => (None, other),
         };
         let split = known.manifests.len().saturating_sub(KEPT);
-        // Nobody reads what was never published, but a reader may use an earlier generation.
+        // Nobody reads files that were never published, but a reader may use an earlier generation.
         let alone = if split > 0 { no_reader(self.dir()) } else { None };
         let (old, kept) = known.manifests.split_at(if alone.is_some() { split } else { 0 });
         let needed: BTreeSet<(&str, &str)> = kept.iter().chain(&held).flat_map(Manifest::folders).collect();
@@ -80,7 +80,7 @@ impl Index {
         Ok(())
     }
 
-    /// Warns about folders that no generation names. This program never leaves any, so they are not removed.
+    /// Warns about folders that no generation names. This program never leaves such folders, so they are not removed.
     fn warn_of_strangers(&self, known: &Generations) -> Result<()> {
         let named: BTreeSet<(&str, &str)> =
             known.manifests.iter().chain(&known.held).flat_map(Manifest::folders).collect();

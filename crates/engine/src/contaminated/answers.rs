@@ -12,13 +12,13 @@
 
 use dupsift_files::tables::lists::of_json;
 
-/// Precedes the final answer in a worked solution.
+/// Marks the final answer in a worked solution.
 const FINAL: &str = "####";
 
-/// Holds the answers and choices of an item as read.
+/// Holds the answers and choices of an item before they are interpreted.
 #[derive(Debug, Default)]
 pub struct Given {
-    /// The value of the answer column, or the values in its list; each one is a correct answer.
+    /// The value of the answer column, or the values in its list; each value is a correct answer.
     values: Vec<String>,
     choices: Vec<String>,
 }
@@ -28,7 +28,7 @@ pub struct Given {
 pub enum Meaning {
     /// Answers are texts.
     Texts,
-    /// Answers are letters, or positions in the choices, counted from this number.
+    /// Answers are letters, or positions in the list of choices. Positions are counted from this number.
     PositionsFrom(usize),
 }
 
@@ -50,7 +50,7 @@ impl Given {
         Given { values, choices }
     }
 
-    /// Returns the bytes of all texts.
+    /// Returns the total size of all texts in bytes.
     pub fn bytes(&self) -> u64 {
         self.values.iter().chain(&self.choices).map(|text| text.len() as u64).sum()
     }
@@ -79,7 +79,7 @@ impl Given {
 }
 
 impl Meaning {
-    /// Returns how the answers of a set are interpreted: as positions, if most answers of items with choices are.
+    /// Returns how the answers of a set are interpreted: as positions if most items with choices have a position as their answer.
     pub fn of<'g>(set: impl Iterator<Item = &'g Given>) -> Meaning {
         let (mut positions, mut others, mut first, mut last) = (0, 0, false, false);
         for Given { values, choices } in set.filter(|given| !given.choices.is_empty()) {
@@ -122,7 +122,7 @@ mod tests {
         Given::new(Some(answer), choices.iter().map(|choice| (*choice).to_owned()).collect())
     }
 
-    /// Returns the first text of the answer of each item in a set.
+    /// Returns the first answer text of each item in a set.
     fn texts(set: &[(&str, &[&str])]) -> Vec<Option<String>> {
         let set: Vec<Given> = set.iter().map(|(answer, choices)| given(answer, choices)).collect();
         let meaning = Meaning::of(set.iter());

@@ -7,12 +7,12 @@ use dupsift_core::error::Result;
 use dupsift_passages::cut_out;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
-/// Bytes of a range to cut: its first byte, and the byte after its last.
+/// Size in bytes of a stored range to cut: the position of its first byte and the position after its last byte.
 const PLACE: usize = 8;
 
-/// Holds what happens to each document.
+/// Holds the decision for each document.
 pub struct Fates {
-    /// Contaminated documents: the score of an item reaches the threshold.
+    /// Contaminated documents, in which the score of an item reaches the threshold.
     pub contaminated: AtomicBits,
     /// Contaminated documents that are removed.
     pub removed: AtomicBits,

@@ -5,19 +5,19 @@ use dupsift_contamination::Item;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Records, Shuffle, Sorted, Writer};
 
-/// Bytes of a row: document, item, first token, offset and length of the rest.
+/// Bytes of a row: document, item, first token, and the offset and length of the span's other data.
 const ROW: usize = 28;
-/// Leading bytes of a row that identify document and item.
+/// Leading bytes of a row that identify the document and the item.
 const GROUP: usize = 12;
-/// Bytes of the numbers at the start of the rest.
+/// Bytes of the numbers at the start of the span's other data.
 const NUMBERS: usize = 8;
 
 /// Holds a span of a document as found by the search.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// The first token, and the one after the last.
+    /// The position of the first token, and the position after the last token.
     pub tokens: [u32; 2],
-    /// The n-grams of the item in the span.
+    /// The number of n-grams that the item and the span share.
     pub grams: u32,
     /// The tokens of the item that the span covers.
     pub covered: Vec<u64>,
@@ -65,7 +65,7 @@ impl Finding {
     }
 }
 
-/// Holds all spans, by document and item.
+/// Holds all spans, grouped by document and item.
 pub struct Found {
     rows: Sorted,
     rest: FrozenHeap,
@@ -77,7 +77,7 @@ impl Found {
         self.rows.rows()
     }
 
-    /// Returns the bytes of the temporary files.
+    /// Returns the size of the temporary files in bytes.
     pub fn bytes(&self) -> u64 {
         self.rows.spilled_bytes() + self.rest.bytes().len() as u64
     }

@@ -1,4 +1,4 @@
-//! The command `contaminated`: which documents of a corpus contain items of an evaluation set.
+//! Implements the `contaminated` command, which finds the documents in a corpus that contain items from an evaluation set.
 //!
 //! ```text
 //! answers   Turns positions in a list of choices into texts.
@@ -35,7 +35,7 @@ pub use run::{check, contaminated};
 pub const LISTED: f64 = 0.5;
 /// The lowest score at which an item counts as found nearly complete.
 pub const NEARLY: f64 = 0.8;
-/// An item in more documents than this is public.
+/// An item that occurs in more documents than this is public.
 pub const PUBLIC: u64 = 100;
 /// Characters of a span, and of an item's text, that tables show.
 pub const SHOWN: usize = 500;
@@ -45,14 +45,14 @@ pub const SHOWN: usize = 500;
 pub struct ItemColumn {
     /// The name of the column.
     pub name: String,
-    /// Whether it is required.
+    /// Whether the column is required.
     pub required: bool,
 }
 
-/// Holds the options of a search for contamination, in addition to those of every run.
+/// Holds the options of a search for contamination, in addition to the options of every run.
 #[derive(Clone)]
 pub struct ContaminatedOptions {
-    /// Columns, resources and the corpus.
+    /// The options for columns, resources and the corpus.
     pub run: RunOptions,
     /// Files, folders or globs of the evaluation set.
     pub against: Vec<String>,
@@ -66,7 +66,7 @@ pub struct ContaminatedOptions {
     pub answer: ItemColumn,
     /// The column with the names of evaluation sets; for a row without a name, the file name is used.
     pub suite: ItemColumn,
-    /// Tokens of an n-gram.
+    /// The number of tokens in an n-gram.
     pub ngram: u32,
     /// The lowest score at which a document is contaminated.
     pub threshold: f64,

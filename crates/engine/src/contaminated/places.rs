@@ -23,27 +23,27 @@ const BESIDE: usize = 80;
 /// Holds a span of a listed document.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Place {
-    /// The item.
+    /// The item that the span belongs to.
     pub item: Item,
     /// The score of the span, as written to tables.
     pub score: f32,
-    /// Whether it is the item's best span in the document.
+    /// Whether this is the item's best span in the document.
     pub is_best: bool,
-    /// The first token, and the one after the last.
+    /// The position of the first token, and the position after the last token.
     pub tokens: [u32; 2],
-    /// The n-grams of the item in the span.
+    /// The number of n-grams that the item and the span share.
     pub grams: u32,
     /// The tokens of the item that the span covers.
     pub covered: Vec<u64>,
-    /// The number of tokens in its document.
+    /// The number of tokens in the document.
     pub doc_tokens: u32,
-    /// The character positions of its start and end.
+    /// The character positions of the span's start and end.
     pub characters: [u32; 2],
-    /// The same positions in bytes.
+    /// The byte positions of the span's start and end.
     pub bytes: [u32; 2],
-    /// Whether the answer is next to it; `None` if the item has none.
+    /// Whether the item's answer is next to the span; `None` if the item has no answer.
     pub answer_found: Option<bool>,
-    /// The text before it, the beginning of the span, and the text after it.
+    /// The text before the span, the beginning of the span, and the text after the span.
     pub texts: [String; 3],
 }
 
@@ -54,7 +54,7 @@ struct Stored {
     begins: AtomicCells<u64>,
 }
 
-/// Bytes of the length that precedes a document's spans.
+/// Size in bytes of the length field that precedes a document's spans.
 const LENGTH: usize = 8;
 
 fn append(heap: &Heap, begins: &AtomicCells<u64>, doc: u64, spans: &[Place]) -> Result<()> {
@@ -156,7 +156,7 @@ impl<'p> Places<'p> {
     }
 }
 
-/// Lists the spans that are needed from each document: the best one of each item, and all that are cut.
+/// Lists the spans that are needed from each document: each item's best span and all spans that are cut.
 fn list(
     session: &Session<'_>,
     options: &ContaminatedOptions,

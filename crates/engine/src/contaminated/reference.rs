@@ -23,7 +23,7 @@ use dupsift_files::io::{Asked, Want, find_all};
 use dupsift_files::tables::lists::of_json;
 use dupsift_files::tables::{Cell, IdsSeen, TextColumn};
 
-/// The divisor for the memory that the evaluation set may take: a quarter.
+/// The divisor of the memory limit: the evaluation set may use a quarter of it.
 const SHARE: u64 = 4;
 
 /// Bytes that a name or text takes in addition to its characters.
@@ -100,7 +100,7 @@ fn names_of(column: &ItemColumn) -> Vec<String> {
     if names.is_empty() { vec![column.name.clone()] } else { names }
 }
 
-/// Holds the data about an item apart from its tokens.
+/// Holds an item's data except its tokens.
 #[derive(Debug)]
 pub struct Known {
     /// The item's id, or `FILE#ROW`.
@@ -115,18 +115,18 @@ pub struct Known {
 pub struct Reference {
     /// The items to search for.
     pub items: Items,
-    /// Data by item.
+    /// The data of each item except its tokens.
     pub known: Vec<Known>,
     /// The names of the evaluation sets, in order.
     pub suites: Vec<String>,
-    /// The bytes that everything takes during the search.
+    /// The bytes that the evaluation set takes in memory during the search.
     pub bytes: u64,
     /// Rows and files that could not be read.
     pub losses: OtherInput,
 }
 
 impl Reference {
-    /// Returns what is known about an item.
+    /// Returns an item's data except its tokens.
     pub fn known(&self, item: Item) -> &Known {
         &self.known[item as usize]
     }
@@ -143,7 +143,7 @@ struct Read {
 }
 
 impl Read {
-    /// Returns the bytes of everything except the tokens.
+    /// Returns the size of the item in bytes, excluding its tokens.
     fn bytes(&self) -> u64 {
         (self.id.len() + self.text.len()) as u64 + self.answer.bytes() + 3 * A_TEXT
     }
@@ -193,7 +193,7 @@ pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Agai
     Ok(Reference { items: builder.build(), known, suites, bytes, losses })
 }
 
-/// Checks that this many items, the first of `all`, are within their share of the memory.
+/// Checks that the first `items` of `all` items fit into their share of the memory.
 fn within(bytes: u64, memory: u64, items: u64, all: u64) -> Result<()> {
     if bytes <= memory / SHARE {
         return Ok(());

@@ -18,7 +18,7 @@ pub struct ContaminationReport {
     pub dupsift: String,
     /// Files, folders or globs of the evaluation set.
     pub against: Vec<String>,
-    /// Tokens of an n-gram.
+    /// The number of tokens in an n-gram.
     pub ngram: u32,
     /// The lowest score at which a document is contaminated.
     pub threshold: f64,
@@ -32,7 +32,7 @@ pub struct ContaminationReport {
     pub other_inputs: Vec<OtherInputReport>,
     /// Files in the inputs that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    /// Folders below the inputs that were skipped because dupsift wrote them, with the contents of each folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// Rows in all usable files of the corpus.
@@ -46,7 +46,7 @@ pub struct ContaminationReport {
     pub text_bytes: u64,
     /// Items, including public and too short ones.
     pub items: u64,
-    /// The most bytes that the items took in memory.
+    /// The maximum number of bytes that the items took in memory.
     pub item_bytes: u64,
     /// The evaluation sets, by name.
     pub suites: Vec<SuiteReport>,
@@ -80,7 +80,7 @@ pub struct ContaminationReport {
 pub struct SuiteReport {
     /// The name of the evaluation set.
     pub suite: String,
-    /// The number of its items.
+    /// The number of items in the evaluation set.
     pub items: u64,
     /// Items with too few tokens, which are not searched for.
     pub too_short: u64,
@@ -106,7 +106,7 @@ impl SuiteReport {
 /// Records an item and a document that contains it.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct ExampleReport {
-    /// The evaluation set.
+    /// The name of the evaluation set.
     pub suite: String,
     /// The id of the item.
     pub eval_id: String,
@@ -120,7 +120,7 @@ pub struct ExampleReport {
     pub id: String,
     /// The highest score.
     pub score: f64,
-    /// Whether the answer is next to the span; `None` if the item has none.
+    /// Whether the item's answer is next to the span; `None` if the item has no answer.
     pub answer_found: Option<bool>,
     /// The text before the span, the beginning of the span, and the text after it.
     pub texts: [String; 3],

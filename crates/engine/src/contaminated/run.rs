@@ -23,7 +23,7 @@ use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_files::io::Stage;
 
-/// Checks what can be checked before an input is opened.
+/// Runs the checks that need no open input.
 ///
 /// # Errors
 /// See [`crate::job::check()`].

@@ -24,7 +24,7 @@ pub struct Searched {
     pub documents: u64,
     /// Bytes of text.
     pub text_bytes: u64,
-    /// Kinds of ids.
+    /// The kinds of ids in the corpus.
     pub ids_seen: IdsSeen,
     /// Values that count as null.
     pub lost: LostValues,

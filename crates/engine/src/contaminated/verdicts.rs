@@ -11,9 +11,9 @@ use dupsift_core::error::Result;
 /// Counts an item's occurrences after all documents were searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// Documents in which its score is at least [`NEARLY`], and at least [`LISTED`].
+    /// The number of documents in which the item's score is at least [`NEARLY`], and the number in which it is at least [`LISTED`].
     pub documents: [u64; 2],
-    /// Its highest score.
+    /// The item's highest score.
     pub score: f64,
 }
 
@@ -41,9 +41,9 @@ pub struct Verdict<'s> {
     pub item: Item,
     /// The score of the best span.
     pub score: f64,
-    /// The best span; if several are equally good, the first of them.
+    /// The best span, or the first of several equally good spans.
     pub best: &'s Span,
-    /// All spans.
+    /// All spans of the item in the document.
     pub spans: &'s [Span],
 }
 

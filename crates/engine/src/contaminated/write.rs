@@ -27,15 +27,15 @@ const EXAMPLES: usize = 10;
 /// Public items that the page shows.
 const PUBLIC_EXAMPLES: usize = 20;
 
-/// Holds what the tables contain.
+/// Holds counts and examples from the tables.
 pub struct Written {
     /// Rows of `contaminated/`.
     pub found: u64,
-    /// Counts by evaluation set.
+    /// The counts for each evaluation set.
     pub suites: Vec<SuiteReport>,
     /// For each evaluation set, the items with the highest scores.
     pub examples: Vec<ExampleReport>,
-    /// The items in the most documents.
+    /// The items that occur in the most documents.
     pub public: Vec<ExampleReport>,
 }
 
@@ -245,7 +245,7 @@ fn public(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<ExampleReport> 
     public.into_iter().map(example).collect()
 }
 
-/// Writes the corpus without contaminated documents, or without their spans, and the removed documents, as the options select.
+/// Writes the corpus without contaminated documents, or without their spans, and the removed documents, depending on the options.
 ///
 /// # Errors
 /// Returns an error for a damaged file, a full disk or an interruption.

@@ -1,9 +1,9 @@
 //! Divides `--memory`, and computes the minimum and the expected use of a run.
 //!
-//! The guarantee: for any number of threads, anonymous memory stays below the budget + 150 MB (the program itself, and what the allocator
-//! keeps) + 30 times the longest document, counted once. Half of the budget holds rows before they spill to disk; the threads share the
-//! rest for sorting and counting. Parquet pages being read use the half for rows, which spill to make room, and another 32 MiB. Arrays that
-//! grow with the number of documents are in memory-mapped temporary files and are not anonymous.
+//! The guarantee: for any number of threads, anonymous memory stays below the budget + 150 MB (for the program itself and the memory that
+//! the allocator keeps) + 30 times the longest document, counted once. Half of the budget holds rows before they spill to disk; the threads
+//! share the rest for sorting and counting. Parquet pages being read use the half for rows, which spill to make room, and another 32 MiB.
+//! Arrays that grow with the number of documents are in memory-mapped temporary files and are not anonymous.
 
 use bytesize::ByteSize;
 
@@ -21,7 +21,7 @@ const CACHED: u64 = 2 << 20;
 /// The bytes of pages that readers may hold before rows have to make room.
 const PAGES: u64 = 32 << 20;
 
-/// The part of the 150 MB that a page read alone may use; the rest is for the program itself.
+/// The bytes of the 150 MB that a page may use if it is read alone; the rest is for the program itself.
 const OF_THE_CONSTANT: u64 = 110_000_000;
 
 /// Memory in bytes while a table of pages is written: an unfinished row group, rows not yet encoded, a batch, and the tree of a page.
@@ -35,7 +35,7 @@ const A_VALUE_IN_A_TABLE: u64 = 5;
 /// batch, in a page, and compressed.
 const A_LONG_VALUE_IN_A_TABLE: u64 = 3;
 
-/// The guaranteed factor for each byte of the longest document.
+/// The guaranteed maximum number of bytes in memory for each byte of the longest document.
 const A_DOCUMENT: u64 = 30;
 
 /// Holds the shares of the budget.
@@ -78,7 +78,7 @@ impl Budget {
         PAGES / self.threads as u64
     }
 
-    /// Returns how many bytes of pages a piece may have without each page being checked.
+    /// Returns how many bytes of pages a piece may contain before each page has to be checked.
     pub fn small_piece(&self) -> u64 {
         self.pages() / (2 * self.threads as u64)
     }
@@ -94,7 +94,7 @@ impl Budget {
         OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT)).saturating_add(self.memory / 10 * 6)
     }
 
-    /// Returns the smallest budget that is sufficient for such a page.
+    /// Returns the smallest budget that is sufficient for a page of this size.
     pub fn least_for(&self, bytes: u64, longest: u64) -> u64 {
         let besides = OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT));
         let needed = bytes.saturating_sub(besides).div_ceil(6).saturating_mul(10) + 10;
@@ -103,7 +103,7 @@ impl Budget {
     }
 
     /// Returns how many tables of pages are written at a time if a reader holds at most this many bytes of its file, with values of this
-    /// length. They share what the readers together leave of the budget.
+    /// length. The tables share the part of the budget that the readers leave free.
     pub fn tables_of_pages(&self, a_reader: u64, a_value: u64) -> usize {
         let a_table = A_TABLE_OF_PAGES.saturating_add(a_value.saturating_mul(A_VALUE_IN_A_TABLE));
         let fit = |tables: u64| {
@@ -118,13 +118,13 @@ impl Budget {
         longest.saturating_mul(A_DOCUMENT)
     }
 
-    /// Returns whether a row with this many bytes in the columns other than its page can be written to a table of pages, while a reader
-    /// holds `held` bytes of its file. In that case, only one table is written at a time.
+    /// Returns whether a row with this many bytes in all columns except its page can be written to a table of pages, while a reader holds
+    /// `held` bytes of its file. In that case, only one table is written at a time.
     pub fn fits_row(&self, bytes: u64, held: u64) -> bool {
         row_in_a_table(bytes, held) <= self.memory
     }
 
-    /// Returns the smallest budget that is sufficient for such a row.
+    /// Returns the smallest budget that is sufficient for a row of this size.
     pub fn least_for_row(&self, bytes: u64, held: u64) -> u64 {
         let needed = row_in_a_table(bytes, held);
         // The result is rounded up to whole MiB, because it is displayed in MiB.

@@ -22,7 +22,7 @@ pub fn stage_at_hand() -> Option<String> {
     AT_HAND.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-/// Records what one stage did.
+/// Records the rows, time and memory of one stage.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct StageReport {
     /// The name of the stage.
@@ -47,7 +47,7 @@ static TELLS_STAGES: AtomicBool = AtomicBool::new(false);
 /// The shortest stage, in seconds, that is logged; in a small run, the lines of shorter stages would hide everything else.
 const WORTH_A_LINE: f64 = 1.0;
 
-/// Logs each later stage that takes at least a second at INFO, for logs that are read the next morning.
+/// Enables INFO lines for later stages that take at least a second, for logs that are read the next morning.
 pub fn tell_stages() {
     TELLS_STAGES.store(true, Ordering::Relaxed);
 }
@@ -150,7 +150,7 @@ impl Drop for Clock {
         self.sampler.ended.store(true, Ordering::Relaxed);
         if let Some(thread) = self.thread.take() {
             thread.thread().unpark();
-            // A panic of the sampler does not matter to the run.
+            // A panic in the sampler does not affect the run.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! Estimates the progress of a whole job from its legs, whose approximate work is known before it starts.
+//! Estimates the progress of a whole job from its legs, whose approximate work is known before the job starts.
 //!
 //! The current stage determines the leg; each leg has an approximate number of stages. The remaining time follows from the work done since
 //! the first stage began, so a resumed job does not count the work of the earlier run.
@@ -8,11 +8,11 @@ use std::time::Duration;
 /// Describes one of the consecutive parts of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Leg {
-    /// The names of its stages, or the first words of these names.
+    /// The names of the leg's stages, or the first words of these names.
     pub stages: Vec<&'static str>,
     /// The approximate number of stages.
     pub count: usize,
-    /// Its work, in a unit shared by all legs.
+    /// The work of the leg, in a unit shared by all legs.
     pub work: f64,
 }
 
@@ -32,7 +32,7 @@ pub struct Whole {
 pub(super) struct Course {
     legs: Vec<Leg>,
     at: usize,
-    /// Stages entered in this leg.
+    /// The number of stages entered in this leg.
     entered: usize,
     /// The current stage.
     stage: String,
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(place(&mut job, "count", 0.0, 20), (1, None));
         assert_eq!(place(&mut job, "count", 1.0, 80), (1, Some(40)));
         assert_eq!(Course::new(Vec::new()).whole("count", 0.5, Duration::ZERO), None);
-        // A name that begins with another name is a different one.
+        // A name that only begins with the name of a stage is a different name.
         let mut other = course();
         assert_eq!(place(&mut other, "grouping", 0.5, 1).0, 1);
     }

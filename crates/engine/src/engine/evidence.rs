@@ -15,7 +15,7 @@ pub struct Taking {
     begins: AtomicCells<u64>,
 }
 
-/// Partial checkpoints are saved only if any document may take part.
+/// Partial checkpoints are saved only if every document may take part.
 impl Recorder for Taking {
     fn parts(&self) -> Vec<&dyn Recorder> {
         vec![&self.heap, &self.begins]
@@ -23,20 +23,20 @@ impl Recorder for Taking {
 }
 
 impl Taking {
-    /// Starts recording evidence for any of this many documents.
+    /// Starts recording evidence for all of this many documents.
     pub fn of_all(dir: &Path, name: &str, documents: u64) -> Result<Taking> {
         let begins = AtomicCells::new(dir, &format!("{name}-begins"), documents as usize)?;
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: None, begins })
     }
 
-    /// Starts recording evidence for the documents with these bits, in files in the folder; `name` appears in messages.
+    /// Starts recording evidence for the documents whose bits are set in `met`, in files in the folder; `name` appears in messages.
     pub fn new(dir: &Path, name: &str, met: &AtomicBits) -> Result<Taking> {
         let met = Ranks::new(dir, &format!("{name}-ranks"), met)?;
         let begins = AtomicCells::new(dir, &format!("{name}-begins"), met.count() as usize)?;
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: Some(met), begins })
     }
 
-    /// Stores what `write` appends for a participating document; `numbers` is a buffer that the thread reuses.
+    /// Stores the numbers that `write` appends for a participating document; `numbers` is a buffer that the thread reuses.
     pub fn take(&self, doc: u64, numbers: &mut Vec<u64>, write: impl FnOnce(&mut Vec<u64>)) -> Result<()> {
         let Some(rank) = place(&self.met, doc) else { return Ok(()) };
         numbers.clear();
@@ -73,12 +73,12 @@ pub fn let_go<T>(list: &mut Vec<T>) {
     }
 }
 
-/// Returns a document's position among those that take part.
+/// Returns a document's position among the documents that take part.
 fn place(met: &Option<Ranks>, doc: u64) -> Option<usize> {
     met.as_ref().map_or(Some(doc as usize), |met| met.rank(doc as usize))
 }
 
-/// Holds the evidence of one check.
+/// Holds the evidence for one check.
 pub struct Evidence {
     numbers: FrozenHeap,
     met: Option<Ranks>,
@@ -116,7 +116,7 @@ impl Evidence {
         Ok(Evidence { met, numbers: from.heap()?, begins: from.cells()? })
     }
 
-    /// Returns the bytes of the temporary file.
+    /// Returns the size of the temporary file in bytes.
     pub fn bytes(&self) -> u64 {
         self.numbers.bytes().len() as u64
     }

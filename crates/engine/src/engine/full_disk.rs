@@ -1,4 +1,4 @@
-//! Adds to full-disk errors how much more space the run needs and what is saved.
+//! Adds to full-disk errors how much more space the run needs and how much of its work is saved.
 
 use std::path::{Path, PathBuf};
 
@@ -26,7 +26,7 @@ impl Disk {
         self.tell_of(error, expected, goes_on().map(|kept| kept.to_string()))
     }
 
-    /// Works like `tell`; `kept` describes what the process has saved.
+    /// Works like `tell`; `kept` describes the work that the process has saved.
     fn tell_of(&self, error: Error, expected: impl FnOnce() -> Option<u64>, kept: Option<String>) -> Error {
         let Some(code) = error.full() else { return error };
         let way_out = match code {
@@ -38,7 +38,7 @@ impl Disk {
         Error::Full { source: Box::new(error), said: format!("{way_out}; {kept}") }
     }
 
-    /// Describes how much more space is needed if this much is currently free.
+    /// Describes how much more space is needed if `now` bytes are currently free.
     fn needed(&self, expected: Option<u64>, now: Option<u64>) -> String {
         let (folder, size) = (self.folder.display(), |bytes| ByteSize(bytes).to_string());
         let (Some(expected), Some(before), Some(now)) = (expected, self.free, now) else {

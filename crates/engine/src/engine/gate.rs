@@ -1,4 +1,4 @@
-//! Permits to hold bytes: a counting semaphore, so that only a few threads hold large data at a time.
+//! A counting semaphore for bytes in memory, so that only a few threads hold large data at a time.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -11,7 +11,7 @@ pub const LOOK_UP: Duration = Duration::from_millis(100);
 /// Memory of at least this many bytes is returned to the system as soon as it is free.
 const RELEASED: u64 = 2 << 20;
 
-/// Grants this many bytes at a time; a larger request is granted alone.
+/// Grants permits for a limited number of bytes at a time; a request above the limit is granted alone.
 #[derive(Debug)]
 pub struct Gate {
     most: u64,
@@ -19,7 +19,7 @@ pub struct Gate {
     freed: Condvar,
 }
 
-/// Permits holding bytes until it is dropped.
+/// Permits a thread to hold bytes until the permit is dropped.
 #[derive(Debug)]
 pub struct Permit<'g> {
     gate: &'g Gate,

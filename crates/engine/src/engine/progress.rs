@@ -1,7 +1,7 @@
-//! Progress of stages: how much of the work is done, for whatever displays it.
+//! Progress of stages: how much of the work is done, for display.
 //!
-//! A [`Sink`] displays it: bars for a person, log lines for a machine, a callback in another language. Nothing here affects results: a run
-//! with progress writes the same bytes as one without.
+//! A [`Sink`] displays it: bars for a person, log lines for a machine, a callback in a different language. Nothing here affects results: a
+//! run with progress writes the same bytes as one without.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -13,7 +13,7 @@ use super::course::{Course, Leg, Whole};
 /// The minimum time between two events of a stage, except for the first and last one.
 const BETWEEN: Duration = Duration::from_millis(100);
 
-/// Names what a stage counts.
+/// Names the units that a stage counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Documents.

@@ -44,14 +44,14 @@ struct Handed<T> {
     from: Arc<Sent>,
 }
 
-/// Holds the state of what one reader has handed over.
+/// Holds the state of the work that one reader has handed over.
 #[derive(Default)]
 struct Sent {
     left: AtomicUsize,
     failed: Mutex<Option<(usize, Error)>>,
 }
 
-/// Holds bytes, and hands over what it reads.
+/// Holds bytes, and hands over the data that it reads.
 pub struct Reader<'r, T> {
     read_limit: &'r ReadLimit<T>,
     sent: Arc<Sent>,
@@ -134,7 +134,7 @@ impl<T> ReadLimit<T> {
         self.help_until(thread, each, |state| state.readers == 0);
     }
 
-    /// Processes what was handed over until `is_done`, which is called after each change and from time to time.
+    /// Processes work that was handed over until `is_done` returns true; `is_done` is called after each change and from time to time.
     fn help_until<S>(
         &self,
         thread: &mut S,

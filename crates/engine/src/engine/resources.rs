@@ -16,7 +16,7 @@ use dupsift_spill::shuffle::Memory;
 
 /// The number of attempts to start a single thread after several could not be started.
 const ATTEMPTS: usize = 3;
-/// A generous time for threads to end.
+/// More than enough time for threads to end.
 const A_MOMENT: Duration = Duration::from_millis(100);
 
 /// Holds the machine resources that the options request, created once.
@@ -37,8 +37,8 @@ impl Resources {
         Ok(Resources { clock, budget, pool: pool(threads)?, long_documents })
     }
 
-    /// Returns an engine with temporary files in this folder. With `halves`, the rows of shuffles use only half of their share, and
-    /// something else uses the other half.
+    /// Returns an engine with temporary files in this folder. With `halves`, shuffle rows use only half of their share, and the other half
+    /// is left for other data.
     pub fn engine<'e>(
         &'e self,
         halves: bool,

@@ -49,7 +49,7 @@ impl SketchFile {
         (self.cells.len() / self.words.max(1)) as u64
     }
 
-    /// Returns the bytes of the file.
+    /// Returns the size of the file in bytes.
     pub fn bytes(&self) -> u64 {
         self.cells.len() as u64 * 8
     }

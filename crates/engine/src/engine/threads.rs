@@ -84,7 +84,7 @@ impl Engine<'_> {
     }
 
     /// Returns a shuffle whose partitions follow the first 63 bits of each row, big-endian. Read one after the other, the partitions are in
-    /// this order whatever their number, which depends on memory and threads.
+    /// this order regardless of their number, which depends on memory and threads.
     pub fn by_hash(&self, name: &str, width: usize, group_width: usize, rows: u64) -> Result<Shuffle> {
         self.spread(name, width, group_width, rows, Order::Range { below: 1 << 63 }, 8)
     }
@@ -104,7 +104,7 @@ impl Engine<'_> {
         Shuffle::new(spec, self.dir, &self.memory)
     }
 
-    /// Uses several partitions per thread, because their sizes differ.
+    /// Returns the minimum number of partitions: several per thread, because their sizes differ.
     fn least_partitions(&self) -> usize {
         let threads = self.pool.current_num_threads();
         (A_THREAD * threads).min(MANY).max(threads)
@@ -124,7 +124,7 @@ impl Engine<'_> {
     }
 
     /// Works like [`Engine::work`], but starts with a given piece and stops when `may_begin` returns false. Also returns the next piece:
-    /// all before it are done.
+    /// all earlier pieces are done.
     pub fn work_while<S, T: Send>(
         &self,
         pieces: Range<usize>,
@@ -215,7 +215,7 @@ impl Engine<'_> {
         is_long.then(|| self.long_documents.enter(bytes, || self.go_on())).transpose()
     }
 
-    /// Checks that no file was damaged so far.
+    /// Checks that no damaged file was found so far.
     ///
     /// # Errors
     /// Returns the first damaged file, by path.
@@ -227,7 +227,7 @@ impl Engine<'_> {
         }
     }
 
-    /// Checks whether the run may continue; called wherever a step can take long.
+    /// Checks whether the run may continue; called wherever a step can take a long time.
     ///
     /// # Errors
     /// Returns [`Error::Interrupted`] once the run should stop.

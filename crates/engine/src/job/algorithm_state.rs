@@ -50,7 +50,7 @@ pub fn each<'c, S, T>(
 impl<'c> AlgorithmState<'c, Step> {
     /// Returns an algorithm whose latest state was restored.
     pub fn restored(bound: Bound<'c>, chosen: &Chosen, report: AlgorithmReport, now: Step) -> AlgorithmState<'c, Step> {
-        // The verification options may differ from those of the earlier run.
+        // The verification options may differ from the options of the earlier run.
         let verify = bound.verify().map(|check| check.name());
         let report = AlgorithmReport { recipe: chosen.to_string(), verify, ..report };
         AlgorithmState { bound, report, now }
@@ -108,9 +108,9 @@ pub fn chance_collisions(bound: &Bound<'_>, signed: u64) -> Option<f64> {
 pub enum Step {
     /// The algorithm has signed all documents.
     Rows(SignedRows),
-    /// Its rows were compared; the data that its check needs from the documents is still to be read.
+    /// The algorithm's rows were compared; the document data that its check needs is still to be read.
     Met(Met),
-    /// Its pairs were verified.
+    /// The algorithm's pairs were verified.
     Found(Found),
     /// The rules over all pairs were applied.
     Near(Found),
@@ -151,15 +151,15 @@ impl Step {
 
 /// Holds the candidates of one algorithm.
 pub struct Met {
-    /// The algorithm's classes, and pairs of representatives.
+    /// The algorithm's classes, and the pairs of their representatives.
     pub grouped: Grouped,
-    /// The candidate documents whose data is still to be read for the check.
+    /// The candidate documents that still have to be read for the check.
     pub documents: Arc<AtomicBits>,
 }
 
 /// Holds the candidates of one algorithm that passed its checks and rules.
 pub struct Found {
-    /// Pairs of representatives.
+    /// The pairs of class representatives.
     pub pairs: PairList,
     /// The algorithm's own classes, if documents with equal keys are duplicates.
     pub classes: Option<Classes>,

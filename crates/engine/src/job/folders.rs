@@ -1,6 +1,6 @@
-//! Checks that the folders of a run are separate. An output inside another output or inside an index, an index inside an output, or
-//! temporary files inside either would later be removed, read or refused as part of it. Paths are compared after links and `..` are
-//! resolved.
+//! Checks that the folders of a run are separate. Otherwise, an output inside another output or inside an index, an index inside an output,
+//! or temporary files inside either would later be removed, read or refused as part of the outer folder. Paths are compared after links and
+//! `..` are resolved.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -93,7 +93,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
     Ok(())
 }
 
-/// Warns if the result to be replaced is the only one with the documents of a batch that stays in an index.
+/// Warns if the result to be replaced is the only result with the documents of a batch that stays in an index.
 fn warn_of_batch(options: &RunOptions) {
     let record = || -> Option<serde_json::Value> {
         serde_json::from_slice(&safe_fs::read(&options.out.join("run.json"), MOST_JSON).ok()?).ok()

@@ -1,4 +1,4 @@
-//! The guards of a job: they check what [`dupsift_algorithms::stage::guard`] measures and may hold the result back.
+//! The guards of a job: they check the values that [`dupsift_algorithms::stage::guard`] measures, and may hold the result back.
 //!
 //! A result is held back only if it would replace an existing output or if an earlier run is named with `--previous`. On a first run, there
 //! is nothing to lose.
@@ -23,7 +23,7 @@ pub trait Guarded {
     /// Returns the guards that fired.
     fn guards(&self) -> &[GuardReport];
 
-    /// Returns the inputs other than the corpus whose rows were read.
+    /// Returns the inputs, except the corpus, whose rows were read.
     fn other_inputs(&self) -> &[OtherInputReport];
 
     /// Returns whether rows or files of an input other than the corpus could not be read.
@@ -31,7 +31,7 @@ pub trait Guarded {
         self.other_inputs().iter().any(OtherInputReport::is_lossy)
     }
 
-    /// Returns whether a guard fired that would hold back a result that replaces an existing one.
+    /// Returns whether a guard that fired would hold back a result that replaces an existing one.
     fn would_hold(&self) -> bool {
         self.guards().iter().any(|guard| holds(&guard.name))
     }
@@ -101,7 +101,7 @@ pub(crate) fn of_run(
 /// Reads the record of the earlier run that the job is compared with.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if there is no record or if it has another version.
+/// Returns [`Error::Usage`] if there is no record or if it has a different version.
 pub fn previous_run(folder: &Path) -> Result<RunReport> {
     let path = folder.join("run.json");
     let wrong = |why: &dyn Display| {
@@ -127,14 +127,14 @@ fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
     now.algorithms.iter().filter_map(guard).collect()
 }
 
-/// Returns the guard on the amount of text, if it fired. An incremental run reads only new text, of which there may be little, so its text
-/// per document is compared.
+/// Returns the guard on the amount of text, if it fired. An incremental run reads only new text, possibly very little, so its text per
+/// document is compared.
 fn over_text(now: &RunReport, before: &RunReport, is_incremental: bool, factor: u64) -> Option<Fired> {
     let of = |report: &RunReport| TextCounts { bytes: report.documents.text_bytes, documents: report.documents.used };
     shrunk(of(now), of(before), is_incremental, factor)
 }
 
-/// Returns the guards that fired on the input, and `others`.
+/// Returns the guards that fired on the input, together with `others`.
 pub fn of_reading(
     session: &Session<'_>,
     stage: &Stage,

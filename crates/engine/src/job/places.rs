@@ -34,7 +34,7 @@ impl RunReport {
     }
 
     /// Returns the current path of a file or folder that an option names, for a result that is in `dir`: the recorded path if it exists,
-    /// else the first other possible path. `None` if there is none.
+    /// else the first other possible path. `None` if there is no such path.
     pub fn option_path(&self, recorded: &str, dir: &Path) -> Option<PathBuf> {
         let first = Path::new(&self.folder).join(recorded);
         std::iter::once(first).chain(self.places(recorded, dir)).find(|place| place.exists())

@@ -24,7 +24,7 @@ use dupsift_index::{Index, State, statistics_in};
 pub struct Of<'r> {
     /// The output folder.
     pub dir: &'r Path,
-    /// Its run.json.
+    /// The run's record, from run.json.
     pub report: &'r RunReport,
 }
 
@@ -42,15 +42,15 @@ pub fn statistics(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     Ok(if run.report.frozen.is_some() { stats.frozen() } else { stats })
 }
 
-/// Returns the number of documents from which table schemes were chosen.
+/// Returns the number of documents that table schemes were chosen for.
 pub fn documents_planned(run: Of<'_>) -> u64 {
     run.report.frozen.as_ref().map_or(run.report.documents.rows, |frozen| frozen.documents_planned)
 }
 
-/// Returns only the word statistics of a run. The run must have split text into words as this job does.
+/// Returns only the word statistics of a run. The run must have split text into words in the same way as this job.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the run counted no words, or counted different ones.
+/// Returns [`Error::Usage`] if the run counted no words, or counted different words.
 pub fn words(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     let (known, needs) = counted_words(run)?;
     counted(session, run.dir, known, needs)
@@ -140,15 +140,15 @@ pub fn digest(model: &[u64]) -> String {
     format!("{:016x}", hash64(bytemuck::cast_slice(model)))
 }
 
-/// Holds what signatures depend on apart from their documents.
+/// Holds the data that signatures depend on, apart from their documents.
 pub struct Frozen {
     /// The counts. They do not cover this corpus.
     pub stats: CorpusStats,
-    /// Which statistics tables exist.
+    /// The statistics tables that exist.
     pub tables: Stats,
     /// The learned model of each algorithm, empty if it learns nothing.
     pub models: Vec<Vec<u64>>,
-    /// The output that they come from, and the number of documents from which table schemes are chosen.
+    /// The output that they come from, and the number of documents that table schemes are chosen for.
     pub report: FrozenReport,
 }
 

@@ -25,7 +25,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
 use dupsift_text::Pipeline;
 
-/// The most times that a run starts over because the status of a file, such as its permissions, changed.
+/// The maximum number of times that a run starts over because the status of a file, such as its permissions, changed.
 const MOST_AGAIN: usize = 3;
 
 /// Finishes a result whose tables are complete, in the folder that is being built, and returns the record with its own stage added.
@@ -91,7 +91,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     let resources = Resources::new(options.memory, options.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
     let Inputs { mut source, mut bad, work, others } = inputs;
-    // Standard input can be read only once, so a later run could not resume from checkpoints of this one.
+    // Standard input can be read only once, so a later run could not resume from checkpoints of this run.
     let goes_on = work.is_none();
     let stage = begin(options, work)?;
     stage.spares(source.files.iter().map(|file| &*file.path).chain(bad.iter().map(|file| &*file.path)))?;
@@ -149,7 +149,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     }
 }
 
-/// Begins the output, in the temporary folder `work` if there is one, which is already locked.
+/// Begins the output, in the already locked temporary folder `work` if there is one.
 fn begin(options: &RunOptions, work: Option<WorkFolder>) -> Result<Stage> {
     match work {
         Some(work) => Stage::begin_in(work, options.overwrite),
@@ -157,7 +157,7 @@ fn begin(options: &RunOptions, work: Option<WorkFolder>) -> Result<Stage> {
     }
 }
 
-/// Checks whether the job can go on without the files that cannot be used.
+/// Checks whether the job can continue without the files that cannot be used.
 fn check_bad(source: &Source, bad: &[BadInput], strict: bool) -> Result<()> {
     let Some(first) = bad.first() else { return Ok(()) };
     let why = match () {

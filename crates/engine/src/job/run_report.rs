@@ -1,4 +1,4 @@
-//! `run.json`: the options, the inputs, what each stage did and what each algorithm found, for programs to read.
+//! `run.json`: the options, the inputs, the work of each stage and the results of each algorithm, for programs to read.
 //!
 //! Field names are the interface. Times and memory differ from run to run; everything else is determined by the input and the recipe.
 
@@ -51,13 +51,13 @@ pub struct RunReport {
     pub sources: Vec<SourceReport>,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs other than the corpus whose rows were read, such as those of `--reference`.
+    /// The inputs, except the corpus, whose rows were read, such as those of `--reference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
     /// Files in the inputs that are not read, by file extension.
     #[serde(default)]
     pub unread: BTreeMap<String, u64>,
-    /// Folders in the inputs that were skipped because dupsift wrote them, each with what it holds.
+    /// Folders in the inputs that were skipped because dupsift wrote them, with the contents of each folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// Document counts: used, rejected, copies.
@@ -65,11 +65,10 @@ pub struct RunReport {
     /// Counts of extracted HTML pages, if the corpus has any.
     #[serde(default)]
     pub purified: Option<PurifyReport>,
-    /// Values other than texts that count as null, by column and reason: `not UTF-8`, and for `--keep` columns `not a number` or `not
-    /// text`.
+    /// Values, except texts, that count as null, by column and reason: `not UTF-8`, and for `--keep` columns `not a number` or `not text`.
     #[serde(default, skip_serializing_if = "LostValues::is_empty")]
     pub lost_values: LostValues,
-    /// Ids of the corpus.
+    /// The ids of the corpus.
     pub ids: IdsReport,
     /// Counts from the first pass, if there was one, or from the run in `frozen`.
     pub statistics: Option<StatisticsReport>,
@@ -84,7 +83,7 @@ pub struct RunReport {
     /// The index that the run was matched against, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexReport>,
-    /// Document counts by script and length, and how many of each are removed; null in records of versions that did not count these.
+    /// Document counts by script and length, in total and for removed documents; null in records from versions without these counts.
     #[serde(default)]
     pub parts: Option<PartsReport>,
     /// Removed documents by reason; null for a comparison, which removes nothing.
@@ -92,7 +91,7 @@ pub struct RunReport {
     /// The files of the corpus that were written; null without `--corpus`.
     #[serde(default)]
     pub corpus: Option<CorpusReport>,
-    /// The texts of removed documents and of those kept instead, in `texts/`; null without `--keep-texts`.
+    /// The texts of removed documents and of the documents kept instead, in `texts/`; null without `--keep-texts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stored_texts: Option<FolderReport>,
     /// The repeated passages that were found; null without `--cut`.
@@ -155,7 +154,7 @@ pub struct AcceptedReport {
     pub output: String,
 }
 
-/// Records what signatures depend on.
+/// Records the settings that signatures depend on.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RecipeReport {
     /// The algorithms with all parameters, as `--algorithms` accepts them.
@@ -164,7 +163,7 @@ pub struct RecipeReport {
     pub text: String,
     /// Whether exact copies count in the statistics.
     pub count_copies: bool,
-    /// A hash of all of these, in hexadecimal.
+    /// A hash of all these settings, in hexadecimal.
     pub identity: String,
 }
 
@@ -177,22 +176,24 @@ fn is_zero(number: &u64) -> bool {
 pub struct InputReport {
     /// The name of the file in ids.
     pub file: String,
-    /// The path it was read from.
+    /// The path that the file was read from.
     pub path: String,
-    /// Rows of the file that take part: all, or those within `--limit`.
+    /// The rows of the file that take part: all rows, or the rows within `--limit`.
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,
-    /// Size, times, device and inode when the file was read. If they differ later, it may be another file.
+    /// Size, times, device and inode when the file was read. If they differ later, it may be a different file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stamp: String,
-    /// A hash of what the first pass read from the file, which decides in that case; null if no process read the file from end to end.
+    /// A hash of the data that the first pass read from the file. If the stamp differs, the hash decides whether it is the same file; null
+    /// if no process read the file from end to end.
     #[serde(default)]
     pub contents: Option<String>,
-    /// The encoding detected for it; `None` unless `--encoding auto` had to detect one.
+    /// The encoding detected for the file; `None` unless `--encoding auto` had to detect one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
-    /// Whether the format allows no copy with some rows left out, so that `corpus` and `dupsift apply` refuse the file.
+    /// Whether the format makes it impossible to copy the file without some of its rows, so that `corpus` and `dupsift apply` refuse the
+    /// file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_copied: bool,
     /// Removed documents of the file.
@@ -252,7 +253,7 @@ pub struct CostlyPassage {
     pub bytes: u64,
     /// The number of occurrences.
     pub copies: u64,
-    /// The id of a document that it is cut from.
+    /// The id of a document that the passage is cut from.
     pub id: String,
     /// The id of the document with the first copy.
     pub first_id: String,
@@ -265,7 +266,7 @@ pub struct CostlyPassage {
 pub struct FolderReport {
     /// Files in the folder: one for each corpus file with a row in it.
     pub files: u64,
-    /// Files among these that lose no rows and are copied byte for byte.
+    /// The number of these files that lose no rows and are copied byte for byte.
     pub whole: u64,
     /// Rows in these files.
     pub rows: u64,
@@ -290,7 +291,7 @@ pub struct DocumentsReport {
     pub surplus_copies: u64,
     /// Bytes of text read.
     pub text_bytes: u64,
-    /// Bytes of lines decompressed from the input files: their full uncompressed size if each was read through once.
+    /// Bytes of lines decompressed from the input files: the full uncompressed size of the files if each was read to the end once.
     #[serde(default)]
     pub unpacked_bytes: u64,
 }
@@ -300,11 +301,11 @@ pub struct DocumentsReport {
 pub struct IdsReport {
     /// The type in which ids are written.
     pub written_as: String,
-    /// Why that type was chosen, if it differs from the column's, or a note that rows are named FILE#ROW.
+    /// Why that type was chosen, if it differs from the type of the column, or a note that rows are named FILE#ROW.
     pub note: Option<String>,
     /// Rows without an id, named FILE#ROW.
     pub missing: u64,
-    /// Rows with the id of an earlier row.
+    /// Rows with the same id as an earlier row.
     pub duplicates: u64,
 }
 
@@ -328,11 +329,11 @@ pub struct StatisticsReport {
 pub struct FrozenReport {
     /// The output that the counts were read from.
     pub from: String,
-    /// The number of documents from which table schemes are chosen.
+    /// The number of documents that table schemes are chosen for.
     pub documents_planned: u64,
 }
 
-/// Records what one algorithm found.
+/// Records the results of one algorithm.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct AlgorithmReport {
     /// The label of the algorithm, which is also the name of its output folder.
@@ -379,7 +380,7 @@ pub struct AlgorithmReport {
     pub relations: Option<RelationsReport>,
     /// All pairs, written or not. Each document with an equal text counts once, as a pair with the best document of its text.
     pub pairs: u64,
-    /// Pairs among these without an indexed document; null if no index takes part.
+    /// The number of these pairs without an indexed document; null if the run uses no index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs_of_batch: Option<u64>,
     /// Pairs written.
@@ -418,7 +419,7 @@ impl AlgorithmReport {
         self.left_out_of_large_groups = comparisons.far;
     }
 
-    /// Returns the number of rows in tables of duplicates: written pairs except those that merely share a template.
+    /// Returns the number of rows in tables of duplicates: all written pairs except pairs that merely share a template.
     pub fn duplicates_written(&self) -> u64 {
         self.pairs_written.saturating_sub(self.templates_written)
     }
@@ -435,14 +436,14 @@ pub struct RelationsReport {
     pub template: u64,
     /// Pairs from the same template whose similarity is below `templates=`, so that they are not reported.
     pub templates_left_out: u64,
-    /// Pairs for which the search for the next best ended early, because too many documents are near to both; the best found by then counts
-    /// as the next best.
+    /// Pairs whose next-best search ended early because too many documents are near to both documents; the best document found so far
+    /// counts as the next best.
     pub cut_short: u64,
     /// Versions and contained texts that are both kept because their titles name different things.
     pub other_titles: u64,
 }
 
-/// Records what was removed.
+/// Records the removals.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RemovalReport {
     /// The pairs that decide on removal.
@@ -461,7 +462,7 @@ pub struct RemovalReport {
     /// Removed documents that are not exact copies of the kept document.
     #[serde(default)]
     pub near_duplicates: u64,
-    /// Near-duplicates among these with so many near-duplicates of their own that they look like pages from the same template.
+    /// The number of these near-duplicates with so many near-duplicates of their own that they look like pages from the same template.
     #[serde(default)]
     pub of_templates: u64,
     /// Comparisons with kept documents that `--max-candidates` left out (only `all` and `at-least:K`).
@@ -472,7 +473,7 @@ pub struct RemovalReport {
     /// Documents that are kept although they form a pair with a kept document, by reason.
     #[serde(default)]
     pub stays: BTreeMap<String, u64>,
-    /// Kept documents that form a pair with one of these documents but were not compared with it.
+    /// Kept documents that form a pair with a document in `stays` but were not compared with it.
     #[serde(default)]
     pub not_looked_at: u64,
     /// Bytes of the removed texts that are exact copies.

@@ -34,7 +34,7 @@ use dupsift_files::io::{Source, Stage};
 
 /// Describes how a run differs from a run over the corpus alone.
 pub trait Variant {
-    /// Returns the number of documents from which table schemes are chosen; `None` if it is the size of the corpus.
+    /// Returns the number of documents that table schemes are chosen for; `None` if it is the size of the corpus.
     fn documents_planned(&self) -> Option<u64> {
         None
     }
@@ -47,14 +47,14 @@ pub trait Variant {
         Ok(())
     }
 
-    /// Returns how documents from earlier runs are matched, if they are.
+    /// Returns how documents from earlier runs are matched, if they are matched at all.
     fn meeting(&self) -> Option<&dyn Meeting> {
         None
     }
 
     /// Adds documents from earlier runs once all algorithms have signed; `keys` holds the keys of each algorithm by label, and `copy_keys`
-    /// those of exact copies. Returns the files of the added documents followed by the files of the corpus, or `None` if documents from
-    /// earlier runs are not matched.
+    /// holds the keys of exact copies. Returns the files of the added documents followed by the files of the corpus, or `None` if documents
+    /// from earlier runs are not matched.
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
@@ -70,7 +70,7 @@ pub trait Variant {
     /// Compares the corpus with the added documents.
     fn joined(&mut self, _session: &Session<'_>, _taken: &mut Taken, _copies: &Classes) {}
 
-    /// Returns what earlier runs found about the added documents.
+    /// Returns the results of earlier runs for the added documents.
     fn earlier(&self) -> Option<&dyn Earlier> {
         None
     }
@@ -103,9 +103,9 @@ pub struct Written<'w> {
     pub stage: &'w Stage,
     /// The record.
     pub report: RunReport,
-    /// The rows as recorded by the first pass.
+    /// The row data that the first pass recorded.
     pub taken: &'w Taken,
-    /// The files of the corpus itself, without those of added documents.
+    /// The files of the corpus itself, without the files of added documents.
     pub corpus: &'w Source,
     /// The exact copies.
     pub copies: &'w Arc<Classes>,

@@ -1,5 +1,5 @@
-//! Tests complete runs over small corpora, state by state: what was read, signed, paired, decided and written, and what a second run
-//! restores.
+//! Tests complete runs over small corpora, state by state: the documents that were read, signed, paired, removed and written, and the state
+//! that a second run restores.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -40,7 +40,7 @@ impl Corpus {
         Corpus { folder }
     }
 
-    /// Returns a corpus with one row per text, with its number as the id.
+    /// Returns a corpus with one row per text, with the row number as the id.
     fn of(texts: &[&str]) -> Corpus {
         let line =
             |(id, text): (usize, &&str)| serde_json::json!({"id": id, "text": text, "score": 10 * id}).to_string();
@@ -77,17 +77,17 @@ impl Corpus {
 /// A pair of documents by number.
 type Both = (u64, u64);
 
-/// Records what a test checks, and defines where the run breaks off.
+/// Records the data that a test checks, and defines where the run stops.
 #[derive(Default)]
 struct Watch {
     is_cancelled: bool,
     /// Further input files.
     more: Vec<&'static str>,
-    /// Fails after all tables are written.
+    /// Whether the run fails after all tables are written.
     breaks_off: bool,
-    /// Is interrupted after all tables are written.
+    /// Whether the run is interrupted after all tables are written.
     is_stopped_late: bool,
-    /// The pairs of representatives by label; `copies` holds the copies of document 0.
+    /// The pairs of class representatives by label; `copies` holds the copies of document 0.
     pairs: std::sync::Mutex<BTreeMap<String, Vec<Both>>>,
     copies: std::sync::Mutex<Vec<u64>>,
     removed: std::sync::Mutex<Option<bool>>,
@@ -236,7 +236,7 @@ fn each_pair_is_verified_on_its_own_two_texts() {
     }
 }
 
-/// With `--chain remove`, a document may be removed in favor of one that it forms no pair with.
+/// With `--chain remove`, a document may be removed in favor of a document that it forms no pair with.
 #[test]
 fn a_whole_chain_leaves_the_document_that_is_preferred() {
     let step = |text: &str, from: &str, to: &str| text.replace(from, to);

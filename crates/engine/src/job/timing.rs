@@ -41,8 +41,8 @@ pub struct Timed {
 }
 
 impl Timed {
-    /// Signs a document again after the parts shared by all algorithms have been computed. The shorter of two times counts: another process
-    /// may have used the CPU during the other one.
+    /// Signs a document again after the parts shared by all algorithms have been computed. The shorter of two measurements counts, because
+    /// another process may have used the CPU during the longer one.
     pub fn add(&mut self, bound: &Bound<'_>, document: &Analysis<'_>, bytes: u64, scratch: &mut Signatures) {
         let mut once = || {
             scratch.clear();

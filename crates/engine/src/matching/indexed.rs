@@ -1,5 +1,5 @@
 //! Indexed documents that take part in a run because a new document matches them. They are numbered before the corpus, in index order, so
-//! that everything that depends on document order is the same as in one run over both.
+//! that everything that depends on document order is the same as in one run over both the indexed documents and the corpus.
 //!
 //! ```text
 //! 0 .. no documents .. first .. indexed documents .. base .. the corpus

@@ -1,5 +1,5 @@
-//! The keys by which documents match indexed ones: the groups of their rows, or of second-round rows if the algorithm emits any, each with
-//! the document's number in the index. A batch is matched by its keys, and the index stores them.
+//! The keys that match documents with indexed documents: the groups of their rows, or of second-round rows if the algorithm emits any, each
+//! with the document's number in the index. A batch is matched by its keys, and the index stores them.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -65,8 +65,8 @@ pub trait Meeting: Sync {
     /// Returns how documents are numbered in the index.
     fn numbered(&self) -> Numbered;
 
-    /// Returns the documents that share a key with the corpus, numbered before it; `None` if nothing matches. The keys are those of each
-    /// algorithm and those of exact copies.
+    /// Returns the documents that share a key with the corpus, numbered before the corpus; `None` if nothing matches. The keys are the keys
+    /// of each algorithm and the keys of exact copies.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.
@@ -81,13 +81,13 @@ pub trait Meeting: Sync {
     /// Returns the index numbers of the documents that [`Meeting::meet`] found, ascending; `None` if it found none.
     fn met(&self) -> Option<Arc<Mapped<u64>>>;
 
-    /// Uses these documents, which an earlier process found, instead of those that [`Meeting::meet`] would return.
+    /// Uses these documents, which an earlier process found, instead of the documents that [`Meeting::meet`] would return.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.
     fn meet_again(&self, engine: &Engine<'_>, numbers: Arc<Mapped<u64>>) -> Result<()>;
 
-    /// Checks that the text of such a document is the one that was matched.
+    /// Checks that the text of a matched document is the text that was matched.
     ///
     /// # Errors
     /// Returns an error if it is a different text.
@@ -123,7 +123,7 @@ pub struct Keys {
 }
 
 impl MeetingKeys {
-    /// Returns the positions in the corpus of these documents, by which sketches are stored.
+    /// Returns the corpus positions of these documents. Sketches are stored by position.
     fn positions(&self, docs: &[Range<u64>]) -> Vec<Range<u64>> {
         docs.iter().map(|docs| docs.start - self.numbered.base..docs.end - self.numbered.base).collect()
     }

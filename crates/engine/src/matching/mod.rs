@@ -1,4 +1,4 @@
-//! How indexed documents take part in a run: which ones, under which numbers, and which pairs are new.
+//! Defines how indexed documents take part in a run: which documents, with which numbers, and which of their pairs are new.
 
 pub mod indexed;
 pub mod meeting;

@@ -1,6 +1,6 @@
 //! Names that other programs use for our options.
 
-/// Names in other programs, and ours.
+/// Names in other programs, each with our name for the same option.
 const WORDS: &[(&str, &str)] = &[
     ("algo", "algorithms"),
     ("column", "text-column"),

@@ -71,7 +71,7 @@ pub struct AddedColumns {
     pub cluster_size: bool,
     /// The number of documents with the same text.
     pub copies: bool,
-    /// The number of different sources in its cluster.
+    /// The number of different sources in the cluster of each document.
     pub sources: bool,
 }
 

@@ -17,7 +17,7 @@ pub struct CutOptions {
     pub copies: u64,
     /// Whether first copies are also cut.
     pub first: bool,
-    /// The fewest characters that may be left: a cut document with fewer is removed.
+    /// The minimum number of characters that must be left; a cut document with fewer is removed.
     pub min_left: u32,
     /// The share of cut text above which a result does not replace an earlier one.
     pub max_share: f64,
@@ -34,14 +34,14 @@ impl CutOptions {
         self.min_chars.unwrap_or_else(|| self.what.map_or(0, Cut::least_chars))
     }
 
-    /// Returns a line that identifies what the repeats of a corpus depend on.
+    /// Returns a line that identifies the settings that the repeats of a corpus depend on.
     pub fn line(&self) -> String {
         let what = self.what.map(|cut| cut.to_string());
         format!("{what:?} {} {} {}", self.least_chars(), self.copies, self.first)
     }
 }
 
-/// Checks that a run can cut what the options select.
+/// Checks that a run can cut the passages that the options select.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] for an option that has no effect without `cut`, or that cannot be combined with `cut`.

@@ -2,7 +2,7 @@
 
 use bytesize::ByteSize;
 
-/// The most threads that are started.
+/// The maximum number of threads that are started.
 pub const MAX_THREADS: usize = 1_024;
 
 /// Returns the number of cores that this process may run on.

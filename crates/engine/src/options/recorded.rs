@@ -31,7 +31,7 @@ fn to_json(value: &Value) -> Json {
         Value::Real(number) => (*number).into(),
         Value::Text(text) => text.as_str().into(),
         Value::Texts(texts) => texts.clone().into(),
-        // A record may be read in another folder.
+        // A record may be read in a different folder.
         Value::Path(path) => absolute(path).display().to_string().into(),
     }
 }
@@ -47,10 +47,10 @@ fn from_json(json: &Json) -> Option<Value> {
 }
 
 /// Returns the options from a record, for an output that is in `dir` and was made from these inputs. Resources come from `today`, because
-/// those of the recorded run do not apply to this machine.
+/// the recorded ones do not apply to this machine.
 ///
 /// # Errors
-/// Returns an error if this version does not know an option in the record, or if a word list is missing.
+/// Returns an error if this version does not support an option in the record, or if a word list is missing.
 pub fn options_again(
     recorded: &BTreeMap<String, Json>,
     inputs: Vec<String>,
@@ -71,7 +71,7 @@ fn recall(recorded: &BTreeMap<String, Json>, dir: &Path) -> Result<Settings> {
         why: format!("options: {why}; expected options of this version"),
     };
     let mut settings = Settings::default();
-    // If the record does not have the option, a pair was enough.
+    // A record without this option means that a pair was enough.
     let before = [("remove-if".to_string(), Json::from("pair"))];
     let earlier = before.iter().filter(|(name, _)| !recorded.contains_key(name)).map(|(name, json)| (name, json));
     for (name, json) in recorded.iter().filter(|(name, _)| *name != INPUT).chain(earlier) {

@@ -39,15 +39,15 @@ pub struct RunOptions {
     pub max_template_share: f64,
     /// Files with fewer rows than this are not guarded against removals.
     pub guard_rows: u64,
-    /// The output of an earlier run whose pair counts are compared.
+    /// The output of an earlier run whose pair counts are compared with those of this run.
     pub previous: Option<PathBuf>,
     /// The column with the source of each row; removals are reported for each of its values.
     pub source_column: Option<String>,
-    /// The most pairs per document that are allowed, as a multiple of those in the run in `previous`.
+    /// The maximum number of pairs per document, as a multiple of the number in the run in `previous`.
     pub max_pairs_factor: u64,
-    /// The factor by which the text may shrink compared with that run.
+    /// The factor by which the text may shrink compared with the run in `previous`.
     pub max_shrink_factor: u64,
-    /// The most candidates per document that are allowed, as a multiple of those expected from earlier batches of an index.
+    /// The maximum number of candidates per document, as a multiple of the number expected from earlier batches of an index.
     pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
     pub whole_files: bool,
@@ -61,31 +61,31 @@ pub struct RunOptions {
     pub encoding: Encoding,
     /// The column of texts or HTML pages.
     pub text_column: String,
-    /// Whether that column holds HTML pages, in any charset.
+    /// Whether the text column holds HTML pages, in any charset.
     pub html: bool,
-    /// Whether you named that column.
+    /// Whether you named the text column.
     pub text_required: bool,
     /// The optional column with the server's content type for each page.
     pub content_type_column: String,
     /// The optional column with the URLs of pages.
     pub url_column: String,
-    /// Which of these two you named, so that a corpus without them is an error.
+    /// Which of the two page columns you named; a corpus without a named column is an error.
     pub page_columns_required: [bool; 2],
     /// The column of ids.
     pub id_column: String,
     /// Whether you named the id column, so that its absence is an error.
     pub id_required: bool,
-    /// The columns other than the text, by [`Field`]; they are optional.
+    /// The columns other than the text column, by [`Field`]. All of them are optional.
     pub field_columns: [String; Field::ALL.len()],
-    /// Which of these you named, so that a corpus without them is an error.
+    /// Which of these columns you named; a corpus without a named column is an error.
     pub fields_required: [bool; Field::ALL.len()],
     /// Further columns that a command reads, of any type.
     pub other_columns: Vec<String>,
-    /// The columns among these, and among several text columns, that may hold lists of texts.
+    /// The columns that may hold lists of texts; they may be among the further columns, or among several text columns.
     pub list_columns: Vec<String>,
     /// Algorithms and text processing.
     pub recipe: Recipe,
-    /// The output whose statistics, models and document count are used instead of those of this corpus.
+    /// The output whose statistics, models and document count are used instead of the ones from this corpus.
     pub stats: Option<PathBuf>,
     /// The index that the corpus is matched against, and added to.
     pub index: Option<PathBuf>,
@@ -133,7 +133,7 @@ pub struct RunOptions {
     pub prefilter: bool,
     /// Whether the first bad row or file ends the run.
     pub strict: bool,
-    /// Whether the texts of removed documents and of those kept instead are stored in the output.
+    /// Whether the texts of removed documents and of the documents kept instead are stored in the output.
     pub keep_texts: bool,
     /// Whether report.html is written.
     pub report: bool,
@@ -145,7 +145,7 @@ pub struct RunOptions {
     pub seed: u64,
 }
 
-/// The minimum memory in bytes that one thread may use for decompression: what the usual levels of Zstandard need.
+/// The minimum memory in bytes that one thread may use for decompression: enough for the usual Zstandard levels.
 const LEAST_WINDOW: u64 = 8 << 20;
 /// The bytes that a Parquet footer may take in addition to half of the memory limit.
 const FOOTER_BESIDES: u64 = 64 << 20;

@@ -1,7 +1,7 @@
 //! The given options, and the run options that follow from them.
 //!
 //! Every error that can be found before an input is opened is found here, so that a typing error costs a second and not hours. The driver
-//! checks what depends on the inputs (columns, minimum memory).
+//! checks the settings that depend on the inputs (columns, minimum memory).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_algorithms::stage::threshold::with_threshold;
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// Options that exclude each other, and what both do.
+/// Pairs of options that exclude each other, and what both options do.
 const RIVALS: &[(&str, &str, &str)] = &[
     ("text-column", "html-column", "name the column to read"),
     ("whole-files", "text-lines", "define the documents in text files"),
@@ -141,7 +141,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Only the list of `compare` may name presets: some presets also set options, which a list cannot include.
+    /// Checks that presets are named only in the list of `compare`: some presets also set options, which a list cannot include.
     fn check_presets(&self, verb: Verb) -> Result<()> {
         let list = self.text("algorithms").filter(|_| verb != Verb::Compare);
         match list.map_or(Ok(None), names_preset)? {
@@ -153,7 +153,7 @@ impl Settings {
         }
     }
 
-    /// Only `run` removes documents, so only `run` can remove all of a cluster.
+    /// Checks that only `run` removes all documents of a cluster, because no other command removes documents.
     fn check_keep(&self, verb: Verb) -> Result<()> {
         match self.text("keep").map(Keep::parse).transpose()? {
             Some(keep) if keep.is_none && verb != Verb::Run => {
@@ -173,7 +173,7 @@ impl Settings {
         self.values.get(name).map(|(value, _)| value)
     }
 
-    /// Returns whether you gave the value, as opposed to the table, a preset or a record.
+    /// Returns whether you gave the value; values from the table, a preset or a record do not count.
     pub fn is_typed(&self, name: &str) -> bool {
         self.values.get(name).is_some_and(|(_, typed)| *typed)
     }
@@ -288,7 +288,7 @@ mod tests {
             let run = resolve(vec![], &settings(&[]).unwrap().with_defaults(verb).unwrap()).unwrap();
             (run.recipe.algorithms.len(), run.text_column, run.html, run.report)
         };
-        // All algorithms, plus those of presets with other parameters.
+        // All algorithms, plus the algorithms of presets with different parameters.
         let all = dupsift_algorithms::stage::contest::Contest::parse("all,balanced,strict,broad,fineweb")
             .unwrap()
             .algorithms

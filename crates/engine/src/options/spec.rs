@@ -96,22 +96,22 @@ pub type Get = fn(&RunOptions) -> Option<Value>;
 pub struct OptionSpec {
     /// The long flag without `--`, and the key in configuration files and run.json.
     pub name: &'static str,
-    /// The kind of its values.
+    /// The kind of the option's values.
     pub kind: Kind,
     /// The placeholder for the value in the help.
     pub value_name: &'static str,
     /// The help text, without the default.
     help: &'static str,
-    /// The help text of `-h`; `None` if `-h` omits the option among many.
+    /// The help text of `-h`; `None` if the `-h` of a command with many options omits this option.
     pub brief: Option<&'static str>,
     default: Default,
-    /// Its heading in the help.
+    /// The heading of the option in the help.
     pub heading: &'static str,
-    /// The commands that accept it.
+    /// The commands that accept the option.
     pub verbs: &'static [Verb],
     /// Commands with a different help text or default.
     but: &'static [(Verb, &'static str, Default)],
-    /// Whether it accepts a list: comma-separated texts, or several texts.
+    /// Whether the option accepts a list: comma-separated texts, or several texts.
     lists: bool,
     /// The field of a run; `None` if the command or the interface looks up the option by name.
     pub field: Option<(Set, Get)>,

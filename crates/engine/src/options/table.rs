@@ -29,7 +29,7 @@ const WORDING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify]
 const FINDERS: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream];
 /// Commands that read document texts.
 const TEXTS: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Contaminated];
-/// Commands that accept options on which documents are removed; `stream` ignores them.
+/// Commands that accept the options that decide which documents are removed; `stream` ignores them.
 const DECIDING: &[Verb] = &[Verb::Run, Verb::Stream];
 const RUN: &[Verb] = &[Verb::Run];
 const COMPARE: &[Verb] = &[Verb::Compare];

@@ -1,4 +1,4 @@
-//! Option values and their kinds: what each kind accepts, as text or as a number.
+//! Option values and their kinds: the values that each kind accepts, as text or as a number.
 
 use crate::reading::sample::SampleSize;
 use std::fmt;
@@ -14,13 +14,13 @@ use dupsift_core::error::Result;
 pub enum Kind {
     /// On or off.
     Switch,
-    /// An integer within bounds, both included.
+    /// An integer between two inclusive bounds.
     Whole(u64, u64),
-    /// A share from 0 to 1, both included.
+    /// A share from 0 to 1, inclusive.
     Share,
     /// A number of documents, or a share of them.
     Sample,
-    /// A share between 0 and 1, both excluded.
+    /// A share between 0 and 1, exclusive.
     Rate,
     /// Bytes, such as `4GiB`.
     Size,
@@ -172,7 +172,7 @@ impl Kind {
 pub struct Given<'v> {
     /// The checked value.
     pub value: &'v Value,
-    /// Whether you gave it, as opposed to the table or a record.
+    /// Whether you gave the value; values from the table or a record do not count.
     pub typed: bool,
 }
 
@@ -182,7 +182,7 @@ impl Given<'_> {
         matches!(self.value, Value::Switch(true))
     }
 
-    /// Returns an integer or a size; 0 if the table gives it another kind (a test of the table detects that).
+    /// Returns an integer or a size; 0 if the table declares a different kind (a test of the table detects that).
     pub fn number(self) -> u64 {
         if let Value::Number(number) = self.value { *number } else { 0 }
     }

@@ -39,7 +39,7 @@ pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
     })
 }
 
-/// Returns the columns within and across whose values documents are compared; both are `None` if all documents are compared.
+/// Returns the column of `within:` and the column of `across:` in a scope; both are `None` if all documents are compared.
 pub fn scope(typed: &str) -> Result<[Option<String>; 2]> {
     match typed.split_once(':') {
         None if typed == "all" => Ok([None, None]),

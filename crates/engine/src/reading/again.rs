@@ -1,4 +1,4 @@
-//! Work on the corpus of a finished run.
+//! Works on the corpus of a finished run.
 
 use std::sync::atomic::AtomicBool;
 

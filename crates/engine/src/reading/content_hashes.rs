@@ -1,4 +1,4 @@
-//! Hashes of what the first pass reads from each input file. They identify a file whose stamp has changed.
+//! Hashes of the data that the first pass reads from each input file. They identify a file whose stamp has changed.
 //!
 //! ```text
 //! row:   position in the file, text (or why there is none), id, values of the other columns that the pass reads
@@ -23,7 +23,7 @@ use dupsift_files::tables::{Documents, IdRef, Rejection, TextColumn, read_as};
 
 /// The longest number, in characters, that is hashed by value: longer ones may be rounded.
 const LONGEST_NUMBER: usize = 15;
-/// The integers of at most this many characters.
+/// The integers with at most [`LONGEST_NUMBER`] characters.
 const LONGEST: RangeInclusive<i64> = -99_999_999_999_999..=999_999_999_999_999;
 /// The hash of a null.
 const NULL: u64 = 1;
@@ -43,7 +43,7 @@ pub fn word([low, high]: &Sum) -> String {
     format!("{high:016x}{low:016x}")
 }
 
-/// Holds the sums of all input files, as far as they were read; threads add to them.
+/// Holds the sums of all input files, as far as the files were read; threads add to the sums.
 #[derive(Debug, Default)]
 pub struct ContentHashes {
     sums: Vec<[AtomicU64; 2]>,
@@ -112,10 +112,10 @@ impl Recorder for ContentHashes {
     }
 }
 
-/// The parts of a row that are hashed in addition to its columns: its text, or the reason why it has none, and its id.
+/// The parts of a row that are hashed in addition to its columns: its text, or the reason why it has no text, and its id.
 pub type Row = (u128, u64);
 
-/// Returns what is hashed from a row of a batch; `text` is the hash of its text, or the reason it has none.
+/// Returns the parts of a batch row that are hashed; `text` is the hash of its text, or the reason why it has no text.
 pub fn row(batch: &Documents, at: usize, text: std::result::Result<u128, &Rejection>) -> Row {
     let text = text.unwrap_or_else(|why| !hash128(why.to_string().as_bytes()));
     (text, batch.id(at).map_or(0, IdRef::text_hash))
@@ -168,7 +168,7 @@ impl Values {
         Ok(batch.spelled_column(name)?.map_or(Values::None, Values::Spelled))
     }
 
-    /// Returns the hash of a value. A number has the same hash whether its batch holds integers, other numbers or texts, because that
+    /// Returns the hash of a value. A number has the same hash whether its batch holds integers, other numbers or texts, because the type
     /// depends on where batches end.
     fn hash(&self, at: usize) -> u64 {
         match self {

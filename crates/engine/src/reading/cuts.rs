@@ -1,7 +1,7 @@
 //! The word boundaries of Chinese text, recorded in the first pass for later ones: one bit per Han character.
 //!
-//! Segmenting with a dictionary costs ten times as much as everything else done with a text. The bits take a twenty-fourth of the text in a
-//! memory-mapped temporary file, so a corpus that is counted is segmented only once per job.
+//! Segmenting with a dictionary costs ten times as much as everything else done with a text. The bits take one twenty-fourth of the size of
+//! the text, in a memory-mapped temporary file, so a corpus that is counted is segmented only once per job.
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::session::Session;
@@ -55,7 +55,7 @@ impl CutsWriter {
     }
 }
 
-/// Bytes of the length that precedes the bits.
+/// Bytes of the length field before the bits.
 const LENGTH: usize = 4;
 
 /// Holds the cuts of all documents that were counted.
@@ -66,7 +66,7 @@ pub struct Cuts {
 }
 
 impl Cuts {
-    /// Returns the bytes in the temporary file.
+    /// Returns the size of the temporary file in bytes.
     pub fn bytes(&self) -> u64 {
         self.bits.bytes().len() as u64
     }

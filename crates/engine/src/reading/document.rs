@@ -18,7 +18,7 @@ pub struct View<'j> {
     view: view::View<'j, Classes>,
 }
 
-/// The columns other than the text in one batch, by [`Field`].
+/// The columns of one batch other than the text column, by [`Field`].
 pub type Columns = [Option<TextColumn>; Field::ALL.len()];
 
 impl<'j> View<'j> {
@@ -85,7 +85,7 @@ impl<'j> View<'j> {
         self.view.document(doc, text, values, starts, self.session.scopes.within(&self.session.options.recipe, doc))
     }
 
-    /// Returns the bytes of a document's text and of the other columns that the algorithms read.
+    /// Returns the total bytes of a document's text and of the other columns that the algorithms read.
     pub fn bytes(text: &str, columns: &Columns, row: usize) -> usize {
         let field = |column: &TextColumn| if let Cell::Text(value) = column.get(row) { value.len() } else { 0 };
         text.len() + columns.iter().flatten().map(field).sum::<usize>()

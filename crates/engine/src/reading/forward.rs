@@ -1,8 +1,8 @@
 //! Saves the words of each document in a temporary file while words are counted (see `corpus/forward.rs`). An algorithm that only needs
-//! counts then signs from this file, and the corpus is read once.
+//! counts then signs from this file, and the corpus is read only once.
 //!
 //! A thread numbers words until its counts are drained; these words with their spelling, and the documents that contain them, form a part.
-//! Each part is resolved separately, so memory is bounded by that of the counts.
+//! Each part is resolved separately, so it takes no more memory than the counts.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::mem::take;
@@ -34,7 +34,7 @@ pub struct Place {
 pub struct Part {
     lengths: Place,
     letters: Place,
-    /// The locations of its blocks.
+    /// The locations of the part's blocks.
     pub blocks: Vec<Place>,
     /// The number of documents in these blocks.
     pub documents: u64,
@@ -61,7 +61,7 @@ pub struct ForwardThread<'w> {
 }
 
 impl Part {
-    /// Returns the most memory that its words take, in bytes.
+    /// Returns the maximum memory that the part's words take, in bytes.
     pub fn bytes_of_words(&self) -> usize {
         // The length of a word takes 4 bytes in the file, and its data up to 64 bytes in memory.
         16 * self.lengths.bytes
@@ -211,7 +211,7 @@ pub struct Forward {
 }
 
 impl Forward {
-    /// Returns the bytes of the temporary file.
+    /// Returns the size of the temporary file in bytes.
     pub fn bytes(&self) -> u64 {
         self.heap.bytes().len() as u64
     }
@@ -253,7 +253,7 @@ impl Forward {
     }
 }
 
-/// Returns the error for wrong contents. The temporary file belongs to this process alone, so only a broken disk returns other bytes.
+/// Returns the error for wrong contents. The temporary file belongs to this process alone, so only a broken disk returns different bytes.
 pub fn damaged() -> Error {
     Error::Damaged { path: "forward-index".into(), why: "its contents differ from what was written".into() }
 }

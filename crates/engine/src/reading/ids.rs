@@ -1,4 +1,4 @@
-//! The ids of documents in the output: read at the end, only for those documents, and kept in a temporary file.
+//! The ids of documents in the output: read at the end of the run, only for documents in the output, and kept in a temporary file.
 
 use arrow::array::ArrayRef;
 
@@ -60,7 +60,7 @@ impl<'s> TakingIds<'s> {
         Ok(TakingIds { kind, source: session.source, there, heap, shown, begins })
     }
 
-    /// Returns whether there is any id to read.
+    /// Returns whether there are any ids to read.
     pub fn wants_any(&self) -> bool {
         self.there
     }
@@ -96,7 +96,7 @@ impl<'s> TakingIds<'s> {
 }
 
 impl<'s> Ids<'s> {
-    /// Returns the bytes of the temporary file.
+    /// Returns the size of the temporary file in bytes.
     pub fn bytes(&self) -> u64 {
         self.heap.bytes().len() as u64
     }
@@ -119,7 +119,7 @@ impl<'s> Ids<'s> {
     /// Returns document ids as a column: all of them, or the first ones (at least one) if these fill [`FULL_BYTES`].
     ///
     /// # Errors
-    /// Returns an error for an id that is too long to write, or of a type other than the column's.
+    /// Returns an error for an id that is too long to write, or whose type differs from that of the column.
     pub fn column(&self, docs: &[u64]) -> Result<ArrayRef> {
         // Runs of the same document are looked up once. All offsets are loaded first, so that memory accesses overlap.
         let runs = docs.chunk_by(|x, y| x == y);

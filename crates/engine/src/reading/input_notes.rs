@@ -1,5 +1,5 @@
-//! Notes on the input files, apart from their rows: files that are not read, content that is not a row, and what to do if rows are in
-//! another encoding.
+//! Notes on the input files, apart from their rows: files that are not read, content that is not a row, and what to do if rows have a
+//! different encoding.
 
 use super::RejectionsReport;
 use crate::session::Session;

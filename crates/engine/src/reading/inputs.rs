@@ -30,7 +30,7 @@ pub struct Inputs {
     pub(crate) bad: Vec<BadInput>,
     /// The output's temporary folder, if standard input was saved there.
     pub(crate) work: Option<WorkFolder>,
-    /// Other inputs that were read before, such as a reference.
+    /// Other inputs that were read earlier, such as a reference.
     pub(crate) others: Vec<OtherInput>,
 }
 
@@ -50,7 +50,7 @@ pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
     look_and_write(options, cancel, Writes::Nothing)
 }
 
-/// Selects what opening the inputs may write to disk.
+/// Selects the data that may be written to disk while the inputs are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
     /// Nothing.
@@ -72,7 +72,7 @@ impl Writes {
     }
 }
 
-/// Works like [`look`], with a choice of what may be written.
+/// Works like [`look`], but `writes` selects the data that may be written.
 ///
 /// # Errors
 /// See [`look`].
@@ -120,8 +120,8 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
     })
 }
 
-/// Opens the files that were found, and warns of files that cannot be used. `asked` holds columns that a command needs in addition to those
-/// that the options name.
+/// Opens the files that were found, and warns of files that cannot be used. `asked` holds columns that a command needs in addition to the
+/// columns that the options name.
 ///
 /// # Errors
 /// See [`look`].
@@ -163,12 +163,12 @@ pub fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>)
     }
 }
 
-/// Returns whether this is a list of columns that are joined into one text.
+/// Returns whether `asked` is a list of columns that are joined into one text.
 fn is_several(options: &RunOptions, asked: &Asked) -> bool {
     asked.option == "text-column" && asked.column == options.text_column && !several(&asked.column).is_empty()
 }
 
-/// Returns the text and id columns that you named. Every file must have them, which is checked when it is opened.
+/// Returns the text and id columns that you named. Every file must have these columns, which is checked when the file is opened.
 fn text_and_id(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let text = if options.html { "html-column" } else { "text-column" };
     let text = (text, &options.text_column, options.text_required);

@@ -1,8 +1,8 @@
 //! Values of a `--keep` column, as bytes that compare across batches, files and types.
 //!
-//! A value is recorded as a number if it is one, and as a text if it has one. The choice between the two is made at the end: the column
-//! compares as numbers unless most of its values are texts that are not numbers. A single `-` among a million scores thus affects only its
-//! own row. Values that do not compare count as null and come last in either direction.
+//! A value is recorded as a number if it is a number, and as a text if it has a text form. The choice between the two is made at the end:
+//! the column compares as numbers unless most of its values are texts that are not numbers. A single `-` among a million scores thus
+//! affects only its own row. Values that do not compare count as null and come last in either direction.
 //!
 //! ```text
 //! value         as a number   as text
@@ -26,7 +26,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::number::thousands;
 use dupsift_files::tables::{read_as, utf8};
 
-/// Bits of the first byte of a value, which define what follows it.
+/// Bits in the first byte of a value, which define the bytes that follow.
 const IS_NUMBER: u8 = 1;
 const IS_TEXT: u8 = 2;
 
@@ -38,7 +38,7 @@ const MIXED_SHARE: u64 = 10;
 pub struct Tally {
     /// Values that are numbers.
     pub numbers: u64,
-    /// Numbers among these that have no text: fractions, times and booleans from typed columns.
+    /// The number of these values without a text form: fractions, times and booleans from typed columns.
     pub typed: u64,
     /// Texts that are not numbers.
     pub texts: u64,
@@ -66,7 +66,7 @@ impl Tally {
         })
     }
 
-    /// Returns why values of the column count as null, and how many.
+    /// Returns why values of the column count as null, and how many do.
     pub fn lost(&self) -> [(&'static str, u64); 2] {
         let other = if self.is_of_numbers() { ("not a number", self.texts) } else { ("not text", self.typed) };
         [other, (utf8::NOT_UTF8, self.broken)]

@@ -1,4 +1,4 @@
-//! Numbers as bytes that compare exactly like the numbers, whatever their size: a sign, a power of ten, and the digits.
+//! Numbers as bytes that compare exactly like the numbers themselves, regardless of their size: a sign, a power of ten, and the digits.
 //!
 //! The digits extend to the end of the bytes, so `1`, `1.0` and `01` have the same bytes, and 2^53 + 1 differs from 2^53.
 

@@ -1,8 +1,8 @@
 //! Texts of documents in pairs, kept for the report page when they are read for other reasons. The page is rendered after all tables are
 //! written; looking up a text at that point decompresses a whole page of its file just for that text.
 //!
-//! Which texts are kept depends on what this process has read, and in which order. The report page does not depend on it: a text that is
-//! not kept is looked up.
+//! Which texts are kept depends on which documents this process has read, and in which order. The report page does not depend on that: a
+//! text that is not kept is looked up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,7 +19,7 @@ const MOST: usize = 20_000;
 const MOST_BYTES: usize = 32 << 20;
 /// Longer texts are not kept.
 const LONGEST: usize = 64 << 10;
-/// Texts with longer ids, in bytes, are not kept, because ids are in memory.
+/// Texts with longer ids, in bytes, are not kept, because ids are held in memory.
 const LONGEST_ID: usize = 256;
 
 /// Holds the texts kept so far.

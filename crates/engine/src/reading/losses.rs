@@ -1,7 +1,7 @@
 //! Collects the files and rows that could not be read, in the corpus and in every other input of documents or labels.
 //!
-//! A job passes its losses as one value. The table `rejected/`, the guards, the record and the exit code are derived from that value, so a
-//! job that reads another input adds its losses here, and none of them is overlooked.
+//! A job passes its losses as one value. The `rejected/` table, the guards, the record and the exit code are derived from that value, so a
+//! job that reads another input adds its losses here, so that no loss is overlooked.
 
 use std::path::PathBuf;
 
@@ -12,10 +12,10 @@ use crate::session::Session;
 use dupsift_algorithms::stage::guard::{Fired, ReadCounts};
 use dupsift_files::io::BadInput;
 
-/// The name of the corpus in the column `input` of `rejected/`.
+/// The name of the corpus in the `input` column of `rejected/`.
 pub const CORPUS: &str = "corpus";
 
-/// Records an input file that could not be used, or only in part.
+/// Records an input file that could be used only in part or not at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct BadInputReport {
     /// The name of the file in ids.
@@ -30,12 +30,12 @@ impl From<&BadInput> for BadInputReport {
     }
 }
 
-/// Records what was read from an input other than the corpus, for `run.json`.
+/// Records the data that was read from an input other than the corpus, for `run.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct OtherInputReport {
     /// The name of the input, such as `reference` or `forget`.
     pub input: String,
-    /// Files of the input that could not be used, or only in part.
+    /// Files of the input that could be used only in part or not at all.
     pub bad_inputs: Vec<BadInputReport>,
     /// Rows in all usable files.
     pub rows: u64,
@@ -61,14 +61,14 @@ impl OtherInputReport {
 pub struct OtherInput {
     /// The counts, for the record.
     pub report: OtherInputReport,
-    /// Guards that fired while it was read.
+    /// Guards that fired while the input was read.
     pub fired: Vec<Fired>,
     /// A table like `rejected/` with the rejected rows and files of this input.
     pub rejected: PathBuf,
 }
 
 impl OtherInput {
-    /// Returns an input that was read. `fired` holds the guards that fired while it was read, and the table `rejected` lists the rows and
+    /// Returns an input that was read. `fired` holds the guards that fired while it was read, and the `rejected` table lists the rows and
     /// files that could not be used.
     pub fn new(report: OtherInputReport, fired: Vec<Fired>, rejected: PathBuf) -> OtherInput {
         let guard = |fired: Fired| Fired { sentence: format!("{}: {}", report.input, fired.sentence), ..fired };
@@ -80,7 +80,7 @@ impl OtherInput {
 /// Holds everything that a job could not read.
 #[derive(Clone, Debug)]
 pub struct Losses<'l> {
-    /// Files of the corpus that could not be used, or only in part.
+    /// Files of the corpus that could be used only in part or not at all.
     pub bad: &'l [BadInput],
     /// The other inputs.
     pub others: Vec<&'l OtherInput>,
@@ -114,7 +114,7 @@ impl<'l> Losses<'l> {
     }
 }
 
-/// Counts what was read from a reader's files; those in `bad` could not be used, or only in part.
+/// Counts the rows read from a reader's files; the files in `bad` could be used only in part or not at all.
 pub fn read_counts(session: &Session<'_>, bad: &[BadInput], used: u64, broken: u64) -> ReadCounts {
     let (files, bad_bytes) = (&session.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
     // The bytes of a file that takes part include the bytes that were lost.

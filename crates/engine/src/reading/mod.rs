@@ -1,4 +1,4 @@
-//! How rows of files become documents, on all threads: the files, the columns that are read, HTML pages that become texts, and rejected
+//! Turns rows of files into documents, on all threads: the files, the columns that are read, HTML pages that become texts, and rejected
 //! rows.
 
 pub mod again;

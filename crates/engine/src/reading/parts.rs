@@ -1,4 +1,4 @@
-//! Encodes what one process recorded about documents for another process: little-endian numbers, and strings with their lengths.
+//! Encodes the data that one process recorded about documents for another process: little-endian numbers, and strings with their lengths.
 
 use dupsift_core::error::{Error, Result};
 
@@ -15,7 +15,7 @@ impl<'b> Bytes<'b> {
     /// Takes this many bytes.
     ///
     /// # Errors
-    /// Returns an error if fewer are left.
+    /// Returns an error if fewer bytes are left.
     pub fn take(&mut self, count: usize) -> Result<&'b [u8]> {
         let short = || Error::Internal("a block of saved data is truncated".into());
         let (taken, rest) = self.0.split_at_checked(count).ok_or_else(short)?;

@@ -35,7 +35,7 @@ pub(crate) enum Reading {
 }
 
 impl Reading {
-    /// Returns where purified pages are kept.
+    /// Returns the store for purified pages that the pass fills.
     pub(crate) fn filling(&self) -> Option<&Filling> {
         match self {
             Reading::Purify(filling) => filling.as_deref(),
@@ -160,7 +160,7 @@ fn without_body(session: &Session<'_>, page: &Page) -> RejectReason {
     if skips && page.kind != Kind::Topic { RejectReason::SkippedPage } else { RejectReason::NoBody }
 }
 
-/// States what a row of a batch of pages is.
+/// Classifies a row in a batch of pages.
 pub enum Seen<'p> {
     /// A row without a page.
     Null,

@@ -11,7 +11,7 @@ use dupsift_files::tables::RejectReason;
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
 use dupsift_text::Field;
 
-/// Holds what is kept for one row.
+/// Holds the stored result for one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kept<'k> {
     /// A row without a page.
@@ -181,7 +181,7 @@ impl Pages {
         Some(KeptPages { stored: state.stored.clone()?, report: state.report.clone() })
     }
 
-    /// Uses results that were kept before, which replaces a pass.
+    /// Uses previously stored results instead of a pass.
     pub(crate) fn know(&self, pages: KeptPages) {
         let mut state = self.state();
         (state.stored, state.report) = (Some(pages.stored), pages.report);
@@ -206,7 +206,7 @@ impl Stored {
         Ok(Stored { heap: from.heap()?, begins: from.cells()? })
     }
 
-    /// Returns what is kept for a document.
+    /// Returns the stored result for a document.
     pub fn of(&self, doc: u64) -> Kept<'_> {
         match self.begins.load(doc as usize) {
             0 => Kept::Null,

@@ -14,9 +14,9 @@ pub struct PurifyReport {
     pub recipe: String,
     /// Purified pages.
     pub pages: u64,
-    /// Bytes of these pages.
+    /// Bytes of the purified pages.
     pub bytes: u64,
-    /// Bytes of their bodies, in UTF-8.
+    /// Bytes of the bodies of these pages, in UTF-8.
     pub body_bytes: u64,
     /// Records in web archives that hold no page, by type: `warcinfo`, `request`, `revisit`.
     pub other_records: BTreeMap<String, u64>,
@@ -30,7 +30,7 @@ pub struct PurifyReport {
     pub charsets: BTreeMap<String, u64>,
     /// Pages with bytes that are invalid in their charset.
     pub malformed: u64,
-    /// Pages cut by a limit, by limit.
+    /// Pages that a limit cut short, by limit.
     pub cut: BTreeMap<String, u64>,
 }
 

@@ -18,7 +18,7 @@ use dupsift_files::io::{LargePage, RowFilter, Segment, Split, Want};
 use dupsift_files::tables::Documents;
 use dupsift_text::free_pooled_lists;
 
-/// Bounds for the bytes of text in one piece of work; the lower one corresponds to one or two pages.
+/// Bounds for the bytes of text in one piece of work; the lower bound corresponds to one or two pages.
 const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 2 << 20..=64 << 20;
 /// The remaining corpus is divided into this many pieces per thread.
 const SPLITS_A_THREAD: u64 = 4;
@@ -31,9 +31,10 @@ pub(crate) fn large_page(engine: &Engine<'_>, page: LargePage) -> Error {
     Error::LargePage { path: page.path, column: page.column, bytes: size(page.bytes), asked: Box::new(asked), least }
 }
 
-/// Saves the state of a pass when it pauses: all threads finish their current pieces, and the data on the documents so far may be saved.
+/// Saves the state of a pass when it pauses: all threads finish their current pieces, and the data about the documents read so far may be
+/// saved.
 pub trait Rests<T>: Sync {
-    /// Restores what was saved before, including the results for pages; returns the first document to read.
+    /// Restores the saved state, including the results for pages; returns the first document to read.
     ///
     /// # Errors
     /// Returns an error if the disk cannot be read.
@@ -89,7 +90,7 @@ impl Session<'_> {
     /// Reads the documents on all threads, a piece of a file at a time.
     ///
     /// # Errors
-    /// Returns any error from `each`; for damaged files, returns the first one after all were recorded in [`Engine::bad`].
+    /// Returns any error from `each`; for damaged files, returns the first error after all damaged files were recorded in [`Engine::bad`].
     pub fn read<S, T: Send>(
         &self,
         name: &str,
@@ -171,8 +172,8 @@ impl Session<'_> {
         if let Some(part) = &self.part {
             return part.clone();
         }
-        // Large pieces come first, because a cut may decompress a page of another column twice. Small ones come last, so that no thread
-        // still has a large one when the others are done.
+        // Large pieces come first, because a cut may decompress a page of another column twice. Small pieces come last, so that no thread
+        // still works on a large piece when the other threads are done.
         let share = SPLITS_A_THREAD * self.engine.pool.current_num_threads() as u64;
         let target = |left: u64| (left / share).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
         // In pieces of the largest size, decompressing a page twice costs almost nothing, and the headers of all pages may be numerous.
@@ -207,7 +208,7 @@ impl Session<'_> {
         page.map_or(Ok(()), |page| Err(large_page(self.engine, page)))
     }
 
-    /// Restricts `want` to the documents within `--limit` and to those in the sample, if that excludes any.
+    /// Restricts `want` to the documents within `--limit` and in the sample, if that excludes any documents.
     pub fn within_limit(&self, want: &Want) -> Want {
         let mut want = want.clone();
         if let Some(sample) = self.sample {
@@ -241,7 +242,7 @@ pub(crate) fn in_turns<T>(
     }
 }
 
-/// Restricts what is read from a piece to the documents from `begin` on.
+/// Restricts the documents read from a piece to those from `begin` on.
 fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
     if split.first_doc < begin {
         asks.rows = Some(match asks.rows {
@@ -253,7 +254,7 @@ fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
     asks
 }
 
-/// Restricts a filter to documents that also pass another one, which is checked first.
+/// Restricts a filter to documents that also pass another filter, which is checked first.
 fn both(filter: Option<RowFilter>, first: impl Fn(u64) -> bool + Send + Sync + 'static) -> RowFilter {
     match filter {
         None => RowFilter::Where(Arc::new(first)),

@@ -25,7 +25,7 @@ pub struct RejectionsReport {
     /// Defective rows: null, not UTF-8, not JSON, too long, damaged.
     #[serde(rename = "rejected_broken", default)]
     pub broken: u64,
-    /// Rows rejected because of their kind, such as responses that are not HTML. `rejected` is the sum of both.
+    /// Rows rejected because of their kind, such as responses that are not HTML. `rejected` is the sum of `broken` and `by_kind`.
     #[serde(rename = "rejected_by_kind", default)]
     pub by_kind: u64,
     /// All rejected rows by reason.
@@ -43,7 +43,7 @@ impl RejectionsReport {
         }
     }
 
-    /// Returns the reasons with their row counts: those of `by_kind`, or else those of `broken`.
+    /// Returns the reasons with their row counts: the reasons that `by_kind` counts, or else those that `broken` counts.
     pub fn named(&self, by_kind: bool) -> Vec<(&str, u64)> {
         let is_by_kind = |name: &str| RejectReason::ALL.iter().any(|one| one.text() == name && !one.is_broken());
         let reasons = self.reasons.iter().filter(|(reason, _)| is_by_kind(reason) == by_kind);

@@ -1,4 +1,4 @@
-//! Samples of a corpus (`--sample`): which documents are read.
+//! Selects the documents that a run with `--sample` reads.
 //!
 //! A document is in the sample if the hash of its number and the seed is small. The sample is therefore the same on any number of threads,
 //! no text has to be read to draw it, and a larger sample with the same seed contains a smaller one.
@@ -84,7 +84,7 @@ impl Sample {
 }
 
 /// Returns the largest of the `count` smallest hashes, where `count` is at least 1 and less than `documents`. Counts hashes by their first
-/// bits, then sorts those of one bucket. No two documents have the same hash, because the hash of a number is a permutation.
+/// bits, then sorts the hashes in one bucket. No two documents have the same hash, because the hash of a number is a permutation.
 fn smallest(seed: u64, documents: u64, count: u64) -> u64 {
     let bucket = |hash: u64| (hash >> (u64::BITS - BUCKET_BITS)) as usize;
     let mut counts = vec![0_u64; 1 << BUCKET_BITS];

@@ -1,5 +1,5 @@
 //! Document scopes: with `--scope within:COLUMN`, only documents with the same value in the column are compared, with `across:COLUMN` only
-//! those with different values.
+//! documents with different values.
 //!
 //! The scope is a 64-bit hash of the value, recorded when a batch is read, 8 bytes per document. Within scopes, it is part of copy hashes
 //! and precedes the keys of rows, so that documents from different scopes are never in the same group. Across scopes, signatures and groups
@@ -50,13 +50,13 @@ impl Scopes {
         Ok(())
     }
 
-    /// Restores scopes that were recorded before.
+    /// Restores previously recorded scopes.
     pub fn know(&self, noted: Noted) {
         // The scopes of a corpus are the same in each pass.
         _ = self.0.set(noted);
     }
 
-    /// Returns everything recorded.
+    /// Returns all scopes recorded so far.
     pub fn noted(&self) -> Option<Noted> {
         self.0.get().cloned()
     }
@@ -79,7 +79,7 @@ impl Scopes {
         Ok(())
     }
 
-    /// Returns the scope of a document that was read before, within which it is compared.
+    /// Returns the scope within which a document is compared. The document must have been read before.
     #[inline]
     pub fn within(&self, recipe: &Recipe, doc: u64) -> Option<u64> {
         self.0.get().filter(|_| recipe.within.is_some()).map(|noted| noted.of(doc))

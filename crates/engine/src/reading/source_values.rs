@@ -1,6 +1,6 @@
 //! The value of `--source-column` for each document.
 //!
-//! Consecutive documents with the same value share it in a temporary file; for each document, its offset is kept in 8 bytes. To count
+//! Consecutive documents with the same value share it in a temporary file; the offset of each document's value takes 8 bytes. To count
 //! documents by value, they are sorted by the 64-bit hash of the value.
 
 use serde::{Deserialize, Serialize};
@@ -140,19 +140,19 @@ impl SourceValues {
 /// Reports on one value of `--source-column` that at least `--guard-rows` rows have.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct SourceReport {
-    /// The value.
+    /// The value of the column.
     pub source: String,
-    /// Rows that have it.
+    /// The number of rows that have this value.
     pub rows: u64,
-    /// Removed documents among these.
+    /// The number of removed documents among these rows.
     pub removed: u64,
-    /// Exact copies of indexed documents among these.
+    /// The number of exact copies of indexed documents among these rows.
     #[serde(default, skip_serializing_if = "none")]
     pub seen: u64,
-    /// Repeated passages that are cut from its documents.
+    /// The number of repeated passages that are cut from these rows.
     #[serde(default, skip_serializing_if = "none")]
     pub cut_passages: u64,
-    /// Bytes of these passages.
+    /// The total size of these passages in bytes.
     #[serde(default, skip_serializing_if = "none")]
     pub cut_bytes: u64,
 }

@@ -1,4 +1,4 @@
-//! Checks of a stream before documents are read: its algorithm, its filter, and what it should forget.
+//! Checks a stream before documents are read: its algorithm, its filter, and the documents to forget.
 
 use std::sync::atomic::AtomicBool;
 
@@ -20,7 +20,7 @@ use dupsift_text::Pipeline;
 /// Returns the algorithm whose signatures are the keys.
 ///
 /// # Errors
-/// Returns an error for none or several algorithms, and for an algorithm without a single key or with statistics.
+/// Returns an error unless there is exactly one algorithm, and for an algorithm without a single key or with statistics.
 pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c>> {
     let [chosen] = recipe.algorithms.as_slice() else {
         return Err(Error::usage("stream uses the signatures of one algorithm as keys; expected `algorithms=NAME`"));
@@ -43,15 +43,15 @@ pub(super) fn sizing(bound: &Bound<'_>, rate: f64) -> Sizing {
     Sizing { each: bound.scheme.shape.positions.into(), rate }
 }
 
-/// Returns what keys depend on: the algorithm with its parameters, and a hash of it and of everything that words depend on.
+/// Returns the settings that keys depend on: the algorithm with its parameters, and a hash of these and of everything that words depend on.
 pub(super) fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -> (String, String) {
     let recipe = &options.run.recipe;
     let algorithms = recipe.algorithms.iter().map(ToString::to_string).collect();
     (algorithms, format!("{:016x}", recipe.identity(pipeline, pages)))
 }
 
-/// Checks what can be checked before an input is opened, in addition to [`crate::job::check()`]: the algorithm, the size of a new filter or
-/// the header of an existing one, and the files of `forget`.
+/// Runs the checks that need no open input, in addition to [`crate::job::check()`]: the algorithm, the size of a new filter or the header
+/// of an existing one, and the files of `forget`.
 ///
 /// # Errors
 /// See [`super::stream()`].
@@ -60,7 +60,7 @@ pub fn check(options: &StreamOptions, forget: &[String], cancel: &AtomicBool) ->
     let run = &options.run;
     if let Some(path) = &options.filter {
         let pipeline = Pipeline::new(&run.recipe.text)?;
-        // Whether the inputs hold HTML pages is not known yet.
+        // It is not known yet whether the inputs hold HTML pages.
         let (recipe, of_texts) = named(options, &pipeline, false);
         let (_, of_pages) = named(options, &pipeline, true);
         let most_bytes = Budget::new(run.memory, run.threads)?.rows;

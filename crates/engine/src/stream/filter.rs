@@ -1,4 +1,4 @@
-//! The filter of the command `stream` as a file that one run leaves for the next.
+//! The filter of the `stream` command, as a file that one run writes for the next.
 //!
 //! The file consists of a line that names the format, a JSON line that describes the keys, and the filter's numbers, little-endian. The
 //! JSON line includes a hash of the numbers and of its own contents. Files are read and written piece by piece, so that the filter is in
@@ -35,7 +35,7 @@ pub struct FilterFacts {
     pub keys: u64,
     /// The false-positive rate that the filter was built for.
     pub rate: f64,
-    /// How many numbers follow.
+    /// The count of the numbers that follow.
     pub numbers: u64,
     /// A hash of the numbers and of the fields above, in hexadecimal.
     pub hash: String,
@@ -110,7 +110,7 @@ pub fn cut(keys: u64, sizing: Sizing, filter: &CountingBloom) -> Option<String> 
     })
 }
 
-/// Checks that the header of the file fits this recipe, under one of these identities; does not read the numbers.
+/// Checks that the header of the file matches this recipe, under one of these identities; does not read the numbers.
 ///
 /// # Errors
 /// See [`read`].
@@ -157,7 +157,7 @@ fn open(
     if !length.is_file() {
         return Err(usage("expected a file".into()));
     }
-    // One number more than the counters, which may exactly fill the allowed memory.
+    // The file has one number more than the counters, and the counters may exactly fill the allowed memory.
     if bytes > most_bytes as u64 + 8 + 8 {
         return Err(usage(format!(
             "the counters take {}, but `memory` allows {}; raise `memory`",
@@ -179,8 +179,8 @@ fn strange(path: &Path) -> Error {
 /// Reads a filter that was written for the recipe with this identity.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] for a file that is not such a filter, was built with another recipe, is damaged, or has counters that take more
-/// than `most_bytes`.
+/// Returns [`Error::Usage`] for a file that is not such a filter, was built with a different recipe, is damaged, or has counters that take
+/// more than `most_bytes`.
 pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Result<(CountingBloom, FilterFacts)> {
     let usage = |why: String| wrong(path, why);
     let (file, held, line) = open(path, recipe, &[identity], most_bytes)?;

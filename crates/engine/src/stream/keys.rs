@@ -1,9 +1,9 @@
-//! The keys of a document in the filter: one, or one per band if the algorithm has several. A document counts as seen before if any of its
-//! keys was.
+//! The keys of a document in the filter: one, or one per band if the algorithm has several bands. A document counts as seen before if any
+//! of its keys was seen before.
 //!
-//! The bands of a document share one filter, each with its own keys. This takes as many counters, and has as many chances of error, as one
-//! filter per band (LSHBloom: Khan and others 2024). With k keys, a new document is flagged with probability 1 - (1 - p)^k, where p is the
-//! probability for one key; so the filter is built for p = 1 - (1 - rate)^(1/k).
+//! The bands of a document share one filter, each with its own keys. This takes the same number of counters, with the same chance of error,
+//! as one filter per band (LSHBloom: Khan and others 2024). With k keys, a new document is flagged with probability 1 - (1 - p)^k, where p
+//! is the probability for one key; so the filter is built for p = 1 - (1 - rate)^(1/k).
 
 use bytesize::ByteSize;
 
@@ -71,7 +71,7 @@ impl Sizing {
         rate_of_each(self.rate, self.each)
     }
 
-    /// Returns the bytes of a filter for this many documents.
+    /// Returns the size in bytes of a filter for this many documents.
     pub fn bytes_for(self, documents: u64) -> u64 {
         CountingBloom::bytes_for(documents.saturating_mul(self.each), self.of_one())
     }
@@ -93,7 +93,7 @@ impl Sizing {
         })
     }
 
-    /// Returns the share of new documents that are flagged by chance after this many were inserted.
+    /// Returns the share of new documents that are flagged by chance after this many documents were inserted.
     pub fn false_positives(self, filter: &CountingBloom, documents: u64) -> f64 {
         rate_of_any(filter.false_positives(documents.saturating_mul(self.each)), self.each)
     }

@@ -1,4 +1,4 @@
-//! The command `stream`: flags documents in input order, and leaves a filter for the next run.
+//! Implements the `stream` command, which flags documents in input order and leaves a filter for the next run.
 
 mod check;
 mod filter;
@@ -14,7 +14,7 @@ pub use check::{check, check_filter};
 pub use run::{StreamReport, stream};
 pub use seen::Seen;
 
-/// Holds the options of a stream, in addition to those of every run.
+/// Holds the options of a stream, in addition to the options of every run.
 #[derive(Clone)]
 pub struct StreamOptions {
     /// Columns, text processing, resources, and the one algorithm whose signatures are the keys.

@@ -1,4 +1,4 @@
-//! The counting Bloom filter as a lookup: reads documents in input order, and flags each one whose key was seen before.
+//! Uses the counting Bloom filter for lookups: reads documents in input order, and flags each one whose key was seen before.
 //!
 //! The output has no pairs, because a filter cannot name the partner. The filter itself is an output, so that the next snapshot is compared
 //! with all earlier ones in a single pass over only the new data. Every document is inserted, including duplicates, so that the old version
@@ -57,12 +57,12 @@ pub struct StreamReport {
     pub identity: String,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs other than the corpus whose rows were read.
+    /// The inputs, except the corpus, whose rows were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
     /// Files in the inputs that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with what it holds.
+    /// Folders below the inputs that were skipped because dupsift wrote them, with the contents of each folder.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// Rows in all usable files.
@@ -113,8 +113,8 @@ impl Guarded for StreamReport {
 /// Streams the documents of `inputs` through the filter, after the documents of `forget` are removed from it.
 ///
 /// # Errors
-/// Returns an error for an algorithm without a single key or with statistics, for a filter of another recipe, and any error that prevents a
-/// run from finishing.
+/// Returns an error for an algorithm without a single key or with statistics, for a filter with a different recipe, and any error that
+/// prevents a run from finishing.
 pub fn stream(
     options: &StreamOptions,
     inputs: Inputs,
@@ -287,7 +287,7 @@ struct Read {
     lost: LostValues,
 }
 
-/// Kinds of ids, and values other than texts that count as null.
+/// Kinds of ids, and values, except texts, that count as null.
 type Seen = (IdsSeen, LostValues);
 
 /// Signs all documents, on all threads.

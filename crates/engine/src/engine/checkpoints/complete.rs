@@ -98,7 +98,7 @@ impl<'p> CheckpointWriter<'p> {
         Ok(())
     }
 
-    /// Saves the rows of a shuffle by hash in a file, and reads them from there as soon as it is complete.
+    /// Saves the rows of a shuffle by hash in a file. Once the file is complete, the rows are read from it.
     pub fn rows(&mut self, engine: &Engine<'_>, rows: &mut Sorted) -> Result<()> {
         let (width, group_width) = rows.widths();
         let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();

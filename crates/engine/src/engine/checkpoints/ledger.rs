@@ -22,18 +22,18 @@ use dupsift_spill::shuffle::product::PutDown;
 pub struct Entry {
     /// The human-readable name of the checkpoint.
     pub what: String,
-    /// Its files, in order.
+    /// The files of the checkpoint, in order.
     pub files: Vec<PutDown>,
-    /// The remaining data.
+    /// The data that is stored in the ledger itself.
     pub data: Data,
 }
 
-/// Holds the data that is in the ledger itself.
+/// Holds the data of a checkpoint that is stored in the ledger itself.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Data {
-    /// CPU seconds that all processes had used when it was saved.
+    /// CPU seconds that all processes had used when the checkpoint was saved.
     pub cpu_seconds: f64,
-    /// Its plain values, in order.
+    /// The plain values of the checkpoint, in order.
     pub plain: Vec<Value>,
 }
 
@@ -52,7 +52,7 @@ impl Entry {
         Ok(LedgerEntry { name: self.what.clone(), files: self.files.iter().map(file).collect(), data })
     }
 
-    /// Returns the bytes of its files.
+    /// Returns the total size of the checkpoint's files in bytes.
     pub fn bytes(&self) -> u64 {
         // The numbers come from a file and may be wrong.
         self.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add)
@@ -67,7 +67,7 @@ pub fn remove(dir: &Path, files: &[PutDown]) {
     }
 }
 
-/// Returns the CPU seconds of the work in the checkpoints, and their bytes.
+/// Returns the CPU seconds of the work in the checkpoints, and the size of the checkpoints in bytes.
 pub fn sums(ledger: &Ledger) -> (f64, u64) {
     ledger.products.values().filter_map(Entry::read).fold((0.0, 0), |(seconds, bytes), entry| {
         (entry.data.cpu_seconds.max(seconds), bytes.saturating_add(entry.bytes()))
@@ -119,7 +119,7 @@ pub fn build() -> String {
         }
         Ok(hash.digest128())
     };
-    // A program that cannot read itself resumes nothing from another process.
+    // A program that cannot read its own files resumes nothing that another process saved.
     hash().map_or_else(|_| format!("process {}", std::process::id()), |hash| format!("{hash:032x}"))
 }
 
@@ -131,7 +131,7 @@ fn own_files() -> std::io::Result<Vec<PathBuf>> {
     Ok([program].into_iter().chain(library).collect())
 }
 
-/// Returns the file that this code was loaded from, as the loader names it; for a program, as it was typed.
+/// Returns the file that this code was loaded from, as the loader names it; for a program, this is the path as it was typed.
 #[allow(unsafe_code)]
 fn loaded_from() -> Option<PathBuf> {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();

@@ -1,13 +1,13 @@
-//! Checkpoints: what a run saves as it goes, so that the same command resumes after being killed.
+//! Checkpoints: the state that a run saves while it works, so that the same command can resume after it was killed.
 //!
 //! ```text
 //! ledger.json       the checkpoints by key: plain values, and files with their checksums
 //! KEY-N.product     bytes of a checkpoint        KEY-N.run   rows of a checkpoint
 //! ```
 //!
-//! A checkpoint's key is a hash of everything that it depends on ([`Key`]); checkpoints with another key are ignored. A checkpoint is saved
-//! only if enough time has passed since the last one (`--checkpoint`), so a short run writes nothing. Before a checkpoint is restored, its
-//! checksums are compared; a damaged one is reported and recomputed.
+//! A checkpoint's key is a hash of everything that it depends on ([`Key`]); checkpoints with a different key are ignored. A checkpoint is
+//! saved only if enough time has passed since the last one (`--checkpoint`), so a short run writes nothing. Before a checkpoint is
+//! restored, its checksums are compared; a damaged one is reported and recomputed.
 
 mod complete;
 mod ledger;
@@ -41,10 +41,10 @@ pub trait Checkpoint: Sized {
     /// Returns an error if the disk is full.
     fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()>;
 
-    /// Restores what was saved for a corpus with this many documents.
+    /// Restores the value that was saved for a corpus with this many documents.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] if the files differ from what was saved.
+    /// Returns [`Error::Damaged`] if the files differ from the saved ones.
     fn restore(engine: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Self>;
 }
 
@@ -53,12 +53,12 @@ pub trait Checkpoint: Sized {
 pub struct Key {
     /// The human-readable name of the checkpoint, such as `rows cosine`.
     pub what: String,
-    /// A hash of what it depends on.
+    /// A hash of everything that the checkpoint depends on.
     pub hash: String,
 }
 
 impl Key {
-    /// Returns the key of `what`, with a hash over the lines that describe what it depends on.
+    /// Returns the key of `what`, with a hash over the lines that describe its dependencies.
     pub fn new(what: String, lines: &[&str]) -> Key {
         let text = format!("{what}\n{}", lines.join("\n"));
         Key { hash: format!("{:032x}", hash128(text.as_bytes())), what }
@@ -88,7 +88,7 @@ struct State {
 pub struct Kept {
     /// CPU seconds of this work.
     pub cpu_seconds: f64,
-    /// Its bytes in the temporary folder.
+    /// Bytes of this work in the temporary folder.
     pub bytes: u64,
 }
 
@@ -99,12 +99,12 @@ impl fmt::Display for Kept {
     }
 }
 
-/// Holds what an earlier process saved, for a run that changes nothing.
+/// Holds the checkpoints that an earlier process saved, for a run that changes nothing.
 #[derive(Default)]
 pub struct Left(Ledger);
 
 impl Left {
-    /// Reads what the same build of the program saved in this temporary folder. Changes nothing.
+    /// Reads the checkpoints that the same build of the program saved in this temporary folder. Changes nothing.
     pub fn of(folder: &Path) -> Left {
         let ledger = Ledger::read(folder).ok().flatten();
         Left(ledger.filter(|ledger| !ledger.products.is_empty() && ledger.build == ledger::build()).unwrap_or_default())
@@ -115,7 +115,7 @@ impl Left {
         self.0.products.is_empty()
     }
 
-    /// Returns how many of these input files have a stamp other than the recorded one, so that their contents have to be compared.
+    /// Returns how many of these input files have a stamp that differs from the recorded one, so that their contents have to be compared.
     pub fn differing(&self, source: &Source) -> usize {
         let known = |file: &&InputFile| !self.0.inputs.files.iter().any(|input| is_same(input, file));
         source.files.iter().filter(known).count()
@@ -126,7 +126,7 @@ impl Left {
         ledger::known_bad(&self.0)
     }
 
-    /// Returns the names of the existing checkpoints among these keys, with the work that they save; `None` if none of them exists.
+    /// Returns the names of the checkpoints that exist for these keys, with the work that they save; `None` if none of them exists.
     pub fn of_keys<'k>(&self, keys: impl Iterator<Item = &'k Key>) -> Option<(Vec<&'k str>, Kept)> {
         let entry = |key: &'k Key| Some((key, Entry::read(self.0.products.get(&key.hash)?)?));
         let there: Vec<(&Key, Entry)> = keys.filter_map(entry).collect();
@@ -142,7 +142,7 @@ impl Left {
 /// The saved state that the message of an interrupted process describes.
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
-/// Forgets what was saved, because the result is complete.
+/// Forgets the saved work, because the result is complete.
 pub fn nothing_is_kept() {
     note(None);
 }
@@ -176,7 +176,7 @@ impl<'w> Checkpoints<'w> {
         self.folder.path()
     }
 
-    /// Removes files that belong to no checkpoint: those that a killed run left unfinished, and those that are recomputed.
+    /// Removes files that belong to no checkpoint: files that a killed run left unfinished, and files of checkpoints that are recomputed.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -195,7 +195,7 @@ impl<'w> Checkpoints<'w> {
         self.clear_away()
     }
 
-    /// Records that what was restored so far is not used.
+    /// Records that the state restored so far is not used.
     pub fn restored_nothing(&self) {
         self.state().resumed.clear();
     }
@@ -222,7 +222,7 @@ impl<'w> Checkpoints<'w> {
     }
 
     /// Begins a run against an index with this content: returns how many document numbers to reserve before the corpus, `base` unless a
-    /// killed run needed another number. Discards checkpoints that were matched against other content, and logs that.
+    /// killed run needed a different number. Discards checkpoints that were matched against other content, and logs that.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -243,7 +243,7 @@ impl<'w> Checkpoints<'w> {
         Ok(base)
     }
 
-    /// Starts over with another number of reserved document numbers, which no checkpoint fits.
+    /// Starts over with a different number of reserved document numbers, which does not match any checkpoint.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -353,7 +353,7 @@ impl<'w> Checkpoints<'w> {
                 return Err(error);
             }
             tracing::warn!("{error}; {} is not saved, and the run continues without it", key.what);
-            // This avoids another attempt for each following checkpoint.
+            // Without this, every following checkpoint would be attempted as well.
             self.state().last = Instant::now();
             return Ok(None);
         }
@@ -386,7 +386,7 @@ impl<'w> Checkpoints<'w> {
     }
 
     /// Records skipped input files with the reasons, for runs that resume this one. Each file is recorded as it was when it was opened,
-    /// because another, undamaged file may have taken its name.
+    /// because an undamaged file may have replaced it since then.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
@@ -470,12 +470,12 @@ mod tests {
         assert!(products.has(&other) && !products.has(&one));
         products.restore::<TwoFiles>(&engine, 0, &other).unwrap().unwrap();
         assert_eq!(products.resumed(), ["other"]);
-        // Another attempt has restored nothing yet, and finds what was saved.
+        // A new attempt has restored nothing yet and can use the saved state.
         products.begin().unwrap();
         assert!(products.resumed().is_empty() && products.has(&other));
     }
 
-    /// The temporary folder removes only files that it knows.
+    /// The temporary folder only removes files whose names it recognizes.
     #[test]
     fn what_is_put_down_has_a_name_that_the_work_folder_knows() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Saves what a pass has recorded so far: defines recorders, and the partial checkpoints that they are saved to during the pass.
+//! Defines recorders, and the partial checkpoints that save their data while a pass is still running.
 //!
 //! A partial checkpoint is a sequence of parts: plain values, document cells, bytes appended to a heap, rows sent to a shuffle. They are
 //! restored in the order in which they were saved. Each part is a list of frames: a length of four bytes and that many bytes. A frame of
@@ -28,7 +28,7 @@ pub trait Recorder {
         Vec::new()
     }
 
-    /// Saves what was recorded about these ranges of documents, which are those since the last partial checkpoint.
+    /// Saves the data recorded for these ranges of documents, which were read after the last partial checkpoint.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -36,7 +36,7 @@ pub trait Recorder {
         self.parts().into_iter().try_for_each(|part| part.save_partial(docs, to))
     }
 
-    /// Restores what [`Recorder::save_partial`] saved in another process.
+    /// Restores the data that [`Recorder::save_partial`] saved in another process.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -102,7 +102,7 @@ impl Recorder for AtomicU64 {
     }
 }
 
-/// Holds what one thread of a pass has done. The results of several threads or processes merge into one, in any order.
+/// Holds the results of one thread in a pass. The results of several threads or processes merge into one, in any order.
 pub trait Merge: Default {
     /// Adds the results of another thread.
     fn merge(&mut self, other: Self);
@@ -182,7 +182,7 @@ impl<'r> PartialReader<'r> {
     fn frame(&mut self) -> Result<Option<&'r [u8]>> {
         let next = self.0.split_first_chunk::<4>();
         let next = next.and_then(|(length, rest)| rest.split_at_checked(u32::from_le_bytes(*length) as usize));
-        // The checksums are correct, so it was written by another build, or this build has a defect.
+        // The checksums are correct, so the file was written by a different build, or this build has a defect.
         let (frame, rest) = next.ok_or_else(|| Error::Internal("a partial checkpoint is truncated".into()))?;
         self.0 = rest;
         Ok((!frame.is_empty()).then_some(frame))

@@ -23,16 +23,17 @@ pub struct Costly {
     bytes: u64,
     copies: u64,
     text: String,
-    /// The document with the smallest number that it is cut from.
+    /// The lowest-numbered document that the passage is cut from.
     doc: u64,
     first_doc: u64,
 }
 
-/// Holds the costliest passages, each text once. A text's cost depends only on the text, so it does not matter which ones were dropped.
+/// Holds the costliest passages, each text once. A text's cost depends only on the text, so it does not matter which documents' passages
+/// were dropped.
 #[derive(Debug, Default)]
 pub struct Costliest {
     by_hash: HashMap<u128, Costly>,
-    /// A passage with a lower cost cannot be reported, because enough passages with higher ones are known.
+    /// A passage with a lower cost cannot be reported, because enough passages with higher costs are known.
     least: u64,
     folded: Folded,
 }
@@ -43,7 +44,7 @@ impl Costliest {
         bytes as u64 * u64::from(copies) >= self.least
     }
 
-    /// Adds a part of a document's text. White space is folded, so that it does not distinguish texts.
+    /// Adds a part of a document's text. White space is folded, so that texts that differ only in white space are equal.
     pub fn add(&mut self, doc: u64, text: &str, part: &Template) {
         if !self.may_take(part.bytes.len(), part.copies) {
             return;

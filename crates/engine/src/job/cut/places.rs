@@ -17,7 +17,7 @@ const SAVED: usize = 32;
 /// Bytes before a document's passages: the number of passages and the characters that are left.
 const HEAD: usize = 8;
 
-/// Holds everything that is cut.
+/// Holds all passages that are cut.
 pub struct Cuts {
     /// The offset of each document's passages plus one; 0 if it has none.
     begins: AtomicCells<u64>,
@@ -26,10 +26,10 @@ pub struct Cuts {
     firsts: AtomicBits,
 }
 
-/// Holds what is cut from one document.
+/// Holds the passages that are cut from one document.
 #[derive(Clone, Copy)]
 pub struct DocCuts<'c> {
-    /// The characters that are left.
+    /// The number of characters that are left.
     pub left: u32,
     saved: &'c [u8],
 }
@@ -71,7 +71,7 @@ impl Cuts {
         (doc as usize) < self.begins.len() && self.begins.load(doc as usize) != 0
     }
 
-    /// Returns what is cut from a document; `None` if nothing is cut.
+    /// Returns the passages that are cut from a document; `None` if nothing is cut.
     pub fn of(&self, doc: u64) -> Option<DocCuts<'_>> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let head = self.heap.get(begin, HEAD);
@@ -79,7 +79,7 @@ impl Cuts {
         Some(DocCuts { left, saved: self.heap.get(begin + HEAD as u64, count * SAVED) })
     }
 
-    /// Returns the same cuts with the characters that are left in each document.
+    /// Returns the same cuts with the number of characters that are left in each document.
     fn measured(self, session: &Session<'_>) -> Result<Cuts> {
         let (name, engine, documents) = ("read cut documents", session.engine, self.begins.len());
         let running = engine.clock.stage(name);
@@ -160,8 +160,8 @@ impl Emptied {
     }
 }
 
-/// Returns what a finished run cut, from the rows of its `passages/`, which are in document order. The characters that are left are counted
-/// only if `measures` is set, because the documents have to be read to count them.
+/// Returns the passages that a finished run cut, from the rows of its `passages/` table, which are in document order. The characters that
+/// are left are counted only if `measures` is set, because the documents have to be read to count them.
 ///
 /// # Errors
 /// Returns any error from `rows`, and an error for a damaged file, a full disk or an interruption.
@@ -199,7 +199,7 @@ pub fn read_back(
     if measures { cuts.measured(session) } else { Ok(cuts) }
 }
 
-/// Reads the documents that have repeats, and returns what is cut from them and the costliest passages.
+/// Reads the documents that have repeats, and returns the passages that are cut from them and the costliest passages.
 ///
 /// # Errors
 /// Returns an error for a damaged file, a full disk or an interruption.

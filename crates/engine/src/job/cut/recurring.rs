@@ -14,12 +14,12 @@ use super::order::Order;
 const WINDOW: usize = 64;
 /// Bytes before a document's anchors: their number and the length of the folded text.
 const HEAD: usize = 8;
-/// Threads keep no buffers for texts of more bytes than this.
+/// Threads do not keep text buffers with more bytes than this.
 pub const KEPT_BYTES: usize = 4 << 20;
 /// Filter bits per anchor.
 const BITS: u64 = 16;
 
-/// Returns the approximate bytes of the anchors of a text of this many bytes, including the filters for them.
+/// Returns the approximate size in bytes of the anchors in a text of this many bytes, including the filters for them.
 pub fn expected_bytes(length: u32, text_bytes: u64) -> u64 {
     Winnow::new(length, WINDOW.max(length as usize / 4)).anchors_of(text_bytes) * (Anchor::SAVED as u64 + 2 * BITS / 8)
 }
@@ -29,7 +29,7 @@ pub fn expected_bytes(length: u32, text_bytes: u64) -> u64 {
 pub struct Recurring {
     /// How anchors are chosen.
     pub winnow: Winnow,
-    /// The offset of each document's anchors plus one; 0 if it is too short to have any.
+    /// The offset of each document's anchors plus one; 0 if the document is too short to have any.
     begins: AtomicCells<u64>,
     came: AtomicCells<u64>,
     again: AtomicCells<u64>,
@@ -37,7 +37,8 @@ pub struct Recurring {
 
 impl Recurring {
     fn new(session: &Session<'_>, length: u32, text_bytes: u64) -> Result<Recurring> {
-        // The filters are in temporary files. Above a quarter of the memory limit they would be slow; larger windows are used instead.
+        // The filters are in temporary files. Filters larger than a quarter of the memory limit would be slow, so larger windows are used
+        // instead.
         let most = session.engine.budget.memory / 4;
         let bytes_of = |winnow: Winnow| winnow.anchors_of(text_bytes).saturating_mul(2 * BITS / 8);
         // A long run has enough anchors even if they are farther apart.

@@ -13,13 +13,13 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
 /// Bytes of a row: the hash, the document's position in the order, the position in the document, and the character position in the text.
 pub const ROW: usize = HASH + 14;
-/// Bytes of the hash by which rows are grouped.
+/// Bytes of the hash that rows are grouped by.
 pub const HASH: usize = 16;
 
 /// Approximate bytes of text per row.
 const BYTES_OF_A_ROW: u64 = 64;
 
-/// Returns the approximate bytes of rows for a text of this many bytes.
+/// Returns the approximate size in bytes of the rows for a text of this many bytes.
 pub fn expected_bytes(text_bytes: u64) -> u64 {
     text_bytes / BYTES_OF_A_ROW * ROW as u64
 }
@@ -41,7 +41,7 @@ struct Characters<'t> {
 }
 
 impl Characters<'_> {
-    /// Returns how many characters precede a byte, which must not be before the previous byte passed in.
+    /// Returns how many characters precede a byte. Bytes must be passed in ascending order.
     fn before(&mut self, byte: usize) -> u32 {
         // Continuation bytes of a character do not count.
         let more = self.text.as_bytes()[self.byte..byte].iter().filter(|&&byte| byte as i8 >= -0x40).count();

@@ -1,4 +1,4 @@
-//! Writes the table `passages/`.
+//! Writes the `passages/` table.
 
 use super::Cuts;
 use crate::reading::ids::Ids;

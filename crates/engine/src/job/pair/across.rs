@@ -1,8 +1,8 @@
 //! Comparisons across scopes (`--scope across:COLUMN`): two documents are a pair only if their values of the column differ.
 //!
 //! Signatures, classes and links are the same as in a run without scopes. Documents with the same scope are not pairs, even if they are in
-//! the same class. A class with at least two scopes is connected, because each document is a pair with every document of another scope. A
-//! link between two classes is left out if both have the same single scope.
+//! the same class. A class with at least two scopes is connected, because each document forms a pair with every document of a different
+//! scope. A link between two classes is left out if both classes have the same single scope.
 
 use super::classes::Classes;
 use super::pair_list::PairList;
@@ -79,7 +79,7 @@ impl Across {
         Ok(left)
     }
 
-    /// Returns the best document with another scope than `best`, if there is one; `better` returns whether one document is preferred to
+    /// Returns the best document with a different scope than `best`, if there is one; `better` returns whether one document is preferred to
     /// another.
     pub fn second(&self, best: u64, docs: Docs<'_>, better: impl Fn(u64, u64) -> bool) -> Option<u64> {
         docs.iter().filter(|&doc| self.differ(doc, best)).reduce(|a, b| if better(b, a) { b } else { a })

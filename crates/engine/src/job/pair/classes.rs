@@ -1,8 +1,8 @@
 //! Classes of documents that an algorithm treats as equal: the class of each document, and the documents of each class.
 //!
 //! The smallest document of a class is its representative. Two memory-mapped arrays hold the classes: for each document, where its class
-//! begins (0 if it is in none); and the classes one after another, each as its size and its documents. A bitmap marks the documents that
-//! are in a class: most are not, and this is the most frequent query.
+//! begins (0 if the document is in no class); and the classes one after another, each as its size and its documents. A bitmap marks the
+//! documents that are in a class: most documents are not in one, and this is the most frequent query.
 
 use std::ops::Range;
 

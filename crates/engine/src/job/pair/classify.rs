@@ -87,7 +87,7 @@ pub fn classify(
     Ok((related, report))
 }
 
-/// Holds the partners of each document in the order that the search for the next best needs, in temporary files.
+/// Holds the partners of each document in the order that the next-best search needs, in temporary files.
 struct Neighbours<'r> {
     links: Links,
     rule: &'r Versions,
@@ -101,7 +101,7 @@ impl<'r> Neighbours<'r> {
         Ok(Neighbours { links, rule })
     }
 
-    /// Returns the best partner of either document outside the group that is near to both.
+    /// Returns the best partner of either document, excluding the group of documents that are near to both.
     fn next_best(&self, pair: &Pair) -> NextBest {
         next_best(&self.links, near(self.rule), MOST_PASSED, (pair.a, pair.b), as_near(self.rule, pair))
     }

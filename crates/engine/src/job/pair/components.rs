@@ -1,4 +1,4 @@
-//! Clusters of the pairs that decide on removal. Each document is in exactly one cluster, possibly alone.
+//! Clusters formed by the pairs that decide on removal. Each document is in exactly one cluster, possibly alone.
 
 use crate::engine::numbers::Numbers;
 use dupsift_algorithms::stage::connect::Forest;

@@ -49,8 +49,8 @@ impl Alike {
         a == b
     }
 
-    /// Starts recording document contents; `known` holds those recorded before. Returns `None` if removal does not compare contents or if
-    /// all pairs are exact copies.
+    /// Starts recording document contents; `known` holds the previously recorded contents. Returns `None` if removal does not compare
+    /// contents or if all pairs are exact copies.
     pub fn begin(&self, session: &Session<'_>, known: Contents) -> Result<Option<TakingContents>> {
         let asks = session.options.removes && session.options.remove_if.bounds().is_some() && self.bits.count() > 0;
         asks.then(|| TakingContents::new(session, known, self.bits.iter())).transpose()
@@ -65,7 +65,8 @@ pub struct TakingContents {
 }
 
 impl TakingContents {
-    /// Starts recording the contents of these documents, each class of copies represented by its first, except those in `known`.
+    /// Starts recording the contents of these documents, each class of copies represented by its first document, except for documents in
+    /// `known`.
     pub fn new(session: &Session<'_>, known: Contents, docs: impl Iterator<Item = usize>) -> Result<TakingContents> {
         let unread = AtomicBits::new(session.engine.dir, "contents-unread", session.documents() as usize)?;
         docs.filter(|&doc| known.says(doc as u64).is_empty()).for_each(|doc| _ = unread.set(doc));
@@ -88,7 +89,7 @@ impl TakingContents {
         self.taking.take(doc, numbers, |numbers| write_contents(document, numbers))
     }
 
-    /// Records the contents of the documents in a batch that are still needed; returns how many characters were segmented into words to do
+    /// Records the contents of documents in a batch, if they are still needed; returns how many characters were segmented into words to do
     /// so.
     pub fn take_batch(
         &self,
@@ -171,12 +172,12 @@ impl Contents {
         Ok(Contents { copies, read })
     }
 
-    /// Returns how much of each of two documents is contained in the other one. `None` for copies.
+    /// Returns how much of each of two documents is contained in the other. `None` for copies.
     pub fn of(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
         self.texts_of(a, b).map(|[a, b]| contained(&a, &b))
     }
 
-    /// Works like `of`, with the difference between the titles.
+    /// Works like `of`, but also returns the difference between the titles.
     pub fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)> {
         self.texts_of(a, b).map(|[a, b]| (contained(&a, &b), titles_differ(&a, &b)))
     }
@@ -192,7 +193,7 @@ impl Contents {
         known.into_iter().find(|known| !known.is_empty()).unwrap_or_default()
     }
 
-    /// Returns the bytes of the last pass's temporary file.
+    /// Returns the size of the last pass's temporary file in bytes.
     pub fn bytes(&self) -> u64 {
         self.read.last().map_or(0, Evidence::bytes)
     }
@@ -201,9 +202,9 @@ impl Contents {
 /// Holds how much of one document is contained in another, as written to tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
-    /// Share of the document's distinct 3-grams that the other document contains; 0 if it has no word.
+    /// Share of the document's distinct 3-grams that the other document contains; 0 if the document has no words.
     pub grams: f32,
-    /// Share of the document's distinct numbers, without those of its frame; 1 if it has none.
+    /// Share of the document's distinct numbers that the other document contains, not counting numbers in its frame; 1 if it has none.
     pub numbers: f32,
 }
 
@@ -260,7 +261,7 @@ impl Looking {
     }
 }
 
-/// Holds what the table of pairs needs to know about the pairs of a run.
+/// Holds the data about pairs that the pair table needs.
 pub struct Compared {
     /// The exact copies.
     pub copies: Arc<Classes>,

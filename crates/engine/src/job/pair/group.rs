@@ -20,15 +20,15 @@ use dupsift_core::hash::{combine, mix64};
 use dupsift_core::row::{Docs, Pair, PairLayout, Pairs, Related, RowLayout, RowShape, Score, Sketches, Window};
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
-/// Holds what grouping found for one algorithm.
+/// Holds the result of grouping for one algorithm.
 pub struct Grouped {
     /// The algorithm's own classes, if equal keys are duplicates; they include the exact copies.
     pub classes: Option<Classes>,
-    /// Pairs of representatives, or candidates if a check on the texts follows; a pair may occur several times.
+    /// The pairs of class representatives, or candidate pairs if a check on the texts follows; a pair may occur several times.
     pub pairs: Sorted,
     /// The layout of the pairs.
     pub layout: PairLayout,
-    /// Comparisons made and left out.
+    /// The number of comparisons made and left out.
     pub comparisons: Compared,
     /// Bytes spilled to disk.
     pub spilled_bytes: u64,
@@ -57,7 +57,7 @@ pub fn group(
         let counts = match (probes, probe_layout) {
             (Some(probes), Some(layout)) => {
                 let probes = probes.finish()?;
-                // These rows belong to representatives already, so no copies have to be left out.
+                // These rows already belong to representatives, so no copies have to be left out.
                 let new = NewDocuments::new(session, classes.as_ref())?;
                 let counts = compare(session, bound, &probes, layout, None, None, &pairs, met, &new)?;
                 spilled += probes.spilled_bytes();
@@ -79,9 +79,9 @@ pub fn group(
 
 /// Receives groups of equal keys.
 pub struct Folding {
-    /// Links of classes.
+    /// Links between the documents of each class.
     pub equal: Shuffle,
-    /// Documents that are in a link.
+    /// The documents that have a link.
     pub joined: AtomicBits,
     /// Second-round rows, if the algorithm emits any.
     pub probes: Option<Shuffle>,
@@ -103,7 +103,7 @@ impl Folding {
     }
 }
 
-/// Returns the classes of an algorithm whose equal keys are pairs, from the links of all groups; `joined` marks the documents that are in a
+/// Returns the classes of an algorithm whose equal keys are pairs, from the links of all groups; `joined` marks the documents that have a
 /// link. Also returns the bytes spilled to disk.
 pub fn classes(
     session: &Session<'_>,
@@ -150,7 +150,7 @@ pub fn fold(
             for group in records.groups() {
                 session.engine.go_on()?;
                 let rows = &records.bytes()[group.start * width..group.end * width];
-                // A class has second-round rows for only one document; the others are found through it.
+                // A class has second-round rows for only one document; the other documents are found through it.
                 let links = bound.scheme.probe_shape().is_some() || new.is_in(signed.layout, rows);
                 keys.group(rows, links, out)?;
             }
@@ -190,7 +190,7 @@ pub fn occurrences(session: &Session<'_>, bound: &Bound<'_>) -> Result<Shuffle> 
 /// Holds the destinations of one thread's results for equal keys.
 struct EqualRows<'w> {
     link: Link,
-    /// Documents that are in a link.
+    /// The documents that have a link.
     joined: &'w AtomicBits,
     equal: Writer<'w>,
     probes: Option<Writer<'w>>,
@@ -221,7 +221,7 @@ impl Met {
     fn new(bound: &Bound<'_>, shape: RowShape) -> Met {
         // Algorithms that keep sketches also have several keys per document.
         let several = shape.positions > 1 || bound.scheme.sketch_words > 0;
-        // The near rows in a window follow from the order of its documents, which the hash below includes.
+        // The order of the documents in a window determines which rows are near, and the hash below includes that order.
         let documents_alone = several && (!shape.ordered || bound.scheme.nearest) && shape.sketch == 0;
         // A check on the texts replaces the algorithm's score with its own similarity.
         let asked = documents_alone && bound.scheme.rules.len() == 1 && bound.verify().is_some();
@@ -306,9 +306,9 @@ fn compare(
 pub struct Relation {
     /// The label of the algorithm, which is also the name of its output folder.
     pub label: String,
-    /// The algorithm's own classes, or the exact copies. The latter are also classes for documents without a signature.
+    /// The algorithm's own classes, or the exact copies. Exact copies also include documents without a signature.
     pub classes: Arc<Classes>,
-    /// Pairs of representatives.
+    /// The pairs of class representatives.
     pub pairs: PairList,
     /// The scopes, if documents are compared across scopes.
     pub across: Option<Across>,
@@ -363,7 +363,7 @@ mod tests {
         let large = LARGE_WINDOW as u64;
         assert!(!again(&met, 1, &mut (0..large)));
         assert!(again(&met, 2, &mut (0..large)));
-        // Keys above 9 belong to another rule, which may find other pairs among the same documents.
+        // Keys above 9 belong to a different rule, which may find other pairs among the same documents.
         assert!(!again(&met, 10, &mut (0..large)));
         assert!(again(&met, 11, &mut (0..large)));
         // One document more, one less at the front, or a different one at the end or in the middle makes a different window.

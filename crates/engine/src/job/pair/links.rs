@@ -1,7 +1,7 @@
 //! Random access to a list of pairs by document.
 //!
-//! Everything is in temporary files and sorted there, because one document may be in as many pairs as there are other documents: memory
-//! does not grow with the number of partners.
+//! Everything is in temporary files and sorted there, because a document may be paired with every other document, and memory must not grow
+//! with the number of partners.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ use dupsift_text::Heading;
 
 /// Holds the partners of each document with their similarities, as arrays in temporary files.
 pub struct Links {
-    /// The position of each document's first link, and one more entry for the end of the last links. Empty if there are no links.
+    /// The position of each document's first link, plus an entry for the end of the last document's links. Empty if there are no links.
     begins: Numbers,
     /// The linked documents, each with its similarity.
     links: Linked,
@@ -34,8 +34,8 @@ impl Links {
         passes: impl Fn(&Pair) -> bool,
     ) -> Result<Links> {
         let most = 2 * pairs.rows() + earlier.map_or(0, Sorted::rows);
-        // Two entries more than documents: while the links are filled in, entry d + 1 moves from the first link of d to the end of its
-        // links.
+        // There are two more entries than documents: while the links are filled in, entry d + 1 moves from the first link of d to the end
+        // of its links.
         let places = if most == 0 { 0 } else { session.documents() + 2 };
         let mut begins = Numbers::new(session.engine.dir, "link-begins", places as usize, most)?;
         let mut at = begins.slots();
@@ -51,7 +51,7 @@ impl Links {
             count += at.get(place);
             at.set(place, count);
         }
-        // Partners that do not take part have numbers above those of all documents.
+        // Partners that do not take part have numbers above the numbers of all documents.
         let beyond = earlier.map_or(0, |_| session.number(session.base));
         let mut links = Linked::new(session.engine.dir, count as usize, session.documents() + beyond)?;
         pairs.each(|pair| {
@@ -103,7 +103,7 @@ impl Links {
 }
 
 /// Holds an array of documents with similarities in a temporary file: the document number in one word if the largest number fits, else in
-/// two, the lower one first; then the bits of the similarity.
+/// two, the lower word first; then the bits of the similarity.
 enum Linked {
     Narrow(Mapped<[u32; 2]>),
     Wide(Mapped<[u32; 3]>),
@@ -158,7 +158,7 @@ fn wide(&[low, high, similarity]: &[u32; 3]) -> (u64, f32) {
     (u64::from(high) << 32 | u64::from(low), f32::from_bits(similarity))
 }
 
-/// Provides what earlier runs found, if a run is matched against an index, and records results for later runs.
+/// Provides the results of earlier runs if a run is matched against an index, and records results for later runs.
 pub trait Earlier: Sync {
     /// Records the judged pairs of an algorithm. Pairs between two indexed documents were recorded by the runs that found them.
     fn note(&self, session: &Session<'_>, label: &str, pairs: &PairList) -> Result<()>;
@@ -170,8 +170,8 @@ pub trait Earlier: Sync {
     fn add_noted(&self, label: &str, rows: Sorted);
 
     /// Returns the pairs between participating indexed documents and other indexed documents, as link rows with the document numbers of
-    /// this run; a partner that does not take part has a number above those of all documents. `None` if no indexed documents take part. If
-    /// the text of an indexed document occurs in the batch, its pairs are found again.
+    /// this run; a partner that does not take part has a number above the numbers of all documents. `None` if no indexed documents take
+    /// part. If the text of an indexed document occurs in the batch, its pairs are found again.
     fn links(&self, session: &Session<'_>, label: &str) -> Result<Option<Sorted>>;
 
     /// Records first lines, each with a document of the batch.
@@ -180,8 +180,8 @@ pub trait Earlier: Sync {
     /// Returns the first lines of indexed documents.
     fn lines(&self) -> Result<Vec<Run>>;
 
-    /// Returns how many indexed documents have each first line in the records of one partition, given with its number and the number of
-    /// partitions.
+    /// Returns how many indexed documents have each of the first lines in one partition. `records` holds the partition's records, its
+    /// number and the number of partitions.
     fn count_lines(&self, lines: &[Run], records: (&Records, usize, usize)) -> Result<HashMap<u64, u64>>;
 }
 

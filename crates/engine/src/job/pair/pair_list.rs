@@ -181,7 +181,7 @@ impl PairList {
         self.rows
     }
 
-    /// Returns the bytes of the temporary file.
+    /// Returns the size of the temporary file in bytes.
     pub fn bytes(&self) -> u64 {
         self.bytes.bytes().len() as u64
     }

@@ -23,7 +23,7 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// Holds what is known about the corpus after signing.
+/// Holds the data about the corpus that is available after signing.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
     /// The exact copies.
@@ -85,7 +85,7 @@ fn near(
         Step::Near(found) => Ok(found),
         Step::Found(Found { pairs, classes, evidence }) => {
             let due = saved.due();
-            // The final pairs are of no use without what the index stores for the pairs from which they were computed.
+            // The final pairs are useless without the index data for the pairs that they were computed from.
             if let Some((earlier, label)) = earlier.filter(|_| due)
                 && let Some(noted) = earlier.take_noted(label)
             {

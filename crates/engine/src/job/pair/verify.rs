@@ -85,8 +85,8 @@ pub fn documents_of(session: &Session<'_>, pairs: &PairList) -> Result<Arc<Atomi
     Ok(Arc::new(documents))
 }
 
-/// Reads the documents of each algorithm's candidates, and records what its check needs from them. Also returns the contents of these
-/// documents, if they will be needed.
+/// Reads the documents of each algorithm's candidates, and records the data that its check needs from them. Also returns the contents of
+/// these documents, if they will be needed.
 pub fn take_evidence(
     session: &Session<'_>,
     wanted: &[Wanted<'_>],

@@ -73,7 +73,7 @@ impl Recorder for Counting<'_> {
 }
 
 impl<'j> Counting<'j> {
-    /// Starts counting. `first_lines` sets whether the saved words include those of first lines; `None` if no words are saved.
+    /// Starts counting. `first_lines` sets whether the saved words include the words of first lines; `None` if no words are saved.
     pub fn new(session: &'j Session<'j>, stats: Stats, first_lines: Option<bool>) -> Result<Counting<'j>> {
         Ok(Counting {
             cuts: CutsWriter::new(session)?,
@@ -152,7 +152,8 @@ impl<'j> Counting<'j> {
         Ok(Totals { documents: thread.tally.documents, tokens: thread.tally.tokens })
     }
 
-    /// Starts counting a part of the corpus whose counts are added to those of other parts; neither word boundaries nor words are saved.
+    /// Starts counting a part of the corpus whose counts are added to the counts of other parts; neither word boundaries nor words are
+    /// saved.
     pub fn of_part(session: &'j Session<'j>, stats: Stats) -> Result<Counting<'j>> {
         Ok(Counting {
             session,

@@ -34,12 +34,12 @@ impl Headings {
         self.packed.store(doc as usize, note::first_line(document));
     }
 
-    /// Returns what was recorded for a document.
+    /// Returns the recorded first line of a document.
     pub fn packed(&self, doc: u64) -> u64 {
         self.packed.load(doc as usize)
     }
 
-    /// Records what another process found.
+    /// Records a first line that another process found.
     pub fn take_packed(&self, doc: u64, packed: u64) {
         self.packed.store(doc as usize, packed);
     }

@@ -1,5 +1,5 @@
-//! Records what the first pass collects for every row, whatever the algorithms: its id, its length and the other values that `--keep`
-//! needs, and the hash of its text or the reason it is rejected.
+//! Records the data that the first pass collects for every row, regardless of the algorithms: its id, its length and the other values that
+//! `--keep` needs, and the hash of its text or the reason it is rejected.
 
 use std::ops::Range;
 
@@ -63,7 +63,7 @@ pub struct Took {
     pub text_bytes: u64,
     /// Document counts by script and length.
     pub parts: Parts,
-    /// Values other than texts that count as null.
+    /// Values, except texts, that count as null.
     pub lost: LostValues,
 }
 
@@ -77,7 +77,7 @@ impl Merge for Took {
     }
 }
 
-/// Holds what was recorded.
+/// Holds the recorded data.
 pub struct Taken {
     /// The order of preference.
     pub keep: KeepOrder,
@@ -87,15 +87,15 @@ pub struct Taken {
     pub sources: Option<SourceValues>,
     /// Rejected rows.
     pub rejected: Rejected,
-    /// The hashes of all texts, if copies were not known before.
+    /// The hashes of all texts, if copies were not known before the pass.
     pub hashes: Option<Sorted>,
     /// The first lines of all texts, if an algorithm needs them.
     pub headings: Option<Headings>,
     /// Kinds of ids.
     pub ids_seen: IdsSeen,
-    /// Rows with the id of an earlier row.
+    /// Rows with the same id as an earlier row.
     pub duplicate_ids: u64,
-    /// Values other than texts that count as null.
+    /// Values, except texts, that count as null.
     pub lost: LostValues,
     /// Documents with a text.
     pub used: u64,
@@ -107,25 +107,25 @@ pub struct Taken {
     pub shapes: AtomicCells<u64>,
     /// Bytes spilled to disk.
     pub spilled_bytes: u64,
-    /// Hashes of what was read from each file, see [`content_hashes`].
+    /// Hashes of the contents read from each file, see [`content_hashes`].
     pub contents: Vec<Sum>,
 }
 
 impl Taken {
-    /// Returns the values other than texts that count as null, including those of `--keep`.
+    /// Returns the values, except texts, that count as null, including those of `--keep`.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = self.lost.clone();
         lost.merge(self.keep.lost());
         lost
     }
 
-    /// Returns the kinds of ids in the output tables: those of readable rows, or with `attributes/` those of all rows.
+    /// Returns the kinds of ids in the output tables: the kinds in readable rows or, with `attributes/`, in all rows.
     pub fn ids_named(&self, session: &Session<'_>) -> IdsSeen {
         let seen = self.ids_seen.clone();
         if session.options.corpus.annotate { seen.of_every_row() } else { seen }
     }
 
-    /// Appends what was recorded for consecutive documents.
+    /// Appends the data recorded for consecutive documents.
     pub fn put_part(&self, docs: Range<u64>, out: &mut Vec<u8>) {
         out.extend_from_slice(&docs.start.to_le_bytes());
         out.extend_from_slice(&(docs.end - docs.start).to_le_bytes());

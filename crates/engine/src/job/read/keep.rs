@@ -30,7 +30,7 @@ use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
 const AS_NUMBERS: &str = "numbers";
 const AS_TEXT: &str = "text";
 
-/// Records what the order needs from each document, from many threads.
+/// Records the data that the order needs from each document, on many threads.
 pub struct KeepRecorder<'j> {
     keep: &'j Keep,
     lengths: AtomicCells<u32>,
@@ -63,7 +63,7 @@ enum Place {
 
 /// The values of a row are recorded only once if they have at least this many bytes.
 const LONG_BYTES: usize = 64 << 10;
-/// The most long values whose positions are kept.
+/// The maximum number of long values whose positions are kept.
 const MOST_LONG: usize = 4096;
 
 impl Columns {
@@ -271,7 +271,7 @@ struct Values {
     begins: AtomicCells<u64>,
 }
 
-/// Names what a key compares.
+/// Names the values that a key compares.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 enum Compared {
     Length,
@@ -295,7 +295,7 @@ impl KeepOrder {
         self.lengths.load(doc as usize)
     }
 
-    /// Appends what is recorded for a document.
+    /// Appends the data recorded for a document.
     pub fn put_part(&self, doc: u64, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.length(doc).to_le_bytes());
         if let Some(columns) = &self.columns {
@@ -325,8 +325,8 @@ impl KeepOrder {
         &self.warnings
     }
 
-    /// Prefers indexed documents to new ones, and earlier batches to later ones: `batches` holds the number of the first document of each
-    /// batch, then that of the first document of the corpus.
+    /// Prefers indexed documents to new documents, and earlier batches to later batches: `batches` holds the number of the first document
+    /// of each batch, then the number of the first document of the corpus.
     pub fn by_batches(&mut self, batches: Vec<u64>) {
         self.batches = batches;
     }

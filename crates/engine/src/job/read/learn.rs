@@ -15,7 +15,7 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
 
-/// The bytes of the 150 MB allowed on top of the memory limit that the program and its dictionary leave free.
+/// The bytes that the program and its dictionary leave free of the 150 MB allowed on top of the memory limit.
 const BESIDES: usize = 80 << 20;
 
 /// Holds the notes of one algorithm while they are written.

@@ -38,13 +38,13 @@ type Unsigned<'c> = (usize, Bound<'c>);
 pub struct Stored {
     /// The label of the algorithm.
     pub label: String,
-    /// The keys by which its documents are matched.
+    /// The keys that the algorithm's documents are matched by.
     pub keys: Keys,
     /// The pairs that an earlier process recorded, if the pairs of the algorithm are already final.
     pub noted: Option<Sorted>,
 }
 
-/// Holds the algorithms whose state is known, those that have not signed, and what an index stores for the former.
+/// Holds the algorithms whose state is known, the algorithms that have not signed, and the index entries of the former.
 type Known<'c> = (Vec<Placed<'c>>, Vec<Unsigned<'c>>, Vec<Stored>);
 
 /// Holds the results of the first pass.
@@ -61,11 +61,11 @@ pub struct First<'n> {
     pub algorithms: Vec<Placed<'n>>,
     /// The algorithms' index entries, if there is an index.
     pub stored: Vec<Stored>,
-    /// The keys by which documents match their copies in an index, if there is one.
+    /// The keys that match documents with their copies in an index, if there is an index.
     pub copy_keys: Option<Keys>,
 }
 
-/// Holds what is known before the first pass.
+/// Holds the data that is available before the first pass.
 pub struct Before<'n> {
     /// The view through which the first pass reads documents.
     pub view: View<'n>,
@@ -107,7 +107,7 @@ pub struct Waiting<'c> {
     pub models: &'c [Vec<u64>],
     /// Bytes of all texts.
     pub text_bytes: u64,
-    /// The number of documents from which table schemes are chosen.
+    /// The number of documents that table schemes are chosen for.
     pub documents_planned: u64,
     /// How documents are numbered in an index, if there is one.
     pub numbered: Option<Numbered>,
@@ -135,7 +135,7 @@ struct FirstStates<'n> {
 }
 
 impl<'n> FirstStates<'n> {
-    /// Restores what earlier processes have saved.
+    /// Restores the results that earlier processes have saved.
     ///
     /// All algorithms together determine which indexed documents take part, and the rows of each algorithm include these documents. With an
     /// index, the pass is therefore either restored or repeated as a whole.
@@ -192,7 +192,7 @@ impl<'n> FirstStates<'n> {
         Ok(FirstStates { notes, copies, counts, words, algorithms, unsigned, stored, copy_keys: None })
     }
 
-    /// Returns what the first pass still has to produce.
+    /// Returns the results that the first pass still has to produce.
     fn missing(&self, passes: Passes<'_>) -> Made {
         Made {
             notes: self.notes.is_none() || self.copies.is_none(),
@@ -290,7 +290,7 @@ impl Passes<'_> {
     }
 
     /// Signs with the algorithms that had to wait, from the saved words or in another pass. Returns all algorithms, in recipe order, and
-    /// what an index stores for those that had to wait.
+    /// the index entries of the algorithms that had to wait.
     ///
     /// # Errors
     /// Returns an error for a damaged file, a full disk or an interruption.
@@ -383,7 +383,7 @@ impl Passes<'_> {
     }
 
     /// Restores the latest state of each of these algorithms; also returns the algorithms that have none. With an index, an algorithm also
-    /// needs what the index stores for it.
+    /// needs its index entry.
     fn restore_algorithms<'c>(self, bound: Vec<Unsigned<'c>>, is_indexed: bool) -> Result<Known<'c>> {
         let (mut algorithms, mut unsigned, mut stored) = (Vec::new(), Vec::new(), Vec::new());
         for (at, bound) in bound {
@@ -409,7 +409,7 @@ impl Passes<'_> {
         Ok((algorithms, unsigned, stored))
     }
 
-    /// Restores what an index stores for an algorithm in this state; `None` if part of it was not saved.
+    /// Restores the index entry of an algorithm in this state; `None` if part of it was not saved.
     fn restore_stored(self, at: usize, bound: &Bound<'_>, now: &Step) -> Result<Option<Stored>> {
         let Some(keys) = self.saved.restore::<Keys>(|keys| &keys.algorithms[at].keys)? else { return Ok(None) };
         let asks = matches!(now, Step::Near(_)) && is_noted(bound);
@@ -418,7 +418,7 @@ impl Passes<'_> {
         Ok(is_whole.then(|| Stored { label: bound.label.clone(), keys, noted }))
     }
 
-    /// Saves the rows of algorithms that have signed, if a checkpoint is due. Also returns what an index stores for them.
+    /// Saves the rows of algorithms that have signed, if a checkpoint is due. Also returns their index entries.
     fn save_rows<'c>(
         self,
         due: bool,
@@ -433,7 +433,7 @@ impl Passes<'_> {
             let algorithm = algorithm.then(|_, signed, report| {
                 let SignedRows { layout, rows, tally, evidence, sketches, keys } = signed;
                 if let Some(keys) = keys {
-                    // Rows are of no use without the keys.
+                    // The rows are useless without the keys.
                     let keys = self.saved.offer(due, |keys| &keys.algorithms[at].keys, *keys)?;
                     stored.push(Stored { label: report.label.clone(), keys, noted: None });
                 }

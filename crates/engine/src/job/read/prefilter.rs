@@ -1,4 +1,4 @@
-//! The extra pass of `--prefilter`: the groups of all rows are counted in filters before rows are written.
+//! Makes the extra pass of `--prefilter`, which counts the groups of all rows in filters before rows are written.
 
 use std::sync::atomic::Ordering::Relaxed;
 

@@ -1,4 +1,4 @@
-//! One pass over the whole corpus: what is done with each document, and when partial checkpoints are saved.
+//! Makes one pass over the whole corpus: processes each document, and saves partial checkpoints from time to time.
 
 use std::ops::Range;
 use std::slice::from_ref;
@@ -23,7 +23,7 @@ use dupsift_algorithms::stage::prefilter::Prefilter;
 use dupsift_core::error::{Error, Result};
 use dupsift_files::tables::Cell;
 
-/// Selects what is done with each document.
+/// Selects how each document is processed.
 #[derive(Clone, Copy, Default)]
 pub struct Asked<'a> {
     /// Records the rows of documents.
@@ -34,13 +34,13 @@ pub struct Asked<'a> {
     pub signing: Option<&'a Signing<'a>>,
     /// The exact copies, if they are known: extra copies are only recorded.
     pub copies: Option<&'a Classes>,
-    /// How indexed documents are checked, if the pass reads those.
+    /// Checks indexed documents, if the pass reads any.
     pub indexed: Option<&'a dyn Meeting>,
     /// The saved state for partial checkpoints, if they are saved.
     pub partials: Option<(&'a SavedState<'a>, &'a Partials)>,
 }
 
-/// Holds what one thread has done.
+/// Holds the results of one thread.
 #[derive(Default, Deserialize, Serialize)]
 pub struct Share {
     /// Recorded rows.
@@ -136,7 +136,7 @@ pub fn note_again(session: &Session<'_>) -> Result<(Taken, Classes)> {
     Ok((taken, copies::fold(session, &hashes)?))
 }
 
-/// Describes a pass with partial checkpoints: each one holds what was recorded since the previous one. The pass starts after the partial
+/// Describes a pass with partial checkpoints: each one holds the data recorded since the previous one. The pass starts after the partial
 /// checkpoints of an earlier process.
 struct Resting<'r> {
     session: &'r Session<'r>,
@@ -207,7 +207,7 @@ impl Rests<Share> for Resting<'_> {
             let at = so_far.partial;
             let restore = |from: &mut PartialReader<'_>| self.restore(from, pages.as_ref(), &mut so_far);
             if !self.saved.restore_partial(self.partials, at, restore)? {
-                // Checkpoints after a damaged one do not continue this pass.
+                // Checkpoints after a damaged one cannot continue this pass.
                 self.saved.forget_partials(self.partials, at)?;
                 return Ok(so_far.doc);
             }
@@ -244,7 +244,7 @@ pub struct FirstPass<'a> {
     pub counting: Option<Counting<'a>>,
     /// The exact copies, if they are known.
     pub copies: Option<&'a Classes>,
-    /// Leaves out rows that match no other.
+    /// Leaves out rows that match no other row.
     pub prefilter: Option<&'a Prefilter>,
     /// The documents of earlier runs that are matched, if any are.
     pub meeting: Option<&'a dyn Meeting>,
@@ -260,7 +260,7 @@ pub struct FirstResult {
     pub counted: Option<Counted>,
     /// The signature rows by algorithm.
     pub signed: Vec<SignedRows>,
-    /// The keys by which documents match their copies in an index, if there is one.
+    /// The keys that match documents with their copies in an index, if there is an index.
     pub copy_keys: Option<Keys>,
 }
 

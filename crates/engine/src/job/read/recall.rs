@@ -1,6 +1,6 @@
 //! Signs documents from the words that were saved while words were counted: one part at a time, block by block, on all threads.
 //!
-//! From time to time, signing pauses between two blocks and saves what was signed since the last pause as a partial checkpoint. A block is
+//! From time to time, signing pauses between two blocks and saves the signatures since the last pause as a partial checkpoint. A block is
 //! not a range of documents, so a partial checkpoint lists its documents.
 
 use std::mem::take;
@@ -133,7 +133,7 @@ fn note(runs: &mut Vec<Range<u64>>, doc: u64) {
     }
 }
 
-/// Holds what one thread has signed.
+/// Holds the signatures of one thread.
 #[derive(Clone, Deserialize, Serialize)]
 struct Signed {
     tallies: SignTallies,
@@ -172,7 +172,7 @@ impl Rests<'_> {
         self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Restores what was saved; returns the first block to read, and how many documents precede it.
+    /// Restores the saved state; returns the first block to read, and how many documents precede it.
     fn begin(&self, engine: &Engine<'_>) -> Result<(usize, u64)> {
         let mut so_far = self.so_far();
         if let Some((saved, partials)) = self.partials {
@@ -220,7 +220,7 @@ impl Rests<'_> {
         Ok(())
     }
 
-    /// Returns what earlier processes have signed.
+    /// Returns the results of earlier processes.
     fn restored(self) -> SignTallies {
         self.so_far.into_inner().unwrap_or_else(PoisonError::into_inner).restored
     }

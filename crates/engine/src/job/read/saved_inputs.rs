@@ -1,8 +1,8 @@
-//! Checks whether the input files of saved work are those of this run.
+//! Checks whether saved work was made from the input files of this run.
 //!
-//! A file counts as the same if its size, times, device and inode match: a copy that kept size and modification time has another ctime. But
-//! ctime also changes with permissions, names and backups. If anything differs, the rows that the saved work used are read once more and
-//! compared by hash before the work is resumed or discarded.
+//! A file counts as the same if its size, times, device and inode match: a copy that kept the size and the modification time has a
+//! different ctime. But ctime also changes with permissions, names and backups. If anything differs, the rows that the saved work used are
+//! read once more and compared by hash before the work is resumed or discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -79,7 +79,7 @@ pub fn check(session: &Session<'_>, products: &Checkpoints<'_>) -> Result<()> {
     }
 }
 
-/// Reads and hashes as many rows of these files as were hashed before.
+/// Reads and hashes the rows of these files that were hashed before.
 fn read(session: &Session<'_>, files: &BTreeMap<usize, &LedgerInput>) -> Result<BTreeMap<usize, Sum>> {
     let ends: Vec<(u64, u64)> = files
         .iter()
@@ -91,7 +91,7 @@ fn read(session: &Session<'_>, files: &BTreeMap<usize, &LedgerInput>) -> Result<
     Ok(files.keys().map(|at| (*at, sums[*at])).collect())
 }
 
-/// Reads these files, and returns a hash of what the first pass reads from each.
+/// Reads these files, and returns a hash of the data that the first pass reads from each file.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or the run is interrupted.
@@ -102,7 +102,7 @@ pub fn hash_files(session: &Session<'_>, files: &BTreeSet<usize>) -> Result<BTre
     Ok(files.iter().map(|at| (*at, sums[*at])).collect())
 }
 
-/// Reads all rows of a corpus, and returns a hash of what the first pass reads from each file.
+/// Reads all rows of a corpus, and returns a hash of the data that the first pass reads from each file.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or the run is interrupted.

@@ -23,20 +23,20 @@ pub struct SignedRows {
     pub layout: RowLayout,
     /// The rows, by key.
     pub rows: Sorted,
-    /// Document counts, with and without a signature.
+    /// The number of documents with a signature, and the number without one.
     pub tally: SignTally,
     /// The data for the check, if this pass recorded it.
     pub evidence: Option<Evidence>,
     /// The sketches of the documents, if the algorithm keeps any.
     pub sketches: Option<SketchFile>,
-    /// The keys by which its documents match indexed ones, if there is an index.
+    /// The keys that match the algorithm's documents with indexed documents, if there is an index.
     pub keys: Option<Box<Keys>>,
 }
 
 /// Counts documents for one algorithm, each exact copy separately.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct SignTally {
-    /// Document counts, with and without a signature.
+    /// The number of documents with a signature, and the number without one.
     pub documents: Tally,
     /// Rows that the prefilter left out.
     pub prefiltered: u64,
@@ -122,7 +122,7 @@ impl Recorder for Signing<'_> {
 
 impl<'s> Signing<'s> {
     /// Starts signing. If copies are already known, extra copies are counted with their document. With a prefilter, only rows that may
-    /// match another row are written. With an index, the keys by which documents match others are recorded.
+    /// match another row are written. With an index, the keys that match documents with others are recorded.
     pub fn new(
         session: &Session<'_>,
         bound: &'s [Bound<'s>],
@@ -162,7 +162,7 @@ impl<'s> Signing<'s> {
         Signing { copy_keys, ..self }
     }
 
-    /// Ends the recording of match keys; returns those of exact copies and those of each algorithm.
+    /// Ends the recording of match keys; returns the keys of exact copies and the keys of each algorithm.
     pub fn close_keys(&mut self) -> Result<(Option<Keys>, Vec<Option<Keys>>)> {
         let finish = |keys: Option<MeetingKeys>| keys.map(MeetingKeys::finish).transpose();
         let copies = finish(self.copy_keys.take())?;

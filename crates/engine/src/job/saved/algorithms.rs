@@ -1,4 +1,4 @@
-//! Saves and restores the state of one algorithm: its rows, its pairs, and what an index stores for it.
+//! Saves and restores the state of one algorithm: its rows, its pairs, and its index entry.
 
 use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter};
 use crate::engine::evidence::Evidence;
@@ -71,7 +71,7 @@ impl Checkpoint for Sorted {
 pub struct Pairs {
     /// The entry for run.json so far.
     pub report: AlgorithmReport,
-    /// Pairs of representatives.
+    /// The pairs of class representatives.
     pub pairs: PairList,
     /// The algorithm's own classes, if equal keys are duplicates.
     pub classes: Option<Classes>,

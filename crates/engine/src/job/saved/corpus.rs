@@ -1,4 +1,4 @@
-//! Saves and restores what is known about the corpus: row records, copies, statistics, words, models, contents of documents in pairs, and
+//! Saves and restores the data about the corpus: row records, copies, statistics, words, models, contents of documents in pairs, and
 //! indexed documents that take part.
 
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub struct Counts {
     pub cuts: Option<Cuts>,
 }
 
-/// Holds the contents of documents in pairs, one entry per pass that recorded some.
+/// Holds the contents of documents in pairs, one entry per pass that recorded contents.
 pub struct Said(pub Vec<Evidence>);
 
 impl Checkpoint for Said {

@@ -37,8 +37,8 @@ use dupsift_files::io::InputFile;
 use dupsift_files::io::Source;
 use dupsift_text::Field;
 
-/// Options that do not affect what is read from the corpus. All other options count as affecting it, including new ones until they are
-/// listed here.
+/// Options that do not affect the data read from the corpus. All other options count as affecting it, including new options that are not
+/// listed here yet.
 const ELSEWHERE: &[&str] = &[
     "input",
     "out",
@@ -106,7 +106,7 @@ pub struct AlgorithmKeys {
     pub model: Key,
     /// The rows of the algorithm.
     pub rows: Key,
-    /// The keys by which an index stores its documents.
+    /// The keys that an index stores for the documents.
     pub keys: Key,
     /// The pairs that an index stores.
     pub noted: Key,
@@ -207,7 +207,7 @@ impl Keys {
         })
     }
 
-    /// Returns all keys, in the order of the work.
+    /// Returns all keys, in the order in which the work is done.
     pub fn all(&self) -> impl Iterator<Item = &Key> {
         let algorithms = self.algorithms.iter();
         let algorithms = algorithms.flat_map(|AlgorithmKeys { model, rows, keys, pairs, noted, near }| {
@@ -264,8 +264,8 @@ fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Sign
     AlgorithmKeys { model, rows, keys, pairs, noted, near }
 }
 
-/// Returns what quickly distinguishes the opened file from others: its size, its two ends and its rows. Its stamp, or else its contents
-/// (`job/read/saved_inputs.rs`), decides whether everything in between is the same.
+/// Returns a description that quickly distinguishes the opened file from others: its size, its two ends and its rows. The stamp, or else
+/// the contents (`job/read/saved_inputs.rs`), shows whether everything in between is the same.
 ///
 /// # Errors
 /// Returns [`Error::BadFile`] if the file was replaced after it was opened.

@@ -19,7 +19,7 @@ use dupsift_core::number::counted;
 use dupsift_files::io::{Source, WorkFolder};
 use dupsift_text::Pipeline;
 
-/// Returns a line that describes what an earlier run left for these options and files; `None` if nothing is left.
+/// Returns a line that describes the work that an earlier run saved for these options and files; `None` if there is none.
 ///
 /// # Errors
 /// Returns an error if a dictionary or stop-word list cannot be read.
@@ -79,7 +79,7 @@ pub const SECOND: &str = "the second pass";
 /// Signing from saved words.
 pub const RECALL: &str = "the kept words";
 
-/// Lists what a pass produces.
+/// Lists the results that a pass produces.
 #[derive(Clone, Default)]
 pub struct Made {
     /// Row records.
@@ -128,7 +128,7 @@ impl Partials {
     }
 }
 
-/// Holds what earlier processes saved for a run, and saves the results of this one.
+/// Holds the results that earlier processes saved for a run, and saves the results of this process.
 pub struct SavedState<'j> {
     session: &'j Session<'j>,
     plan: &'j Plan,
@@ -166,7 +166,7 @@ impl<'j> SavedState<'j> {
         Ok(self.keys.get_or_init(|| keys))
     }
 
-    /// Returns the checkpoints, if there are any. Without them, no key is computed, because that reads the input files.
+    /// Returns the checkpoints, if there are any. Without checkpoints, no key is computed, because computing a key reads the input files.
     fn there(&self) -> Option<&'j Checkpoints<'j>> {
         Some(self.checkpoints).filter(|checkpoints| !checkpoints.is_empty())
     }
@@ -208,7 +208,7 @@ impl<'j> SavedState<'j> {
         checkpoints.restore(self.session.engine, self.session.documents(), key(self.keys()?))
     }
 
-    /// Records that what was restored so far is not used.
+    /// Records that the state restored so far is not used.
     pub fn restored_nothing(&self) {
         self.checkpoints.restored_nothing();
     }
@@ -230,7 +230,7 @@ impl<'j> SavedState<'j> {
         Ok(value)
     }
 
-    /// Saves the result of a step, however little time has passed.
+    /// Saves the result of a step, regardless of how much time has passed.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

@@ -1,4 +1,4 @@
-//! `attributes/`: a row of marks for each row of the corpus, in the same files as the input.
+//! Writes `attributes/`: a row of marks for each row of the corpus, in one file per input file.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -23,8 +23,8 @@ use dupsift_files::tables::{
 struct Marks {
     /// For each document, the document kept instead, plus one.
     kept: Numbers,
-    /// For each document, the number of the reason why it is removed or rejected; 0 if it is kept. Numbers from 1 on are those of
-    /// [`REASONS`], followed by the codes of rejections.
+    /// For each document, the number of the reason why it is removed or rejected; 0 if it is kept. Numbers from 1 on refer to [`REASONS`],
+    /// followed by the codes of rejections.
     reasons: Numbers,
 }
 
@@ -225,7 +225,7 @@ fn push(
     let (removed, reason) = marks.of(doc);
     let kept = marks.kept.get(doc).checked_sub(1).unwrap_or(doc);
     let representative = components.representative(doc);
-    // The text of a document removed in favor of another one was not searched for passages.
+    // The text of a document that was removed in favor of another document was not searched for passages.
     let is_text = removed == Some(false) || reason == Some(EMPTIED);
     let characters = known.taken.keep.length(doc);
     let cut = |cuts: &Cuts| match cuts.of(doc) {

@@ -27,7 +27,7 @@ pub struct ClusterCounts {
     pub largest: u64,
 }
 
-/// Builds and writes the clusters of one relation; also returns the bytes of the table.
+/// Builds and writes the clusters of one relation; also returns the size of the table in bytes.
 pub fn write(
     session: &Session<'_>,
     stage: &Stage,
@@ -67,7 +67,7 @@ pub fn write(
     )
 }
 
-/// Writes the table of (root, document) in order; returns its counts and its bytes.
+/// Writes the table of (root, document) in order; returns its counts and its size in bytes.
 fn write_table(
     session: &Session<'_>,
     path: &Path,

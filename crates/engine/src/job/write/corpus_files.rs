@@ -16,7 +16,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Added, Copying, Edits, Source, Stage};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Records what happens to each row.
+/// Records whether each row is kept or removed.
 struct Fates {
     removed: AtomicBits,
     rejected: AtomicBits,
@@ -52,7 +52,7 @@ impl Fates {
 pub struct Folder<'f> {
     /// The name of the folder in the output.
     pub name: &'static str,
-    /// Whether a document is in it.
+    /// Whether a document is in the folder.
     pub takes: &'f (dyn Fn(u64) -> bool + Sync),
     /// Whether the folder also has files without rows, if the corpus has such files.
     pub has_empty: bool,
@@ -67,7 +67,7 @@ pub struct Folder<'f> {
 pub struct Edited<'f> {
     /// Whether a document's text is changed.
     pub has: &'f (dyn Fn(u64) -> bool + Sync),
-    /// Returns the changed text; `None` if it is not the text that was read before.
+    /// Returns the changed text; `None` if the given text is not the previously read one.
     pub edit: &'f (dyn Fn(u64, &str) -> Option<String> + Sync),
 }
 
@@ -99,7 +99,7 @@ pub fn check(session: &Session<'_>) -> Result<()> {
     session.engine.none_bad()
 }
 
-/// Checks that passages can be cut from these files, if the options say so.
+/// Checks that passages can be cut from these files, if the options request it.
 ///
 /// # Errors
 /// See [`check_editing`].
@@ -140,7 +140,7 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<C
     write_by(session, stage, (known.decided, &known.taken.rejected), known.cuts, Some(known))
 }
 
-/// Writes the folders that `corpus` selects, from what was decided, rejected and cut. Only attributes/ and added columns need `known`.
+/// Writes the folders that `corpus` selects, based on the decisions, rejections and cuts. Only attributes/ and added columns need `known`.
 ///
 /// # Errors
 /// See [`write()`].

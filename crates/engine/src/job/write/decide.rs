@@ -1,5 +1,5 @@
-//! Applies `--decide`, `--keep`, `--remove-if` and `--chain` to the pairs: which documents are removed, and in favor of which kept
-//! documents.
+//! Applies `--decide`, `--keep`, `--remove-if` and `--chain` to the pairs: decides which documents are removed, and which kept document
+//! each of them is removed in favor of.
 
 use std::collections::BTreeMap;
 
@@ -69,8 +69,8 @@ impl Deciding {
     }
 }
 
-/// Works like [`decide`], for any source of pairs. `settled` returns what earlier runs decided; `look` returns how much of a document is
-/// contained in a kept one, and vice versa, or `None` for copies.
+/// Works like [`decide`], for any source of pairs. `settled` returns the decisions of earlier runs; `look` returns how much of a document
+/// is contained in a kept one, and vice versa, or `None` for copies.
 pub fn decide_by<R: survive::Relation + Sync>(
     session: &Session<'_>,
     deciding: &Deciding,
@@ -124,7 +124,7 @@ pub fn decide_by<R: survive::Relation + Sync>(
     }
     let clusters = || components(session, &linked, needed, order);
     let components = (session.options.corpus.annotate || !session.options.add.is_none()).then(clusters).transpose()?;
-    // Comparisons left out for a kept document are counted separately; those left out for other documents do not matter.
+    // Comparisons left out for a kept document are counted separately; comparisons left out for other documents do not matter.
     let left_out = if held.is_some() { 0 } else { finder.left_out };
     for doc in represents.iter().flat_map(AtomicBits::iter) {
         push_representative(&mut writer, doc as u64)?;
@@ -152,8 +152,8 @@ pub fn decide_by<R: survive::Relation + Sync>(
     })
 }
 
-/// Returns how many other texts are as near to a removed document as the kept one, according to the algorithm that decided. `None` for a
-/// copy of the kept document, and for a document that was not removed because of a pair.
+/// Returns how many other texts are as near to a removed document as the kept document, according to the algorithm that decided. `None` for
+/// a copy of the kept document, and for a document that was not removed because of a pair.
 fn near_duplicates_of<R: survive::Relation>(linked: &[R], removal: &Removal) -> Option<usize> {
     let (number, similarity) = removal.found?;
     let relation = &linked[number];
@@ -242,7 +242,7 @@ fn settled(session: &Session<'_>, copies: &Classes) -> impl Fn(u64) -> Option<Se
     }
 }
 
-/// Returns the document kept in place of a removed indexed document; the document itself if it is kept.
+/// Returns the document kept instead of a removed indexed document; the document itself if it is kept.
 fn stands_for(session: &Session<'_>, doc: u64) -> u64 {
     let kept = |indexed: &Indexed| indexed.removed_for(doc).and_then(|kept| indexed.place(kept));
     session.indexed.as_ref().and_then(kept).unwrap_or(doc)

@@ -1,8 +1,9 @@
-//! Computes ahead, on all threads for a block of documents, how much of each document is contained in kept ones.
+//! Computes in advance, for a block of documents and on all threads, how much of each document is contained in kept documents.
 //!
-//! Whether a document is kept depends on the documents before it, so the rule visits one document after another. Most of what it needs can
-//! be predicted: how much of each document is contained in its most similar kept partners, whether it is kept or not. Partners kept before
-//! a block are known when the block begins. The rule itself only computes what concerns documents kept within the block.
+//! Whether a document is kept depends on the documents before it, so the rule visits one document after another. Most of the data that it
+//! needs can be computed in advance: how much of each document is contained in its most similar kept partners, whether it is kept or not.
+//! When a block begins, the partners that were kept in earlier blocks are known. The rule itself only compares documents with partners that
+//! are kept within the block.
 
 use std::ops::Range;
 
@@ -13,14 +14,14 @@ use dupsift_algorithms::stage::survive::{Finder, Lists, MOST_LISTED, Relation, S
 use dupsift_core::error::Result;
 use dupsift_core::row::Docs;
 
-/// Documents in the first block. Nothing is kept before it, so nothing can be predicted for it.
+/// Documents in the first block. No document is kept before this block, so nothing can be computed in advance for it.
 const FIRST: usize = 32;
-/// The most documents in a block. What is known about one takes less than 2 kB.
+/// The maximum number of documents in a block. The answers for one document take less than 2 kB.
 const LARGEST: usize = 2048;
 /// Documents that a thread takes at a time.
 const PIECE: usize = 8;
 
-/// Returns the blocks of this many documents: each is as long as all before it, up to [`LARGEST`].
+/// Returns the blocks of this many documents: each block is as long as all earlier ones together, up to [`LARGEST`].
 pub fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
     let block = move |begin: usize| begin..count.min(begin + begin.clamp(FIRST, LARGEST));
     std::iter::successors(Some(block(0)), move |before| Some(block(before.end))).take_while(|block| !block.is_empty())
@@ -34,7 +35,7 @@ pub struct Asking<'a, R, S, B, L> {
     pub relations: &'a [R],
     /// How many of these relations must agree.
     pub needed: usize,
-    /// Returns what was decided earlier about a document or text.
+    /// Returns the earlier decision about a document or text.
     pub settled: S,
     /// Returns whether one document is preferred to another.
     pub better: B,
@@ -49,8 +50,8 @@ where
     B: Fn(u64, u64) -> bool + Sync,
     L: Fn(u64, u64) -> Result<Option<[Contained; 2]>> + Sync,
 {
-    /// Returns what can be known about a block before its first document is decided. Returns nothing for a single thread, which would only
-    /// look up partners twice.
+    /// Returns the answers that can be computed for a block before its first document is decided. Returns no answers for a single thread,
+    /// which would only look up partners twice.
     pub fn ahead(&self, block: Docs<'_>, lists: &Lists<'_>) -> Result<Answers> {
         if self.engine.pool.current_num_threads() == 1 {
             return Ok(Answers::default());
@@ -75,8 +76,8 @@ where
         Ok(Answers { answers, at: 0 })
     }
 
-    /// Returns what the rule will need for a document if nothing more is kept before it. A failed lookup is left to the rule, which may
-    /// never need it.
+    /// Returns the answers that the rule will need for a document if no further document is kept before it. A failed lookup is left to the
+    /// rule, which may never need it.
     fn about(&self, finder: &mut Finder<'_, R>, lists: &Lists<'_>, doc: u64) -> Vec<(u64, Option<[Contained; 2]>)> {
         let (near, _) = nearest(finder.partners(lists, doc).0, &self.better);
         let mut of_kept = Vec::with_capacity(near.len());
@@ -92,7 +93,7 @@ where
     }
 }
 
-/// Holds what is known about one document.
+/// Holds the answer for one document.
 struct Answer {
     /// The position in the block.
     place: usize,
@@ -100,7 +101,7 @@ struct Answer {
     of_kept: Vec<(u64, Option<[Contained; 2]>)>,
 }
 
-/// Holds what is known about a block.
+/// Holds the answers for a block.
 #[derive(Default)]
 pub struct Answers {
     /// The answers, in block order.
@@ -145,7 +146,7 @@ mod tests {
         ];
         let mut answers = Answers { answers, at: 0 };
         assert_eq!((answers.of(7, 2), answers.of(7, 1), answers.of(7, 5)), (Some(both(2)), Some(both(1)), None));
-        // Nothing is known about the first one, and the next one is found nevertheless; a copy is known to be a copy.
+        // There is no answer for the first document, and the next one is found nevertheless; a copy is recognized as a copy.
         assert_eq!((answers.of(3, 1), answers.of(9, 2), answers.of(9, 1)), (None, Some(None), Some(both(3))));
         assert_eq!(Answers::default().of(7, 1), None);
     }

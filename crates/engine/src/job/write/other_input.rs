@@ -1,4 +1,4 @@
-//! Rows and files of an input other than the corpus that could not be read, for `rejected/`, the guards and the record.
+//! Collects the unreadable rows and files of an input other than the corpus, for `rejected/`, the guards and the record.
 
 use super::last_reading;
 use super::tables::list_rejected;
@@ -12,7 +12,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::REJECTED;
 use dupsift_files::tables::IdsSeen;
 
-/// Lists what could not be read from the input with this name.
+/// Lists the rows and files that could not be read from the input with this name.
 ///
 /// # Errors
 /// Returns an error for a full disk or an interruption.

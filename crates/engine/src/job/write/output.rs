@@ -29,7 +29,7 @@ use dupsift_core::error::Result;
 use dupsift_files::io::Stage;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Holds what is known about the corpus.
+/// Holds the data about the corpus.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
     /// The data recorded about the rows.
@@ -40,7 +40,7 @@ pub struct Corpus<'c> {
     pub view: &'c View<'c>,
     /// The counts.
     pub stats: &'c CorpusStats,
-    /// Which statistics tables exist.
+    /// The statistics tables that exist.
     pub tables: Option<Stats>,
     /// The learned model of each algorithm, empty if it learns nothing.
     pub models: &'c [Vec<u64>],
@@ -48,7 +48,8 @@ pub struct Corpus<'c> {
     pub losses: &'c Losses<'c>,
 }
 
-/// Decides what is removed, writes all tables, and creates the record. `contents` holds the document contents recorded before.
+/// Decides which documents are removed, writes all tables, and creates the record. `contents` holds the previously recorded document
+/// contents.
 pub fn write(
     session: &Session<'_>,
     stage: &Stage,
@@ -119,8 +120,8 @@ pub fn write(
     Ok((report, decided))
 }
 
-/// Returns the documents whose ids are read: those that a table names. A table may name any participating indexed document, even one in no
-/// pair: a removed document names the kept one at the end of its chain, and a cluster includes all documents of a class.
+/// Returns the documents whose ids are read: the documents that a table names. A table may name any participating indexed document, even
+/// one in no pair: a removed document names the kept one at the end of its chain, and a cluster includes all documents of a class.
 fn named(session: &Session<'_>, shown: &Arc<AtomicBits>) -> Result<Arc<AtomicBits>> {
     let (indexed, annotates) = (session.indexed.as_ref(), session.options.names_all());
     if indexed.is_none_or(|indexed| indexed.count() == 0) && !annotates {
@@ -144,7 +145,7 @@ fn rejected_by_file(session: &Session<'_>, taken: &Taken, shown: &AtomicBits) ->
     Ok(rows)
 }
 
-/// Records what the tables hold for each algorithm.
+/// Records the number of rows in the tables of each algorithm.
 fn note(algorithms: &mut [AlgorithmState<'_, Expanded>], written: &Written) {
     for ((AlgorithmState { report, .. }, pairs), counts) in
         algorithms.iter_mut().zip(&written.pairs).zip(&written.clusters)

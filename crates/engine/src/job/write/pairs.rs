@@ -1,4 +1,4 @@
-//! `pairs/`: expands classes and pairs of representatives to pairs of documents, in order, with your ids.
+//! `pairs/`: expands classes and pairs of representatives to pairs of documents, in order, with the ids from the input.
 //!
 //! Pairs of two documents that are unique in their classes are already in order and remain in the list from grouping. Only the pairs that
 //! classes represent are listed and sorted here; the two lists are merged when the table is written. Equal texts form a star.
@@ -31,12 +31,12 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
 /// Holds the document pairs of one algorithm.
 pub struct DocumentPairs {
-    /// The pairs that classes represent; the others are in the relation.
+    /// The pairs that classes represent; all other pairs are in the relation.
     listed: Sorted,
     layout: PairLayout,
     /// All pairs, written or not.
     total: u64,
-    /// Pairs among these without an indexed document; `None` if no index takes part.
+    /// The number of these pairs without an indexed document; `None` if the run uses no index.
     of_batch: Option<u64>,
     /// Pairs that share a template.
     templates: u64,
@@ -72,16 +72,16 @@ type TextsOf<'t, B> = Texts<'t, Classes, B>;
 struct Centres {
     /// The best document of a group, by the group's first document and size.
     best: RefCell<HashMap<(u64, usize), u64>>,
-    /// The best document in another scope than the group's best, by that best document and the size of the group.
+    /// The best document in a different scope than the group's best document, by that best document and the size of the group.
     seconds: RefCell<HashMap<(u64, usize), Option<u64>>>,
 }
 
 impl Centres {
-    /// Smaller groups are searched each time.
+    /// Groups with fewer documents than this are searched each time.
     const LARGE: usize = 64;
     const MOST: usize = 1 << 12;
 
-    /// Returns the best of the documents that have another scope than the best one.
+    /// Returns the best of the documents that have a different scope than the best document.
     fn second(&self, across: &Across, best: u64, members: Docs<'_>, keep: &KeepOrder) -> Option<u64> {
         let find = || across.second(best, members, |a, b| keep.better(a, b));
         if members.len() < Centres::LARGE {
@@ -117,7 +117,7 @@ impl Centres {
     }
 }
 
-/// Holds what one thread expanded.
+/// Holds the pairs that one thread expanded.
 struct Expanded<'s> {
     writer: Writer<'s>,
     record: Vec<u8>,
@@ -162,8 +162,8 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Expands the pairs across scopes within one class that has several. It works like [`Expanding::class`], but a document with the scope
-    /// of the best document forms a pair with the best document in another scope. Only pairs that are written are counted.
+    /// Expands the pairs across scopes within one class that has several scopes. It works like [`Expanding::class`], but a document with
+    /// the scope of the best document forms a pair with the best document in a different scope. Only pairs that are written are counted.
     fn class_across(
         &self,
         across: &Across,
@@ -208,8 +208,8 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Calls `each` with the pairs across scopes of two texts, given by their best documents. If these have the same scope, each forms a
-    /// pair with the best document of the other text in another scope.
+    /// Calls `each` with the pairs across scopes of two texts, given by their best documents. If the two documents have the same scope,
+    /// each forms a pair with the best document of the other text in a different scope.
     fn both_across(
         &self,
         across: &Across,
@@ -256,7 +256,7 @@ impl Expanding<'_> {
         Ok(old)
     }
 
-    /// Expands a pair of representatives; it remains in its list if both are unique.
+    /// Expands a pair of representatives; it remains in its list if both documents are unique.
     fn pair(&self, pair: &Pair, centres: &Centres, to: &mut Expanded<'_>) -> Result<()> {
         self.alike.note(pair);
         let mut found = [0, 0];
@@ -297,7 +297,7 @@ impl Expanding<'_> {
     }
 
     /// Expands a pair of classes across scopes; returns how many pairs were written. All documents of both classes are in a pair, even
-    /// those that only a copy represents in the table.
+    /// documents that only a copy represents in the table.
     fn pair_across(
         &self,
         across: &Across,
@@ -318,7 +318,7 @@ impl Expanding<'_> {
         let (mut found, mut known) = (0, HashSet::new());
         for (x, y) in a.iter().flat_map(|&x| b.iter().map(move |&y| (x, y))) {
             self.both_across(across, centres, [x, y], &mut |x, y| {
-                // The best document in another scope may be the same for the class and for its text.
+                // The best document in a different scope may be the same for the class and for its text.
                 if is_large && !known.insert((x, y)) {
                     return Ok(());
                 }
@@ -415,18 +415,18 @@ fn stays(relation: &Relation, pair: &Pair) -> bool {
     relation.classes.is_alone(pair.a) && relation.classes.is_alone(pair.b)
 }
 
-/// Holds what is written about documents and pairs.
+/// Holds the data that is written about documents and pairs.
 #[derive(Clone, Copy)]
 pub struct Shown<'t> {
     /// The ids of documents.
     pub ids: &'t Ids<'t>,
-    /// How much of one document is contained in the other, if that was compared.
+    /// How much of one document is contained in the other, if the two were compared.
     pub compared: Option<&'t Compared>,
     /// Provides the document numbers in tables.
     pub session: &'t Session<'t>,
 }
 
-/// Writes the table; returns how many pairs it holds, how many of them share a template, and its bytes.
+/// Writes the table; returns how many pairs it holds, how many of them share a template, and its size in bytes.
 pub fn write(
     engine: &Engine<'_>,
     stage: &Stage,
@@ -489,7 +489,7 @@ struct Table<'t> {
     templates: u64,
 }
 
-/// Batches built at a time if ids are short on average. Each may have 8 MiB of ids.
+/// The number of batches built at a time if ids are short on average. Each batch may have 8 MiB of ids.
 const PARTS: usize = 4;
 const MOST_ID_BYTES: u64 = 256;
 /// Pairs that a thread takes at a time to compare their documents.

@@ -22,7 +22,8 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 /// Bytes of a row: document, kept document, algorithm (0: a chain), similarity, whether containment was compared, and the two shares.
 pub const ROW: usize = 31;
 
-/// Bytes of a row: the hash of the value, the document, and 0 if it is kept, 1 if it is removed, 2 if its text is indexed.
+/// Bytes of a row: the hash of the value, the document, and a code: 0 if the document is kept, 1 if it is removed, 2 if its text is
+/// indexed.
 const SOURCE_ROW: usize = 17;
 
 /// Records a removal.
@@ -47,7 +48,7 @@ const EMPTIED_CODE: u16 = u16::MAX;
 /// The algorithm code for a document that others are removed in favor of.
 const REPRESENTATIVE_CODE: u16 = u16::MAX - 1;
 
-/// Records a removal that no pair caused.
+/// Records a removal that was not caused by a pair.
 fn push_coded(writer: &mut Writer<'_>, (doc, kept): (u64, u64), code: u16) -> Result<()> {
     let mut row = [0; ROW];
     row[..8].copy_from_slice(&doc.to_be_bytes());
@@ -90,17 +91,17 @@ pub struct Decided {
     pub rows: Sorted,
     /// The labels of the algorithms whose pairs decided.
     pub algorithms: Vec<String>,
-    /// Whether documents were compared with the kept ones.
+    /// Whether documents were compared with kept documents.
     pub looks: bool,
     /// Removed documents that are not copies of the kept document.
     pub near_duplicates: u64,
-    /// Near-duplicates among these that look like pages from the same template.
+    /// The number of these near-duplicates that look like pages from the same template.
     pub of_templates: u64,
     /// Comparisons that were left out.
     pub left_out: u64,
     /// Documents that are kept although they form a pair with a kept document, by reason.
     pub stays: BTreeMap<String, u64>,
-    /// Kept partners of these documents that were not compared with them.
+    /// Kept partners of the documents in `stays` that were not compared with them.
     pub not_looked_at: u64,
     /// The kept documents that each document was compared with.
     pub looked_at: Option<Evidence>,
@@ -108,7 +109,7 @@ pub struct Decided {
     pub components: Option<Components>,
 }
 
-/// Returns what a finished run decided, from the rows of its `removed/`: document, kept document and reason.
+/// Returns the decisions of a finished run, from the rows of its `removed/` table: document, kept document and reason.
 ///
 /// # Errors
 /// Returns any error from `rows`, and an error if the disk is full.
@@ -145,7 +146,7 @@ pub fn decided_again(
     })
 }
 
-/// Passes on each removed document with the one kept instead, in document order.
+/// Passes on each removed document with the document kept instead, in document order.
 pub fn each(decided: &Decided, memory_bytes: usize, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
     for partition in 0..decided.rows.partitions() {
         let records = decided.rows.load(partition, memory_bytes)?;
@@ -190,7 +191,7 @@ fn algorithm(record: &[u8]) -> Option<usize> {
     usize::from(code).checked_sub(1).filter(|_| !matches!(code, EMPTIED_CODE | REPRESENTATIVE_CODE))
 }
 
-/// Returns the removed document of a row, the one kept instead, and the reason.
+/// Returns the removed document of a row, the document kept instead, and the reason.
 pub fn fate(session: &Session<'_>, record: &[u8], copies: &Classes) -> (u64, u64, &'static str) {
     let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
     let text = copies.representative(doc);
@@ -198,7 +199,7 @@ pub fn fate(session: &Session<'_>, record: &[u8], copies: &Classes) -> (u64, u64
     let reason = match algorithm(record) {
         _ if code == EMPTIED_CODE => EMPTIED,
         _ if code == REPRESENTATIVE_CODE => REPRESENTATIVE,
-        // This is the reason, whatever happened to the indexed document with this text.
+        // This is the reason, regardless of what happened to the indexed document with this text.
         _ if text < session.base => "seen",
         None => "chain",
         Some(_) if text == copies.representative(kept) => "copy",
@@ -221,7 +222,7 @@ fn read_back(session: &Session<'_>, record: &[u8], decided: &Decided, copies: &C
     ReadBack { doc, kept, algorithm, similarity: algorithm.map(|_| float(&record[18..22])), reason, shares }
 }
 
-/// Writes the table; also returns its bytes. `part` returns the shape of each document and its length in characters.
+/// Writes the table; also returns the size of the table in bytes. `part` returns the shape of each document and its length in characters.
 pub fn write(
     session: &Session<'_>,
     stage: &Stage,
@@ -278,7 +279,7 @@ pub fn write(
     Ok((removals, bytes))
 }
 
-/// Returns the removal counts for each value of `--source-column` that occurs in at least `--guard-rows` rows, in the order of the values.
+/// Returns the removal counts for each value of `--source-column` that occurs in at least `--guard-rows` rows, sorted by value.
 ///
 /// # Errors
 /// Returns an error if the disk is full.

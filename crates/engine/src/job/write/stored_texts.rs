@@ -1,6 +1,6 @@
-//! `--keep-texts`: `texts/` has the texts of removed documents and of the documents kept instead of them. It has one file for each input
-//! file, with one row for each row of that file; the rows of all other documents are null. The files can therefore be read in place of the
-//! corpus, with the same document numbers.
+//! `--keep-texts`: `texts/` contains the texts of removed documents and of the documents kept instead of them. It has one file for each
+//! input file, with one row for each row of that file; the rows of all other documents are null. The files can therefore be read instead of
+//! the corpus, with the same document numbers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -190,7 +190,7 @@ impl<'p> Part<'p> {
         self.writer.write(&batch.map_err(Error::table("write texts"))?)
     }
 
-    /// Finishes the file, with a row for each document before this one. Returns how many texts it has, and its bytes.
+    /// Finishes the file, with a row for each document before this one. Returns the number of texts in the file, and its size in bytes.
     fn end(mut self, doc: u64) -> Result<(u64, u64)> {
         self.fill(doc)?;
         self.flush()?;

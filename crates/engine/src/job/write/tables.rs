@@ -26,13 +26,13 @@ use dupsift_spill::shuffle::AtomicCells;
 
 /// Holds the result of an algorithm, for representatives and for documents.
 pub struct Expanded {
-    /// The relation of representatives.
+    /// The relation between class representatives.
     pub relation: Relation,
     /// The pairs of documents.
     pub pairs: DocumentPairs,
 }
 
-/// Holds the data from which the tables are written.
+/// Holds the data that the tables are written from.
 pub struct Tables<'t> {
     /// The algorithms with their pairs.
     pub algorithms: &'t [AlgorithmState<'t, Expanded>],
@@ -54,16 +54,16 @@ pub struct Tables<'t> {
     pub ids: &'t Ids<'t>,
     /// The counts of the first pass.
     pub stats: &'t CorpusStats,
-    /// Which statistics tables were built.
+    /// The statistics tables that were built.
     pub needs: Stats,
     /// The learned models, by algorithm label.
     pub models: &'t [(&'t str, &'t [u64])],
 }
 
-/// Holds counts of what was written.
+/// Holds the counts of the written tables.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
-    /// For each algorithm, the rows of its table of pairs, and how many of them share a template.
+    /// For each algorithm, the number of rows in its pair table, and how many of these pairs share a template.
     pub pairs: Vec<[u64; 2]>,
     /// Cluster counts by algorithm.
     pub clusters: Vec<ClusterCounts>,
@@ -93,7 +93,7 @@ impl Tables<'_> {
             then(&mut written);
         };
         let at_once = (session.options.memory / A_TABLE).clamp(1, session.options.threads as u64);
-        // Pairs come first because they take longest.
+        // Pairs come first because they take the longest.
         session.engine.work_on(
             at_once as usize,
             2 * count + 3,
@@ -134,8 +134,8 @@ impl Tables<'_> {
     }
 }
 
-/// Returns the output's dataset card, from which Hugging Face `datasets` reads that each table is a configuration and each algorithm a
-/// split. `datasets` ignores folder names, and the algorithm is not a column in the files, because pyarrow and pandas refuse a folder
+/// Returns the output's dataset card, which tells Hugging Face `datasets` that each table is a configuration and each algorithm a split.
+/// `datasets` ignores folder names, and the algorithm is not a column in the files, because pyarrow and pandas refuse a folder
 /// `algorithm=NAME` whose files also have such a column.
 fn card(labels: &[&str], removes: bool) -> String {
     let mut card = "---\nconfigs:\n".to_owned();
@@ -151,12 +151,12 @@ fn card(labels: &[&str], removes: bool) -> String {
     card + "---\n\nThe output of dupsift. `dupsift show` prints its summary, `report.html` shows it in a browser, and `run.json` is its record.\n"
 }
 
-/// Returns the path of the table `rejected/` in an output folder.
+/// Returns the path of the `rejected/` table in an output folder.
 pub fn rejected_table(out: &Path) -> PathBuf {
     out.join("rejected/part-00000.parquet")
 }
 
-/// Writes a job's table `rejected/`: the files and rows of the corpus that could not be used, then those of every other input.
+/// Writes a job's `rejected/` table: the files and rows of the corpus that could not be used, then the files and rows of every other input.
 pub fn write_rejected(
     session: &Session<'_>,
     stage: &Stage,
