@@ -14,21 +14,21 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Classifies an error by where its cause lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// In the request: another option, parameter or name is needed.
+    /// The request: a different option, parameter or name is needed.
     Usage,
-    /// In the input.
+    /// The input.
     Input,
-    /// In the folder or disk to which results and temporary files are written.
+    /// The folder or disk to which results and temporary files are written.
     Output,
-    /// In the disk that holds the temporary files or an index: it returned different bytes from those that were written.
+    /// The disk that holds the temporary files or an index: it returned bytes that differ from those written.
     Damaged,
-    /// There is no fault: the run was asked to stop.
+    /// A request to stop the run; there is no fault.
     Interrupted,
-    /// In the program.
+    /// The program itself.
     Internal,
 }
 
-/// An error.
+/// An error of the library.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -151,7 +151,7 @@ pub enum Error {
         dir: PathBuf,
         /// The file, and what is wrong with it.
         why: String,
-        /// How to fix it.
+        /// How to fix the index.
         way_out: String,
     },
 
@@ -216,7 +216,7 @@ impl Error {
         }
     }
 
-    /// Returns the option that needs another value.
+    /// Returns the option that needs a different value.
     pub fn option(&self) -> Option<&'static str> {
         match self {
             Error::Usage { option, .. } => *option,

@@ -9,7 +9,7 @@ use super::{AtomicBits, AtomicCells, CellValue, FrozenHeap, Mapped, Ranks};
 use crate::shuffle::product::{self, Product, ProductWriter, PutDown, damaged};
 use dupsift_core::error::Result;
 
-/// How many cells are copied at a time.
+/// The number of cells copied at a time.
 const AT_ONCE: usize = 8 << 10;
 
 impl<T: bytemuck::Pod> Mapped<T> {
