@@ -89,7 +89,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     }
 }
 
-/// Returns what is known about a file's columns without reading all of it. Includes the columns in `asked`, whatever their names.
+/// Returns what is known about a file's columns without reading the complete file. Includes the columns in `asked`, whatever their names.
 ///
 /// # Errors
 /// Returns why the file cannot be read.

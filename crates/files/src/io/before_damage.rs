@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Seek as _};
 
-/// The number of bytes before the first sign of damage that are not trusted either.
+/// The number of bytes just before the first sign of damage that are not trusted.
 const DOUBTED_BYTES: u64 = 4 << 10;
 
 /// The number of bytes of good rows after which a broken row does not count as damage, and an open quote counts as stray.
@@ -69,7 +69,7 @@ pub(super) fn scan_trusted(
     Ok((trusted, before, Some(lost)))
 }
 
-/// A broken row, as a sign of damage.
+/// A broken row that may be a sign of damage.
 struct Sign {
     start: u64,
     end: u64,
@@ -83,7 +83,7 @@ struct OpenQuote {
     /// The end positions of the rows before the quote, and how many bytes before it are certain to be correct.
     ends: VecDeque<u64>,
     sure: u64,
-    /// How many of the lines after the quote are rows, and how many are not.
+    /// The number of lines after the quote that are rows, and the number of those that are not.
     rows: u64,
     others: u64,
 }
