@@ -1,4 +1,5 @@
-//! The table `stats/models/LABEL.parquet`: what an algorithm has learned from the corpus, one number per row, in the algorithm's order.
+//! Defines the table `stats/models/LABEL.parquet`: the numbers that an algorithm has learned from the corpus, one per row, in the
+//! algorithm's order.
 
 use super::{FULL_ROWS, table};
 use arrow::array::AsArray;
