@@ -72,7 +72,7 @@ pub enum Error {
     Full {
         /// The error of the failed write.
         source: Box<Error>,
-        /// How much more space is needed, and what is kept.
+        /// The amount of additional space needed, and the data that is kept.
         said: String,
     },
 
@@ -140,7 +140,7 @@ pub enum Error {
     Damaged {
         /// The temporary file.
         path: PathBuf,
-        /// What is wrong with the file, as text.
+        /// The problem with the file, as text.
         why: String,
     },
 
@@ -149,7 +149,7 @@ pub enum Error {
     DamagedIndex {
         /// The index.
         dir: PathBuf,
-        /// The file, and what is wrong with it.
+        /// The damaged file and the problem, as text.
         why: String,
         /// How to fix the index.
         way_out: String,

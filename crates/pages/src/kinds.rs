@@ -5,13 +5,13 @@ use dupsift_core::hash::hash64;
 use dupsift_text::is_han;
 use std::collections::HashMap;
 
-/// A block is excluded from the body if the cosine of its words and those of the other blocks is below this limit, unless the block is this
-/// long.
+/// A block is excluded from the body if the cosine of its words and those of the other blocks is below this limit, unless the block has at
+/// least `LONG_BLOCK` characters.
 const LEAST_COSINE: f64 = 0.05;
 const LONG_BLOCK: usize = 200;
 /// The number of keywords of a page: its most common words.
 const KEYWORDS: usize = 20;
-/// The minimum number of letters; shorter words in scripts with spaces hardly indicate a topic.
+/// The minimum number of letters in a counted word; shorter words in scripts with spaces hardly indicate a topic.
 const LEAST_LETTERS: usize = 4;
 
 /// Counts for a block, in addition to its content.

@@ -151,7 +151,8 @@ pub(super) fn keeps_lines(name: &LocalName) -> bool {
     )
 }
 
-/// Returns whether an element is hidden by its own attributes. A page that is hidden completely is ignored here, because a script shows it.
+/// Returns whether an element is hidden by its own attributes. Hidden `html` and `body` elements do not count, because a script shows such
+/// pages.
 pub(super) fn is_hidden(element: &Element) -> bool {
     is_hidden_by(&element.name.local, &element.attrs)
 }

@@ -4,7 +4,7 @@
 //! half of the words, selected by a fixed hash, are dropped, then half of the rest, and so on. The remaining words have been counted since
 //! the first document, and the documents alone determine which words remain. At the end, the model keeps the words that occur in at least
 //! `min_df` documents; if there are more than `max_words`, it keeps those in the most documents, with ties decided by code points.
-//! [`LeftOut`] reports what was dropped.
+//! [`LeftOut`] counts the dropped words.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -34,7 +34,7 @@ impl Default for TrainingOptions {
     }
 }
 
-/// Counts what a model does not include.
+/// Counts the words that a model does not include.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
     /// The number of words in fewer documents than `min_df`.
@@ -133,7 +133,7 @@ impl Trainer {
         self.classes.iter().map(|(_, documents)| documents).sum()
     }
 
-    /// Returns the model, and counts of what it does not include.
+    /// Returns the model, and counts of the words that it does not include.
     ///
     /// # Errors
     /// Returns an error if there are no documents, or no words that may be kept.

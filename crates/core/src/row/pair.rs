@@ -452,8 +452,8 @@ mod tests {
         let count = 2 * BLOCK + 500;
         let docs: Vec<u64> = (0..count as u64).collect();
         let near = |a: &[u64; 1], b: &[u64; 1]| [1, 7].contains(&(b[0] - a[0]));
-        // Tests no limit in a short list, a limit of ten following documents each, and individual limits, some of which precede the
-        // document itself.
+        // The three cases are: no limit in a short list, a limit of ten following documents each, and individual limits, some of them
+        // before the document itself.
         let lasts: [&dyn Fn(usize) -> usize; 3] = [&|_| count, &|i| i + 11, &|i| if i % 2 == 0 { i + 3 } else { 0 }];
         for (last, most, docs) in [
             (lasts[0], u64::MAX, &docs[..40]),

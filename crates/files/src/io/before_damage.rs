@@ -24,7 +24,7 @@ const GOOD_BYTES: u64 = 64 << 10;
 /// Returns an iterator over the lines of a text.
 pub(super) type MakeLines<'l> = dyn Fn(Text) -> Lines<Text> + 'l;
 
-/// Returns the coding that reads a damaged file up to its last trusted row, and what is lost.
+/// Returns the coding that reads a damaged file up to its last trusted row, and the part that is lost.
 ///
 /// # Errors
 /// Returns the I/O error.
@@ -46,7 +46,7 @@ pub(super) fn before_damage(
     Ok((Coding { text_bytes: Some(text), ..coding }, Lost { why, bytes }))
 }
 
-/// Scans a file. If it is damaged, scans it again up to the damage. Returns the scan, the coding used for it, and what is lost.
+/// Scans a file. If it is damaged, scans it again up to the damage. Returns the scan, the coding used for it, and the part that is lost.
 ///
 /// # Errors
 /// Returns I/O errors, or the damage if no row precedes it.

@@ -100,7 +100,7 @@ pub trait Format: Debug + Sync {
     /// Returns [`Reading::bad`] if the file is damaged, or the error from `each`.
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
 
-    /// Returns what is known about the columns without reading all rows, with struct fields by their paths. Includes the columns in
+    /// Returns the columns as far as they are known without reading all rows, with struct fields by their paths. Includes the columns in
     /// `asked`, whatever their names. Returns `None` if rows have no fixed columns and the file has no rows.
     ///
     /// # Errors
@@ -247,7 +247,7 @@ pub struct Opened {
 pub enum Unusable {
     /// The file lacks a requested column.
     Lacks(String),
-    /// The file is text of another kind, such as settings. If its file extension is shared with other formats, it counts as unread.
+    /// The file is a different kind of text, such as settings. If its file extension is shared with other formats, it counts as unread.
     Other(String),
     /// The file cannot be read.
     Bad(String),

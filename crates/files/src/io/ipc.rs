@@ -313,7 +313,7 @@ fn unpacked(file: &File, body: u64, bytes: u64, offset: i64) -> Result<u64, Stri
 /// caller checks each value.
 ///
 /// # Errors
-/// Returns what is wrong with the file, converted by `bad`, or the error from `each`.
+/// Returns the problem with the file, converted by `bad`, or the error from `each`.
 pub(super) fn batches<E>(
     file: File,
     layout: &Layout,

@@ -165,8 +165,8 @@ impl<R: BufRead> Lines<R> {
         self.row(0, each)
     }
 
-    /// Reads the next line that is not blank and holds at most `hold` bytes of it. Returns where it begins. Only this function
-    /// decides what is a row, so all reads count rows in the same way.
+    /// Reads the next line that is not blank and holds at most `hold` bytes of it. Returns where it begins. Only this function decides
+    /// which lines are rows, so all reads count rows in the same way.
     fn row(&mut self, hold: u64, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
         self.let_go();
         (self.is_cut, self.has_open_quote) = (false, false);

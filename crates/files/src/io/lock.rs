@@ -198,7 +198,7 @@ pub fn locking(answer: std::result::Result<(), TryLockError>) -> io::Result<Lock
     }
 }
 
-/// Returns whether the open file is still at the path. The file may have been removed with an earlier lock and replaced by another one.
+/// Returns whether the open file is still at the path. The file may have been removed with an earlier lock and replaced by a new file.
 pub fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(open), Ok(there)) = (file.metadata(), path.symlink_metadata()) else { return false };
     (open.dev(), open.ino()) == (there.dev(), there.ino())

@@ -134,8 +134,8 @@ fn foreign_entry(folder: &Path) -> Result<Option<String>> {
     Ok((!names.is_empty() && !finished).then(|| "run.json or _SUCCESS is missing".to_owned()))
 }
 
-/// Returns the first path in the folder that is not part of an output: a file with another name, a link, or a folder that does not occur in
-/// outputs. If the output's record lists its files, any unlisted file counts as well.
+/// Returns the first path in the folder that is not part of an output: a file with any other name, a link, or a folder that does not occur
+/// in outputs. If the output's record lists its files, any unlisted file counts as well.
 pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
     foreign_below(folder, &[], &listed(folder))
 }

@@ -166,10 +166,10 @@ impl Place {
         Ok(())
     }
 
-    /// Removes what killed runs left next to the output, completes or undoes an interrupted replacement, and returns what it did. The
-    /// caller holds the output's lock, so no other run is active. Handles only folders, not links. A folder of another user is never
-    /// removed. A previous result that was moved aside gets its name back, whoever owns it, unless any user could have created it in the
-    /// parent folder.
+    /// Removes the leftovers of killed runs next to the output, completes or undoes an interrupted replacement, and reports each folder
+    /// that it handled. The caller holds the output's lock, so no other run is active. Handles only folders, not links. A folder of another
+    /// user is never removed. A previous result that was moved aside gets its name back, whoever owns it, unless any user could have
+    /// created it in the parent folder.
     pub fn clear_away(&self, user: u32) -> Result<Vec<Cleared>> {
         let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
         let mut cleared = Vec::new();

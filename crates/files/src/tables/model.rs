@@ -28,7 +28,7 @@ pub fn model_batch(values: &[u64]) -> impl Iterator<Item = Result<RecordBatch>> 
     })
 }
 
-/// Returns the numbers in a batch of [`MODEL_COLUMNS`]; `None` if the column has another type.
+/// Returns the numbers in a batch of [`MODEL_COLUMNS`]; `None` if the column has a different type.
 pub fn model_values(batch: &RecordBatch) -> Option<Vec<u64>> {
     let column = batch.column_by_name(MODEL_COLUMNS[0])?.as_primitive_opt::<Int64Type>()?;
     Some(column.values().iter().map(|&value| value as u64).collect())

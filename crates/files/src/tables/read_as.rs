@@ -155,7 +155,7 @@ pub fn whole(column: &ArrayRef) -> Result<Option<Int64Array>, ArrowError> {
     }))
 }
 
-/// Returns unsigned integers that may need all 64 bits; `None` if the column has another type.
+/// Returns unsigned integers that may need all 64 bits; `None` if the column has a different type.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.
@@ -163,7 +163,7 @@ pub fn unsigned(column: &ArrayRef) -> Result<Option<UInt64Array>, ArrowError> {
     Ok(unpacked(column)?.as_primitive_opt::<UInt64Type>().cloned())
 }
 
-/// Returns floats; `None` if the column has another type.
+/// Returns floats; `None` if the column has a different type.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.

@@ -118,7 +118,7 @@ impl Half {
         self.file.write_all_at(bytes, at).map_err(Error::io(WRITE, &self.path))
     }
 
-    /// Reads back what was written.
+    /// Reads back bytes that were written.
     pub(super) fn read_at(&self, bytes: &mut [u8], at: u64) -> Result<()> {
         self.file.read_exact_at(bytes, at).map_err(Error::io(READ, &self.path))
     }

@@ -1,9 +1,9 @@
 //! Copies text in its normal form 64 bytes at a time, for processors with AVX-512 (BW and VBMI2).
 //!
-//! For each 64 bytes, the code determines how far they can be copied, lowercases them, removes redundant white space, and ends a sentence
-//! if a `.`, `!` or `?` precedes white space. The following are left to the caller: control characters, blank lines, marks before possible
-//! closing quotes, and all characters except those of [`super::copy_plain`], full-width forms of ASCII (`！` and `？` end sentences and are
-//! also left) and the most common marks that do not change: `«»–—‘’“”„•、〃々〇` and U+3008 to U+3011.
+//! For each 64 bytes, the code determines how far they can be copied, lowercases them, removes the bytes that folding makes redundant, and
+//! ends a sentence if a `.`, `!` or `?` precedes white space. The following are left to the caller: control characters, blank lines, marks
+//! before possible closing quotes, and all characters except those of [`super::copy_plain`], full-width forms of ASCII (`！` and `？` end
+//! sentences and are also left) and the most common marks that do not change: `«»–—‘’“”„•、〃々〇` and U+3008 to U+3011.
 
 use std::arch::x86_64::*;
 
@@ -110,7 +110,7 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
         let kept = low(count) & !dropped;
         let length = out.text.len();
         // SAFETY: 64 bytes were reserved in addition to the maximum size of the whole text, and no more bytes are written than were read.
-        // The bytes kept are the first `count` without redundant white space: whole characters in their normal form.
+        // The bytes kept are the first `count` without those that folding makes redundant: whole characters in their normal form.
         unsafe {
             let squeezed = _mm512_maskz_compress_epi8(kept, lower);
             _mm512_storeu_epi8(out.text.as_mut_ptr().add(length).cast(), squeezed);

@@ -102,7 +102,7 @@ impl Heap {
         self.freeze_as(memmap2::Advice::Random)
     }
 
-    /// Same as [`Heap::freeze`], for long pieces that will be read sequentially.
+    /// Does the same as [`Heap::freeze`], for long pieces that will be read sequentially.
     ///
     /// # Errors
     /// Returns the same errors as [`Heap::freeze`].

@@ -5,10 +5,10 @@
 //!
 //! * Pairs with a frequent second letter are bits, in a row for each first letter; 48 bits and the number of pairs before them form one
 //!   64-bit number. So one access determines whether a pair exists and which number it has.
-//! * Other pairs, and words of more letters, are in double arrays (Aoe 1989): the child of a node by a letter is at the base of the node
+//! * Other pairs, and words of more letters, are in double arrays (Aoe 1989): the child of a node for a letter is at the base of the node
 //!   plus the letter. No two nodes have the same base, so the letter in a place identifies the parent of the child.
-//! * Each pair has 32 bits: the class of its word, and which third letters are possible, by their remainder. This avoids two of three
-//!   lookups of a third letter.
+//! * Each pair has 32 bits: the class of its word, and a set of possible third letters, represented by remainders. This avoids two of
+//!   three lookups of a third letter.
 
 use std::borrow::Cow;
 use std::hint::select_unpredictable;
