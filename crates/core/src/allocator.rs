@@ -41,7 +41,7 @@ pub fn for_threads(threads: usize) {
     let _ = threads;
 }
 
-/// Returns free memory between used blocks of all heaps to the system. For free memory at the end of a heap, the threshold decides.
+/// Returns free memory between used blocks of all heaps to the system. Free memory at the end of a heap is subject to the threshold.
 pub fn release() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     trim();
@@ -50,7 +50,7 @@ pub fn release() {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 fn trim() {
-    // SAFETY: malloc_trim takes a plain number and the locks of the allocator.
+    // SAFETY: malloc_trim takes a plain number and acquires the allocator's locks itself.
     unsafe {
         libc::malloc_trim(0);
     }
@@ -59,8 +59,8 @@ fn trim() {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 fn set(parameter: libc::c_int, value: libc::c_int) {
-    // If the allocator rejects a threshold, the previous one remains: that costs memory or time but is otherwise harmless.
-    // SAFETY: mallopt takes two plain numbers and the lock of the allocator.
+    // If the allocator rejects a threshold, the previous one remains: that costs memory or time but is otherwise harmless. SAFETY: mallopt
+    // takes two plain numbers and acquires the allocator's lock itself.
     unsafe {
         libc::mallopt(parameter, value);
     }

@@ -14,7 +14,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// Returns the best level of this processor.
+    /// Returns the best level that this processor supports.
     #[inline]
     pub fn best() -> Level {
         #[cfg(target_arch = "x86_64")]
@@ -33,7 +33,7 @@ impl Level {
         Level::Plain
     }
 
-    /// Returns all levels that this processor has, the plain one first. Tests run every level.
+    /// Returns all levels that this processor supports, beginning with the plain one. Tests run every level.
     pub fn all() -> Vec<Level> {
         #[cfg(target_arch = "x86_64")]
         let levels = [Level::Plain, Level::Avx2, Level::Avx512];

@@ -14,21 +14,21 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Classifies an error by where its cause lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// In the request: another option, parameter or name is needed.
+    /// The request: a different option, parameter or name is needed.
     Usage,
-    /// In the input.
+    /// The input.
     Input,
-    /// In the folder or disk to which results and temporary files are written.
+    /// The folder or disk to which results and temporary files are written.
     Output,
-    /// In the disk that holds the temporary files or an index: it returned different bytes from those that were written.
+    /// The disk that holds the temporary files or an index: it returned bytes that differ from those written.
     Damaged,
-    /// There is no fault: the run was asked to stop.
+    /// A request to stop the run; there is no fault.
     Interrupted,
-    /// In the program.
+    /// The program itself.
     Internal,
 }
 
-/// An error.
+/// An error of the library.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -72,7 +72,7 @@ pub enum Error {
     Full {
         /// The error of the failed write.
         source: Box<Error>,
-        /// How much more space is needed, and what is kept.
+        /// The amount of additional space needed, and the data that is kept.
         said: String,
     },
 
@@ -140,7 +140,7 @@ pub enum Error {
     Damaged {
         /// The temporary file.
         path: PathBuf,
-        /// What is wrong with the file, as text.
+        /// The problem with the file, as text.
         why: String,
     },
 
@@ -149,9 +149,9 @@ pub enum Error {
     DamagedIndex {
         /// The index.
         dir: PathBuf,
-        /// The file, and what is wrong with it.
+        /// The damaged file and the problem, as text.
         why: String,
-        /// How to fix it.
+        /// How to fix the index.
         way_out: String,
     },
 
@@ -216,7 +216,7 @@ impl Error {
         }
     }
 
-    /// Returns the option that needs another value.
+    /// Returns the option that needs a different value.
     pub fn option(&self) -> Option<&'static str> {
         match self {
             Error::Usage { option, .. } => *option,

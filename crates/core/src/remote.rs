@@ -2,12 +2,12 @@
 
 use crate::error::{Error, Result};
 
-/// The use for which a remote address was given.
+/// The purpose of a remote address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Use {
-    /// Files are read from it.
+    /// Files are read from the address.
     Read,
-    /// A folder is written to it.
+    /// A folder is written to the address.
     Write,
 }
 

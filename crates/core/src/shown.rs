@@ -6,7 +6,7 @@ use std::borrow::Cow;
 /// The maximum number of characters of a value that a message shows.
 const SHOWN: usize = 200;
 
-/// Returns a value for a message, a log line or a record; a long one is truncated and followed by its number of characters.
+/// Formats a value for a message, a log line or a record; a long value is truncated and followed by its length in characters.
 pub fn shortened(value: &str) -> Cow<'_, str> {
     match value.char_indices().nth(SHOWN) {
         None => Cow::Borrowed(value),

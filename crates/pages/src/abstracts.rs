@@ -1,9 +1,10 @@
 //! Writes the abstract of a page (docs/methods/docview.md): its most informative clauses, up to 200 characters.
 //!
 //! The score of a clause is the sum of the weights of its keywords, each counted once, divided by the square root of its length in
-//! characters. The best clauses are selected first, ties by code points; a clause that does not fit into the remaining space is skipped,
-//! and only one of several clauses with the same letters is used. If none fits at all, the best is truncated. The selected clauses keep the
-//! order and spelling of the page and their own punctuation, with white space folded; a comma or semicolon at the very end is removed.
+//! characters. The best clauses are selected first; ties are decided by code points. A clause that does not fit into the remaining space is
+//! skipped, and only one of several clauses with the same letters is used. If no clause fits, the best one is truncated. The selected
+//! clauses keep the order and spelling of the page and their own punctuation, with white space folded; a comma or semicolon at the very end
+//! is removed.
 //!
 //! ```text
 //! keywords cat 2, dog 1; "The cat sleeps, all is quiet. The cat and the dog play."
@@ -28,7 +29,7 @@ struct Scored {
     score: f64,
 }
 
-/// Returns the abstract of a body with these keyword weights, by hash; empty if no clause contains any of them.
+/// Returns the abstract of a body, given the weights of the keywords by hash; empty if no clause contains a keyword.
 pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) -> String {
     let score = |(number, clause): (usize, &ClauseWords)| {
         let has = |hash: &u64| words.words[clause.words.clone()].contains(hash);
@@ -51,7 +52,7 @@ pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) ->
     let mut taken: Vec<&Scored> = Vec::new();
     let mut left = MOST_CHARACTERS;
     for clause in &scored {
-        // One more for the space before it.
+        // One more character is needed for the space before the clause.
         let needed = clause.characters + usize::from(!taken.is_empty());
         if needed <= left {
             left -= needed;
@@ -76,7 +77,8 @@ pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) ->
     out
 }
 
-/// Returns whether to put a space between two clauses: not if adjacent clauses had none, nor after a full-width mark.
+/// Returns whether to put a space between two clauses. Adjacent clauses without a space in the body get none, and neither do clauses after
+/// a full-width mark.
 fn needs_space(body: &str, before: &Scored, clause: &Scored) -> bool {
     if before.number + 1 == clause.number && before.place.end == clause.place.start {
         return false;
@@ -95,7 +97,7 @@ fn folded(clause: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// Returns the beginning of a clause that is too long, up to a space if there is one in the latter half, and U+2026.
+/// Returns the beginning of a clause that is too long, cut at a space if there is one in the latter half, followed by U+2026.
 fn shortened(clause: &str) -> String {
     let beginning: String = folded(clause).take(MOST_CHARACTERS - 1).collect();
     let end = beginning.rfind(' ').filter(|end| *end >= beginning.len() / 2).unwrap_or(beginning.len());
@@ -110,7 +112,7 @@ mod tests {
     use super::*;
     use dupsift_text::{Pipeline, TextOptions, clauses};
 
-    /// Shared by all tests, because the Chinese dictionary is slow to load.
+    /// A pipeline shared by all tests, because the Chinese dictionary is slow to load.
     static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).unwrap());
 
     fn of(body: &str) -> String {
@@ -130,7 +132,7 @@ mod tests {
         assert_eq!(of("今天网页很好，我们看公园。网页公园！"), "今天网页很好，我们看公园。网页公园！");
         assert_eq!(of("1, 2 and 3; the."), "");
         assert_eq!(of(""), "");
-        // The same letters are used once; the comma at the end is removed.
+        // Clauses with the same letters are used only once; the comma at the end is removed.
         assert_eq!(of("Red fox, red fox, Red fox,"), "Red fox, red fox");
         assert_eq!(of("red fox\u{3000}；"), "red fox");
     }
@@ -149,8 +151,8 @@ mod tests {
     #[test]
     fn the_best_clauses_by_hand() {
         // Weights: cat 3, dog 2, owl 1. Scores: "cat dog." 5 / sqrt 8 = 1.77; "cat" clauses of 93 and 97 characters 3 / 9.6 and 3 / 9.8;
-        // "dog owl." 3 / sqrt 8 = 1.06; these two first, then one of the long ones (17 + 94 < 200), and with 111 used the other (98 >
-        // 89) is skipped.
+        // "dog owl." 3 / sqrt 8 = 1.06; these two are selected first, then one of the long clauses (17 + 94 < 200). With 111 characters
+        // used, the other one (98 > 89) is skipped.
         let (first, second) =
             (format!("cat {}.", "0 ".repeat(44).trim_end()), format!("cat {}.", "0 ".repeat(46).trim_end()));
         let body = format!("{second} {first} dog owl. cat dog.");
@@ -165,7 +167,7 @@ mod tests {
             let found = of(&body);
             proptest::prop_assert!(found.chars().count() <= MOST_CHARACTERS);
             proptest::prop_assert!(found.trim() == found && !found.contains("  "));
-            // The body contains each of its words.
+            // The body must contain each word of the abstract.
             let marks = |c: char| c.is_whitespace() || ",;.!，；。、…".contains(c);
             for word in found.split(marks) {
                 proptest::prop_assert!(body.contains(word), "{word:?}");

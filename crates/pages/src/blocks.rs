@@ -1,8 +1,8 @@
 //! Walks the tree of a page and collects its blocks and metadata (docs/methods/docview.md).
 //!
-//! A block is the content directly under one container: the text of a container that continues after a nested one belongs to the same
-//! block as the text before. Blocks are ordered by their first text or image. A link counts in each block that shows a part of it, and
-//! is listed in the first. The walk keeps its own stack, so depth does not use the stack of the thread.
+//! A block is the content directly under one container: the text of a container that continues after a nested one belongs to the same block
+//! as the text before. Blocks are ordered by their first text or image. A link counts in each block that shows a part of it, and is listed
+//! in the first of these blocks. The walk keeps its own stack, so depth does not use the stack of the thread.
 
 use super::fold::{Folded, folded};
 use super::kinds::Counts;
@@ -12,7 +12,7 @@ use super::url::join;
 use dom_query::{Document, Element, NodeData, NodeId};
 use html5ever::local_name;
 
-/// The longest address that is processed, in bytes: the limit of common servers.
+/// The maximum length of an address that is processed, in bytes: the limit of common servers.
 const MAX_ADDRESS: usize = 8 << 10;
 
 /// The result of the walk. The kinds of the blocks are not determined yet.
@@ -81,9 +81,9 @@ struct Open {
 struct OpenLink {
     url: Option<String>,
     text: Folded,
-    /// The block that lists it, and its index there.
+    /// The block that lists the link, and the link's index in that list.
     listed: Option<(usize, usize)>,
-    /// The last block in which it was counted.
+    /// The last block in which the link was counted.
     counted: Option<usize>,
 }
 
@@ -96,7 +96,7 @@ struct Draft {
 
 struct Walk<'a> {
     url: Option<&'a str>,
-    /// The base of relative links: the address, or what the page declares instead.
+    /// The base of relative links: the address of the page, or the base that the page declares.
     base: Option<String>,
     base_said: bool,
     max_links: usize,
@@ -141,7 +141,7 @@ impl<'a> Walk<'a> {
         self.found
     }
 
-    /// Enters an element; returns `None` if its content must be skipped. `text` returns all text inside.
+    /// Enters an element; returns `None` if its content must be skipped. `text` returns all text inside the element.
     fn enter(&mut self, element: &Element, text: impl FnOnce() -> String) -> Option<Open> {
         let role = role(element);
         if role != Role::Head && is_hidden(element) {
@@ -290,8 +290,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Resolves a link. An address that is too long is skipped, like links above the limit. Otherwise, a long base that is joined to each
-    /// link of a page would fill the memory.
+    /// Resolves a link. An address that is too long is skipped, like links above the limit, because a long base that is joined to each link
+    /// of a page would fill the memory.
     fn address(&mut self, link: &str) -> Option<String> {
         if link.len() > MAX_ADDRESS {
             self.found.links_cut = true;

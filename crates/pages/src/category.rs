@@ -1,9 +1,9 @@
 //! Determines the category of a text by multinomial naive Bayes (Manning, Raghavan, Schütze 2008, section 13.2).
 //!
 //! P(c) = documents of c / documents, P(w|c) = (occurrences of w in c + 1) / (words of c + V), where V is the number of words in the model.
-//! A text gets the class with the highest ln P(c) + sum of ln P(w|c) over its words, each as often as it occurs; words that are not in the
-//! model are ignored, ties are decided by the name of the class, and a text without any known word has no class. The posterior is the
-//! probability of that class, given the text.
+//! A text gets the class with the highest ln P(c) + sum of ln P(w|c) over its words, each counted as often as it occurs. Words that are not
+//! in the model are ignored, ties are decided by the name of the class, and a text without any known word has no class. The posterior is
+//! the probability of that class, given the text.
 //!
 //! The words are those of title and body together, see [`category_text`]; the user's stop words are skipped. A model is only valid for
 //! the text options that it was trained with (`Pipeline::identity`).
@@ -23,7 +23,7 @@ use dupsift_text::Analysis;
 /// The maximum number of classes in a model.
 pub const MAX_CLASSES: usize = 10_000;
 
-/// Up to this number, counts are exact as 64-bit floating-point numbers.
+/// The largest count; up to this number, integers are exact as 64-bit floating-point numbers.
 const MOST_COUNTED: u64 = 1 << 53;
 
 /// Returns the text that is classified: the title, a blank line, the body.
@@ -34,15 +34,15 @@ pub fn category_text(title: Option<&str>, body: Option<&str>) -> String {
 /// One row of a model as a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelRow<'m> {
-    /// The class.
+    /// The name of the class.
     pub class: &'m str,
     /// The word; `None` in the row with the number of documents in the class.
     pub word: Option<&'m str>,
-    /// Occurrences of the word in the class, or documents in the class; at least 1.
+    /// The number of occurrences of the word in the class, or the number of documents in the class; at least 1.
     pub count: u64,
 }
 
-/// A class and its counts.
+/// The name of a class, and its counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Class {
     name: String,
@@ -55,13 +55,13 @@ struct Class {
 pub struct Model {
     /// The classes, sorted by name.
     classes: Vec<Class>,
-    /// The words, in order of code points.
+    /// The words, sorted by code points.
     words: Vec<String>,
-    /// The end of the counts of each word.
+    /// For each word, the end of its counts in `counts`.
     ends: Vec<usize>,
-    /// For each word, its classes, ascending, each with the number of occurrences of the word.
+    /// For each word, the numbers of its classes in ascending order, each with the number of occurrences of the word in that class.
     counts: Vec<(u32, u64)>,
-    /// The numbers of the words by hash.
+    /// The index of each word, by its hash.
     numbers: HashTable<u32>,
     documents: u64,
     total: u64,
@@ -71,8 +71,8 @@ impl Model {
     /// Builds a model from its rows in the order of [`Model::rows`].
     ///
     /// # Errors
-    /// Returns what is wrong with the rows: out of order or repeated, a count of 0, a class that was not declared, no class, no word, or
-    /// too many of them.
+    /// Returns the problem with the rows: they are out of order or repeated, a count is 0, a class was not declared, there is no class or
+    /// no word, or there are too many classes or words.
     pub fn from_rows<'r>(rows: impl IntoIterator<Item = ModelRow<'r>>) -> Result<Model, String> {
         let mut model = Model::default();
         for (at, row) in rows.into_iter().enumerate() {
@@ -248,7 +248,7 @@ mod tests {
         let (class, posterior) = model.classify(&pipeline.analyse("Chinese Chinese Chinese Tokyo Japan")).unwrap();
         let china: f64 = 0.75 * (6.0_f64 / 14.0).powi(3) * (1.0_f64 / 14.0).powi(2);
         let other: f64 = 0.25 * (2.0_f64 / 9.0).powi(5);
-        // The figures in the book.
+        // These are the figures in the book.
         assert_eq!((format!("{china:.4}"), format!("{other:.4}")), ("0.0003".to_owned(), "0.0001".to_owned()));
         assert_eq!(class, "china");
         assert!((posterior - china / (china + other)).abs() < 1e-12, "{posterior}");

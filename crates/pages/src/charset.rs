@@ -1,9 +1,8 @@
 //! Determines the charset of a page: byte order mark, the server's declaration, the page's declaration, then a guess.
 //!
-//! A declaration that contradicts the bytes is ignored. UTF-8 is recognized from the bytes: in other charsets, letters beyond ASCII
-//! rarely form valid UTF-8 sequences by chance. So bytes that are UTF-8, except for a few errors, are read as UTF-8 whatever was
-//! declared, and bytes that are not are never read as UTF-8. The order is that of the Encoding and HTML standards; the guess is that of
-//! chardetng, Firefox's detector.
+//! A declaration that contradicts the bytes is ignored. UTF-8 is recognized from the bytes: in other charsets, letters beyond ASCII rarely
+//! form valid UTF-8 sequences by chance. So bytes that are UTF-8, except for a few errors, are read as UTF-8 whatever was declared, and all
+//! other bytes are never read as UTF-8. The order follows the Encoding and HTML standards; chardetng, Firefox's detector, makes the guess.
 
 use super::page::RawPage;
 use dupsift_core::encoding::detect::{SEQUENCES_AN_ERROR, Utf8Shape, beyond_ascii, guessed, wide};
@@ -14,10 +13,10 @@ use std::borrow::Cow;
 const DECLARED_WITHIN: usize = 4096;
 /// Extra space in a buffer, in bytes: more than any decoder needs for one character.
 const MORE_ROOM: usize = 16;
-/// Bytes declared as UTF-8 count as such if they contain at least this many UTF-8 sequences for each error.
+/// Bytes declared as UTF-8 count as UTF-8 if they contain at least this many UTF-8 sequences for each error.
 const SEQUENCES_AN_ERROR_DECLARED: usize = 3;
-/// Bytes count as the declared charset, other than UTF-8, if they contain at least this many characters for each error. The lower number
-/// applies if the only alternative is a single-byte charset, which nearly all bytes fit.
+/// Bytes count as the declared charset, other than UTF-8, if they contain at least this many characters for each error. The lower limit
+/// applies if the only alternative is a single-byte charset, in which nearly all bytes are valid.
 const CHARACTERS_AN_ERROR: usize = 50;
 const CHARACTERS_AN_ERROR_AT_LEAST: usize = 8;
 
@@ -26,7 +25,7 @@ pub(super) struct Decoded<'a> {
     pub text: Cow<'a, str>,
     pub encoding: &'static Encoding,
     pub malformed: bool,
-    /// Whether `max_bytes` cut something off.
+    /// Whether the page was cut off at `max_bytes`.
     pub cut: bool,
 }
 
@@ -39,7 +38,7 @@ pub(super) fn decode<'a>(raw: &RawPage<'a>, max_bytes: usize) -> Decoded<'a> {
         let cut = within.len() < bytes.len();
         match simdutf8::compat::from_utf8(within) {
             Ok(text) => return Decoded { text: Cow::Borrowed(text), encoding, malformed: false, cut },
-            // The limit is inside a character.
+            // The limit cuts a character.
             Err(error) if cut && error.error_len().is_none() => {
                 let text = String::from_utf8_lossy(&within[..error.valid_up_to()]);
                 return Decoded { text, encoding, malformed: false, cut };
@@ -114,8 +113,8 @@ fn is_wide(encoding: &&'static Encoding) -> bool {
     *encoding == UTF_16LE || *encoding == UTF_16BE
 }
 
-/// Returns whether most bytes beyond ASCII are adjacent, like letters in Cyrillic and Chinese charsets; in western languages, such bytes
-/// are accented letters, which are usually isolated within their word.
+/// Returns whether most non-ASCII bytes are adjacent to each other, as in Cyrillic and Chinese charsets. In Western languages, such bytes
+/// are accented letters, which are usually isolated within a word.
 fn stand_together(bytes: &[u8]) -> bool {
     let (mut all, mut together) = (0_usize, 0_usize);
     for pair in bytes.windows(2).filter(|pair| !pair[1].is_ascii()) {
@@ -125,7 +124,7 @@ fn stand_together(bytes: &[u8]) -> bool {
     all >= 8 && 2 * together > all
 }
 
-/// Returns how many bytes beyond ASCII are invalid in the charset, and how many characters are valid.
+/// Returns the number of non-ASCII bytes that are invalid in the charset, and the number of valid characters.
 fn errors_of(encoding: &'static Encoding, bytes: &[u8]) -> (usize, usize) {
     let mut decoder = encoding.new_decoder_without_bom_handling();
     let mut text = String::with_capacity(4096);
@@ -133,7 +132,7 @@ fn errors_of(encoding: &'static Encoding, bytes: &[u8]) -> (usize, usize) {
     loop {
         let (result, read) = decoder.decode_to_string_without_replacement(&bytes[at..], &mut text, false);
         at += read;
-        // Undefined bytes of single-byte charsets become control characters beyond ASCII.
+        // Undefined bytes of single-byte charsets become non-ASCII control characters.
         let odd = text.chars().filter(|c| matches!(c, '\u{80}'..='\u{9F}')).count();
         errors += odd;
         characters += text.chars().filter(|c| !c.is_ascii()).count() - odd;
@@ -169,7 +168,7 @@ pub(super) fn is_plain(content_type: Option<&str>) -> bool {
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("text/plain"))
 }
 
-/// Returns what follows `charset=`, without quotes.
+/// Returns the value after `charset=`, without quotes.
 fn charset_in(text: &[u8]) -> Option<&[u8]> {
     let lower = text.to_ascii_lowercase();
     let mut from = 0;
@@ -189,7 +188,7 @@ fn charset_in(text: &[u8]) -> Option<&[u8]> {
     None
 }
 
-/// Returns the first charset that the page itself declares, in a `meta` or an XML declaration.
+/// Returns the first charset that the page itself declares, in a `meta` element or an XML declaration.
 fn of_page(bytes: &[u8]) -> Option<&'static Encoding> {
     let head = &bytes[..bytes.len().min(DECLARED_WITHIN)];
     let lower = head.to_ascii_lowercase();
@@ -220,7 +219,7 @@ fn of_page(bytes: &[u8]) -> Option<&'static Encoding> {
     None
 }
 
-/// Returns the label in a `meta`: its attribute `charset`, or the one in `content` if the `meta` replaces a header.
+/// Returns the label in a `meta` element: the `charset` attribute, or the charset in `content` if the element replaces a header.
 fn of_meta(tag: &[u8]) -> (Option<&[u8]>, usize) {
     let (mut charset, mut content, mut is_header) = (None, None, false);
     let mut at = 0;
@@ -254,8 +253,8 @@ fn of_meta(tag: &[u8]) -> (Option<&[u8]>, usize) {
     (charset.or(content.filter(|_| is_header)), at)
 }
 
-/// Returns the charset of a label inside a page. A page that is readable as ASCII is not UTF-16, and a label that only scripts use is
-/// ignored.
+/// Returns the charset of a label inside a page. A page whose declaration is readable as ASCII cannot be UTF-16, and a label that only
+/// scripts use is ignored.
 fn as_declared(label: &[u8]) -> Option<&'static Encoding> {
     match Encoding::for_label(label) {
         Some(encoding) if [UTF_16LE, UTF_16BE, X_USER_DEFINED, encoding_rs::REPLACEMENT].contains(&encoding) => {

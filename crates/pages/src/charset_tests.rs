@@ -23,7 +23,7 @@ fn read<'a>(raw: &RawPage<'a>) -> (String, &'static Encoding, bool) {
     (decoded.text.into_owned(), decoded.encoding, decoded.malformed)
 }
 
-/// Returns a page with this text after more ASCII than the detector gets.
+/// Returns a page in which this text follows more ASCII bytes than the detector receives.
 fn late(text: &str) -> String {
     format!("<html><script>{}</script><p>{text}</p>", "var x = 1; ".repeat(12_000))
 }
@@ -34,7 +34,7 @@ fn what_is_not_declared_is_known_by_its_bytes() {
         (GBK, GBK, CHINESE),
         (BIG5, BIG5, TRADITIONAL),
         (WINDOWS_1251, WINDOWS_1251, RUSSIAN),
-        // The detector does not distinguish the two, which only differ in box-drawing characters.
+        // The detector does not distinguish these two charsets, which differ only in box-drawing characters.
         (KOI8_R, KOI8_U, RUSSIAN),
         (SHIFT_JIS, SHIFT_JIS, JAPANESE),
         (EUC_JP, EUC_JP, JAPANESE),

@@ -1,7 +1,7 @@
 //! Extracts the keywords, the abstract and the related links of a page (docs/methods/docview.md).
 //!
-//! Related links are those inside topic blocks, and those in hub blocks whose words share a keyword. Each address is listed once, in the
-//! order of the page; links that lead to no other page (`#top`, `javascript:`, `mailto:`) are skipped.
+//! Related links are all links in topic blocks, and those links in hub blocks whose words include a keyword. Each address is listed once,
+//! in the order of the page; links that lead to no other page (`#top`, `javascript:`, `mailto:`) are skipped.
 
 use std::collections::HashSet;
 
@@ -13,7 +13,7 @@ use dupsift_text::{Pipeline, clauses};
 /// The elements of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Elements {
-    /// At most 20 keywords, in descending order of weight, ties by code points.
+    /// At most 20 keywords, in descending order of weight; ties are sorted by code points.
     pub keywords: Vec<Keyword>,
     /// The abstract: at most 200 characters, spelled as on the page; empty if the body has no keyword.
     pub abstract_text: String,
@@ -21,8 +21,8 @@ pub struct Elements {
     pub links: Vec<Link>,
 }
 
-/// Extracts the elements of a page, weighted with a corpus if one is given, otherwise by tf alone. The words are split once, so the cost is
-/// about the same as analyzing title, headings and body.
+/// Extracts the elements of a page, weighted by corpus frequencies if a corpus is given, otherwise by tf alone. The words are split once,
+/// so the cost is about the same as that of analyzing title, headings and body.
 pub fn elements(page: &Page, pipeline: &Pipeline, corpus: Option<&CorpusWords<'_>>) -> Elements {
     let body = page.body.as_deref().unwrap_or_default();
     let words = Gathered::of(page, &clauses(body), pipeline);

@@ -1,7 +1,7 @@
-//! Builds text as a reader sees it: with folded white space and the line breaks of the page.
+//! Builds text as it appears to a reader: with folded white space and the line breaks of the page.
 
-/// Text that is built incrementally. Any run of white space is one space, and no line begins or ends with one; consecutive line breaks
-/// are one.
+/// Text that is built incrementally. Any run of white space becomes one space, no line begins or ends with a space, and consecutive line
+/// breaks become one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Folded {
     text: String,

@@ -1,7 +1,8 @@
 //! Lists Chinese, Russian and English function words, which occur in every text and name nothing: the, и, 的.
 //!
-//! By frequency alone, they would be the keywords of every page. The lists come from the collection stopwords-iso in the crate
-//! `stop-words`. They also include some common nouns (system, Россия), which are then no keywords; a list from the user replaces them.
+//! By frequency alone, they would be the keywords of every page. The lists come from the stopwords-iso collection in the `stop-words`
+//! crate. They also include some common nouns (system, Россия), which therefore cannot be keywords. A list from the user replaces these
+//! lists.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -25,7 +26,7 @@ static WORDS: LazyLock<HashSet<u64>> = LazyLock::new(|| {
     words
 });
 
-/// Returns whether a normalized word, not its stem, is a function word.
+/// Returns whether a normalized word, before stemming, is a function word.
 pub fn is_function_word(word: &str) -> bool {
     WORDS.contains(&hash64(word.as_bytes()))
 }

@@ -1,13 +1,13 @@
 //! Finds the keywords of a page (docs/methods/docview.md): the words with the highest weight, tf * ln(N / df).
 //!
-//! tf counts an occurrence in the body once, in a heading (`h1` to `h3`) twice, in the title three times. A heading that is also a line
-//! of the body was already counted there, so here it adds one less: one instead of two. Without a corpus, the weight is tf alone. A word
-//! in every document of the corpus has weight 0 and is no keyword.
+//! tf counts an occurrence in the body once, in a heading (`h1` to `h3`) twice, and in the title three times. A heading that is also a line
+//! of the body was already counted once there, so it adds one instead of two. Without a corpus, the weight is tf alone. A word in every
+//! document of the corpus has weight 0 and is not a keyword.
 //!
-//! A keyword has a letter and at least two characters; a single Han character may be a keyword if words of Han characters do not come
-//! from a dictionary, because most single-character words in a dictionary are particles. Stop words are skipped: the user's, or else the
-//! lists in [`super::function_words`]. A word is shown in normalized spelling; among words with the same stem, the first one in title,
-//! headings and body.
+//! A keyword has a letter and at least two characters; a single Han character may be a keyword if words of Han characters do not come from
+//! a dictionary, because most single-character words in a dictionary are particles. Stop words are skipped: those of the user or, if there
+//! are none, the lists in [`super::function_words`]. A keyword is shown in normalized spelling; of several words with the same stem, the
+//! first one in title, headings and body is shown.
 //!
 //! ```text
 //! title "Tea", heading "Tea shops" (a line of the body too), body "Tea shops\nGreen tea of Hangzhou"
@@ -35,7 +35,7 @@ const IN_HEADING: u64 = 2;
 pub struct Keyword {
     /// The word in normalized spelling.
     pub word: String,
-    /// tf, or tf * ln(N / df) in a corpus; above 0.
+    /// The weight: tf, or tf * ln(N / df) in a corpus; greater than 0.
     pub weight: f64,
 }
 
@@ -44,7 +44,7 @@ pub struct Keyword {
 pub struct CorpusWords<'c> {
     /// N: the number of documents with at least one word.
     pub documents: u64,
-    /// Document frequencies, by the hashes of words with the same text options.
+    /// The document frequencies, by the hashes of words under the same text options.
     pub frequencies: &'c dyn Frequencies,
 }
 
@@ -53,7 +53,7 @@ pub struct CorpusWords<'c> {
 pub struct ClauseWords {
     /// The range of the part in the body.
     pub place: Range<usize>,
-    /// The range of its words in [`Gathered::words`].
+    /// The range of the part's words in [`Gathered::words`].
     pub words: Range<usize>,
 }
 
@@ -125,7 +125,8 @@ impl<'p> Gathered<'p> {
         long_enough && letters.contains(char::is_alphabetic)
     }
 
-    /// Returns the words with the highest weights, in descending order, ties by code points; each with the hash of the word or its stem.
+    /// Returns the words with the highest weights, in descending order, with ties sorted by code points. Each keyword has the hash of the
+    /// word or its stem.
     pub fn keywords(&self, corpus: Option<&CorpusWords<'_>>) -> Vec<(u64, Keyword)> {
         let mut frequencies = Vec::new();
         if let Some(corpus) = corpus {
@@ -192,7 +193,7 @@ mod tests {
         let body = "Это дубликат, и тот дубликат. The x 1 22 b2 3.14. 我们的网页，茶";
         let found = keywords(&page("", "", body), &TextOptions::default(), None);
         assert_eq!(found, owned(&[("дубликат", 2.0), ("b2", 1.0), ("网页", 1.0)]));
-        // Characters as words, and a user list that contains only `и`.
+        // Words are single characters, and the user's list contains only `и`.
         let options = TextOptions {
             tokenizer: TokenizerKind::Char,
             stop_words: vec!["И".into(), "дубликат".into()],

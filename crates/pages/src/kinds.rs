@@ -5,22 +5,23 @@ use dupsift_core::hash::hash64;
 use dupsift_text::is_han;
 use std::collections::HashMap;
 
-/// A block whose words differ too much from those of the others is excluded from the body, unless it is this long.
+/// A block is excluded from the body if the cosine of its words and those of the other blocks is below this limit, unless the block has at
+/// least `LONG_BLOCK` characters.
 const LEAST_COSINE: f64 = 0.05;
 const LONG_BLOCK: usize = 200;
 /// The number of keywords of a page: its most common words.
 const KEYWORDS: usize = 20;
-/// Shorter words in scripts with spaces hardly indicate a topic.
+/// The minimum number of letters in a counted word; shorter words in scripts with spaces hardly indicate a topic.
 const LEAST_LETTERS: usize = 4;
 
-/// Counts of a block besides its content.
+/// Counts for a block, in addition to its content.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
-    /// Links, including those that lead to no other page.
+    /// The number of links, including those that lead to no other page.
     pub links: usize,
-    /// Sentence-ending punctuation outside links.
+    /// The number of sentence-ending punctuation marks outside links.
     pub marks: usize,
-    /// Letters, and the Han characters among them.
+    /// The number of letters, and the number of Han characters among them.
     pub letters: usize,
     pub han: usize,
 }
@@ -31,7 +32,7 @@ impl Counts {
         let mut characters = 0;
         let mut stop = false;
         for c in text.chars() {
-            // A period ends a sentence if no letter or digit follows, unlike in 3.14 and a.b.
+            // A period ends a sentence if no letter or digit follows it, unlike in `3.14` and `a.b`.
             self.marks += usize::from(stop && !c.is_alphanumeric());
             stop = !linked && c == '.';
             self.marks += usize::from(!linked && matches!(c, '!' | '?' | '…' | '。' | '！' | '？' | '；' | '｡'));
@@ -90,7 +91,7 @@ pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>)
     (kind, topic >= least)
 }
 
-/// Returns the topic blocks, one per line, without short ones that contain nearly none of the keywords of the others. The longest is
+/// Returns the topic blocks, one per line, without short blocks that contain hardly any keywords of the other blocks. The longest block is
 /// always kept. The keywords are the most common words, weighted by frequency; ties are decided by their hashes.
 pub(super) fn body(blocks: &[Block]) -> String {
     let topics: Vec<Topic<'_>> = blocks.iter().filter(|block| block.kind == Kind::Topic).map(Topic::of).collect();
@@ -125,8 +126,9 @@ fn commonest_first(words: &mut [(u64, u64)]) {
     words.sort_unstable_by_key(|(word, count)| (std::cmp::Reverse(*count), *word));
 }
 
-/// Returns the keywords of a page without one of its blocks. `page` has the words of the page, most common first, and `block` those of the
-/// block by hash. The words beyond the slice cannot be keywords, because enough words that the block lacks precede them.
+/// Returns the keywords of a page without one of its blocks. `page` holds the words of the page, most common first, and `block` holds the
+/// words of the block by hash. Words after the end of the slice cannot be keywords, because enough words that are not in the block precede
+/// them.
 fn keywords_without(page: &[(u64, u64)], block: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let looked_at = &page[..page.len().min(KEYWORDS + block.len())];
     let left = looked_at.iter().map(|(word, count)| (*word, count - count_of(block, *word)));
@@ -141,7 +143,7 @@ fn count_of(words: &[(u64, u64)], word: u64) -> u64 {
     words.binary_search_by_key(&word, |(known, _)| *known).map_or(0, |at| words[at].1)
 }
 
-/// Returns the cosine of two lists of word counts, both sorted by hash; 0 if one of them is empty.
+/// Returns the cosine of two lists of word counts, which are sorted by hash; 0 if one of the lists is empty.
 fn cosine(words: &[(u64, u64)], others: &[(u64, u64)]) -> f64 {
     let squares = |words: &[(u64, u64)]| words.iter().map(|(_, count)| u128::from(*count).pow(2)).sum::<u128>() as f64;
     let norm = (squares(words) * squares(others)).sqrt();
@@ -150,7 +152,7 @@ fn cosine(words: &[(u64, u64)], others: &[(u64, u64)]) -> f64 {
     if norm > 0.0 { product as f64 / norm } else { 0.0 }
 }
 
-/// Counts the words of a text: lowercase words in scripts with spaces, pairs of neighboring characters in Chinese.
+/// Counts the words of a text: lowercase words in scripts with spaces, pairs of adjacent characters in Chinese.
 fn words(text: &str) -> Vec<(u64, u64)> {
     let mut hashes = Vec::new();
     for run in text.split(|c: char| !c.is_alphanumeric()).filter(|run| !run.is_empty()) {

@@ -34,7 +34,7 @@ fn a_page_with_a_topic_has_its_text_without_the_template() {
     assert_eq!(all.body.as_deref(), Some(&*format!("First page\nSecond page\n{TEXT}\n{TEXT}\nLegal")));
 }
 
-/// The block elements in the rendering section of the HTML standard, except those of tables and lists, which cannot be alone.
+/// The block elements in the rendering section of the HTML standard, except those of tables and lists, which cannot occur alone.
 #[test]
 fn every_block_element_ends_a_line() {
     let alone = "address article aside blockquote center details dialog dir div dl dt dd fieldset figcaption figure footer form h1 h2 h3 h4 h5 \

@@ -17,7 +17,7 @@ pub(super) fn count(builder: &Builder) -> usize {
     all.0.get()
 }
 
-/// Returns the number of formatting elements that are open or will be reopened, without links. Each counts once.
+/// Returns the number of formatting elements, without links, that are open or will be reopened. Each element counts once.
 pub(super) fn formatting(builder: &Builder) -> usize {
     let found = Formatting { sink: &builder.sink, nodes: RefCell::default() };
     builder.trace_handles(&found);

@@ -3,7 +3,7 @@
 /// The method that finds the main text of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Method {
-    /// The blocks of docs/methods/docview.md.
+    /// The block rules in docs/methods/docview.md.
     Docview,
     /// The scores of Mozilla's Readability.
     Readability,
@@ -11,7 +11,7 @@ pub enum Method {
     Visible,
 }
 
-/// How pages without a topic are handled.
+/// The way in which pages without a topic are handled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fallback {
     /// The body is all visible text.
@@ -20,12 +20,12 @@ pub enum Fallback {
     Skip,
 }
 
-/// The options and limits.
+/// The options and limits of a purifier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PurifyOptions {
     /// The method that finds the main text.
     pub method: Method,
-    /// How pages without a topic are handled.
+    /// The way in which pages without a topic are handled.
     pub fallback: Fallback,
     /// The maximum number of bytes that are read per page, after decoding to UTF-8.
     pub max_bytes: usize,

@@ -5,7 +5,7 @@
 pub struct RawPage<'a> {
     /// The bytes of the page, in any charset.
     pub bytes: &'a [u8],
-    /// The type that a server or a column declares: `text/html; charset=gbk`, or only the name of a charset.
+    /// The type declared by a server or a column: `text/html; charset=gbk`, or only the name of a charset.
     pub content_type: Option<&'a str>,
     /// The address of the page: its top-level domain is a hint for the charset, and relative links are resolved against it.
     pub url: Option<&'a str>,
@@ -26,7 +26,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Every kind.
+    /// All types.
     pub const ALL: [Kind; 4] = [Kind::Topic, Kind::Hub, Kind::Pic, Kind::Other];
 
     /// Returns the name used in tables.
@@ -56,17 +56,17 @@ pub struct Block {
     pub kind: Kind,
     /// The visible text, including link text; white space is folded, and lines break as on the page.
     pub text: String,
-    /// Its links, in order.
+    /// The links of the block, in order.
     pub links: Vec<Link>,
-    /// The number of its images.
+    /// The number of images in the block.
     pub images: usize,
-    /// Characters outside links, without white space.
+    /// The number of characters outside links, without white space.
     pub plain: usize,
-    /// Characters inside links, without white space.
+    /// The number of characters inside links, without white space.
     pub linked: usize,
 }
 
-/// The limits that cut something off.
+/// The limits that truncated the page.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
     /// The page was longer than allowed; the rest was not read.
@@ -77,14 +77,14 @@ pub struct Cut {
     pub depth: bool,
     /// The page had more links than allowed; the rest was skipped.
     pub links: bool,
-    /// A tag had too many attributes; the rest of them was skipped.
+    /// A tag had too many attributes; the excess attributes were skipped.
     pub attributes: bool,
     /// The page was too large for `readability`, or the library failed on it; the rules of `docview` were used instead.
     pub method: bool,
 }
 
 impl Cut {
-    /// Returns the limits that cut something off, by the names of their parameters.
+    /// Returns the limits that truncated the page, by the names of their parameters.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let all = [
             (self.bytes, "max_bytes"),
@@ -109,16 +109,16 @@ pub struct Page {
     pub keywords: Option<String>,
     /// The description that the page declares (`meta name=description`, or else `og:description`).
     pub description: Option<String>,
-    /// The texts of its `h1` to `h3`, one per line.
+    /// The texts of the `h1` to `h3` elements, one per line.
     pub headings: String,
-    /// Its blocks, in document order.
+    /// The blocks of the page, in document order.
     pub blocks: Vec<Block>,
     /// The main text, one paragraph per line; for a page without a topic, all visible text or nothing, depending on the options.
     pub body: Option<String>,
     /// The charset with which the page was decoded, by its name in the Encoding Standard.
     pub charset: &'static str,
-    /// Whether some bytes were invalid in that charset (replaced with U+FFFD).
+    /// Whether some bytes were invalid in that charset and were replaced with U+FFFD.
     pub malformed: bool,
-    /// The limits that cut something off.
+    /// The limits that truncated the page.
     pub cut: Cut,
 }

@@ -1,7 +1,7 @@
 //! Finds the main text by the scores of Mozilla's Readability, as implemented in dom_smoothie.
 //!
-//! Paragraphs add points to the elements that contain them, class names and ids add or subtract some, and many links subtract most of them;
-//! the best element and similar siblings are cleaned and kept. The method reads and changes the tree up to four times.
+//! Paragraphs add points to the elements that contain them, class names and ids add or subtract points, and many links subtract most of the
+//! points. The best element and similar siblings are cleaned and kept. The method reads and changes the tree up to four times.
 
 use super::fold::Folded;
 use super::roles::{breaks_line, keeps_lines};
@@ -11,20 +11,20 @@ use dom_smoothie::{Config, Readability, TextMode};
 use dupsift_core::guard::guarded;
 use html5ever::local_name;
 
-/// Larger pages use `docview`: the time of this method grows faster than linearly.
+/// The maximum number of elements. Larger pages use `docview`, because the time of this method grows faster than linearly.
 const MAX_ELEMENTS: usize = 50_000;
 
-/// When the method writes HTML, it searches the rest of a text at each `&`. This is the maximum number of bytes searched (about a tenth
-/// of a second).
+/// The maximum number of bytes searched, which takes about a tenth of a second. When the method writes HTML, it searches the rest of a text
+/// at each `&`.
 const MAX_SEARCHED: usize = 2 << 30;
 
-/// Elements whose content is not text of the page, besides those that the library removes itself.
+/// Elements whose content is not text of the page, in addition to those that the library removes.
 const NO_TEXT: &str = "svg, canvas, video, audio, object, template, select, noscript, [hidden]";
 
-/// The element in which the library puts the main part.
+/// The element into which the library puts the main part.
 const MAIN_PART: &str = "#readability-page-1";
 
-/// Returns whether the page, whose text before parsing is `html`, is small enough.
+/// Returns whether the page, whose text before parsing is `html`, is small enough for this method.
 pub(super) fn can_read(tree: &Tree, html: &str) -> bool {
     // The bytes at which the search stops: `&`, and the first byte of U+0080 to U+00BF.
     let stops = |text: &str| text.bytes().filter(|byte| matches!(byte, b'&' | 0xC2)).count();
@@ -48,7 +48,7 @@ pub(super) fn can_read(tree: &Tree, html: &str) -> bool {
 /// Returns the main text, one paragraph per line; `None` if the method finds none. Consumes the tree.
 ///
 /// # Errors
-/// Returns the library's panic message if it panicked on the page: it cuts some addresses at byte positions inside a character.
+/// Returns the library's panic message if it panicked on the page: the library cuts some addresses at byte positions inside a character.
 pub(super) fn body(tree: Tree) -> Result<Option<String>, String> {
     guarded(|| {
         // Removes elements without visible text; the library keeps some of them.

@@ -7,21 +7,21 @@ use html5ever::{Attribute, LocalName, local_name, ns};
 pub(super) enum Role {
     /// Neither the element nor its content is shown.
     Dropped,
-    /// The head: only the title, `meta` and `base` in it are read; nothing else in it is shown.
+    /// The head: only `title`, `meta` and `base` elements in it are read, and none of its content is shown.
     Head,
     Title,
     Meta,
     Base,
-    /// Contains its own block.
+    /// The element contains its own block.
     Container,
-    /// Is on its own lines inside a block.
+    /// The element is on separate lines inside a block.
     Line,
-    /// Ends a line.
+    /// The element ends a line.
     Break,
     Image,
-    /// An `a` with a target.
+    /// The element is an `a` with a target.
     Link,
-    /// Its content is part of the line.
+    /// The content of the element is part of the line.
     Inline,
 }
 
@@ -43,7 +43,7 @@ fn is_link(element: &Element) -> bool {
     element.name.local == local_name!("a") && element.attr_ref(local_name!("href")).is_some()
 }
 
-/// Returns the role of the HTML element with this name. It does not distinguish links from other `a`: all are inline.
+/// Returns the role of the HTML element with this name. This does not distinguish links from other `a` elements: all are inline.
 pub(super) fn tag_role(name: &LocalName) -> Role {
     match *name {
         local_name!("script")
@@ -51,14 +51,14 @@ pub(super) fn tag_role(name: &LocalName) -> Role {
         | local_name!("noscript")
         | local_name!("template")
         | local_name!("iframe")
-        // Elements whose content browsers replace.
+        // These are elements whose content browsers replace.
         | local_name!("noframes")
         | local_name!("noembed")
         | local_name!("object")
         | local_name!("audio")
         | local_name!("video")
         | local_name!("canvas")
-        // Form controls.
+        // These are form controls.
         | local_name!("input")
         | local_name!("button")
         | local_name!("select")
@@ -151,7 +151,8 @@ pub(super) fn keeps_lines(name: &LocalName) -> bool {
     )
 }
 
-/// Returns whether an element is hidden by its own attributes. A page that hides itself completely is shown by a script.
+/// Returns whether an element is hidden by its own attributes. Hidden `html` and `body` elements do not count, because a script shows such
+/// pages.
 pub(super) fn is_hidden(element: &Element) -> bool {
     is_hidden_by(&element.name.local, &element.attrs)
 }

@@ -1,18 +1,18 @@
-//! Limits the attributes of a single tag, because the tokenizer compares each with all others.
+//! Limits the attributes of a single tag, because the tokenizer compares each attribute with all others.
 //!
 //! The tokenizer passes a tag on only when it is complete, so it cannot be stopped inside one. Therefore, the text is scanned beforehand:
-//! if a tag has more than [`MOST_ATTRIBUTES`] attributes, the rest of them is removed. Comments and the content of elements without markup
-//! (scripts, titles) are skipped; a text without such a tag does not change.
+//! if a tag has more than [`MOST_ATTRIBUTES`] attributes, the excess attributes are removed. Comments and the content of elements without
+//! markup (scripts, titles) are skipped; a text without such a tag does not change.
 
 use std::borrow::Cow;
 
-/// More attributes than any hand-written tag has.
+/// The maximum number of attributes of a tag, which is more than any hand-written tag has.
 const MOST_ATTRIBUTES: usize = 1000;
 
-/// Elements whose content is not markup, up to their end tag.
+/// The elements whose content, up to the end tag, is not markup.
 const RAW: [&str; 9] = ["script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "noscript"];
 
-/// Returns the text without excess attributes; borrowed if there are none.
+/// Returns the text without excess attributes; the text is borrowed if there are none.
 pub(super) fn without_floods(text: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut copied = 0;
@@ -63,7 +63,7 @@ fn name_of(bytes: &[u8]) -> &[u8] {
 }
 
 struct Tag {
-    /// The position of the `>`, or the end of the text.
+    /// The position of the `>` that ends the tag, or the end of the text.
     end: usize,
     /// The beginning of the first excess attribute.
     too_many: Option<usize>,
@@ -117,7 +117,7 @@ fn end_of_comment(bytes: &[u8], at: usize) -> usize {
     dashes.into_iter().find(ends).map_or(bytes.len(), |end| at + end + 2)
 }
 
-/// Returns the position of the `</` in the end tag of an element without markup.
+/// Returns the position of the end tag's `</` for an element without markup.
 fn end_of_raw(bytes: &[u8], from: usize, name: &[u8]) -> usize {
     let mut at = from;
     while let Some(found) = bytes[at..].iter().position(|byte| *byte == b'<') {

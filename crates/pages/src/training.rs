@@ -1,9 +1,10 @@
-//! Trains category models with integer counts, so that neither order nor threads affect a model.
+//! Trains category models with integer counts, so that neither the order of documents nor the number of threads affects a model.
 //!
-//! Memory is limited twice. While documents are added, at most [`TrainingOptions::max_held`] counts are held. When there are more, half of
-//! the words, selected by a fixed hash, are dropped, then half of the rest, and so on. The remaining words were counted from the first
-//! document on, and which words remain depends only on the documents. At the end, the model keeps the words in at least `min_df` documents,
-//! and of these the `max_words` in the most documents, ties by code points. [`LeftOut`] reports what was dropped.
+//! Memory is limited in two ways. While documents are added, at most [`TrainingOptions::max_held`] counts are held. When there are more,
+//! half of the words, selected by a fixed hash, are dropped, then half of the rest, and so on. The remaining words have been counted since
+//! the first document, and the documents alone determine which words remain. At the end, the model keeps the words that occur in at least
+//! `min_df` documents; if there are more than `max_words`, it keeps those in the most documents, with ties decided by code points.
+//! [`LeftOut`] counts the dropped words.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -22,7 +23,8 @@ pub struct TrainingOptions {
     pub min_df: u64,
     /// The maximum number of words in the model.
     pub max_words: usize,
-    /// The maximum number of counts held during training: one per word and one for each class that has it; about 60 bytes each.
+    /// The maximum number of counts held during training: one per word and one for each class that contains the word. A count takes about
+    /// 60 bytes.
     pub max_held: usize,
 }
 
@@ -32,18 +34,19 @@ impl Default for TrainingOptions {
     }
 }
 
-/// Counts what a model does not include.
+/// Counts the words that a model does not include.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// Words in fewer documents than `min_df`.
+    /// The number of words in fewer documents than `min_df`.
     pub rare: u64,
-    /// Words above `max_words`.
+    /// The number of words dropped because of `max_words`.
     pub beyond: u64,
-    /// One word in 2 to the power of this number was counted; 0 if all words were. The other numbers exclude words that were not counted.
+    /// The number of times that the set of words was halved: one word in 2 to the power of this number was counted. The other numbers
+    /// exclude words that were not counted.
     pub halvings: u32,
-    /// Occurrences of words in the documents, without stop words.
+    /// The number of word occurrences in the documents, without stop words.
     pub occurrences: u64,
-    /// Occurrences of words that the model includes.
+    /// The number of occurrences of words that the model includes.
     pub kept: u64,
 }
 
@@ -52,14 +55,14 @@ struct Withheld {
     hash: u64,
     word: Box<str>,
     df: u64,
-    /// Class numbers, in the order in which they first occurred.
+    /// The class numbers in the order in which they first occurred, each with its count.
     counts: Vec<(u32, u64)>,
 }
 
 /// Counts the words of labeled documents.
 pub struct Trainer {
     options: TrainingOptions,
-    /// Names and document counts of the classes, in the order in which they first occurred.
+    /// The names and document counts of the classes, in the order in which the classes first occurred.
     classes: Vec<(String, u64)>,
     numbers: HashMap<String, u32>,
     words: HashTable<Withheld>,
@@ -130,10 +133,10 @@ impl Trainer {
         self.classes.iter().map(|(_, documents)| documents).sum()
     }
 
-    /// Returns the model, and what it does not include.
+    /// Returns the model, and counts of the words that it does not include.
     ///
     /// # Errors
-    /// Returns an error if there is no document, or no word that may be kept.
+    /// Returns an error if there are no documents, or no words that may be kept.
     pub fn finish(self) -> Result<(Model, LeftOut)> {
         let TrainingOptions { min_df, max_words, .. } = self.options;
         let mut left_out = LeftOut { halvings: self.halvings, occurrences: self.occurrences, ..LeftOut::default() };
@@ -144,7 +147,7 @@ impl Trainer {
         left_out.beyond = words.len().saturating_sub(max_words) as u64;
         words.truncate(max_words);
         words.sort_unstable_by(|a, b| a.word.cmp(&b.word));
-        // The classes sorted by name, with the index of each.
+        // The classes sorted by name, each with its index.
         let sorted: BTreeMap<&str, u32> =
             (0..).zip(&self.classes).map(|(number, (name, _))| (name.as_str(), number)).collect();
         let mut places = vec![0_u32; sorted.len()];
@@ -213,7 +216,7 @@ impl Trainer {
 
     /// Returns whether a word is among those that are still counted.
     fn is_counted(&self, hash: u64) -> bool {
-        // Mixed, because the table uses the bits of the hash itself for its slots.
+        // The hash is mixed, because the table uses the unmixed bits for its slots.
         mix64(hash).leading_zeros() >= self.halvings
     }
 

@@ -1,9 +1,10 @@
 //! Parses the text of a page into a tree, with html5ever within limits.
 //!
-//! The parser follows the HTML standard, which limits nothing: each tag may walk all open elements, and each paragraph reopens all
-//! formatting elements that were left open. A [`Gate`] between the tokenizer and the tree builder withholds each start tag that would open
-//! more elements than allowed, together with its end tag. Its text is kept, with line feeds where it was separated, except in elements that
-//! are never shown. Once the maximum number of elements has been created, the rest is not read.
+//! The parser follows the HTML standard, which sets no limits: for each tag, the parser may walk all open elements, and for each paragraph,
+//! it reopens all formatting elements that were left open. A [`Gate`] between the tokenizer and the tree builder withholds each start tag
+//! that would open more elements than allowed, together with its end tag. The text of a withheld element is kept, with line feeds where the
+//! element separated it, except in elements that are never shown. Once the maximum number of elements has been created, the rest of the
+//! page is not read.
 
 use super::open;
 use super::options::PurifyOptions;
@@ -24,14 +25,14 @@ use std::collections::HashMap;
 /// The maximum number of formatting elements (`b`, `font`; not links) that are open or reopened in each paragraph.
 const MAX_FORMATTING: usize = 32;
 
-/// The maximum number of attributes that are copied whenever a formatting element or a link is reopened. If it has more, only the
-/// attributes that are read are kept.
+/// The maximum number of attributes that are copied whenever a formatting element or a link is reopened. If the element has more
+/// attributes, only those that are read are kept.
 const MAX_ATTRIBUTES_AGAIN: usize = 16;
 
-/// Links may be nested this much deeper than other elements: at most one is open, except around table cells.
+/// The number of levels by which links may be nested deeper than other elements: at most one link is open, except around table cells.
 const LINK_DEPTH: usize = 8;
 
-/// Bytes passed to the tokenizer at a time, so that it can be stopped.
+/// The number of bytes passed to the tokenizer at a time, so that it can be stopped.
 const PIECE: usize = 64 << 10;
 
 /// A page as a tree.
@@ -42,7 +43,7 @@ pub(super) struct Tree {
     /// Whether start tags were withheld because too many elements were open. Start tags of formatting elements do not count, because they
     /// carry no content.
     pub too_deep: bool,
-    /// Whether the end was not read because of too many elements.
+    /// Whether the rest of the page was not read because of too many elements.
     pub too_many: bool,
     /// Whether attributes of a very long tag were removed.
     pub attributes_cut: bool,
@@ -52,7 +53,7 @@ pub(super) struct Tree {
 pub(super) fn parse(text: &str, options: &PurifyOptions) -> Tree {
     let text = without_floods(text);
     let sink = Sink::default();
-    // As in browsers, the content of `noscript` is not markup, so an unclosed element in it does not include what follows.
+    // As in browsers, the content of `noscript` is not markup, so an unclosed element in it does not swallow the content that follows.
     let builder = TreeBuilder::new(sink, TreeBuilderOpts { scripting_enabled: true, ..TreeBuilderOpts::default() });
     let tokenizer =
         Tokenizer::new(Gate::new(builder, options), TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() });
@@ -91,19 +92,19 @@ struct Gate {
     /// The elements that may still be opened, and how many had been created when they were counted.
     room: Cell<Room>,
     counted_at: Cell<usize>,
-    /// Whether a tag has passed since the count.
+    /// Whether a tag has passed since the elements were counted.
     changed: Cell<bool>,
     /// Withheld start tags, so that their end tags are withheld too.
     held: RefCell<Withheld>,
-    /// The same for formatting elements and links.
+    /// Withheld start tags of formatting elements and links, with their counts.
     held_formatting: RefCell<HashMap<LocalName, usize>>,
-    /// A withheld element that is not shown, and what is open inside it: all of its content is dropped.
+    /// A withheld element that is not shown, and the elements open inside it: all of its content is dropped.
     swallowed: RefCell<Withheld>,
-    /// Whether a tag was withheld that separates the text before it from what follows.
+    /// Whether a withheld tag separates the text before it from the text after it.
     parted: Cell<bool>,
 }
 
-/// How many elements may still be opened.
+/// The number of elements that may still be opened.
 #[derive(Clone, Copy, Default)]
 struct Room {
     block: usize,
@@ -154,9 +155,9 @@ impl Gate {
         let block = self.max_depth.saturating_sub(all);
         let link = (self.max_depth + LINK_DEPTH).saturating_sub(all);
         let mut room = Room { block, link, formatting: 0 };
-        // If the depth alone forbids more, no names need to be looked up.
+        // If the depth alone rules out further elements, no names need to be looked up.
         if block > 0 {
-            // If few levels are allowed, formatting must leave some for its content.
+            // If few levels are allowed, formatting elements must leave some for their content.
             let most = MAX_FORMATTING.min(self.max_depth / 4);
             room.formatting = most.saturating_sub(open::formatting(&self.builder)).min(block);
         }
@@ -189,7 +190,7 @@ impl Gate {
             }
             return passes;
         }
-        // The tag closes more than it opens: the drawing, and what was withheld inside it.
+        // The tag closes the drawing and the elements that were withheld inside it.
         if foreign && is_breakout(tag) {
             self.held.borrow_mut().clear();
             return true;
@@ -197,7 +198,7 @@ impl Gate {
         if !foreign && is_void(&tag.name) {
             return true;
         }
-        // The content of withheld elements must not become their sibling.
+        // The content of a withheld element must not become its sibling.
         self.held.borrow().is_empty() && self.has_room(|room| room.block)
     }
 
@@ -215,14 +216,14 @@ impl Gate {
         }
         let result = self.pass(Token::TagToken(tag));
         if !self.held.borrow().is_empty() && self.count_room().block > 0 {
-            // The withheld elements were inside what was closed.
+            // The withheld elements were inside the element that was closed.
             self.held.borrow_mut().clear();
             self.held_formatting.borrow_mut().clear();
         }
         result
     }
 
-    /// Withholds a start tag. Still returns to the tokenizer whether raw text follows.
+    /// Withholds a start tag. The tokenizer is still told whether raw text follows.
     fn hold(&self, tag: Tag) -> TokenSinkResult<NodeId> {
         let formatting = is_formatting(&tag.name);
         let hidden = is_hidden_by(&tag.name, &tag.attrs);
@@ -230,8 +231,8 @@ impl Gate {
             self.too_deep.set(true);
         }
         if formatting && is_breakout(&tag) && self.adjusted_current_node_present_but_not_in_html_namespace() {
-            // The tag still ends the drawing. A `span`, which is not formatting, does that instead. It is closed immediately, because the
-            // end tag of the withheld element is withheld too.
+            // The tag would end the drawing. A `span`, which is not a formatting element, ends it instead. It is closed immediately,
+            // because the end tag of the withheld element is withheld too.
             self.held.borrow_mut().clear();
             let span = Tag { name: local_name!("span"), attrs: Vec::new(), self_closing: false, ..tag.clone() };
             let _ = self.pass(Token::TagToken(span.clone()));
@@ -272,7 +273,8 @@ impl Gate {
             let foreign = swallowed.is_foreign();
             let complete =
                 tag.self_closing && (foreign || matches!(tag.name, local_name!("svg") | local_name!("math")));
-            // Formatting may end anywhere and ends nothing else; it counts only if the dropped element itself is formatting.
+            // A formatting element may end anywhere and ends nothing else; it counts only if the dropped element itself is a formatting
+            // element.
             let counts = !is_formatting(&tag.name) || swallowed.outermost() == Some(&tag.name);
             if complete || !counts || (!foreign && is_void(&tag.name)) {
                 return Some(TokenSinkResult::Continue);
@@ -287,7 +289,7 @@ impl Gate {
         {
             return Some(TokenSinkResult::Continue);
         }
-        // The element was not closed, but one of its ancestors is.
+        // The element was not closed, but one of its ancestors is closed now.
         swallowed.clear();
         None
     }
@@ -319,7 +321,7 @@ impl TokenSink for Gate {
         match token {
             Token::TagToken(tag) => self.tag(tag),
             Token::CommentToken(_) => TokenSinkResult::Continue,
-            // A table keeps white space and moves words out, so the line feed is joined to the words.
+            // A table keeps white space inside and moves words out, so the line feed is joined to the words.
             Token::CharacterTokens(text) if !text.trim_start().is_empty() && self.parted.take() => {
                 let mut parted = StrTendril::from_char('\n');
                 parted.push_tendril(&text);
@@ -338,7 +340,7 @@ impl TokenSink for Gate {
     }
 }
 
-/// Returns whether an attribute of a formatting element or a link affects what is shown or where it leads.
+/// Returns whether an attribute of a formatting element or a link affects the shown content or the target.
 fn is_read(attribute: &Attribute) -> bool {
     matches!(attribute.name.local, local_name!("hidden") | local_name!("style") | local_name!("href"))
 }

@@ -1,4 +1,4 @@
-//! Implements the sink of the tree builder: dom_query's document, with a count of its elements and without a list of errors, because there
+//! Implements the sink of the tree builder: dom_query's document, with a count of its elements but without a list of errors, because there
 //! may be one error per byte.
 
 use dom_query::{Document, NodeId};
@@ -13,7 +13,7 @@ use std::cell::{Cell, Ref};
 pub(super) struct Sink {
     pub document: Document,
     pub elements: Cell<usize>,
-    /// The number of attributes from repeated `html` and `body` tags, and whether some of these were skipped.
+    /// The number of attributes from repeated `html` and `body` tags.
     added: Cell<usize>,
     pub attributes_cut: Cell<bool>,
 }
@@ -82,7 +82,8 @@ impl TreeSink for Sink {
     }
 
     fn add_attrs_if_missing(&self, target: &NodeId, attrs: Vec<Attribute>) {
-        // Each is compared with all existing ones: a page that repeats `body` a hundred thousand times would take practically forever.
+        // Each attribute is compared with all existing ones: a page that repeats `body` a hundred thousand times would take practically
+        // forever.
         let added = self.added.get() + attrs.len();
         self.added.set(added);
         if added > MOST_ADDED {

@@ -1,4 +1,4 @@
-//! Tests pages that take a parser a long time, truncated pages, and input that is not a page.
+//! Tests pages that would keep a parser busy for a long time, truncated pages, and input that is not a page.
 
 use super::*;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn parsed(text: &str) -> Tree {
     parse(text, &PurifyOptions::default())
 }
 
-/// Returns the maximum number of ancestors.
+/// Returns the maximum number of ancestors of an element.
 fn depth(tree: &Tree) -> usize {
     let nodes = tree.document.root().descendants();
     nodes.iter().map(|node| node.ancestors_it(None).count()).max().unwrap_or(0)
@@ -53,7 +53,7 @@ fn elements_that_stand_too_deep_leave_their_text() {
         assert!(tree.elements < 1000, "{tag}: {}", tree.elements);
         assert!(depth(&tree) < 300, "{tag}: {}", depth(&tree));
         assert_eq!(tree.too_deep, tag != "b" && tag != "font", "{tag}");
-        // The content of a drawing or a template is not text of the page.
+        // The content of a drawing or a template is not part of the page's text.
         if !["svg", "template", "svg><link"].contains(&tag) {
             assert!(text(&tree).contains("inside"), "{tag}");
         }
@@ -71,12 +71,12 @@ fn what_comes_after_the_depth_stands_where_it_should() {
     assert_eq!(tree.document.select("body > i").length(), 1);
 }
 
-/// More open elements than are allowed.
+/// Returns a page with more open elements than are allowed.
 fn deep() -> String {
     "<div>".repeat(300)
 }
 
-/// Formatting that remains open, and formatting that each paragraph reopens.
+/// Returns pages with formatting elements that remain open, and with formatting elements that each paragraph reopens.
 fn formatted() -> [String; 2] {
     let many: String = (0..60).map(|number| format!("<b><i class=c{number}><font size={number}>")).collect();
     [many.clone(), format!("<p>{many}</p>")]
@@ -185,7 +185,7 @@ fn formatting_left_open_leaves_all_else() {
         let tree = parsed(&format!("{open}{page}"));
         assert!(!tree.too_deep);
         assert_eq!((shown(&tree).0.replace("\n\n", "\n"), shown(&tree).1, shown(&tree).2), plain);
-        // Many levels remain even if few are allowed.
+        // Many levels of content remain even if few are allowed.
         let tree = parse(&format!("{open}{page}"), &options(10_000, 24));
         assert!(!tree.too_deep);
         assert_eq!(tree.document.select("h1, ul > li, a[href]").length(), 4);
@@ -293,8 +293,9 @@ fn pages_that_end_in_the_middle_are_pages() {
     }
 }
 
-/// Returns a page whose elements are all closed where they were opened, with a distinct word before, inside and after each. Elements
-/// that would end a drawing or a formula are not used inside one: they would leave end tags that close something else.
+/// Returns a page whose elements are all closed where they were opened, with a distinct word before, inside and after each element.
+/// Elements that would end a drawing or a formula are not used inside a drawing or formula, because their end tags would close something
+/// else.
 fn nested(tags: &[(&str, usize)]) -> String {
     let mut page = String::new();
     let mut open: Vec<&str> = Vec::new();
@@ -317,7 +318,7 @@ fn nested(tags: &[(&str, usize)]) -> String {
     page
 }
 
-/// Returns what the blocks of a page show, without their order, and how many links they list.
+/// Returns the shown content of a page's blocks, without their order, and the number of links that the blocks list.
 fn shown(tree: &Tree) -> (Vec<String>, usize) {
     let found = super::super::blocks::read(&tree.document, None, 1000);
     let blocks = || found.blocks.iter().map(|(block, _)| block);
@@ -374,7 +375,7 @@ proptest! {
     ) {
         let page: String = parts.iter().map(|(tag, times)| format!("{tag}x").repeat(*times)).collect::<String>() + &junk;
         let tree = parse(&page, &options(max_elements, max_depth));
-        // The last tag may create more elements than are left.
+        // The last tag may create more elements than the limit has left.
         prop_assert!(tree.elements <= max_elements + MAX_FORMATTING + 8);
         prop_assert!(depth(&tree) <= 2 * max_depth + 16 + LINK_DEPTH, "{}", depth(&tree));
         let tags = page.matches('<').count();

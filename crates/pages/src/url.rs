@@ -1,8 +1,8 @@
-//! Resolves a link against the address of its page, following RFC 3986, section 5. No part is decoded or checked; the link is kept as
-//! written, without white space.
+//! Resolves a link against the address of its page, following RFC 3986, section 5. No part of the link is decoded or checked; the link is
+//! kept as written, without white space.
 
-/// Resolves `link` against `base`; returns it as written if there is no base. Returns `None` for links that lead to no other page:
-/// within the page, to a script, to a mailbox.
+/// Resolves `link` against `base`; returns the link as written if there is no base. Returns `None` for links that lead to no other page:
+/// links within the page, to a script, or to a mailbox.
 pub(super) fn join(base: Option<&str>, link: &str) -> Option<String> {
     let link: String = link.trim().chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
     if link.is_empty() || link.starts_with('#') {
@@ -43,7 +43,7 @@ fn scheme(link: &str) -> Option<&str> {
     named.then_some(scheme)
 }
 
-/// Removes `.` and `..` from a path; what follows the path is kept.
+/// Removes `.` and `..` from a path; the parts after the path are kept.
 fn without_dots(link: &str) -> String {
     let (path, tail) = link.split_at(link.find(['?', '#']).unwrap_or(link.len()));
     let mut parts: Vec<&str> = Vec::new();

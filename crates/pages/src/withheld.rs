@@ -1,4 +1,4 @@
-//! Tracks elements that are withheld from the tree builder: which of them are open, and what ends them.
+//! Tracks elements that are withheld from the tree builder: which of them are open, and which tags end them.
 
 use super::roles::{Role, tag_role};
 use html5ever::tokenizer::Tag;
@@ -6,10 +6,10 @@ use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
 use html5ever::{LocalName, local_name};
 use std::collections::HashMap;
 
-/// How many of the innermost elements a start tag may end. Without a limit, each tag might check all of them.
+/// The maximum number of innermost elements that a start tag may end. Without a limit, each tag might check all open elements.
 const MOST_LOOKED_AT: usize = 32;
 
-/// The open withheld elements, the outermost first. A tag costs as much as the elements it closes.
+/// The open withheld elements, the outermost first. The cost of a tag is proportional to the number of elements that it closes.
 #[derive(Default)]
 pub(super) struct Withheld {
     open: Vec<LocalName>,
@@ -17,8 +17,8 @@ pub(super) struct Withheld {
     places: HashMap<LocalName, Vec<usize>>,
     /// The positions of block elements.
     blocks: Vec<usize>,
-    /// The positions of elements that stop end tags: `scopes` stop all except those of tables, `tables` those of tables, and `templates`
-    /// all.
+    /// The positions of elements that stop end tags: `scopes` stop all end tags except those of table parts, `tables` stop those of table
+    /// parts, and `templates` stop all.
     scopes: Vec<usize>,
     tables: Vec<usize>,
     templates: Vec<usize>,
@@ -41,13 +41,13 @@ impl Withheld {
         self.places.get(name)?.last().copied()
     }
 
-    /// Returns whether the next element is part of a drawing or a formula, in which `<style/>` is complete and contains no raw text.
+    /// Returns whether the next element is part of a drawing or a formula, in which `<style/>` is a complete element without raw text.
     pub fn is_foreign(&self) -> bool {
         (self.holds(&local_name!("svg")) || self.holds(&local_name!("math")))
             && !self.holds(&local_name!("foreignobject"))
     }
 
-    /// Opens an element inside the others. Elements of a drawing or a formula are not HTML elements, whatever their name.
+    /// Opens an element inside the open ones. Elements of a drawing or a formula are not HTML elements, whatever they are called.
     pub fn push(&mut self, name: LocalName, foreign: bool) {
         let place = self.open.len();
         if !foreign {
@@ -81,8 +81,8 @@ impl Withheld {
         }
     }
 
-    /// Closes the innermost element with this name, and everything inside it, unless another element stops the end tag first. Returns
-    /// `false` if the tag passes all of these elements and matches none.
+    /// Closes the innermost element with this name, and everything inside it, unless a different element stops the end tag first. Returns
+    /// `false` if the tag passes all open elements and matches none of them.
     pub fn end(&mut self, name: &LocalName) -> bool {
         let barrier = self.barrier(name);
         if let Some(place) = self.innermost(name).filter(|place| barrier.is_none_or(|barrier| barrier <= *place)) {
@@ -94,9 +94,9 @@ impl Withheld {
         barrier.is_some()
     }
 
-    /// Returns the innermost element that stops an end tag with this name. A block stops elements without special rules in the standard,
-    /// and paragraphs, which the block has ended. A table stops the parts of a table, a cell or an `object` stops all other elements, and a
-    /// `template` stops every element.
+    /// Returns the innermost element that stops an end tag with this name. A block stops the end tags of elements without special rules in
+    /// the standard, and of paragraphs, which the block has ended. A table stops the end tags of table parts, a cell or an `object` stops
+    /// those of all other elements, and a `template` stops all end tags.
     fn barrier(&self, name: &LocalName) -> Option<usize> {
         let through_blocks = *name != local_name!("p") && (!is_ordinary(name) || is_formatting(name));
         let block = self.blocks.last().filter(|_| !through_blocks);
@@ -120,7 +120,7 @@ impl Withheld {
         Some(name)
     }
 
-    /// Returns how many elements remain open after a start tag with this name; `None` if all do.
+    /// Returns the number of elements that remain open after a start tag with this name; `None` if all remain open.
     fn ended_by(&self, name: &LocalName) -> Option<usize> {
         for (place, open) in self.open.iter().enumerate().rev().take(MOST_LOOKED_AT) {
             if ends(name, open) {
@@ -185,12 +185,12 @@ fn is_of_table(name: &LocalName) -> bool {
     )
 }
 
-/// Returns whether an element is on its own lines.
+/// Returns whether an element is displayed on separate lines.
 pub(super) fn is_block(name: &LocalName) -> bool {
     matches!(tag_role(name), Role::Container | Role::Line)
 }
 
-/// Returns whether the HTML standard has no special rules for an element, so that its end tag ends nothing outside a block.
+/// Returns whether the HTML standard has no special rules for an element, so that its end tag has no effect outside the enclosing block.
 pub(super) fn is_ordinary(name: &LocalName) -> bool {
     let is_media = matches!(
         *name,

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Returns nested open elements; those named `svg:x` belong to a drawing.
+/// Returns nested open elements; elements named like `svg:x` belong to a drawing.
 fn held(names: &str) -> Withheld {
     let mut held = Withheld::default();
     for name in names.split(' ').filter(|name| !name.is_empty()) {
@@ -31,7 +31,7 @@ fn an_end_tag_closes_what_it_reaches() {
         ("div", "p", "div", true),
         ("div p", "p", "div", true),
         ("span", "p", "span", false),
-        // Formatting may end anywhere, but `object` and `template` stop nearly every end tag.
+        // Formatting elements may end anywhere, but `object` and `template` stop nearly every end tag.
         ("b div", "b", "", true),
         ("b object", "b", "b object", true),
         ("div object", "div", "div object", true),
@@ -41,14 +41,14 @@ fn an_end_tag_closes_what_it_reaches() {
         ("object template div", "template", "object", true),
         ("object div", "object", "", true),
         ("", "div", "", false),
-        // A cell stops the end tags of its content, and a table those of its parts.
+        // A cell stops the end tags of its content, and a table stops the end tags of its parts.
         ("div table tr td", "div", "div table tr td", true),
         ("div table tr td div", "div", "div table tr td", true),
         ("tr td table tr", "td", "tr td table tr", true),
         ("tr td table tr", "table", "tr td", true),
         ("tr td", "tr", "", true),
         ("tr td", "table", "tr td", false),
-        // Elements in a drawing only share the names of HTML elements.
+        // Elements in a drawing have the same names as HTML elements but are not HTML elements.
         ("div svg svg:object svg:g", "svg", "div", true),
         ("div svg svg:template", "div", "", true),
         ("svg:object", "svg", "object", false),

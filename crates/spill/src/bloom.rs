@@ -36,12 +36,12 @@ fn counters_for(keys: f64, rate: f64) -> f64 {
     (-keys * float::ln(rate.clamp(1e-12, 0.5)) / (LN_2 * LN_2)).ceil()
 }
 
-/// Returns the false-positive rate per key at which any of this many keys is wrong with probability `rate`.
+/// Returns the false-positive rate per key that gives a probability of `rate` that any of this many keys is wrong.
 pub fn rate_of_each(rate: f64, keys: u64) -> f64 {
     if keys == 1 { rate } else { -float::exp_m1(float::ln(1.0 - rate) / keys as f64) }
 }
 
-/// Returns the probability that any of this many keys is wrong, each at this rate.
+/// Returns the probability that any of this many keys is wrong, if each has this false-positive rate.
 pub fn rate_of_any(rate: f64, keys: u64) -> f64 {
     if keys == 1 { rate } else { 1.0 - float::pow(1.0 - rate, keys as f64) }
 }
@@ -84,9 +84,9 @@ impl CountingBloom {
         Some(CountingBloom { words, counters, hashes: hashes.clamp(1, MOST_HASHES) })
     }
 
-    /// Restores a filter from the output of [`CountingBloom::numbers`]. Returns `None` if the numbers are invalid, or if memory
-    /// cannot be allocated. The numbers are read one by one, so that a large filter need not be in memory twice; the caller
-    /// must have checked that this many exist.
+    /// Restores a filter from the output of [`CountingBloom::numbers`]. Returns `None` if the numbers are invalid, or if memory cannot be
+    /// allocated. The numbers are read one by one, so that a large filter is never in memory twice. The caller must have checked that the
+    /// input really contains as many numbers as the iterator reports.
     pub fn of_numbers(mut numbers: impl ExactSizeIterator<Item = u64>) -> Option<CountingBloom> {
         let hashes = u32::try_from(numbers.next()?).ok().filter(|hashes| (1..=MOST_HASHES).contains(hashes))?;
         if numbers.len() == 0 {
@@ -103,7 +103,7 @@ impl CountingBloom {
         std::iter::once(self.hashes.into()).chain(self.words.iter().map(|word| word.load(Relaxed)))
     }
 
-    /// Returns the count of these numbers.
+    /// Returns how many numbers [`CountingBloom::numbers`] returns.
     pub fn count_of_numbers(&self) -> u64 {
         1 + self.words.len() as u64
     }

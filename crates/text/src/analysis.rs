@@ -1,7 +1,7 @@
 //! Presents one document as the algorithms see it: text, words, sentences and shingle tokens, each computed at its first use.
 //!
-//! Words are spans into one arena with their hashes, 24 bytes each, and not separate strings. The arena is the normalized text, followed by
-//! the stems if stemming is on: so only [`Analysis::word`] can interpret a word's range.
+//! Words are not separate strings but spans into one arena, stored with their hashes in 24 bytes each. The arena is the normalized text,
+//! followed by the stems if stemming is on, so only [`Analysis::word`] can interpret a word's range.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use super::tokenizer::starts::StartsWriter;
 use super::word::{Counted, Cut, Token, Word};
 use dupsift_core::hash::{combine, hash128};
 
-/// A document under analysis; see [`Pipeline::analyse`]. Only one thread uses it at a time.
+/// A document under analysis; see [`Pipeline::analyse`]. Only one thread uses an analysis at a time.
 pub struct Analysis<'a> {
     pipeline: &'a Pipeline,
     raw: &'a str,
@@ -31,18 +31,18 @@ pub struct Analysis<'a> {
     fields: [OnceCell<Box<Analysis<'a>>>; Field::ALL.len()],
     known_words: Option<&'a dyn Frequencies>,
     times: u64,
-    /// The scope; see [`Analysis::stands`].
+    /// The scope of the document; see [`Analysis::stands`].
     scope: Option<u64>,
     frequencies: OnceCell<Vec<Frequency>>,
     first_line: OnceCell<Option<Box<Analysis<'a>>>>,
-    /// The number of words and their letters, if there are only word counts and no text.
+    /// The number of words, and their letters, if the document has only word counts and no text.
     kept_words: Option<(usize, &'a str)>,
 }
 
 impl Pipeline {
     /// Returns the analysis of a document's raw text. Every part is computed at its first use.
     ///
-    /// Readers reject texts above [`super::MAX_TEXT_BYTES`]; here such a text has no words (see [`Analysis::is_too_long`]).
+    /// Readers reject texts above [`super::MAX_TEXT_BYTES`]; in an analysis, such a text has no words (see [`Analysis::is_too_long`]).
     pub fn analyse<'a>(&'a self, raw: &'a str) -> Analysis<'a> {
         Analysis::new(self, raw, None)
     }
@@ -54,8 +54,8 @@ impl Pipeline {
     }
 
     /// Restores a document from the word counts that an earlier pass kept. [`Analysis::counted`], [`Analysis::frequencies`],
-    /// [`Analysis::word`] and [`Analysis::word_count`] return the same values as for the text, for [`Analysis::first_line`] too. There is
-    /// no text, so nothing else is available.
+    /// [`Analysis::word`] and [`Analysis::word_count`] return the same values as for the original text, including for
+    /// [`Analysis::first_line`]. There is no text, so nothing else is available.
     pub fn read_back<'a>(&'a self, kept_words: KeptWords<'a>) -> Analysis<'a> {
         Analysis::kept_words(self, kept_words)
     }
@@ -83,7 +83,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// See [`Pipeline::read_back`].
+    /// Restores a document from word counts, see [`Pipeline::read_back`].
     pub(super) fn kept_words(pipeline: &'a Pipeline, kept_words: KeptWords<'a>) -> Analysis<'a> {
         let KeptWords { counted, frequencies, words, letters, first_line } = kept_words;
         let mut document = Analysis::new(pipeline, "", None);
@@ -129,8 +129,8 @@ impl<'a> Analysis<'a> {
         self.scope
     }
 
-    /// Returns how often the corpus counts include this text, at least 1. A word whose document frequency is not larger is in no other
-    /// text.
+    /// Returns how often the corpus counts include this text, at least 1. A word whose document frequency is not larger than this occurs in
+    /// no other text.
     pub fn times(&self) -> u64 {
         self.times
     }
@@ -163,7 +163,7 @@ impl<'a> Analysis<'a> {
         self.scope.map_or(hash, |scope| both(hash, 0, scope.into()))
     }
 
-    /// Returns whether the corpus has a column for the field and an algorithm of this run reads it.
+    /// Returns whether the corpus has a column for the field and an algorithm of this run reads that column.
     pub fn has_column(&self, field: Field) -> bool {
         self.values[field as usize] != FieldValue::NoColumn
     }
@@ -202,8 +202,8 @@ impl<'a> Analysis<'a> {
         self.first_line.get_or_init(|| self.first_line_by(self.known).map(Box::new)).as_deref()
     }
 
-    /// Like [`Analysis::first_line`], with words of Han characters that begin where `known`, the output of [`Analysis::write_han_starts`],
-    /// marks them.
+    /// Like [`Analysis::first_line`], but takes the beginnings of words of Han characters from `known`, the output of
+    /// [`Analysis::write_han_starts`].
     pub fn first_line_by<'l>(&self, known: Option<&'l [u8]>) -> Option<Analysis<'l>>
     where
         'a: 'l,
@@ -218,14 +218,14 @@ impl<'a> Analysis<'a> {
         if end == self.raw.len() {
             return None;
         }
-        // Includes the start of the text, because that is where the known words of Han characters begin.
+        // Includes the start of the text, because `known` begins with the first Han character of the text.
         let mut line = Analysis::new(self.pipeline, &self.raw[..end], known);
         line.known_words = self.known_words;
         Some(line)
     }
 
-    /// Returns the frequencies of the words in [`Analysis::counted`], in the same order, looked up once for all algorithms;
-    /// [`Frequency::UNKNOWN`] for each of them if the words of the corpus were not counted.
+    /// Returns the frequencies of the words in [`Analysis::counted`], in the same order, looked up once for all algorithms; each is
+    /// [`Frequency::UNKNOWN`] if the words of the corpus were not counted.
     pub fn frequencies(&self) -> &[Frequency] {
         self.frequencies.get_or_init(|| {
             let counted = self.counted();
@@ -241,7 +241,8 @@ impl<'a> Analysis<'a> {
         })
     }
 
-    /// Returns whether [`Analysis::frequencies`] were looked up already. If not, a caller that needs only a few can look up just those.
+    /// Returns whether [`Analysis::frequencies`] were looked up already. If not, a caller that needs only a few frequencies can look up
+    /// just those.
     pub fn has_frequencies(&self) -> bool {
         self.frequencies.get().is_some()
     }
@@ -251,8 +252,8 @@ impl<'a> Analysis<'a> {
         self.raw.chars().count() as u64
     }
 
-    /// Returns whether the raw text is above [`MAX_TEXT_BYTES`]; then the normalized text is empty and there are no words. Readers
-    /// reject such rows, so this is never true for a document that was read.
+    /// Returns whether the raw text is larger than [`MAX_TEXT_BYTES`]. In that case, the normalized text is empty and there are no words.
+    /// Readers reject such rows, so this is never true for a document that was read.
     pub fn is_too_long(&self) -> bool {
         self.raw.len() > MAX_TEXT_BYTES
     }
@@ -286,8 +287,8 @@ impl<'a> Analysis<'a> {
         let mut writer = StartsWriter::new(out);
         let text = self.text();
         for word in self.words().iter().filter(|word| word.han) {
-            // Only words of letters have stems, so a word of Han characters is in the text itself. Each character has three or four
-            // bytes, so the length of a short word determines how many there are.
+            // Only words of letters have stems, so a word of Han characters is in the text itself. Each Han character has three or four
+            // bytes, so the byte length of a short word determines its number of characters.
             writer.word(match word.end - word.start {
                 3 => 1,
                 6 => 2,
@@ -327,13 +328,13 @@ impl<'a> Analysis<'a> {
         places
     }
 
-    /// Returns the sentences in order, as ranges of word numbers: none is empty, and together they cover all words.
+    /// Returns the sentences in order, as ranges of word numbers. No range is empty, and together the ranges cover all words.
     pub fn sentences(&self) -> &[Range<u32>] {
         &self.cut().sentences
     }
 
-    /// Returns the tokens of shingles, in order: each word that is not of Han characters, and each Han character, whatever the tokenizer.
-    /// Never loads the Chinese dictionary.
+    /// Returns the tokens of shingles, in order: each word that does not consist of Han characters, and each Han character, whatever the
+    /// tokenizer. Never loads the Chinese dictionary.
     pub fn tokens(&self) -> &[Token] {
         self.tokens.get_or_init(|| self.pipeline.cut_tokens(self.normal(), self.cut.get()))
     }

@@ -1,6 +1,6 @@
 //! Holds the data of a document besides its text: the columns for title, keywords and description, and the corpus-wide counts of its words.
 
-/// A column besides the text that an algorithm may read.
+/// A column, other than the text, that an algorithm may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Field {
     /// The title of the page.
@@ -33,7 +33,7 @@ pub enum FieldValue<'t> {
     NoColumn,
     /// The column has no value in this row.
     Null,
-    /// The value.
+    /// The value of the field.
     Text(&'t str),
 }
 
@@ -43,19 +43,19 @@ pub type FieldValues<'t> = [FieldValue<'t>; Field::ALL.len()];
 /// The document frequency, collection frequency and rank of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Frequency {
-    /// Documents of the corpus that contain the word, at least 1.
+    /// The number of documents in the corpus that contain the word, at least 1.
     pub df: u64,
-    /// Occurrences of the word in the corpus, at least 1.
+    /// The number of occurrences of the word in the corpus, at least 1.
     pub cf: u64,
     /// The rank of the word among all words of the corpus, rare words first; `u64::MAX` for a word that was not counted.
     pub rank: u64,
 }
 
 impl Frequency {
-    /// The frequency of a word that was not counted: only this document has it.
+    /// The frequency of a word that was not counted, as if only this document contained it.
     pub const UNKNOWN: Frequency = Frequency { df: 1, cf: 1, rank: u64::MAX };
 
-    /// The maximum number of documents and occurrences in a table of words: 40 and 48 bits.
+    /// The maximum number of documents (40 bits) and of occurrences (48 bits) in a word table.
     pub const MOST: (u64, u64) = ((1 << 40) - 1, (1 << 48) - 1);
 
     /// Packs the frequency into 16 bytes; a rank has 40 bits.

@@ -5,10 +5,10 @@ use super::normal::Letters;
 /// The tokenizer that splits Chinese and other scripts without spaces into words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TokenizerKind {
-    /// Words from dictionaries: jieba for Chinese, icu_segmenter for kana, Thai, Lao, Khmer and Burmese.
+    /// Words from dictionaries: jieba's for Chinese, those of icu_segmenter for kana, Thai, Lao, Khmer and Burmese.
     #[default]
     Dict,
-    /// Like [`TokenizerKind::Dict`], but jieba-rs itself splits Chinese.
+    /// Like [`TokenizerKind::Dict`], but the jieba-rs library splits Chinese.
     Jieba,
     /// Overlapping pairs of Chinese characters; single characters of the other scripts.
     Bigram,
@@ -17,7 +17,7 @@ pub enum TokenizerKind {
 }
 
 impl TokenizerKind {
-    /// The values of the option.
+    /// The values of the `tokenizer` option.
     pub const NAMES: &'static [&'static str] = &["dict", "jieba", "bigram", "char"];
 
     /// Returns the tokenizer with this name, one of [`TokenizerKind::NAMES`].
@@ -61,8 +61,8 @@ pub struct TextOptions {
     /// Stop words, one per entry, in any spelling: they are normalized like texts. An entry that the tokenizer splits into several words
     /// has no effect.
     pub stop_words: Vec<String>,
-    /// The contents of a user dictionary, lines `word [frequency [tag]]`, for the tokenizers `dict` and `jieba`. Without a frequency,
-    /// the word gets one high enough to be preferred. Only runs of Han characters are looked up.
+    /// The contents of a user dictionary, with lines `word [frequency [tag]]`, for the `dict` and `jieba` tokenizers. A word without a
+    /// frequency gets one that is high enough for the word to be preferred. Only runs of Han characters are looked up.
     pub dictionary: Option<String>,
 }
 

@@ -1,7 +1,7 @@
 //! Splits a raw text into clauses: the text between two commas, semicolons, sentence ends or line breaks.
 //!
-//! Sentences end as defined in `sentence`, which ignores the periods in numbers and addresses; a comma or semicolon between two digits is
-//! ignored too. U+3001, the comma in Chinese lists, is not a boundary. A clause includes the mark that ends it and any closing quotes and
+//! Sentences end as defined in `sentence`, which ignores the periods in numbers and addresses; commas and semicolons between two digits are
+//! also ignored. U+3001, the comma in Chinese lists, is not a boundary. A clause includes the mark that ends it and any closing quotes and
 //! brackets right after that mark.
 //!
 //! ```text

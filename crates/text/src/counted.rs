@@ -7,10 +7,10 @@ use super::word::{Counted, Word};
 
 /// Counts words with a table of their hashes: each slot has the number of a distinct word, counted from 1.
 ///
-/// Whether a word is new is unpredictable, so there is no branch on it: every word is written after the distinct ones, and remains there
-/// if it is new.
+/// The processor cannot predict whether a word is new, so the code does not branch on that: every word is written after the distinct ones,
+/// and remains there if it is new.
 pub fn count(words: &[Word]) -> Vec<Counted> {
-    /// Memory is reserved for this many words at a time.
+    /// The number of words for which memory is reserved at a time.
     const AT_ONCE: usize = 64;
     /// A document with more words than this is long.
     const LONG: usize = 1 << 17;
@@ -28,7 +28,7 @@ pub fn count(words: &[Word]) -> Vec<Counted> {
             counted[distinct] = Counted { word, tf: 0 };
             let mut at = word.hash as usize & (size - 1);
             let number = loop {
-                // A free slot stands for the word itself, after the distinct ones.
+                // If the slot is free, the number is that of the word just written after the distinct ones.
                 let number = select_unpredictable(slots[at] == 0, distinct, (slots[at] as usize).wrapping_sub(1));
                 if counted[number].word.hash == word.hash {
                     break number;

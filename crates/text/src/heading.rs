@@ -8,7 +8,7 @@
 use super::analysis::Analysis;
 use dupsift_core::hash::hash64;
 
-/// The maximum number of characters in a first line; a longer one is body text.
+/// The maximum number of characters in a first line; a longer line is body text.
 const LONGEST: usize = 200;
 /// The maximum number of bytes in a first line, including trailing white space.
 const LONGEST_BYTES: usize = 1024;
@@ -20,12 +20,12 @@ const NO_TITLE_ENDS: [char; 8] = [',', ':', ';', '-', '、', '，', '：', '；'
 /// The first line that is not white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading {
-    /// A hash of its normal form; the lowest bit is set if it may be a title.
+    /// A hash of the line's normal form; the lowest bit is set if the line may be a title.
     packed: u64,
 }
 
 impl Heading {
-    /// Returns the heading of a text; `None` if the first line has more than 200 characters or there is none.
+    /// Returns the heading of a text; `None` if there is no first line or it has more than 200 characters.
     pub fn of(document: &Analysis<'_>) -> Option<Heading> {
         let (first, may_be_title) = first_line(document.raw())?;
         let hash = hash64(document.beside(first).text().as_bytes());
@@ -53,7 +53,7 @@ impl Heading {
     }
 }
 
-/// Returns the first line of a text as written, if it may be a title.
+/// Returns the unchanged first line of a text if it may be a title.
 pub fn first_title<'a>(document: &Analysis<'a>) -> Option<&'a str> {
     first_line(document.raw()).filter(|(_, may_be_title)| *may_be_title).map(|(first, _)| first)
 }

@@ -9,9 +9,9 @@ use super::word::{Counted, Word};
 pub struct KeptWords<'a> {
     /// The distinct words, in order of their first occurrences.
     pub(super) counted: Vec<Counted>,
-    /// Their frequencies.
+    /// The frequencies of these words.
     pub(super) frequencies: Vec<Frequency>,
-    /// The number of words.
+    /// The number of words in the document, including repeated ones.
     pub(super) words: usize,
     /// The letters of the words.
     pub(super) letters: &'a str,

@@ -8,7 +8,7 @@ use super::choices::{TextOptions, TokenizerKind};
 use super::pipeline::Pipeline;
 use super::word::Word;
 
-/// Parts that combine badly: scripts, marks without a base, invisible and broken characters, emoji, boundaries.
+/// Parts of texts that are difficult in combination: scripts, marks without a base, invisible and broken characters, emoji, boundaries.
 const PARTS: &[&str] = &[
     "a",
     "B",
@@ -133,7 +133,7 @@ proptest! {
         }
     }
 
-    /// The words of the whole text are the words of its sentences in order; no sentence is empty.
+    /// The words of the whole text are the words of its sentences, in order; no sentence is empty.
     #[test]
     fn sentences_are_all_the_words(raw in texts()) {
         let pipeline = shared(&TokenizerKind::Dict);
@@ -218,7 +218,7 @@ fn stemming(kind: &TokenizerKind) -> &'static Pipeline {
     &all[KINDS.iter().position(|other| other == kind).expect("one of four")]
 }
 
-/// Texts that make careless segmenters slow: 3 MB of one character must take only a second or two.
+/// Tests texts that make careless segmenters slow: 3 MB of one character must take only a second or two.
 #[test]
 fn long_and_monotonous_texts_are_cut_whole() {
     let pipeline = shared(&TokenizerKind::Dict);

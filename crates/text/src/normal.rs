@@ -2,12 +2,12 @@
 //!
 //! Invisible characters are removed first, so that they affect neither sentence rules nor normal forms. The text is converted to NFC, and
 //! stress marks on Cyrillic letters are removed. Then it is split into sentences (full-width marks still exist at this point), and each
-//! piece is lowercased, converted to NFKC, lowercased again (№ and ℃ contain capitals), and its white space is folded. Nothing here changes
-//! a letter into another one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
+//! piece is lowercased, converted to NFKC, lowercased again (№ and ℃ contain capitals), and its white space is folded. No step changes a
+//! letter into a different one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
 //!
-//! Most pieces contain only ASCII, basic Cyrillic, Han and their punctuation, for which this is a lowercase copy (`text/simd/`) and, at
-//! punctuation and white space, a small table (`plain`); a piece with any other character is processed by the libraries. A property test
-//! ensures that both give the same result.
+//! Most pieces contain only ASCII, basic Cyrillic, Han and their punctuation, for which normalization is a lowercase copy (`text/simd/`)
+//! and, at punctuation and white space, a lookup in a small table (`plain`). Pieces with any other character are processed by the
+//! libraries. A property test ensures that both ways give the same result.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -23,7 +23,7 @@ use super::traditional::simplify;
 use super::{pool, sentence};
 use dupsift_core::cpu::Level;
 
-/// The maximum size of a raw text that is analyzed, in bytes (128 MiB); readers reject rows above it.
+/// The maximum size of a raw text that is analyzed, in bytes (128 MiB); readers reject rows with larger texts.
 ///
 /// Offsets in the normalized text are 32-bit numbers. NFKC makes a text at most [`EXPANSION`] times as long, and stems may double that, so
 /// this limit keeps every offset below 2^32.
@@ -63,17 +63,17 @@ impl Letters {
 pub struct Normal {
     /// The pieces, separated by one U+0020.
     pub text: String,
-    /// The end of each piece, in bytes; the next begins one byte later. No piece is empty.
+    /// The end of each piece, in bytes; the next piece begins one byte later. No piece is empty.
     ends: Vec<u32>,
 }
 
 impl Normal {
-    /// Normalizes a raw text of at most [`MAX_TEXT_BYTES`]; returns `None` for a longer one.
+    /// Normalizes a raw text of at most [`MAX_TEXT_BYTES`]; returns `None` for a longer text.
     pub fn of(raw: &str, letters: Letters) -> Option<Normal> {
         Normal::of_by(Level::best(), raw, letters)
     }
 
-    /// Like [`Normal::of`], with the kernels of a level.
+    /// Like [`Normal::of`], with the kernels of the given level.
     fn of_by(level: Level, raw: &str, letters: Letters) -> Option<Normal> {
         if raw.len() > MAX_TEXT_BYTES {
             return None;
@@ -84,12 +84,12 @@ impl Normal {
             None => Normal::of_composed(&composed(raw), true, level)?,
         };
         letters.read(&mut normal.text);
-        // The limit on the raw text guarantees this; it is checked anyway, because offsets would overflow.
+        // The limit on the raw text guarantees this. It is checked anyway, because offsets would overflow otherwise.
         (normal.text.len() <= (u32::MAX / 2) as usize).then_some(normal)
     }
 
-    /// Normalizes a text that is in NFC and has no invisible characters. Unless that is `certain`, returns `None` for a text that may not
-    /// be.
+    /// Normalizes a text that is in NFC and has no invisible characters. Unless this is `certain`, returns `None` for a text that may not
+    /// meet these conditions.
     fn of_composed(text: &str, certain: bool, level: Level) -> Option<Normal> {
         let bytes = text.as_bytes();
         let mut out = Pieces {
@@ -192,7 +192,7 @@ pub fn normal_word(word: &str, letters: Letters) -> String {
     text
 }
 
-/// Returns how many bytes other than spaces a stretch has after [`normal_word`], without allocating.
+/// Returns the number of bytes, other than spaces, that a stretch has after [`normal_word`], without allocating.
 pub fn visible_length(stretch: &str) -> usize {
     let mut visible = Visible(0);
     let written = NFKC.normalize_to(&composed(stretch).to_lowercase(), &mut visible);
@@ -258,8 +258,8 @@ fn is_cyrillic(c: char) -> bool {
     matches!(c, '\u{400}'..='\u{52F}' | '\u{1C80}'..='\u{1C8F}' | '\u{A640}'..='\u{A69D}')
 }
 
-/// Returns whether a text that consists only of such characters (ASCII, basic Cyrillic, Han, common punctuation and symbols) is certainly
-/// in NFC and has no invisible characters. `false` proves nothing.
+/// Returns whether the character is one of those (ASCII, basic Cyrillic, Han, common punctuation and symbols) of which any combination is
+/// in NFC and visible. A result of `false` proves nothing.
 #[inline]
 fn is_surely_composed(c: char) -> bool {
     matches!(c,
@@ -269,10 +269,11 @@ fn is_surely_composed(c: char) -> bool {
         | '\u{1F300}'..='\u{1FAFF}')
 }
 
-/// Appends a piece in its final form, with at most one space at its end. This is the definition; all other paths are shortcuts.
+/// Appends a piece in its final form, with at most one space at its end. This function is the definition of the normal form; all other code
+/// paths are shortcuts.
 fn push_any(piece: &str, out: &mut Vec<u8>) {
     let mut folded = Folded { out, after_space: true };
-    // Written incrementally: a piece may become eleven times as long, and would otherwise be in memory twice.
+    // The output is written incrementally: a piece may become eleven times as long and would otherwise be in memory twice.
     let written = NFKC.normalize_to(&piece.to_lowercase(), &mut folded);
     debug_assert!(written.is_ok(), "a list takes all");
 }

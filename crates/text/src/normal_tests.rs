@@ -45,7 +45,7 @@ fn pieces_are_separated_by_one_space_and_none_is_empty() {
     assert_eq!(pieces, ["а.", "б!", "c"]);
 }
 
-/// If the rest of the white space were read again for each character, this would take hours.
+/// Would take hours if the rest of the white space were read again for each character.
 #[test]
 fn white_space_of_any_length_is_stepped_over_at_once() {
     for white in [" ", "\t", "\u{a0}", " \u{3000}"] {
@@ -64,8 +64,8 @@ fn a_text_above_the_bound_is_refused_and_one_at_the_bound_is_not() {
     assert!(MAX_TEXT_BYTES * EXPANSION * 2 <= u32::MAX as usize);
 }
 
-/// Checks each character alone: its length after normalization, that nothing invisible and no odd white space is left, and that the table
-/// agrees with the libraries.
+/// Checks each character alone: its length after normalization, that no invisible character and no unusual white space is left, and that
+/// the table agrees with the libraries.
 #[test]
 fn every_character() {
     let mut longest = 0;
@@ -80,12 +80,12 @@ fn every_character() {
         }
         if plain(c).is_some() {
             assert!(is_surely_composed(c), "{c:?} would not reach the table");
-            // Between two letters, so that white space and final forms show.
+            // The character is put between two letters, so that white space and final forms become visible.
             let framed = format!("я{c}b");
             let normal = Normal::of(&framed, Letters::default()).expect("short");
             assert_eq!(normal.text, by_definition(&framed), "{c:?}");
         }
-        // Also after a letter that combines with many marks.
+        // The character is also checked after a letter that combines with many marks.
         if is_surely_composed(c) {
             assert!(NFC.is_normalized(&format!("e{c}")) && !is_invisible(c), "{c:?}");
         }
@@ -113,7 +113,7 @@ fn by_definition(raw: &str) -> String {
     pieces.join(" ")
 }
 
-/// Checks the kernels of each level: the text equals the definition, and the pieces are not empty and follow one another.
+/// Checks the kernels of each level: the text equals that of the definition, no piece is empty, and the pieces are consecutive.
 fn agrees(text: &str, yo: bool) -> Result<(), TestCaseError> {
     let mut expected = by_definition(text);
     if yo {
@@ -224,7 +224,7 @@ proptest! {
         agrees(&text, yo)?;
     }
 
-    /// Every part follows every other, at every position in the 64 bytes that are processed together.
+    /// Each part is tested after every other part, at every position in the 64 bytes that are processed together.
     #[test]
     fn parts_in_any_order(
         parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60), before in 0..64_usize

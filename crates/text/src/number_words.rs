@@ -1,6 +1,6 @@
-//! Numbers written in words: Chinese numerals, and English and Russian number words.
+//! Finds numbers written in words: Chinese numerals, and English and Russian number words.
 //!
-//! Notices from one template may differ only in dates and sums, and these may be in words. Only values from [`LEAST`] on count, because
+//! Notices from one template may differ only in dates and sums, which may be written in words. Only values from [`LEAST`] on count, because
 //! smaller ones are parts of other words and phrases (一样, one of them). Ordinals, fractions and "dozen" are not read.
 //!
 //! ```text
@@ -12,12 +12,12 @@
 /// The smallest number that is read.
 pub const LEAST: u64 = 11;
 
-/// Digits in a row that are a number, such as a year.
+/// The minimum length of a row of digits that counts as a number, such as a year.
 const LEAST_DIGITS: usize = 4;
-/// More digits in a row are no number.
+/// The maximum length of a row of digits that counts as a number.
 const MOST_DIGITS: usize = 18;
 
-/// Returns the byte position and the value of each number in words in a normalized text, in order.
+/// Returns the byte position and the value of each number written in words in a normalized text, in order.
 pub fn number_words(text: &str) -> Vec<(usize, u64)> {
     let mut found = Vec::new();
     let mut spoken = Spoken::default();
@@ -87,7 +87,7 @@ fn group(c: char) -> Option<u64> {
     })
 }
 
-/// Returns the value of a row of Chinese numerals: digits alone, or digits with descending units; `None` if it is neither.
+/// Returns the value of a row of Chinese numerals: digits alone, or digits with descending units; `None` if the row is neither.
 fn of_numerals(row: &str) -> Option<u64> {
     let count = row.chars().count();
     // 两 is a digit only before a unit.
@@ -127,15 +127,15 @@ fn of_numerals(row: &str) -> Option<u64> {
 /// What a word adds to a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
-    /// From 1 to 9.
+    /// A number from 1 to 9.
     Unit(u64),
-    /// From 10 to 19.
+    /// A number from 10 to 19.
     Teen(u64),
-    /// From 20 to 90.
+    /// A multiple of ten, from 20 to 90.
     Tens(u64),
-    /// From 100 to 900, in one Russian word.
+    /// A multiple of 100, from 100 to 900, in one Russian word.
     Hundreds(u64),
-    /// The English word after a smaller number.
+    /// The English word "hundred", which follows a smaller number.
     Hundred,
     /// Thousand, million, billion.
     Group(u64),
@@ -145,7 +145,7 @@ enum Part {
 #[derive(Debug, Default)]
 struct Spoken {
     start: usize,
-    /// The groups read so far, and what follows them.
+    /// The value of the groups read so far, and the value after the last group.
     total: u64,
     section: u64,
     last: Option<Part>,
@@ -154,7 +154,7 @@ struct Spoken {
 }
 
 impl Spoken {
-    /// Reads the next word. `found` gets the number before it if it does not continue that number.
+    /// Reads the next word. If the word does not continue the current number, adds that number to `found`.
     fn word(&mut self, start: usize, word: &str, found: &mut Vec<(usize, u64)>) {
         // "one hundred and twenty"
         if word == "and" && matches!(self.last, Some(Part::Hundred | Part::Group(_))) {
@@ -163,7 +163,7 @@ impl Spoken {
         let Some(part) = part(word) else { return self.end(found) };
         if !self.continues(part) {
             self.end(found);
-            // Multipliers alone are no numbers: "thousands of".
+            // A multiplier alone, as in "thousands of", is not a number.
             if matches!(part, Part::Hundred | Part::Group(_)) {
                 return;
             }
@@ -208,7 +208,7 @@ impl Spoken {
 
 /// Returns what an English or a Russian word adds to a number.
 fn part(word: &str) -> Option<Part> {
-    // The shortest are "one" and "сто", the longest "четырнадцатью".
+    // The shortest number words are "one" and "сто", the longest is "четырнадцатью".
     if !(3..=26).contains(&word.len()) {
         return None;
     }
@@ -305,7 +305,7 @@ mod tests {
             [2003, 1998, 350_000_000, 10_030, 1_000_000_000_000]
         );
         assert_eq!(of("兩千萬 百分之十五 二十"), [20_000_000, 15, 20]);
-        // Other words, two digits without a unit, units in the wrong order, small numbers.
+        // These are other words, two digits without a unit, units in the wrong order, and small numbers.
         assert_eq!(of("千万 万一 一一 五四运动 三三两两 十分 一样 百姓 八日 一十百"), [0; 0]);
         assert_eq!(of("九".repeat(30).as_str()), [0; 0]);
         assert_eq!(of(&"亿".repeat(9)), [0; 0]);

@@ -4,11 +4,11 @@ use std::borrow::Cow;
 
 /// Thousands separators besides commas.
 const GROUP_MARKS: [&str; 3] = [" ", "'", "\u{2019}"];
-/// More groups than this are a list of numbers.
+/// The maximum number of groups in a number; more groups are a list of numbers.
 const MAX_GROUPS: usize = 3;
 
-/// Returns the numbers of a normalized text in order, as written: digits, with single `.`, `,` or `:` between digits, and groups of
-/// three digits after a space or an apostrophe (`1 200`), unless another number is next to them, as in a list.
+/// Returns the numbers of a normalized text in order, as written: digits, with single `.`, `,` or `:` between digits, and groups of three
+/// digits after a space or an apostrophe (`1 200`), unless another number is adjacent, as in a list.
 ///
 /// ```text
 /// "v1.2.3 от 15.03.2024, 12:30; 1,5 млн (3), 1 200" -> 1.2.3  15.03.2024  12:30  1,5  3  1 200
@@ -93,7 +93,7 @@ mod tests {
             assert_eq!(of(text), ["12345678,90"]);
         }
         assert_eq!(of("1,234,567.5 and 1 234 567.5"), ["1234567.5", "1234567.5"]);
-        // Years, lists, phone numbers, addresses, times, decimals and names do not change.
+        // Years, lists, phone numbers, addresses, times, decimals and names are not grouped.
         assert_eq!(of("2024 200"), ["2024", "200"]);
         assert_eq!(of("100 200 300 400 500"), ["100", "200", "300", "400", "500"]);
         assert_eq!(of("8 800 555 35 35"), ["8", "800", "555", "35", "35"]);

@@ -4,11 +4,11 @@
 pub struct Pieces {
     /// The text written so far; finished pieces are followed by a space.
     pub text: Vec<u8>,
-    /// The end of each finished piece in the text, before that space.
+    /// The end of each finished piece in the text, before the space that follows it.
     pub ends: Vec<u32>,
     /// The start of the current piece in the text.
     pub start: usize,
-    /// The beginning of the current piece in the source text; white space may come first.
+    /// The beginning of the current piece in the source text, including any leading white space.
     pub begin: usize,
 }
 
@@ -41,7 +41,7 @@ impl Pieces {
         true
     }
 
-    /// Ends the current piece, which is dropped if it has no visible character. The next begins at `begin`.
+    /// Ends the current piece, which is dropped if it has no visible character. The next piece begins at `begin`.
     pub fn end(&mut self, begin: usize) {
         if self.text.len() > self.start && self.text.last() == Some(&b' ') {
             self.text.pop();
@@ -55,7 +55,7 @@ impl Pieces {
     }
 }
 
-/// Returns the normalized form of a plain character; `None` for the many others.
+/// Returns the normalized form of a plain character; `None` for any other character.
 #[inline]
 pub fn plain(c: char) -> Option<char> {
     const LOW: [u16; 0x460] = {

@@ -23,11 +23,11 @@ pub struct Pipeline {
     han: Box<dyn Tokenizer + Send + Sync>,
     unspaced: Unspaced,
     has_dictionary: bool,
-    /// Whether the words of Han characters, concatenated, are the text: then shingle tokens can be derived from words.
+    /// Whether the concatenated words of Han characters equal the text, so that shingle tokens can be derived from words.
     han_words_are_text: bool,
     letters: Letters,
     pub(super) stems: Option<Stems>,
-    /// The hashes of the stop words before stemming: with 64 bits, one in 10^15 other words collides with one.
+    /// The hashes of the stop words before stemming. With 64 bits, one in 10^15 other words collides with a stop word.
     stop_words: HashSet<u64>,
     identity: String,
 }
@@ -61,7 +61,7 @@ impl Pipeline {
     }
 
     /// Returns everything that words, and therefore signatures, depend on, as one line of `name=value` pairs for the manifest. Equal texts
-    /// and equal identities give equal words.
+    /// with equal identities give equal words.
     pub fn identity(&self) -> String {
         self.identity.clone()
     }
@@ -76,7 +76,7 @@ impl Pipeline {
         !self.stop_words.is_empty()
     }
 
-    /// Calls `each` with the range of every word before stemming; `known` is as for [`Pipeline::analyse_again`].
+    /// Calls `each` with the range of every word before stemming; `known` has the same meaning as in [`Pipeline::analyse_again`].
     pub(super) fn each_place(&self, normal: &Normal, known: &[u8], each: &mut dyn FnMut(Range<usize>)) {
         let mut each = |place, _| each(place);
         if self.has_dictionary {
@@ -95,7 +95,7 @@ impl Pipeline {
         Normal::of(raw, self.letters)
     }
 
-    /// Splits a text into words and sentences; `known` marks the beginnings of words of Han characters, if they are known.
+    /// Splits a text into words and sentences; `known` marks the beginnings of words of Han characters, if they were recorded earlier.
     pub(super) fn cut_words(&self, normal: &Normal, known: Option<&[u8]>) -> Cut {
         match known {
             Some(bits) => self.cut_words_by(&Starts::new(bits), false, normal),
@@ -132,11 +132,11 @@ impl Pipeline {
         Cut { words, sentences, stems, segmented }
     }
 
-    /// Splits a text into shingle tokens without the Chinese dictionary; existing words save work.
+    /// Splits a text into shingle tokens without the Chinese dictionary; words that were already found save work.
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
         let text = &normal.text;
         let mut tokens = pool::take(|pool| &mut pool.tokens, room_for_words(text));
-        // The end of the previous token if it is a Han character: other words may be stems, which are stored elsewhere.
+        // The end of the previous token if that token is a Han character; other words may be stems, which are stored elsewhere.
         let mut end = usize::MAX;
         match cut {
             Some(cut) if self.han_words_are_text => {
@@ -216,7 +216,7 @@ impl Tokenizer for Whole {
 fn push_characters(han: &[u8], joined: bool, tokens: &mut Vec<Token>) {
     let first = tokens.len();
     let (threes, rest) = han.as_chunks::<3>();
-    // Nearly always, all characters have three bytes, as their first bytes show.
+    // Nearly always, all characters have three bytes, which is visible from their first bytes.
     if rest.is_empty() && threes.iter().all(|one| one[0] & 0xF0 == 0xE0) {
         tokens.extend(threes.iter().map(|one| Token { hash: hash64_of_3(*one), han: true, joined: true }));
     } else {

@@ -11,14 +11,14 @@ use super::simd::Classes;
 use super::tokenizer::dict::best_path::Batch;
 use super::word::{Counted, Token, Word};
 
-/// Larger lists are freed immediately: a thread must not keep the memory of its longest document.
+/// Lists larger than this are freed immediately, so that a thread does not keep the memory of its longest document.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// The empty lists of one document.
 pub struct Pool {
     /// The normalized text.
     pub text: Vec<u8>,
-    /// The ends of its pieces.
+    /// The ends of the pieces in the normalized text.
     pub ends: Vec<u32>,
     /// The words.
     pub words: Vec<Word>,
@@ -40,7 +40,7 @@ pub struct Pool {
     pub han_starts: Vec<u32>,
     /// The ends of Chinese words.
     pub han_ends: Vec<u32>,
-    /// Runs of Chinese that are processed together; there are never many, so they have no limit.
+    /// The runs of Chinese that are processed together; there are never many, so their memory has no limit.
     batch: Batch,
 }
 
@@ -66,7 +66,7 @@ thread_local! {
     static POOL: RefCell<Pool> = const { RefCell::new(Pool::NONE) };
 }
 
-/// Returns an empty list with this capacity: the one that the last document on this thread left, or a new one.
+/// Returns an empty list with this capacity: the list that the last document on this thread left, or a new one.
 pub fn take<T>(of: fn(&mut Pool) -> &mut Vec<T>, room: usize) -> Vec<T> {
     let list = POOL.with_borrow_mut(|pool| std::mem::take(of(pool)));
     // Allocates a new list instead of growing the old one: see `allocator.rs`.
@@ -81,12 +81,12 @@ pub fn leave<T>(of: fn(&mut Pool) -> &mut Vec<T>, mut list: Vec<T>) {
     }
 }
 
-/// Returns an empty batch of runs of Chinese, with the memory of the last one on this thread.
+/// Returns an empty batch of runs of Chinese, with the memory of the last batch on this thread.
 pub fn take_batch() -> Batch {
     POOL.with_borrow_mut(|pool| std::mem::take(&mut pool.batch))
 }
 
-/// Returns the memory of a batch to the pool, for the next one.
+/// Returns the memory of a batch to the pool, for the next batch.
 pub fn leave_batch(batch: Batch) {
     POOL.with_borrow_mut(|pool| pool.batch = batch);
 }

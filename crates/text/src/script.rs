@@ -1,29 +1,29 @@
 //! Classifies characters by how they become part of a word.
 //!
-//! Han characters are processed by one of the three tokenizers, other scripts without spaces by another, and the rest by UAX #29. For
-//! nearly all Russian and English text, the [`Class`] itself has the word-break property, so the library is not called. The ranges are
-//! those of Unicode 18; a table of scripts would add a crate for a dozen ranges. Thai, Lao, Khmer and Burmese digits belong to the rest:
-//! UAX #29 turns them into numbers.
+//! Han characters are split by the selected tokenizer, other scripts without spaces by a separate segmenter, and all other characters by
+//! the rules of UAX #29. For nearly all Russian and English text, the [`Class`] determines the word-break property, so the library is not
+//! called. The ranges are those of Unicode 18; a table of scripts would add a crate for a dozen ranges. Thai, Lao, Khmer and Burmese digits
+//! belong to the last group, because UAX #29 combines them into numbers.
 
 /// The class of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
-    /// Ends a word on both sides and joins nothing: a space, most ASCII and Chinese punctuation.
+    /// A character that ends a word on both sides and joins nothing: a space, most ASCII and Chinese punctuation.
     Border,
     /// An ASCII or Cyrillic letter.
     Letter,
     /// An ASCII digit.
     Digit,
-    /// The underscore: joins letters and digits on both sides.
+    /// The underscore, which joins letters and digits on both sides.
     Joiner,
-    /// `.` and apostrophes: join two letters or two digits.
+    /// `.` or an apostrophe, which join two letters or two digits.
     Between,
-    /// `:`: joins two letters.
+    /// `:`, which joins two letters.
     BetweenLetters,
-    /// `,` and `;`: join two digits.
+    /// `,` or `;`, which join two digits.
     BetweenDigits,
-    /// `"`: joins two Hebrew letters, and ends any other word.
+    /// `"`, which joins two Hebrew letters and ends any other word.
     Quote,
     /// Any other character that UAX #29 has rules for.
     Other,

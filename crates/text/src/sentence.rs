@@ -6,7 +6,7 @@
 //! before it.
 //!
 //! The text must be in NFC and still have its full-width marks: NFKC would turn them into ASCII, which has other rules. These rules also
-//! split `1. Title` and `etc. and`; it only matters that all documents are split the same way.
+//! split `1. Title` and `etc. and`, which is harmless as long as all documents are split the same way.
 
 /// Returns the end of the piece that continues at `from`, if no boundary begins before that position.
 pub fn piece_end(text: &str, from: usize) -> usize {
@@ -15,7 +15,8 @@ pub fn piece_end(text: &str, from: usize) -> usize {
 
 const MAY_BEGIN_BOUNDARY: [bool; 256] = {
     let mut table = [false; 256];
-    // ASCII marks and line breaks; the first bytes of U+0085, of U+2026 U+2028 U+2029, of U+3002, of U+FF01 U+FF1F U+FF61.
+    // ASCII marks and line breaks, and the first bytes of U+0085; of U+2026, U+2028 and U+2029; of U+3002; and of U+FF01, U+FF1F and
+    // U+FF61.
     let bytes = [b'.', b'!', b'?', b'\n', b'\r', 0xC2, 0xE2, 0xE3, 0xEF];
     let mut i = 0;
     while i < bytes.len() {
@@ -37,7 +38,7 @@ pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
         // Most marks are inside a number or an address, or before a space and a word.
         (b'.' | b'!' | b'?', Some(next), _) if next.is_ascii_alphanumeric() => None,
         (b'.' | b'!' | b'?', Some(&next), Some(_)) if is_white(next) => Some(place + 1),
-        // The Chinese period before a letter (including Chinese ones) or white space.
+        // This is the Chinese period before a letter (including Chinese characters) or white space.
         (0xE3, Some(0x80), Some(0x82)) if bytes.get(place + 3).is_some_and(|&next| is_letter_or_white(next)) => {
             Some(place + 3)
         }
@@ -61,13 +62,13 @@ fn is_letter_or_white(byte: u8) -> bool {
 
 /// White space between two characters.
 pub struct WhiteSpace {
-    /// The length in bytes.
+    /// The length of the white space in bytes.
     pub bytes: usize,
     /// Whether it contains a blank line or a block boundary, so that a piece ends there.
     pub divides: bool,
 }
 
-/// Returns all white space that begins at `place`, so that the caller can skip it and read none of it again.
+/// Returns the complete white space that begins at `place`, so that the caller can skip it without reading any of it again.
 pub fn white_space_at(text: &str, place: usize) -> WhiteSpace {
     let mut white = WhiteSpace { bytes: 0, divides: false };
     let mut line_ends = 0;
@@ -110,7 +111,8 @@ fn is_mark(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '\u{2026}' | '\u{3002}' | '\u{FF01}' | '\u{FF1F}' | '\u{FF61}')
 }
 
-/// Returns whether a character is a closing quote or bracket; the two high quotes that open in English close in German and Russian.
+/// Returns whether a character is a closing quote or bracket; the two high quotation marks that open a quotation in English close one in
+/// German and Russian.
 pub fn is_closing(c: char) -> bool {
     matches!(
         c,

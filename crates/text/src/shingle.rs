@@ -1,17 +1,17 @@
 //! Computes shingles: overlapping windows of tokens or characters, each as one 64-bit hash.
 //!
 //! The hash of a window of tokens t1 .. tn is `mix64` of the polynomial t1 R^(n-1) + t2 R^(n-2) + .. + tn mod 2^64 over the token hashes;
-//! the hash of a window of characters is `hash64` of its UTF-8 bytes. Both must never change: sketches are stored.
+//! the hash of a window of characters is `hash64` of its UTF-8 bytes. Neither hash may ever change, because sketches are stored.
 //!
-//! Cost: the number of windows times the size; sizes are small (5 words, 5 characters).
+//! The cost is the number of windows times their size; sizes are small (5 words, 5 characters).
 
 use super::word::Token;
 use dupsift_core::hash::{hash64, mix64};
 
 /// Appends one hash for each window of `size` tokens, in order, including repeated windows.
 ///
-/// If there are fewer tokens than `size`, but at least one, all of them form a single shingle. Without tokens, or with size 0, nothing
-/// is appended. `circular` wraps around at the end, so that n tokens give n shingles (if there are at least `size` of them).
+/// If there are fewer tokens than `size`, but at least one, all of them form a single shingle. Without tokens, or with size 0, nothing is
+/// appended. If `circular` is set, windows wrap around at the end, so that n tokens give n shingles (if n is at least `size`).
 ///
 /// ```text
 /// tokens a b c d, size 3:  abc bcd            circular:  abc bcd cda dab
@@ -59,7 +59,7 @@ pub fn char_shingles(text: &str, size: usize, out: &mut Vec<u64>) {
 
 /// Returns the windows of `size` Unicode scalars in the text, in order.
 ///
-/// A shorter text that is not empty gives one window, the whole text; an empty text, or size 0, gives none.
+/// A shorter text that is not empty is a single window; an empty text, or size 0, gives no windows.
 pub fn char_windows(text: &str, size: usize) -> impl Iterator<Item = &str> {
     let text = if size == 0 { "" } else { text };
     let starts = text.char_indices().map(|(start, _)| start);

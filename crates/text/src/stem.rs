@@ -1,7 +1,7 @@
 //! Stems words, if requested, with the Snowball stemmers for Russian and English, selected by the letters of the word.
 //!
-//! A word of only Cyrillic letters а to я and ё is stemmed as Russian, one of only ASCII letters and apostrophes as English; every other
-//! word is its own stem. ё does not change: the option `yo_to_e` is for that.
+//! A word of only Cyrillic letters а to я and ё is stemmed as Russian, a word of only ASCII letters and apostrophes as English; any other
+//! word is its own stem. ё does not change; use the `yo_to_e` option for that.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
-//! Replaces traditional characters with simplified ones, one by one, so that a text in both scripts is the same text. This is for
+//! Replaces traditional characters with simplified ones, one by one, so that a text has the same form in both scripts. This is for
 //! comparison only: such text is never written.
 //!
-//! The table is OpenCC 1.4.2 (TSCharacters, Apache-2.0), with the first of several simplified characters: 2,966 characters of the basic
-//! plane. Words are not considered, so 乾隆 becomes 干隆 and 覆 does not change; both texts of a pair are treated alike.
+//! The table is from OpenCC 1.4.2 (TSCharacters, Apache-2.0) and keeps only the first of several simplified characters: 2,966 characters of
+//! the basic plane. Words are not considered, so 乾隆 becomes 干隆 and 覆 does not change; both texts of a pair are treated alike.
 
 use std::sync::LazyLock;
 
@@ -38,7 +38,7 @@ fn simplified(table: &[u16], bytes: [u8; 3]) -> Option<[u8; 3]> {
     (to != 0).then(|| [byte(0xE0, 12, 0xF), byte(0x80, 6, 0x3F), byte(0x80, 0, 0x3F)])
 }
 
-/// Simplifies the characters of a text in place: all have three bytes.
+/// Simplifies the characters of a text in place, which is possible because all of them have three bytes.
 pub fn simplify(text: &mut String) {
     let table = &*SIMPLIFIED;
     let mut bytes = std::mem::take(text).into_bytes();

@@ -5,9 +5,9 @@ use std::ops::Range;
 /// One occurrence of a word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Word {
-    /// The first byte in the arena.
+    /// The position of the first byte in the arena.
     pub start: u32,
-    /// The byte after the last one.
+    /// The position after the last byte.
     pub end: u32,
     /// `hash64` of the word's bytes.
     pub hash: u64,
@@ -20,7 +20,7 @@ pub struct Word {
 /// A distinct word of a document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
-    /// The first occurrence.
+    /// The first occurrence of the word.
     pub word: Word,
     /// How often the word occurs in the document.
     pub tf: u32,
@@ -29,7 +29,7 @@ pub struct Counted {
 /// A token of a shingle: a word, or a single Han character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Token {
-    /// `hash64` of its UTF-8 bytes, as in [`Word`].
+    /// `hash64` of the token's UTF-8 bytes, as in [`Word`].
     pub hash: u64,
     /// Whether the token is a Han character.
     pub han: bool,
@@ -41,9 +41,9 @@ pub struct Token {
 #[derive(Debug, Default)]
 pub(super) struct Cut {
     pub words: Vec<Word>,
-    /// Ranges of word numbers, none empty.
+    /// The sentences, as ranges of word numbers; no range is empty.
     pub sentences: Vec<Range<u32>>,
-    /// The stems that differ from their words; the arena continues here where the text ends.
+    /// The stems that differ from their words; they form the part of the arena after the text.
     pub stems: String,
     /// The number of Han characters that were looked up in the dictionary.
     pub segmented: u64,

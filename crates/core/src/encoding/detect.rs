@@ -7,13 +7,13 @@ use encoding_rs::{
     Encoding, IBM866, ISO_2022_JP, KOI8_R, KOI8_U, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1251, X_MAC_CYRILLIC,
 };
 
-/// How many bytes are examined to recognize UTF-16 without a byte order mark, or UTF-32.
+/// The number of bytes that are examined to recognize UTF-16 without a byte order mark, or UTF-32.
 const WIDE_WITHIN: usize = 256;
-/// How many bytes are read to compare encodings, and how many bytes the detector gets.
+/// The maximum number of bytes that are read to compare encodings or passed to the detector.
 const LOOKED_AT: usize = 1 << 20;
 const FED: usize = 64 << 10;
-/// The size of a block. The detector needs pairs of neighboring bytes, but no ASCII far from other bytes, so it gets only blocks that
-/// contain non-ASCII bytes.
+/// The size of a block in bytes. The detector needs pairs of adjacent bytes but no ASCII far from non-ASCII bytes, so only blocks that
+/// contain non-ASCII bytes are passed to it.
 const BLOCK: usize = 256;
 /// Bytes count as UTF-8 if they contain at least this many UTF-8 sequences for each error.
 pub const SEQUENCES_AN_ERROR: usize = 10;
@@ -49,8 +49,8 @@ pub fn of_text(bytes: &[u8]) -> Result<&'static Encoding, &'static str> {
     Ok(if may_be_mac { X_MAC_CYRILLIC } else { encoding })
 }
 
-/// Returns whether a line or record is UTF-8 although another encoding was guessed for the file. In most encodings, letters beyond ASCII
-/// do not look like UTF-8 by chance; in multi-byte encodings and KOI8, a few may.
+/// Returns whether a line or record is UTF-8 although a different encoding was guessed for the file. In most encodings, letters beyond
+/// ASCII do not look like UTF-8 by chance; in multi-byte encodings and KOI8, a few may.
 pub fn is_utf8_after_all(bytes: &[u8], encoding: &'static Encoding) -> bool {
     if bytes.is_ascii() {
         return true;
@@ -58,7 +58,8 @@ pub fn is_utf8_after_all(bytes: &[u8], encoding: &'static Encoding) -> bool {
     let Ok(text) = simdutf8::basic::from_utf8(bytes) else { return false };
     let beyond = || text.chars().filter(|letter| !letter.is_ascii());
     let many = |least: usize| beyond().nth(least - 1).is_some();
-    // A letter and the punctuation after it may be the two UTF-8 bytes of another letter, which the guessed encoding then lacks.
+    // In the guessed encoding, a letter and the punctuation mark after it may have the same two bytes as another letter in UTF-8. The
+    // guessed encoding does not contain that letter.
     let has = |letter: char| {
         let (_, _, is_missing) = encoding.encode(letter.encode_utf8(&mut [0; 4]));
         !is_missing || letter.len_utf8() > 2
@@ -81,7 +82,7 @@ fn is_utf32(bytes: &[u8]) -> bool {
     zeros_at([0, 1]) || zeros_at([3, 2])
 }
 
-/// Detects encodings that write other characters as ASCII after an escape sequence.
+/// Detects encodings that write non-ASCII characters as ASCII bytes after an escape sequence.
 pub fn escaped(bytes: &[u8]) -> Option<Result<&'static Encoding, &'static str>> {
     const ESCAPE: u8 = 0x1B;
     if !bytes.is_ascii() {
@@ -97,9 +98,9 @@ pub fn escaped(bytes: &[u8]) -> Option<Result<&'static Encoding, &'static str>> 
     })
 }
 
-/// Returns whether the bytes are Mac Cyrillic, which the detector does not support. Its lowercase letters except я equal those of
-/// Windows-1251. Its я is the byte of the capital Я in Windows-1251, where it never follows a lowercase letter, and its capitals are
-/// punctuation there.
+/// Returns whether the bytes are Mac Cyrillic, which the detector does not support. Its lowercase letters except я have the same bytes as
+/// in Windows-1251. Its я has the byte of the capital Я in Windows-1251, where a capital never follows a lowercase letter. The bytes of its
+/// capitals are punctuation in Windows-1251.
 fn is_mac_cyrillic(bytes: &[u8]) -> bool {
     let is_small = |byte: u8| (0xE0..=0xFE).contains(&byte);
     let after_small = |wanted: u8| bytes.windows(2).filter(|pair| is_small(pair[0]) && pair[1] == wanted).count();
@@ -150,12 +151,12 @@ pub fn beyond_ascii(bytes: &[u8]) -> &[u8] {
     &rest[..rest.len().min(LOOKED_AT)]
 }
 
-/// Counts of valid and invalid sequences in bytes read as UTF-8.
+/// Holds the number of valid and invalid sequences in bytes read as UTF-8.
 #[derive(Default)]
 pub struct Utf8Shape {
-    /// Characters of more than one byte.
+    /// The number of characters of more than one byte.
     pub sequences: usize,
-    /// Invalid bytes.
+    /// The number of invalid bytes.
     pub errors: usize,
 }
 

@@ -10,7 +10,7 @@ pub enum Encoding {
     /// UTF-8; rows that are not valid UTF-8 are rejected.
     #[default]
     Utf8,
-    /// Detected from the bytes of each file.
+    /// The encoding is detected from the bytes of each file.
     Auto,
     /// The given encoding.
     Named(&'static encoding_rs::Encoding),

@@ -10,7 +10,7 @@ pub use strings::{StringHash, StringHasher, scalar_hash};
 use md5::Digest as _;
 use xxhash_rust::xxh3;
 
-/// Returns the XXH3-64 of the bytes, seed 0.
+/// Returns the XXH3-64 hash of the bytes, with seed 0.
 #[inline]
 pub fn hash64(bytes: &[u8]) -> u64 {
     xxh3::xxh3_64(bytes)
@@ -21,7 +21,7 @@ pub fn hash64(bytes: &[u8]) -> u64 {
 pub struct Hash64(xxh3::Xxh3);
 
 impl Hash64 {
-    /// Adds bytes.
+    /// Appends bytes to the hashed data.
     pub fn add(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
@@ -45,7 +45,7 @@ pub const fn hash64_of_3(bytes: [u8; 3]) -> u64 {
     hash ^ (hash >> 32)
 }
 
-/// Returns the XXH3-128 of the bytes, seed 0.
+/// Returns the XXH3-128 hash of the bytes, with seed 0.
 #[inline]
 pub fn hash128(bytes: &[u8]) -> u128 {
     xxh3::xxh3_128(bytes)
@@ -56,7 +56,7 @@ pub fn hash128(bytes: &[u8]) -> u128 {
 pub struct Hash128(xxh3::Xxh3);
 
 impl Hash128 {
-    /// Adds bytes.
+    /// Appends bytes to the hashed data.
     pub fn add(&mut self, bytes: &[u8]) {
         self.0.update(bytes);
     }
@@ -72,7 +72,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// Returns the MD5 as a big-endian number, so that its hexadecimal form is the usual one.
+/// Returns the MD5 digest as a big-endian number, so that its hexadecimal form is the usual one.
 pub fn md5(bytes: &[u8]) -> u128 {
     u128::from_be_bytes(md5::Md5::digest(bytes).into())
 }
@@ -103,7 +103,7 @@ pub const fn splitmix64(seed: u64, n: u64) -> u64 {
     mix64(seed.wrapping_add((n + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)))
 }
 
-/// The function that turns a signature string into a key (parameter `digest`).
+/// The function that turns a signature string into a key (the `digest` parameter).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Digest {
     /// CRC32, 32 bits: the digest of the 2007 study.
@@ -119,7 +119,7 @@ pub enum Digest {
 }
 
 impl Digest {
-    /// The values of the parameter `digest`, unless the source of the method names another one.
+    /// The values of the `digest` parameter, unless the source of the method specifies a different digest.
     pub const NAMES: &'static [&'static str] = &["xxh3_64", "xxh3_128", "md5", "crc32"];
 
     /// Returns the digest with this name: `sha1`, or one of [`Digest::NAMES`].
@@ -134,7 +134,7 @@ impl Digest {
         })
     }
 
-    /// Returns the bits of the digest, which determine the expected number of chance collisions.
+    /// Returns the number of bits in the digest, which determines the expected number of chance collisions.
     pub const fn bits(self) -> u32 {
         match self {
             Digest::Crc32 => 32,

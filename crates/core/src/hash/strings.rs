@@ -4,29 +4,29 @@
 //! three operations per byte. They are included for comparison, not for quality: none distributes its values as well as
 //! [`hash64`](super::hash64) does, and PJW and ELF leave the four highest bits at 0 and are the same function.
 //!
-//! Implementations under these names differ: AP has had another initial value and other parentheses since 2010, many ports clear the
-//! highest bit at the end, and if `char` is signed in C, bytes from 0x80 on are negative numbers.
+//! Implementations under these names differ: AP has had a different initial value and different parentheses since 2010, many ports clear
+//! the highest bit at the end, and if `char` is signed in C, bytes from 0x80 on are negative numbers.
 
 /// A string hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StringHash {
-    /// Robert Sedgewick's: a factor that changes with every byte.
+    /// Robert Sedgewick's function, with a factor that changes with every byte.
     Rs,
-    /// Justin Sobel's.
+    /// Justin Sobel's function.
     Js,
-    /// Peter J. Weinberger's.
+    /// Peter J. Weinberger's function.
     Pjw,
-    /// From the Unix object format (ELF); equivalent to PJW.
+    /// The function from the Unix object format (ELF); equivalent to PJW.
     Elf,
-    /// Brian Kernighan's and Dennis Ritchie's: multiplies by 131.
+    /// Brian Kernighan and Dennis Ritchie's function, which multiplies by 131.
     Bkdr,
-    /// From the database library sdbm: multiplies by 65599.
+    /// The function from the sdbm database library, which multiplies by 65599.
     Sdbm,
-    /// Daniel J. Bernstein's: multiplies by 33.
+    /// Daniel J. Bernstein's function, which multiplies by 33.
     Djb,
-    /// Arash Partow's, as it was until 2010.
+    /// Arash Partow's function, as published until 2010.
     Ap,
-    /// Arash Partow's since 2010.
+    /// Arash Partow's function, as published since 2010.
     Ap2010,
 }
 
@@ -125,9 +125,9 @@ impl StringHash {
     }
 }
 
-/// Returns the string hash of CPython 2, over Unicode scalars and cut to `bits` bits (1 to 128): x = first 2^7, for each scalar c x =
-/// 1000003 x xor c, in the end x xor length. The SimHash of a Chinese article is based on it. The low bits do not depend on the width;
-/// an empty string has the hash 0.
+/// Returns the string hash of CPython 2, over Unicode scalars and cut to `bits` bits (1 to 128): x starts as the first scalar times 2^7;
+/// for each scalar c, x becomes 1000003 x xor c; at the end, x is XORed with the length. The SimHash of a Chinese article is based on it.
+/// The low bits do not depend on the width; an empty string has the hash 0.
 pub fn scalar_hash(text: &str, bits: u32) -> u128 {
     let Some(first) = text.chars().next() else { return 0 };
     let (hash, length) = text.chars().fold((u128::from(u32::from(first)) << 7, 0), |(hash, length), c| {
@@ -143,7 +143,7 @@ mod tests {
 
     const TEXTS: [&str; 6] = ["a", "abc", "abcdefghijklmnopqrstuvwxyz1234567890", "网页", "дубликаты", ""];
 
-    /// The values of the original C program, also compiled for unsigned bytes.
+    /// Compares with the values of the original C program, compiled for signed and for unsigned bytes.
     #[test]
     fn published_values() {
         for (hash, values) in [

@@ -51,9 +51,9 @@ impl<'d> Docs<'d> {
 /// A mutable array of numbers, usually all 0 initially.
 #[derive(Debug)]
 pub enum Slots<'s> {
-    /// Four bytes each.
+    /// Numbers of four bytes.
     Narrow(&'s mut [u32]),
-    /// Eight bytes each.
+    /// Numbers of eight bytes.
     Wide(&'s mut [u64]),
 }
 
@@ -67,7 +67,7 @@ impl Slots<'_> {
         }
     }
 
-    /// Sets the number at an index; it must fit the width of the array.
+    /// Sets the number at an index; it must fit into the array's element width.
     #[inline]
     pub fn set(&mut self, at: u64, value: u64) {
         match self {

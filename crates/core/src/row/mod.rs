@@ -19,7 +19,7 @@ pub use pair::{FIRST, Pair, PairLayout, Pairs, Score, WHOLE, firsts, reach};
 pub use related::{Related, RelationKind, Why};
 pub use sketches::Sketches;
 
-/// The value of the column `matched_by` for exact copies.
+/// The value of the `matched_by` column for exact copies.
 pub const COPY: &str = "copy";
 
 /// The reason why a document has no signature, as counted in run.json: a short phrase such as `"no words"`.
@@ -28,13 +28,13 @@ pub type Reason = &'static str;
 /// Defines the parts of an algorithm's rows, which are the same for every document of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowShape {
-    /// The number of positions (tables, bands, rules), 1 to 65,536: a row's position is below it.
+    /// The number of positions (tables, bands, rules), 1 to 65,536. Positions are numbered from 0.
     pub positions: u32,
-    /// Bits of the key that are stored: 64 or 128.
+    /// The number of key bits that are stored: 64 or 128.
     pub key_bits: u32,
-    /// Whether rows with the same key are ordered by a value (such as a length) before the document number.
+    /// Whether rows with the same key are sorted by a value, such as a length, and only then by document number.
     pub ordered: bool,
-    /// Bytes of the sketch that is stored with a row, at most 256.
+    /// The size in bytes of the sketch that is stored with a row, at most 256.
     pub sketch: usize,
 }
 
@@ -50,12 +50,12 @@ pub struct Row<'r> {
     pub position: u32,
     /// The key: documents that share position and key are compared.
     pub key: u128,
-    /// The value by which rows with the same key are sorted before the document number, such as a length or other keys ([`order_by`]);
-    /// otherwise 0.
+    /// The value by which rows with the same key are sorted, such as a length or other keys ([`order_by`]); 0 if they are sorted only by
+    /// document number.
     pub order: u32,
     /// The document's global row number.
     pub doc: u64,
-    /// The sketch.
+    /// The sketch that is stored with the row.
     pub sketch: &'r [u8],
 }
 
@@ -92,7 +92,7 @@ impl RowLayout {
         RowLayout { scope_width: if scoped { 8 } else { 0 }, ..self }
     }
 
-    /// Returns what the rows contain.
+    /// Returns the parts that the rows contain.
     pub fn shape(&self) -> RowShape {
         self.shape
     }
@@ -162,7 +162,7 @@ pub fn doc_width(documents: u64) -> usize {
 /// Reads a big-endian number of up to eight bytes.
 #[inline]
 pub fn number(bytes: &[u8]) -> u64 {
-    // The common widths take one step each.
+    // The common widths are read in one step.
     if let Ok(bytes) = bytes.try_into() {
         return u32::from_be_bytes(bytes).into();
     }
@@ -192,7 +192,7 @@ impl Signatures {
 
     /// Takes the list back, to reuse its memory.
     pub fn leave_numbers(&mut self, mut numbers: Vec<u64>) {
-        /// A list of more bytes than this is dropped: a thread must not keep the memory of its longest document.
+        /// Lists of more bytes than this are dropped, so that a thread does not keep the memory of its longest document.
         const KEPT_BYTES: usize = 1 << 20;
         if numbers.capacity() * 8 <= KEPT_BYTES {
             numbers.clear();
@@ -235,7 +235,7 @@ impl Signatures {
         self.flags.push(what);
     }
 
-    /// Returns why there is no signature; a general reason if no row was added and no reason was given.
+    /// Returns the reason why there is no signature; a general one if no row was added and no reason was given.
     pub fn reason(&self) -> Option<Reason> {
         self.none.or(if self.rows.is_empty() { Some("nothing to sign") } else { None })
     }

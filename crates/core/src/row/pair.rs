@@ -37,7 +37,7 @@ impl Pair {
         Pair { a: x.min(y), b: x.max(y), score, matched, related: None }
     }
 
-    /// Returns the pair with another similarity.
+    /// Returns the pair with a different similarity.
     #[inline]
     pub fn with_similarity(self, similarity: f32) -> Pair {
         Pair { score: Score { similarity, ..self.score }, ..self }
@@ -129,11 +129,11 @@ pub struct Pairs<'p> {
     sink: &'p mut dyn FnMut(Pair),
     /// The maximum number of comparisons in one group.
     pub max_candidates: u64,
-    /// Comparisons made.
+    /// The number of comparisons made.
     pub compared: u64,
-    /// Comparisons skipped because of the limit.
+    /// The number of comparisons skipped because of the limit.
     pub left_out: u64,
-    /// Comparisons skipped in large windows because the rows are too far apart.
+    /// The number of comparisons skipped in large windows because the rows are too far apart.
     pub far: u64,
     /// Buffers for the current window: a word for each row, and the positions that a row is compared with.
     words: Vec<u64>,
@@ -141,7 +141,7 @@ pub struct Pairs<'p> {
     sketches: Option<&'p dyn Sketches>,
 }
 
-/// How many documents' sketches are loaded together for comparison.
+/// The number of documents whose sketches are loaded together for comparison.
 const BLOCK: usize = 1 << 13;
 
 /// The maximum number of rows in a window whose words are held in memory.
@@ -151,12 +151,12 @@ const MOST_WORDS: usize = 1 << 20;
 pub const WHOLE: u64 = 256;
 /// The minimum number of following rows that each row of a large window is compared with.
 const NEAREST: u64 = 8;
-/// In a large window, this many documents, those with the smallest numbers, are compared with all others. This way, a document that is
+/// In a large window, this many documents (those with the smallest numbers) are compared with all others. This way, a document that is
 /// similar to many others is found to be similar to one that is kept.
 pub const FIRST: usize = 4;
 
-/// Returns how many following rows [`Pairs::compare_nearest`] compares each row with in a window of this many rows. A large window costs
-/// as much as one with [`WHOLE`] rows, but at least 8 comparisons per row.
+/// Returns the number of following rows that [`Pairs::compare_nearest`] compares each row with in a window of this many rows. A large
+/// window needs about as many comparisons in total as one with [`WHOLE`] rows, but at least 8 per row.
 pub fn reach(rows: u64) -> u64 {
     if rows <= WHOLE { rows } else { (WHOLE * WHOLE / 2 / rows).max(NEAREST) }
 }
@@ -243,7 +243,7 @@ impl<'p> Pairs<'p> {
         if reach as u64 == near {
             let firsts = if compared < all { firsts(window) } else { Vec::new() };
             for (at, &place) in firsts.iter().enumerate() {
-                // Neighbors have been compared, and so have the first documents that precede this one.
+                // Neighbors have already been compared, and so have the first documents before this one.
                 let others = (0..rows).filter(|other| other.abs_diff(place) > reach && !firsts[..at].contains(other));
                 for other in others {
                     compared += 1;
@@ -321,7 +321,7 @@ impl<'p> Pairs<'p> {
             let furthest = rows.clone().map(&end).max().unwrap_or(0);
             for second in (first..furthest).step_by(BLOCK) {
                 let followers = second..furthest.min(second + BLOCK);
-                // The first followers are in the same block.
+                // The first following documents are in the same block.
                 let right = if second == first {
                     left
                 } else {
@@ -452,7 +452,8 @@ mod tests {
         let count = 2 * BLOCK + 500;
         let docs: Vec<u64> = (0..count as u64).collect();
         let near = |a: &[u64; 1], b: &[u64; 1]| [1, 7].contains(&(b[0] - a[0]));
-        // No limit in a short list; ten followers each; and individual limits, some of which precede the document itself.
+        // The three cases are: no limit in a short list, a limit of ten following documents each, and individual limits, some of them
+        // before the document itself.
         let lasts: [&dyn Fn(usize) -> usize; 3] = [&|_| count, &|i| i + 11, &|i| if i % 2 == 0 { i + 3 } else { 0 }];
         for (last, most, docs) in [
             (lasts[0], u64::MAX, &docs[..40]),

@@ -14,13 +14,13 @@ pub enum RelationKind {
 /// The reason for a relation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Why {
-    /// The same text.
+    /// The texts are equal.
     Same,
     /// The numbers differ.
     Numbers,
     /// One word distinguishes the two.
     Word,
-    /// One is contained in the other.
+    /// One text is contained in the other.
     Contained,
     /// No other document is nearly as similar.
     Alone,
@@ -72,9 +72,9 @@ impl Why {
 /// The classification of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Related {
-    /// The relation.
+    /// The relation of the two documents.
     pub relation: RelationKind,
-    /// The reason.
+    /// The reason for the relation.
     pub why: Why,
     /// The similarity of the next best partner of either document, excluding documents that are near both.
     pub next_best: f32,

@@ -113,7 +113,8 @@ pub fn open(path: &Path) -> io::Result<File> {
     regular(openat(&folder, name, OFlags::RDONLY | AS_IT_IS, Mode::empty())?.into())
 }
 
-/// Opens a file for reading and writing, or creates it. Refuses a file with a second name (hard link): it may be one of the user's.
+/// Opens a file for reading and writing, or creates it. Refuses a file with a second name (a hard link), because it may be one of the
+/// user's files.
 ///
 /// # Errors
 /// Returns the same errors as [`open`].
@@ -196,7 +197,8 @@ fn unfit(there: &Stat) -> Option<String> {
     }
 }
 
-/// Returns whether a folder has the owner that new folders get here, and is not writable by others unless new folders are too.
+/// Returns whether a folder has the owner that new folders get in its parent folder, and is not writable by others unless new folders are
+/// too.
 fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     made_in(folder).is_some_and(|made| {
         let says_nothing = others_write(&made);
@@ -204,7 +206,7 @@ fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     })
 }
 
-/// Returns the owner and mode that a new folder gets here, by creating one for a moment; a new file may get different ones.
+/// Returns the owner and mode that a new folder gets here, by creating a folder briefly; a new file may get a different owner and mode.
 fn made_in(folder: impl AsFd) -> Option<Stat> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = format!("{}.{}.work", std::process::id(), NEXT.fetch_add(1, Relaxed));

@@ -89,7 +89,8 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     }
 }
 
-/// Returns what is known about a file's columns without reading all of it. Includes the columns in `asked`, whatever their names.
+/// Returns the columns of a file, as far as they are known without reading the complete file. Includes the columns in `asked`, whatever
+/// their names.
 ///
 /// # Errors
 /// Returns why the file cannot be read.

@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Seek as _};
 
-/// The number of bytes before the first sign of damage that are not trusted either.
+/// The number of bytes just before the first sign of damage that are not trusted.
 const DOUBTED_BYTES: u64 = 4 << 10;
 
 /// The number of bytes of good rows after which a broken row does not count as damage, and an open quote counts as stray.
@@ -24,7 +24,7 @@ const GOOD_BYTES: u64 = 64 << 10;
 /// Returns an iterator over the lines of a text.
 pub(super) type MakeLines<'l> = dyn Fn(Text) -> Lines<Text> + 'l;
 
-/// Returns the coding that reads a damaged file up to its last trusted row, and what is lost.
+/// Returns the coding that reads a damaged file up to its last trusted row, and the part that is lost.
 ///
 /// # Errors
 /// Returns the I/O error.
@@ -46,7 +46,7 @@ pub(super) fn before_damage(
     Ok((Coding { text_bytes: Some(text), ..coding }, Lost { why, bytes }))
 }
 
-/// Scans a file. If it is damaged, scans it again up to the damage. Returns the scan, the coding used for it, and what is lost.
+/// Scans a file. If it is damaged, scans it again up to the damage. Returns the scan, the coding used for it, and the part that is lost.
 ///
 /// # Errors
 /// Returns I/O errors, or the damage if no row precedes it.
@@ -69,7 +69,7 @@ pub(super) fn scan_trusted(
     Ok((trusted, before, Some(lost)))
 }
 
-/// A broken row, as a sign of damage.
+/// A broken row that may be a sign of damage.
 struct Sign {
     start: u64,
     end: u64,
@@ -83,7 +83,7 @@ struct OpenQuote {
     /// The end positions of the rows before the quote, and how many bytes before it are certain to be correct.
     ends: VecDeque<u64>,
     sure: u64,
-    /// How many of the lines after the quote are rows, and how many are not.
+    /// The number of lines after the quote that are rows, and the number of those that are not.
     rows: u64,
     others: u64,
 }

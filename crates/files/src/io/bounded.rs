@@ -1,5 +1,5 @@
-//! Checks the lengths that Parquet page headers claim. A decoder allocates that much memory before it reads a page, so impossible
-//! lengths must be found first.
+//! Checks the lengths that Parquet page headers claim. A decoder allocates the claimed memory before it reads a page, so impossible lengths
+//! must be found first.
 
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
@@ -60,7 +60,7 @@ impl ChunkReader for Bounded {
 /// Checks the page headers of all leaves to be read, so that no memory is allocated for an impossible length.
 ///
 /// # Errors
-/// Returns what is wrong with the first implausible header.
+/// Returns a message about the first implausible header.
 pub(super) fn check_pages(file: &File, metadata: &ParquetMetaData, is_read: impl Fn(usize) -> bool) -> Result<()> {
     for group in metadata.row_groups() {
         for (_, chunk) in group.columns().iter().enumerate().filter(|(leaf, _)| is_read(*leaf)) {

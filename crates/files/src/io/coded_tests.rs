@@ -104,7 +104,7 @@ fn a_line_without_an_end_is_a_rejected_row_and_not_held() {
     assert_eq!(texts(&rows), ["a", "(none)", "b"]);
     let why = rows[1].1.as_ref().expect_err("too long").to_string();
     assert!(why.contains("a line of 1363148") && why.contains("at most"), "{why}");
-    // A file with no other line has one rejected row; it is not reported as lacking a column.
+    // If this is the only line, the file has one rejected row and is not reported as lacking a column.
     std::fs::write(&path, gz(&vec![b'x'; long])).expect("written");
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
     assert_eq!((bad.len(), source.documents(), source.files[0].longest), (0, 1, 0));
@@ -136,7 +136,7 @@ fn what_stands_behind_the_end_of_a_compressed_file_is_reported() {
     }
     let path = folder.path().join("c.jsonl.gz");
     std::fs::write(&path, &members[..members.len() - 1]).expect("written");
-    // The last member's checksum is cut off: its rows are still read.
+    // The last member's checksum is cut off, but the member's rows are still read.
     let (source, bad) = open(&[&path], Taking::default()).expect("opened");
     assert!(bad[0].why.contains("truncated") && bad[0].takes_part && source.documents() == 15, "{bad:?}");
 }
@@ -186,7 +186,7 @@ fn a_compressed_file_that_is_cut_off_or_damaged_gives_the_rows_before() {
         ] {
             let path = folder.path().join(format!("{name}.{ending}"));
             let before = |bytes: &[u8]| rows_before(&path, bytes, encoding);
-            // Cut off: the first rows are unchanged, and not much is lost.
+            // The file is cut off: the first rows are unchanged, and not much is lost.
             for share in [3, 5, 9] {
                 let rows = before(&packed[..packed.len() * share / 10]).unwrap_or_default();
                 assert_eq!(rows[..], expected[..rows.len()], "{name} {ending}");

@@ -26,7 +26,7 @@ const MALFORMED: u8 = 0xFF;
 pub struct Coding {
     /// The compression of the file.
     pub packing: Packing,
-    /// The encoding of its texts.
+    /// The encoding of the file's texts.
     pub encoding: Encoding,
     /// Whether the encoding was guessed; if so, a line that is valid UTF-8 is still read as UTF-8.
     pub guessed: bool,
@@ -168,7 +168,7 @@ pub(super) enum Unpacked {
 }
 
 impl Unpacked {
-    /// Returns what was found after the last compressed part; valid once everything has been read.
+    /// Returns a description of the data after the last compressed part; valid once everything has been read.
     pub fn behind(&self) -> Option<Behind> {
         if let Unpacked::Packed(unpack) = self { unpack.behind() } else { None }
     }
@@ -208,7 +208,7 @@ impl BufRead for Unpacked {
 pub(super) struct Text {
     bytes: Unpacked,
     decoding: Option<Decoding>,
-    /// Bytes left before the end.
+    /// The number of bytes left before the end.
     left: u64,
 }
 

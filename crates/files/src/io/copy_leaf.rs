@@ -29,7 +29,7 @@ impl Rows<'_> {
         self.within.clone().filter(|&row| (self.chosen)(row)).count() as u64
     }
 
-    /// Returns runs of adjacent rows in order, each with whether its rows are chosen and how many there are.
+    /// Returns runs of adjacent rows in order. Each run states whether its rows are chosen, and how many there are.
     fn runs(&self) -> impl Iterator<Item = (bool, usize)> {
         let mut row = self.within.start;
         std::iter::from_fn(move || {
@@ -100,7 +100,7 @@ fn copy_typed<T: DataType>(
 ) -> Result<(), ParquetError> {
     let ended = || ParquetError::General("a column ends before its last row".into());
     let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-    // The number of rows waiting to be written, and of rows passed since the first of them.
+    // The number of rows waiting to be written, and the number of rows passed since the first waiting one.
     let (mut held, mut spanned) = (0, 0);
     // Each row of a text column has at most one level, and a value if that level is the highest.
     let highest = to.get_descriptor().max_def_level();

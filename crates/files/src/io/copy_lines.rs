@@ -11,15 +11,15 @@ use flate2::write::GzEncoder;
 use std::fs::File;
 use std::io::{self, BufWriter, Read as _, Write};
 
-/// Bytes written at a time.
+/// The number of bytes written at a time.
 pub(super) const BUFFER_BYTES: usize = 256 << 10;
-/// The number of rows between checks whether to continue.
+/// The number of rows between two checks of whether to continue.
 const ROWS: u64 = 4096;
 
 /// Checks that lines in this coding can be copied.
 ///
 /// # Errors
-/// Returns the reason if they cannot, and what to do instead.
+/// Returns the reason if the lines cannot be copied, and what to do instead.
 pub(super) fn check(coding: Coding) -> std::result::Result<(), String> {
     if coding.has_lines_of_ascii() {
         return Ok(());
@@ -41,8 +41,8 @@ pub(super) struct Records {
     pub text: Option<usize>,
 }
 
-/// Copies the chosen rows. Blank lines before a row are copied or left out with it; those after the last row are copied. Rows are
-/// lines or, if `records` is given, the records after the header. The header is always copied.
+/// Copies the chosen rows. Blank lines before a row are copied or left out with that row; blank lines after the last row are copied. Rows
+/// are lines or, if `records` is given, the records after the header. The header is always copied.
 pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) -> Result<()> {
     let stop = Stop::default();
     let out = BufWriter::with_capacity(BUFFER_BYTES, Output::create(copying.out, &stop)?);
@@ -74,7 +74,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
             if edits.is_some() || added.is_some() {
                 let (mut line, mut turn) = (Vec::new(), None);
                 let stepped = lines.step_with(|bytes| {
-                    // Records already take turns.
+                    // The record reader already takes turns.
                     turn = turn.take().or_else(|| records.is_none().then(|| turn_for(line.len())).flatten());
                     Ok(line.extend_from_slice(bytes))
                 })?;

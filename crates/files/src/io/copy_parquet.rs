@@ -1,6 +1,6 @@
-//! Copies Parquet row groups. A group that loses no rows keeps its column chunks as bytes, with their statistics, indexes and
-//! Bloom filters. In other groups, each leaf is read and written as values with levels, never through Arrow, so nested columns,
-//! logical types and field ids are preserved. The footer is loaded completely, because all columns are copied.
+//! Copies Parquet row groups. A group that loses no rows keeps its column chunks as bytes, with their statistics, indexes and Bloom
+//! filters. In other groups, each leaf is read and written as values with levels, without Arrow, so nested columns, logical types and field
+//! ids are preserved. The footer is loaded completely, because all columns are copied.
 
 use super::added::Added;
 use super::bounded::{Bounded, check_chunk};
@@ -34,7 +34,7 @@ use std::sync::Arc;
 /// The number of rows whose added values are collected at a time.
 const ADDED_ROWS: usize = 64 << 10;
 
-/// Value encodings that a column keeps, with or without a dictionary.
+/// The value encodings that a copied column keeps, with or without a dictionary.
 const ENCODINGS: [Encoding; 4] = [
     Encoding::DELTA_BINARY_PACKED,
     Encoding::DELTA_LENGTH_BYTE_ARRAY,
@@ -91,9 +91,9 @@ fn load(file: &File) -> Result<ParquetMetaData, String> {
     load(PageIndexPolicy::Optional).or_else(|_| load(PageIndexPolicy::Skip))
 }
 
-/// Returns how much of a chunk a read holds in memory at a time.
+/// Returns the part of a chunk that a read holds in memory at a time.
 fn held(file: &File, chunk: &ColumnChunkMetaData) -> Stretch {
-    // In nested columns, version 2 pages cannot be separated by rows, so the complete chunk counts.
+    // In nested columns, version 2 pages cannot be separated by rows, so the size of the complete chunk is used.
     let pages = file.try_clone().ok().and_then(|file| page_headers::pages(file, chunk)).unwrap_or_default();
     let column = Column::new(chunk, pages.into(), false);
     stretches(vec![vec![column]], 0..u64::MAX, u64::MAX).pop().unwrap_or_default()

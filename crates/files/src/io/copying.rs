@@ -16,7 +16,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Waits until this many bytes of memory are available and reserves them while a function runs.
 pub type Hold<'c> = dyn Fn(u64, &mut dyn FnMut()) -> Result<()> + 'c;
 
-/// Returns whether a page of this many bytes, with a value of that many bytes in it, fits into memory.
+/// Returns whether a page fits into memory, given its size in bytes and the size of a value in it.
 pub type Fits<'c> = dyn Fn(u64, u64) -> bool + 'c;
 
 /// Holds the arguments for copying rows of a file.
@@ -31,9 +31,9 @@ pub struct Copying<'c> {
     pub chosen: &'c (dyn Fn(u64) -> bool + 'c),
     /// Chunks of at most this many bytes are read without inspecting their pages.
     pub small: u64,
-    /// See [`Hold`].
+    /// The function that reserves memory, see [`Hold`].
     pub hold: &'c Hold<'c>,
-    /// Called repeatedly; an error stops the copy.
+    /// A function that is called repeatedly; an error that it returns stops the copy.
     pub go_on: &'c (dyn Fn() -> Result<()> + 'c),
     /// The path of the copy.
     pub out: &'c Path,

@@ -1,4 +1,4 @@
-//! Tests damaged files. Each one is reported with its problem, none stops the process, and none yields rows that were not written.
+//! Tests damaged files. Each file is reported with its problem; no file stops the process or yields rows that were not written.
 
 use super::testkit::{batch, open, read, whole, write_parquet};
 use ::parquet::basic::{Compression, ZstdLevel};
@@ -153,7 +153,7 @@ fn one_damaged_file_of_many_is_named_and_takes_no_numbers() {
     assert!(bad[0].1.starts_with("not a complete Parquet file"), "{bad:?}");
     assert_eq!(bad[1].1, "0 bytes; expected a Parquet file");
     assert_eq!((source.documents(), source.locate(500).0.label.as_str()), (1000, "d.parquet"));
-    // Damage found late: the corpus is renumbered without that file, and footers and pages are looked up again.
+    // If damage is found late, the corpus is renumbered without that file, and footers and pages are looked up again.
     let mut source = source;
     let before = read(&source, &whole(), 1 << 12).expect("read");
     let late = BTreeMap::from([(at("a.parquet"), "column \"text\": broken".to_owned())]);
@@ -221,7 +221,7 @@ fn a_stray_quote_in_a_file_that_is_cut_off_costs_its_line() {
         let wrong = rows.iter().filter(|row| row.1.is_err()).count();
         assert_eq!((wrong, rows.len() as u64), (1, source.documents()), "{name}");
     }
-    // A record that is cut off inside its quotes is not used, nor are its lines.
+    // Neither a record that is cut off inside its quotes nor any of its lines is used.
     let text = format!("id,text\n1,one\n2,two\n3,\"{}", "a line of it\nand, with commas, another one\n".repeat(9000));
     let path = folder.path().join("b.csv.gz");
     let (_, bytes) = packed(&text).into_iter().next().expect("gzip");
@@ -268,7 +268,7 @@ fn a_file_that_changes_after_it_was_opened_is_a_bad_file() {
     }
 }
 
-/// Changing one byte to any value gives an error that names the file, or rows (perhaps others), but never a panic.
+/// Changing one byte to any value gives an error that names the file, or rows (perhaps different ones), but never a panic.
 #[test]
 fn no_flipped_byte_stops_the_process() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -1,9 +1,9 @@
-//! The error for a file that cannot be read.
+//! Creates the error for a file that cannot be read.
 
 use dupsift_core::error::{Error, too_many_open};
 use std::path::Path;
 
-/// Returns the error for a file that cannot be read, or the error about the limit of open files.
+/// Returns the error for a file that cannot be read, or the error about the limit on open files.
 pub(super) fn damaged(path: &Path, why: String) -> Error {
     match too_many_open(&why) {
         Some(error) => Error::reading("read", path)(error),

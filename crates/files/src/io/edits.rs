@@ -15,7 +15,7 @@ pub struct Edits<'e> {
     pub column: &'e str,
     /// Returns whether a row is edited.
     pub is_edited: &'e (dyn Fn(u64) -> bool + 'e),
-    /// Returns the new text of such a row; `None` if the text has changed since it was read.
+    /// Returns the new text of an edited row; `None` if the text has changed since it was read.
     pub edit: &'e (dyn Fn(u64, &str) -> Option<String> + 'e),
 }
 
@@ -25,7 +25,7 @@ pub(super) const CHANGED: &str = "the file changed while it was being read";
 /// Checks that texts in this coding can be written back.
 ///
 /// # Errors
-/// Returns the reason if they cannot, and what to do instead.
+/// Returns the reason if the texts cannot be written back, and what to do instead.
 pub(super) fn check(coding: Coding) -> Result<(), String> {
     match coding.of_all() {
         None => Ok(()),
@@ -40,7 +40,7 @@ impl Edits<'_> {
     /// Returns a JSON line with its text replaced.
     ///
     /// # Errors
-    /// Returns an error if the line does not have the text that was read.
+    /// Returns an error if the line does not contain the text that was read.
     pub(super) fn json(&self, row: u64, line: &[u8]) -> Result<Vec<u8>, String> {
         let line = std::str::from_utf8(line).map_err(|_| CHANGED)?;
         let begin = line.find('{').ok_or(CHANGED)?;
@@ -55,7 +55,7 @@ impl Edits<'_> {
     /// Returns a record of separated values with the text in this column replaced.
     ///
     /// # Errors
-    /// Returns an error if the record does not have the text that was read.
+    /// Returns an error if the record does not contain the text that was read.
     pub(super) fn record(&self, row: u64, line: &[u8], dialect: Dialect, column: usize) -> Result<Vec<u8>, String> {
         let line = std::str::from_utf8(line).map_err(|_| CHANGED)?;
         let is_end = |c: char| matches!(c, '\r' | '\n');
@@ -109,7 +109,7 @@ fn json_text(object: &str, column: &str) -> Option<Range<usize>> {
 }
 
 fn find<'l>(object: &'l str, wanted: &str, depth: usize, best: &mut Option<(usize, &'l str)>) {
-    // Ignores what follows the object, which is the line break.
+    // Ignores the line break after the object.
     let mut json = serde_json::Deserializer::from_str(object);
     let Ok(Fields(fields)) = Fields::deserialize(&mut json) else { return };
     for (name, value) in fields {
@@ -170,7 +170,7 @@ mod tests {
         let line = "\n\u{feff} {\"a\": 1.50, \"text\" : \"cut \\u4e2d\\nb\", \"c\":[ {} ]}\r\n";
         let expected = "\n\u{feff} {\"a\": 1.50, \"text\" : \"中\\nb\", \"c\":[ {} ]}\r\n";
         assert_eq!(json("text", line).as_deref(), Ok(expected));
-        // The last of two fields with the same name, and the field whose own name contains the dot.
+        // Edits the last of two fields with the same name, and the field whose own name contains the dot.
         assert_eq!(json("t", r#"{"t":"cut 1","t":"cut 2"}"#).as_deref(), Ok(r#"{"t":"cut 1","t":"2"}"#));
         assert_eq!(
             json("a.t", r#"{"a.t":"cut 1","a":{"t":"cut 2"}}"#).as_deref(),

@@ -24,12 +24,12 @@ use std::path::{Component, Path, PathBuf};
 /// A file to read.
 #[derive(Clone, Debug)]
 pub struct FoundFile {
-    /// The path.
+    /// The path of the file.
     pub path: PathBuf,
     /// The file's name in `FILE#ROW`: relative to the folder if one folder was given, the file name if one file was given,
     /// otherwise the path as typed.
     pub label: String,
-    /// The format.
+    /// The format of the file.
     pub format: &'static dyn Format,
     /// The compression and encoding of the file.
     pub coding: Coding,
@@ -37,19 +37,19 @@ pub struct FoundFile {
     pub is_guess: bool,
     /// The size on disk when the list was made, in bytes; 0 if unknown.
     pub bytes: u64,
-    /// The columns from its folder names: `lang=ru` means the value ru in the column lang.
+    /// The columns from the file's folder names: `lang=ru` means that the `lang` column has the value `ru`.
     pub partitions: Vec<(String, Option<String>)>,
 }
 
 impl FoundFile {
-    /// Returns the same file under another name, with the partition columns from that name.
+    /// Returns the same file under a different name, with the partition columns from that name.
     pub fn called(mut self, label: &str) -> FoundFile {
         self.partitions = hive::partitions(label);
         self.label = label.to_owned();
         self
     }
 
-    /// Returns whether its folder names provide this column.
+    /// Returns whether the file's folder names provide this column.
     pub(super) fn has_partition(&self, name: &str) -> bool {
         self.partitions.iter().any(|(known, _)| known == name)
     }
@@ -88,7 +88,7 @@ pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
     Ok(find_all(inputs, Taking::default())?.files)
 }
 
-/// Returns the files that the inputs name, and reports what else was found.
+/// Returns the files that the inputs name, and reports the other files found.
 ///
 /// # Errors
 /// Returns [`Error::Missing`] if an input does not exist, or [`Error::Usage`] if it has an unknown file extension, is not a
@@ -216,11 +216,11 @@ struct Listed {
     named: Option<&'static str>,
     /// Whether the input is a single file.
     is_file: bool,
-    /// Files that are read.
+    /// The files that are read.
     found: Vec<Named>,
-    /// Files that are not read, with their kind if they are not regular files.
+    /// The files that are not read, with their kind if they are not regular files.
     unread: Vec<(Named, Option<&'static str>)>,
-    /// Folders below the input that dupsift wrote.
+    /// The folders below the input that dupsift wrote.
     ours: BTreeMap<PathBuf, Ours>,
     /// The kind of output in the named folder, if dupsift wrote it.
     is_ours: Option<Ours>,
@@ -308,13 +308,13 @@ fn is_below_match(matcher: &GlobMatcher, folder: &Path, known: &mut HashMap<Path
     is_match
 }
 
-/// Returns the path below a folder. Paths in the working directory are relative already.
+/// Returns a path relative to a folder. Paths in the working directory are already relative.
 fn below<'p>(folder: &Path, path: &'p Path) -> &'p Path {
     path.strip_prefix(folder).unwrap_or(path)
 }
 
-/// Returns the prefixes of a glob that end in a component without wildcards. A folder written by dupsift is read if a prefix
-/// names it or one of its entries. So `out/*/deduped/*.parquet` reads results, and `out/**/*.parquet` does not.
+/// Returns the prefixes of a glob that end in a component without wildcards. A folder written by dupsift is read if a prefix names the
+/// folder or one of its entries. So `out/*/deduped/*.parquet` reads results, and `out/**/*.parquet` does not.
 fn spelled(pattern: &str) -> Result<Vec<GlobMatcher>> {
     let ends = pattern.match_indices('/').map(|(at, _)| at).chain([pattern.len()]);
     let is_plain = |end: &usize| !pattern[..*end].rsplit('/').next().unwrap_or_default().contains(['*', '?', '[', ']']);
@@ -348,7 +348,7 @@ struct Walk<'w> {
     named: PathBuf,
     /// Returns whether a folder written by dupsift, with these names in it, was requested.
     asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-    /// Receives each file: its path, and its name in its folder with links resolved.
+    /// Receives the path of each file, and the file's name in its folder with links resolved.
     each: &'w mut dyn FnMut(&Path, &Path),
     /// The folders being listed, by device and inode.
     above: HashSet<(u64, u64)>,

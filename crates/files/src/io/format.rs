@@ -46,12 +46,13 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Returns whether its texts are always pages, see [`Documents::page`].
+    /// Returns whether the texts of this format are always pages, see [`Documents::page`].
     fn has_pages(&self) -> bool {
         false
     }
 
-    /// Returns whether texts and ids are columns that options can name. Otherwise each row has both, under any name.
+    /// Returns whether texts and ids are columns that options can name. Otherwise each row has a text and an id, whatever the columns are
+    /// called.
     fn names_columns(&self) -> bool {
         !self.is_whole() && !self.has_pages()
     }
@@ -61,8 +62,8 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Inspects a file: which of the columns it has, how many rows there are, and where it can be split. If `repacking` is given, a
-    /// file that is read to its end and cannot be split may be repacked in the same pass.
+    /// Inspects a file to find out which of the columns it has, how many rows there are, and where it can be split. If `repacking` is
+    /// given, a file that is read to its end and cannot be split may be repacked in the same pass.
     ///
     /// # Errors
     /// Returns why the file cannot be used.
@@ -84,8 +85,8 @@ pub trait Format: Debug + Sync {
         Starts::default()
     }
 
-    /// Returns how much memory reading a part takes, as consecutive stretches of rows that can be read separately. Chunks of up to
-    /// `small` bytes need not be inspected. Returns no stretches if a read holds only one batch.
+    /// Returns the memory that reading a part takes, for consecutive stretches of rows that can be read separately. Chunks of up to `small`
+    /// bytes need not be inspected. Returns no stretches if a read holds only one batch.
     ///
     /// # Errors
     /// Returns [`Reading::bad`] if the file is damaged.
@@ -99,7 +100,7 @@ pub trait Format: Debug + Sync {
     /// Returns [`Reading::bad`] if the file is damaged, or the error from `each`.
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
 
-    /// Returns what is known about the columns without reading all rows, with struct fields by their paths. Includes the columns in
+    /// Returns the columns as far as they are known without reading all rows, with struct fields by their paths. Includes the columns in
     /// `asked`, whatever their names. Returns `None` if rows have no fixed columns and the file has no rows.
     ///
     /// # Errors
@@ -150,7 +151,7 @@ pub trait Format: Debug + Sync {
     /// Checks that a subset of rows can be copied from a file in this coding.
     ///
     /// # Errors
-    /// Returns the reason if it cannot, and what to do instead.
+    /// Returns the reason if rows cannot be copied, and what to do instead.
     fn copies(&self, _coding: Coding) -> std::result::Result<(), String> {
         // A single document is copied completely or not at all.
         Ok(())
@@ -159,7 +160,7 @@ pub trait Format: Debug + Sync {
     /// Checks that edited texts can be written back to a file in this coding.
     ///
     /// # Errors
-    /// Returns the reason if they cannot, and what to do instead.
+    /// Returns the reason if this is impossible, and what to do instead.
     fn edits(&self, _coding: Coding) -> std::result::Result<(), String> {
         Err(format!("texts in {} cannot be changed; convert the file to Parquet or JSON lines", self.name()))
     }
@@ -167,12 +168,12 @@ pub trait Format: Debug + Sync {
     /// Checks that columns can be added to a file in this coding.
     ///
     /// # Errors
-    /// Returns the reason if they cannot, and what to do instead.
+    /// Returns the reason if this is impossible, and what to do instead.
     fn adds(&self, _coding: Coding) -> std::result::Result<(), String> {
         Err(format!("columns cannot be added to {}; convert the file to Parquet or JSON lines", self.name()))
     }
 
-    /// Returns the first stretch that copying a subset of rows would read at a time and that does not fit into memory, if any.
+    /// Returns the first stretch that does not fit into memory when a subset of rows is copied, if any.
     ///
     /// # Errors
     /// Returns why the file cannot be read.
@@ -221,7 +222,7 @@ pub struct Opened {
     pub id: Option<IdKind>,
     /// The reason why the id column is unusable, if the file has an unusable one.
     pub id_note: Option<String>,
-    /// The columns from [`Columns::others`] that it has.
+    /// The columns from [`Columns::others`] that the file has.
     pub others: Vec<String>,
     /// Whether texts are joined from lists.
     pub is_joined: bool,
@@ -233,7 +234,7 @@ pub struct Opened {
     pub coding: Option<Coding>,
     /// Notes about the file for the summary.
     pub notes: Vec<String>,
-    /// The part that could not be read, if the file is damaged.
+    /// The part of the file that could not be read, if the file is damaged.
     pub lost: Option<Lost>,
     /// Counts the records of a web archive that are not rows.
     pub archived: Option<Archived>,
@@ -246,7 +247,7 @@ pub struct Opened {
 pub enum Unusable {
     /// The file lacks a requested column.
     Lacks(String),
-    /// The file is text of another kind, such as settings. If its file extension is shared with other formats, it counts as unread.
+    /// The file is a different kind of text, such as settings. If its file extension is shared with other formats, it counts as unread.
     Other(String),
     /// The file cannot be read.
     Bad(String),
@@ -289,7 +290,7 @@ pub struct Stretch {
     pub column: String,
 }
 
-/// A piece in its file, see [`Format::starts_within`].
+/// The location of a piece in its file, see [`Format::starts_within`].
 pub struct Within<'r> {
     /// The path of the file.
     pub path: &'r Path,
@@ -314,7 +315,7 @@ pub struct Reading<'r> {
     pub repacked: Option<&'r Repacked>,
     /// Counts the bytes unpacked from the file.
     pub unpacked: &'r UnpackedBytes,
-    /// Same as [`Opened::longest`].
+    /// The size of the longest line or block, see [`Opened::longest`].
     pub longest: u64,
     /// The label of the file.
     pub label: &'r str,
@@ -383,8 +384,8 @@ impl Shared {
 /// Counts the records of a web archive that are not rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Archived {
-    /// Records that are not rows, by type; broken ones count separately as `request (broken)`.
+    /// The number of records that are not rows, by type; broken records count separately, as `request (broken)`.
     pub others: BTreeMap<String, u64>,
-    /// The number of rows marked `WARC-Truncated`, which contain less than the server had.
+    /// The number of rows marked `WARC-Truncated`, which contain only part of the server's data.
     pub truncated: u64,
 }

@@ -1,11 +1,11 @@
-//! A result that a guard held back: a finished folder `NAME.held` next to the output NAME, which it did not replace, with
-//! `_HELD` instead of `_SUCCESS`.
+//! Handles a result that a guard held back: a finished folder `NAME.held`, with `_HELD` instead of `_SUCCESS`, next to the output NAME that
+//! it did not replace.
 //!
 //! ```text
 //! run.json and report.html record who accepted it under which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
 //! ```
 //!
-//! `_HELD` identifies the result that was in place at the time; a later result is not replaced.
+//! `_HELD` identifies the output that existed when the result was held back; a later output is not replaced.
 //!
 //! If a process ends between any two of these steps, the folder still counts as held back, and the same command completes the work.
 
@@ -87,8 +87,8 @@ impl Held {
     /// Checks that the result may be published under its name. Changes nothing.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the output was not written by dupsift, or if it is newer than the output that was in place when
-    /// this result was held back. A newer output for which a guard fired may be replaced.
+    /// Returns [`Error::Usage`] if the output was not written by dupsift, or if it is newer than the output that existed when this result
+    /// was held back. A newer output for which a guard fired may be replaced.
     pub fn check(&self) -> Result<()> {
         let output = self.work.place();
         overwrite::check(&output.path, true)?;

@@ -1,4 +1,4 @@
-//! Columns in folder names, in Hive's style: `lang=ru/day=2026-11-01/part-0.parquet`.
+//! Reads columns from folder names, in Hive's style: `lang=ru/day=2026-11-01/part-0.parquet`.
 //!
 //! Keys and values are URL-decoded. A column holds integers if all its values are integers, otherwise strings. A column in the file
 //! itself takes precedence over one from its folders.

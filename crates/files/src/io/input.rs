@@ -37,7 +37,7 @@ impl Input {
         self.at += bytes as u64;
     }
 
-    /// Moves to another position, at most to the end. The buffer is kept if the position is near.
+    /// Moves to a position, at most to the end. The buffer is kept if the position is near.
     pub fn seek(&mut self, to: u64) -> io::Result<()> {
         let to = to.min(self.size);
         match (i64::try_from(to), i64::try_from(self.at)) {

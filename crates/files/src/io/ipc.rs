@@ -1,4 +1,4 @@
-//! Reads Arrow IPC, which consists of messages: a schema, dictionaries and batches. A file (also `.feather`) has a magic number at
+//! Reads Arrow IPC, which consists of messages: a schema, dictionaries and batches. A file (including `.feather`) has a magic number at
 //! both ends and a footer that lists the positions of the messages; their order in the file is arbitrary. A stream is a sequence of
 //! messages.
 //!
@@ -29,11 +29,11 @@ const MOST_SIGN_BYTES: u64 = 72;
 const END_BYTES: usize = 10;
 /// The marker before the length of a message.
 const CONTINUES: [u8; 4] = [0xFF; 4];
-/// The longest message description that is read; a longer one is damage.
+/// The longest message description that is read; a longer one counts as damage.
 const MAX_DESCRIPTION: u64 = 256 << 20;
 /// Buffers that unpack to at most this size are not checked.
 const SMALL_BUFFER: u64 = 128 << 10;
-/// The longest beginning, including dictionaries, that each read parses again.
+/// The maximum length of a stream's beginning, including dictionaries, that each read parses again.
 const MAX_HEAD: u64 = 1 << 20;
 
 /// The positions of the messages in a file.
@@ -52,10 +52,10 @@ pub(super) struct Layout {
 #[derive(Clone, Copy, Debug)]
 struct Message {
     is_dictionary: bool,
-    /// The [`Piece::start`] of the piece to which the message belongs; `None` for a dictionary before all batches.
+    /// The [`Piece::start`] of the message's piece; `None` for a dictionary before all batches.
     piece: Option<u64>,
     at: u64,
-    /// The number of bytes in the description, including the length before it, and in the body.
+    /// The number of bytes in the description (including the length before it) and in the body.
     description: u64,
     body: u64,
     /// The unpacked size of the body in bytes, if compressed.
@@ -78,7 +78,7 @@ struct Header {
     /// The position where the body begins, and its length.
     body: u64,
     bytes: u64,
-    /// Unpacked size in bytes, if compressed.
+    /// The unpacked size of the body in bytes, if compressed.
     unpacked: u64,
 }
 
@@ -88,7 +88,7 @@ impl Header {
         Piece { start, rows: self.rows, bytes: self.bytes.max(self.unpacked), held: self.held() }
     }
 
-    /// Returns the bytes of its body, packed and unpacked.
+    /// Returns the size of the message's body in bytes, packed plus unpacked.
     fn held(&self) -> u64 {
         self.bytes.saturating_add(self.unpacked)
     }
@@ -220,7 +220,7 @@ impl Layout {
         Ok(layout)
     }
 
-    /// Returns the columns.
+    /// Returns the columns of the file.
     pub fn shown(&self) -> Vec<Shown> {
         let fields = self.schema.iter().flat_map(|schema| schema.fields().iter());
         let shown = fields.map(|field| Shown {
@@ -313,7 +313,7 @@ fn unpacked(file: &File, body: u64, bytes: u64, offset: i64) -> Result<u64, Stri
 /// caller checks each value.
 ///
 /// # Errors
-/// Returns what is wrong with the file, converted by `bad`, or the error from `each`.
+/// Returns the problem with the file, converted by `bad`, or the error from `each`.
 pub(super) fn batches<E>(
     file: File,
     layout: &Layout,
@@ -323,7 +323,7 @@ pub(super) fn batches<E>(
     each: &mut dyn FnMut(RecordBatch) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(schema) = &layout.schema else { return Ok(()) };
-    // Each message states its own version.
+    // Each message states its version.
     let mut decoder = FileDecoder::new(Arc::new(of_bytes(schema)), MetadataVersion::V1).with_projection(columns);
     for message in &layout.messages {
         if message.piece.is_some_and(|piece| !(from..to).contains(&piece)) {

@@ -80,7 +80,7 @@ fn dictionaries_are_read_where_they_stand() {
     };
     let one = rows_of(&folder.path().join("a.arrow"), &bytes(&[part(0)], true, None));
     assert_eq!((one.len(), one[4].1.clone()), (40, Ok(Some("text 1".to_owned()))));
-    // If a stream has another dictionary before a later batch, it is one piece.
+    // A stream with another dictionary before a later batch is one piece.
     let (path, both) = (folder.path().join("b.arrow"), bytes(&[part(0), part(40)], false, None));
     let two = rows_of(&path, &both);
     assert_eq!((two.len(), two[44].1.clone()), (80, Ok(Some("text 42".to_owned()))));

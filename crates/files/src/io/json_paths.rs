@@ -34,7 +34,8 @@ pub(super) enum Kind {
     Plain,
 }
 
-/// Returns the distinct field names of a line in order; `None` if it is not an object. If there are very many, returns the first ones.
+/// Returns the distinct field names of a line in order; `None` if the line is not an object. If there are very many fields, returns the
+/// first ones.
 pub(super) fn field_names(line: &[u8]) -> Option<Vec<String>> {
     let mut json = serde_json::Deserializer::from_slice(line);
     let names = json.deserialize_map(Names).ok()?;
@@ -91,8 +92,8 @@ impl<'de> Visitor<'de> for Names {
     }
 }
 
-/// Returns the fields of a line, including nested ones, by name; `None` if it is not an object. Includes all requested paths.
-/// Other fields, which are only for messages, are limited in length and number.
+/// Returns the fields of a line, including nested ones, by name; `None` if the line is not an object. Includes all requested paths. Other
+/// fields, which are only for messages, are limited in length and number.
 pub(super) fn paths(line: &[u8], asked: &[&str]) -> Option<Vec<Path>> {
     let mut walk = Walk { asked, path: String::new(), depth: 1, found: Vec::new(), others: 0 };
     let mut json = serde_json::Deserializer::from_slice(line);
@@ -116,7 +117,7 @@ struct Walk<'a> {
     path: String,
     depth: usize,
     found: Vec<Path>,
-    /// How many of the found fields were not requested.
+    /// The number of found fields that were not requested.
     others: usize,
 }
 

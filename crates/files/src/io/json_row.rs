@@ -1,7 +1,7 @@
 //! Parses one line of JSON lines. Keeps only the requested fields, borrowed from the line if they have no escapes.
 //!
-//! Whether a row is invalid must not depend on which columns are read, or the passes would disagree. So every read parses the
-//! same fields and checks the complete line for UTF-8.
+//! Whether a row is invalid must not depend on which columns are read, or two passes could disagree. So every read parses the same fields
+//! and checks the complete line for UTF-8.
 
 use super::json_paths::leads_to;
 use super::json_value::{JsonValue, Take};
@@ -31,7 +31,7 @@ pub(super) enum JsonId<'l> {
     None,
     Text(Cow<'l, str>),
     Int(i64),
-    /// Larger than the largest signed integer.
+    /// An id larger than the largest signed integer.
     UInt(u64),
 }
 
@@ -97,10 +97,10 @@ struct Filled<'c, 'l> {
     columns: &'c Columns,
     takes: &'c [Take],
     row: Row<'l>,
-    /// The nesting depths of the values of text, id and the others, because a field whose own name contains the dot takes
+    /// The nesting depths of the text, the id and the other values. They are needed because a field whose own name contains the dot takes
     /// precedence over a nested one. Empty if no name has a dot, so that no object is searched.
     depths: Vec<usize>,
-    /// One bit for each of text, id and the others, set if it was present. Used if no name has a dot.
+    /// One bit each for the text, the id and the other fields, set if the field was present. Used if no name has a dot.
     there: u128,
 }
 
@@ -171,7 +171,7 @@ impl<'de> Filled<'_, 'de> {
         Ok(())
     }
 
-    /// Returns whether a field counts. A second one with the same name at the same depth makes the row invalid.
+    /// Returns whether a field counts. A second field with the same name at the same depth makes the row invalid.
     fn wins(&mut self, at: usize, depth: usize) -> bool {
         let (wins, is_second) = match self.depths.get_mut(at) {
             Some(known) => {
@@ -249,7 +249,7 @@ impl Visitor<'_> for FieldSeed<'_> {
 
     fn visit_str<E>(self, name: &str) -> Result<Field, E> {
         let columns = self.columns;
-        // Requested fields that belong to this object.
+        // The requested fields that belong to this object.
         let inside = |asked: &'_ String| asked.strip_prefix(self.before).is_some_and(|asked| asked == name);
         if columns.parts.is_empty() && inside(&columns.text) {
             return Ok(Field::Text);
@@ -548,7 +548,7 @@ mod tests {
         let row = parsed(line);
         assert_eq!((row.text.as_deref(), &row.id), (Some("кот"), &JsonId::Int(7)));
         assert_eq!((row.others, row.bad), (vec![JsonValue::Float(0.5), JsonValue::Null, JsonValue::Null], None));
-        // A null, or anything else on the path, gives null.
+        // If a component of the path is null or not an object, the value is null.
         for line in
             [r#"{"doc":null}"#, r#"{"doc":{"meta":null}}"#, r#"{"doc":"text"}"#, r#"{"doc":[1,{"text":"a"}]}"#, "{}"]
         {

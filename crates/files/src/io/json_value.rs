@@ -1,7 +1,7 @@
 //! Stores values of JSON fields other than text and id compactly: a list or an object is kept as text, not as a tree.
 //!
-//! Every value is parsed in the same way, even if none of it is kept, so that whether a line is valid JSON does not depend on which
-//! columns are read.
+//! Every value is parsed in the same way, even if none of it is kept. So the columns that are read do not affect whether a line is valid
+//! JSON.
 
 use super::json_walk::{By, Plain, Walk};
 use crate::tables::read_as;
@@ -11,7 +11,7 @@ use arrow::buffer::Buffer;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess};
 use std::sync::Arc;
 
-/// Texts above this size in bytes are passed on in their own buffer.
+/// Texts above this size in bytes are passed on in a separate buffer.
 const LARGE: usize = 1 << 20;
 
 /// Determines how much of a value is kept.
@@ -32,7 +32,7 @@ pub(super) enum JsonValue {
     Null,
     Text(String),
     Int(i64),
-    /// Larger than the largest signed integer.
+    /// An integer larger than the largest signed one.
     UInt(u64),
     Float(f64),
     Bool(bool),
@@ -41,7 +41,7 @@ pub(super) enum JsonValue {
 }
 
 impl JsonValue {
-    /// Returns its text, if it has any.
+    /// Returns the text of the value, if it has any.
     pub fn text(&self) -> Option<&str> {
         if let JsonValue::Text(text) | JsonValue::Nested(text) = self { Some(text) } else { None }
     }
@@ -137,8 +137,7 @@ impl<'de> Walk<'de> for Compact<'_> {
     }
 }
 
-/// Writes a list element or a field name, preceded by a comma unless it is the first. The second field is the byte at which the
-/// first one begins.
+/// Writes a list element or a field name, preceded by a comma unless it is the first. The second field is the offset of the first element.
 struct Element<'o>(Compact<'o>, usize);
 
 impl<'de> DeserializeSeed<'de> for Element<'_> {
@@ -198,7 +197,7 @@ pub(super) fn spelled(values: Vec<JsonValue>) -> ArrayRef {
             JsonValue::Text(text) | JsonValue::Nested(text) => append(&mut column, text),
             JsonValue::Int(number) => column.append_value(number.to_string()),
             JsonValue::UInt(number) => column.append_value(number.to_string()),
-            // As in JSON: 1.0 and 1e300.
+            // Formats numbers as JSON does: 1.0 and 1e300.
             JsonValue::Float(number) => column.append_value(serde_json::Value::from(number).to_string()),
             JsonValue::Bool(value) => column.append_value(if value { "true" } else { "false" }),
         }
@@ -260,7 +259,7 @@ mod tests {
         let kind = |json: &[&str]| array(values(json)).data_type().clone();
         assert_eq!(kind(&["1", "null"]), DataType::Int64);
         assert_eq!(kind(&["1", "0.5", "9007199254740991"]), DataType::Float64);
-        // Neighbors of these numbers round to the same float.
+        // The integers next to these numbers round to the same float.
         for large in ["9007199254740993", "-9007199254740993", "18446744073709551615"] {
             assert_eq!(kind(&["1", "0.5", large]), DataType::Utf8View);
             let texts = array(values(&["0.5", large, "2.0"]));

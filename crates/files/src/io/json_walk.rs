@@ -9,7 +9,7 @@ pub(super) enum Plain<'de, 't> {
     Null,
     Bool(bool),
     Int(i64),
-    /// Larger than the largest signed integer.
+    /// An integer larger than the largest signed one.
     UInt(u64),
     Float(f64),
     /// A string borrowed from the line.

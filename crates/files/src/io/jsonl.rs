@@ -1,9 +1,9 @@
 //! Counts JSON lines and converts them into batches of documents.
 //!
 //! Opening reads the complete file once: the number of rows must be known before the first document gets its number, and whether a
-//! compressed file is truncated is known only at its end. Plain files and files being repacked record a line start every megabyte,
-//! so several threads can share one file. A line that is not JSON keeps its number and is reported as unusable. Opening also
-//! records the length of the longest valid line, so that later reads never hold more bytes than that of an invalid one.
+//! compressed file is truncated is known only at its end. Plain files and files being repacked record a line start every megabyte, so
+//! several threads can share one file. A line that is not JSON keeps its number and is reported as unusable. Opening also records the
+//! length of the longest valid line, so that later reads never hold more bytes of an invalid line.
 
 use super::coding::Coding;
 use super::format::{Piece, Reading, Unusable};
@@ -41,7 +41,7 @@ pub(super) struct Scan {
     pub id: Option<IdKind>,
     /// The size in bytes of the longest line that can be a row.
     pub longest: u64,
-    /// The bytes after the last compressed part.
+    /// The data after the last compressed part.
     pub behind: Option<Behind>,
     /// The damage that ends the text early, if any.
     pub damage: Option<Damage>,
@@ -106,7 +106,7 @@ pub(super) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Opt
 
 /// Records where some rows begin.
 pub(super) struct Marks {
-    /// Bytes between recorded positions.
+    /// The number of bytes between recorded positions.
     every: u64,
     row: u64,
     byte: u64,
@@ -119,7 +119,7 @@ impl Marks {
         Marks { every: if can_be_cut { MARK_BYTES } else { u64::MAX }, row: 0, byte: 0 }
     }
 
-    /// Counts a row that begins at this byte. It must be the last line read.
+    /// Counts a row that begins at this byte. The row must be the last line read.
     pub fn row(&mut self, scan: &mut Scan, start: u64, lines: &mut Lines<Tee<'_>>) {
         if start - self.byte >= self.every {
             self.piece(scan, start);
@@ -172,7 +172,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
         scan.is_joined |= is_text && columns.parts.is_empty() && path.kind == Kind::List;
         scan.found_text |= is_text;
         scan.found_id |= is_id;
-        // A message needs no more than this; field names that are data would fill the memory.
+        // A message needs no more fields than this; field names that are data would fill the memory.
         if is_text || is_id || (scan.fields.len() < 100 && path.kind != Kind::Object) {
             scan.fields.insert(path.name);
         }

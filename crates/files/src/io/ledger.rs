@@ -1,11 +1,11 @@
-//! The list of checkpoints in a run's temporary folder, from which a killed run resumes.
+//! Reads and writes the list of checkpoints in a run's temporary folder, from which a killed run resumes.
 //!
 //! ```text
 //! { "crc": 3735928559, "ledger": { "build": ..., "set_aside": [...], "products": { KEY: { "name": ..., "files": [...] } } } }
 //! ```
 //!
-//! The checksum is a CRC-32 of the text of the inner object. The file is written under another name and then renamed, so it is
-//! always consistent; files that it does not list are useless. The disk space for the next ledger is reserved under that name,
+//! The checksum is a CRC-32 of the text of the inner object. The file is written under a temporary name and then renamed, so it is always
+//! consistent; checkpoint files that it does not list are useless. The disk space for the next ledger is reserved under the temporary name,
 //! so that a checkpoint for which the disk had just enough room can still be listed.
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ const SPACE: u64 = 64 << 10;
 /// The saved state of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// The program version that wrote it; another version does not resume from it.
+    /// The program version that wrote the ledger; other versions do not resume from it.
     pub build: String,
     /// Input files that were found to be damaged when they were read.
     pub set_aside: Vec<SetAside>,
@@ -57,9 +57,9 @@ pub struct LedgerMatch {
 pub struct LedgerInputs {
     /// The columns whose values are hashed in addition to texts and ids.
     pub columns: Vec<String>,
-    /// Checkpoints use documents before this one.
+    /// The checkpoints use only documents before this one.
     pub used: u64,
-    /// Content hashes cover documents before this one.
+    /// The content hashes cover the documents before this one.
     pub hashed: u64,
     /// The files, in document order.
     pub files: Vec<LedgerInput>,
@@ -72,9 +72,9 @@ pub struct LedgerInput {
     pub label: String,
     /// The file system metadata of the file.
     pub stamp: String,
-    /// The number of its rows whose contents are hashed.
+    /// The number of rows of the file whose contents are hashed.
     pub rows: u64,
-    /// The hash of their contents.
+    /// The hash of these rows' contents.
     pub contents: [u64; 2],
 }
 
@@ -86,7 +86,7 @@ pub struct SetAside {
     pub path: PathBuf,
     /// The problem: what was expected and what was found.
     pub why: String,
-    /// The file system metadata of the file at that time. A different file with the same name may be intact.
+    /// The file system metadata of the file when it was found to be damaged. A different file with the same name may be intact.
     #[serde(default)]
     pub seen: String,
 }
@@ -110,7 +110,7 @@ pub struct LedgerFile {
     pub name: String,
     /// The size of the file in bytes.
     pub bytes: u64,
-    /// The checksum that distinguishes it from other files with the same name and size.
+    /// The checksum that distinguishes the file from other files with the same name and size.
     pub crc: u32,
 }
 
@@ -157,7 +157,7 @@ impl Ledger {
         }
     }
 
-    /// Reserves disk space for the next ledger: twice the size of the current one. If that fails, the space is allocated when needed.
+    /// Reserves disk space for the next ledger: twice the size of the current one. If reserving fails, the space is allocated when needed.
     pub fn set_aside(folder: &Path) {
         let (path, half) = paths(folder);
         let bytes = fs::metadata(&path).map_or(0, |there| there.len() * 2).max(SPACE);
@@ -169,7 +169,7 @@ impl Ledger {
         let _ = (half, bytes);
     }
 
-    /// Writes the ledger and reserves the space for the next one. Until it is written, the previous one remains valid.
+    /// Writes the ledger and reserves the space for the next one. The previous ledger remains valid until the new one is written.
     ///
     /// # Errors
     /// Returns [`Error::Io`].

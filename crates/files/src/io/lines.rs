@@ -1,4 +1,4 @@
-//! Reads lines one at a time, skips blank ones, and holds at most a fixed number of bytes of each.
+//! Reads lines one at a time, skips blank ones, and holds at most a fixed number of bytes of each line.
 
 use super::coding::{LineEncoding, decode, decode_on};
 use super::quotes::{Dialect, Found, Quotes};
@@ -18,7 +18,7 @@ pub(super) const LOOKED_AT_BYTES: u64 = 16 << 20;
 /// The UTF-8 byte order mark.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// Memory that a line may leave allocated for the next one.
+/// The number of bytes that a line may leave allocated for the next one.
 const KEPT_BYTES: usize = 4 << 20;
 
 /// The allocator maps a block of this size separately and returns all of it to the system. A buffer that grows on the heap leaves
@@ -31,9 +31,9 @@ static TURN: Mutex<()> = Mutex::new(());
 /// One line that is not blank.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Line<'l> {
-    /// Its bytes, without the line break.
+    /// The bytes of the line, without the line break.
     Bytes(&'l [u8]),
-    /// The line exceeds the limit; its size in bytes.
+    /// The size in bytes of a line that exceeds the limit.
     TooLong(u64),
 }
 
@@ -52,7 +52,7 @@ pub(super) struct Lines<R> {
     limit: u64,
     /// The limit for the decoded size of a line.
     decoded_limit: u64,
-    /// Bytes of the last line after decoding.
+    /// The number of bytes in the last line after decoding.
     decoded: u64,
     /// The number of bytes read so far, which is where the next line begins.
     pub offset: u64,
@@ -103,7 +103,7 @@ impl<R: BufRead> Lines<R> {
         self
     }
 
-    /// Sets how many fields records of several lines must have from here on.
+    /// Sets the number of fields that later records of several lines must have.
     pub fn expect_fields(&mut self, expected: usize) {
         if let Some(records) = &mut self.records {
             records.expected = Some(expected);
@@ -116,8 +116,8 @@ impl<R: BufRead> Lines<R> {
         self
     }
 
-    /// Allows only one thread of the process to hold a long line at a time. Used for reads that do not reserve memory. The line
-    /// is held until it is released or the next one is read.
+    /// Allows only one thread of the process to hold a long line at a time, for reads that do not reserve memory. The line is held until it
+    /// is released or the next line is read.
     pub fn taking_turns(mut self) -> Lines<R> {
         self.takes_turns = true;
         self
@@ -133,7 +133,7 @@ impl<R: BufRead> Lines<R> {
         &mut self.reader
     }
 
-    /// Returns the next line that is not blank, and the byte at which it begins; `None` at the end.
+    /// Returns the next line that is not blank, and the offset at which it begins; `None` at the end.
     pub fn next(&mut self) -> io::Result<Option<(u64, Line<'_>)>> {
         let Some(start) = self.row(self.limit, |_| Ok(()))? else { return Ok(None) };
         let is_long = self.length > self.limit || self.decoded > self.decoded_limit;
@@ -155,7 +155,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Skips the next line that is not blank, of any length. Returns the byte at which it begins; `None` at the end.
+    /// Skips the next line that is not blank, whatever its length. Returns the offset at which it begins; `None` at the end.
     pub fn step(&mut self) -> io::Result<Option<u64>> {
         self.row(0, |_| Ok(()))
     }
@@ -165,8 +165,8 @@ impl<R: BufRead> Lines<R> {
         self.row(0, each)
     }
 
-    /// Reads the next line that is not blank and holds at most `hold` bytes of it. Returns where it begins. Only this function
-    /// decides what is a row, so all reads count rows in the same way.
+    /// Reads the next line that is not blank and holds at most `hold` bytes of it. Returns where it begins. Only this function decides
+    /// which lines are rows, so all reads count rows in the same way.
     fn row(&mut self, hold: u64, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
         self.let_go();
         (self.is_cut, self.has_open_quote) = (false, false);
@@ -180,8 +180,8 @@ impl<R: BufRead> Lines<R> {
             self.length = 0;
             let mut line = std::mem::take(&mut self.line);
             line.clear();
-            // Decodes while reading, so that a line is not held in two encodings. A guessed encoding may be wrong for this
-            // line, which is known only at its end.
+            // Decodes while reading, so that a line is not held in two encodings. A guessed encoding may be wrong for this line, but that
+            // is known only at the end of the line.
             let encoding = self.encoding.filter(|_| hold > 0);
             let decoder = encoding.filter(|lines| !lines.guessed);
             let decoder = decoder.map(|lines| lines.encoding.new_decoder_without_bom_handling());
@@ -282,7 +282,7 @@ impl<R: BufRead> Lines<R> {
                     return Ok(seen);
                 }
                 self.has_open_quote = true;
-                // A record that begins at a later line may have another number of fields.
+                // A record that begins at a later line may have a different number of fields.
                 if quotes.is_inside() {
                     records.hopeless = u64::MAX;
                 }
@@ -298,9 +298,9 @@ struct Records {
     dialect: Dialect,
     expected: Option<usize>,
     longest: u64,
-    /// A lookup from an earlier line has shown that no quote that is open at the end of a line before this byte is properly closed.
-    /// Two lookups that are inside quotes at the same line break reach the same end: text after a closing quote, or the end of the
-    /// file. This saves repeated lookups and does not change the result.
+    /// A lookup from an earlier line has shown that a quote that is open at any line end before this byte is never properly closed. Two
+    /// lookups that are inside quotes at the same line break reach the same end: text after a closing quote, or the end of the file. This
+    /// saves repeated lookups and does not change the result.
     hopeless: u64,
 }
 
@@ -310,11 +310,11 @@ impl Records {
     }
 }
 
-/// Bytes that were read ahead and are not used yet.
+/// Bytes that were read ahead, not all of which have been used yet.
 #[derive(Debug, Default)]
 struct Ahead {
     bytes: Vec<u8>,
-    /// The number of these bytes that were used.
+    /// The number of bytes already used.
     at: usize,
 }
 
@@ -407,7 +407,7 @@ impl Held<'_> {
 
 /// Determines part by part whether a line is blank. Windows editors mark UTF-8 with a byte order mark; it is not part of the first line.
 struct Blank {
-    /// Bytes of the byte order mark matched so far.
+    /// The number of bytes of the byte order mark matched so far.
     marked: usize,
     may_be_marked: bool,
     is_blank: bool,
@@ -472,7 +472,7 @@ mod tests {
     #[test]
     fn a_line_over_the_limit_is_counted_and_stepped_over() {
         assert_eq!(all(b"abcdefgh\nxy\n", 5), [(0, Err(8)), (9, Ok("xy".to_owned()))]);
-        // Exactly at the limit, with and without a line break.
+        // Tests lines of exactly the maximum length, with and without a line break.
         assert_eq!(all(b"abcd\nabcde", 5), [(0, Ok("abcd".to_owned())), (5, Ok("abcde".to_owned()))]);
     }
 

@@ -17,20 +17,20 @@ use serde::{Deserialize, Serialize};
 use super::work_files::LOCK;
 use dupsift_core::safe_fs::private;
 
-/// How often to retry a lock held by another process, which may only be checking it.
+/// The number of times to retry a lock held by another process, which may only be checking it.
 const ATTEMPTS: usize = 20;
 /// The time between retries.
 const A_MOMENT: Duration = Duration::from_millis(10);
 /// The maximum size of a lock file. An unrelated file with this name may be larger.
 const MOST_BYTES: u64 = 1 << 16;
 
-/// Identifies the process that holds the lock, or held it last, as written in the file.
+/// Identifies the process that holds the lock or held it last, as written in the lock file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub(super) struct Owner {
     process: u32,
     host: String,
-    /// The folder of the owner's temporary files, if it is elsewhere.
+    /// The folder of the owner's temporary files, if it differs from the locked folder.
     pub work: Option<PathBuf>,
 }
 
@@ -38,7 +38,7 @@ impl Owner {
     /// Describes this process.
     pub(super) fn here(work: Option<&Path>) -> Owner {
         let host = sysinfo::System::host_name().unwrap_or_default();
-        // A path that is not UTF-8 cannot be stored as text. A later run finds its folder only if it gets the same --work.
+        // A path that is not UTF-8 cannot be stored as text, so a later run finds the folder only if it gets the same --work.
         let work = work.filter(|work| work.to_str().is_some()).map(Path::to_path_buf);
         Owner { process: std::process::id(), host, work }
     }
@@ -76,9 +76,9 @@ pub(super) struct Lock {
     file: File,
     /// Whether the file system supports locks.
     pub known: bool,
-    /// Whether the folder was created for it.
+    /// Whether the folder was created for this lock.
     pub made: bool,
-    /// The previous content of the file.
+    /// The previous content of the lock file.
     pub before: Owner,
 }
 
@@ -86,9 +86,9 @@ pub(super) struct Lock {
 #[derive(Debug)]
 pub(super) enum Asked {
     Mine(Lock),
-    /// A living process holds it.
+    /// A living process holds the lock.
     Theirs(Owner),
-    /// Other users can access the folder; the text states how.
+    /// Other users can access the folder; the text states in which way.
     Refused(String),
 }
 
@@ -135,8 +135,8 @@ impl Lock {
         Ok(Asked::Theirs(last))
     }
 
-    /// Returns the process that currently holds the lock of a folder. If `probes` is set, briefly creates a folder in it to check
-    /// whether the file system enforces permissions. Otherwise, returns `None` for folders on a file system that does not.
+    /// Returns the process that currently holds the lock of a folder. If `probes` is set, briefly creates a folder in it to check whether
+    /// the file system enforces permissions. Otherwise, returns `None` for folders on a file system that does not enforce them.
     pub(super) fn holder(folder: &Path, probes: bool) -> Option<Owner> {
         if probes {
             private::refusal(folder).ok()?;
@@ -181,7 +181,7 @@ pub enum Locking {
 /// Interprets the result of a lock request. On a file system without locks, no process holds one.
 ///
 /// # Errors
-/// Returns any other error.
+/// Returns any error that does not say who holds the lock.
 pub fn locking(answer: std::result::Result<(), TryLockError>) -> io::Result<Locking> {
     match answer {
         Ok(()) => Ok(Locking::Taken),
@@ -198,7 +198,7 @@ pub fn locking(answer: std::result::Result<(), TryLockError>) -> io::Result<Lock
     }
 }
 
-/// Returns whether the open file is still at the path. The file may have been removed with an earlier lock and replaced by another one.
+/// Returns whether the open file is still at the path. The file may have been removed with an earlier lock and replaced by a new file.
 pub fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(open), Ok(there)) = (file.metadata(), path.symlink_metadata()) else { return false };
     (open.dev(), open.ino()) == (there.dev(), there.ino())

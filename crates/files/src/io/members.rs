@@ -1,5 +1,5 @@
-//! Reads the bytes of a file member by member. A plain file is one member. A gzip file of a web archive usually has one per
-//! record; a Zstandard file has frames instead.
+//! Reads the bytes of a file member by member. A plain file is one member. A gzip-compressed web archive usually has one member per record;
+//! a Zstandard file has frames instead.
 //!
 //! A record that cannot be unpacked must not make the rest of the file unreadable. So every member is opened separately, at a
 //! known position; after damage, the next member is found by its first bytes. The decoders are called directly, because the
@@ -23,7 +23,7 @@ pub(super) const RECORD: &[u8] = b"WARC/";
 
 const GZ: &[u8] = &[0x1F, 0x8B, 8];
 
-/// What comes next in the file.
+/// The next part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     /// A member, which is open.
@@ -37,11 +37,11 @@ pub(super) enum Next {
 /// The reason why a member returns no more bytes although it has not ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
-    /// The file ends inside it.
+    /// The file ends inside the member.
     CutOff,
-    /// It cannot be unpacked.
+    /// The member cannot be unpacked.
     Damaged,
-    /// Its data does not match its checksum.
+    /// The data of the member does not match its checksum.
     Altered,
 }
 
@@ -59,7 +59,7 @@ pub(super) struct Members {
     /// The positions where the unread bytes of `out` begin and end.
     from: usize,
     to: usize,
-    /// Whether the codec may return more.
+    /// Whether the codec may return more bytes.
     open: bool,
     fault: Option<Fault>,
     /// Whether the position of the next member is unknown.
@@ -75,7 +75,7 @@ pub(super) struct Members {
 }
 
 impl Members {
-    /// Opens the members from a position where one begins, `from` bytes into the file.
+    /// Opens the members from position `from`, where a member begins.
     ///
     /// # Errors
     /// Returns the I/O error, or an error if a dictionary is unusable.
@@ -224,8 +224,8 @@ impl Members {
         Ok(Next::Garbage(start))
     }
 
-    /// Moves to the next member of a file whose members contain parts of one text. [`Members::rest`] reports what follows the
-    /// last one. It is garbage if nothing precedes it, or if something that begins like a member follows it.
+    /// Moves to the next member of a file whose members contain parts of one text. [`Members::rest`] reports the data after the last
+    /// member. Such data counts as garbage if no member precedes it, or if something that begins like a member follows it.
     pub fn next_whole(&mut self) -> io::Result<Next> {
         let start = self.input.at();
         if let Some(next) = self.begin()? {
@@ -243,12 +243,12 @@ impl Members {
         Ok(Next::End)
     }
 
-    /// Returns what was found after the last member; valid once the end is reached.
+    /// Returns a description of the data after the last member; valid once the end is reached.
     pub fn rest(&self) -> Option<Rest> {
         self.rest
     }
 
-    /// Opens the member at the current position. Returns `None` if there is none.
+    /// Opens the member at the current position. Returns `None` if no member begins there.
     fn begin(&mut self) -> io::Result<Option<Next>> {
         (self.from, self.to, self.open, self.fault, self.lost) = (0, 0, true, None, false);
         loop {
@@ -280,8 +280,8 @@ impl Members {
         }
     }
 
-    /// Prepares the codec for the member that begins with these bytes, and skips the header of a gzip member. Returns `false`
-    /// if the file ends inside it.
+    /// Prepares the codec for the member that begins with these bytes, and skips the header of a gzip member. Returns `false` if the file
+    /// ends inside the header.
     fn head(&mut self, bytes: &[u8]) -> io::Result<bool> {
         match &mut self.codec {
             Codec::Plain => Ok(true),

@@ -4,7 +4,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-/// Returns whether something is mounted at the folder: a disk, or another folder (a container volume).
+/// Returns whether a disk or another folder (a container volume) is mounted at the folder.
 pub(super) fn is_mount_point(folder: &Path) -> bool {
     let Ok(real) = folder.canonicalize() else { return false };
     if let Ok(mounts) = std::fs::read("/proc/self/mountinfo") {
@@ -12,7 +12,7 @@ pub(super) fn is_mount_point(folder: &Path) -> bool {
             .split(|&byte| byte == b'\n')
             .any(|line| mounted_at(line).as_deref() == Some(real.as_os_str().as_bytes()));
     }
-    // On systems without such a list, device numbers find most mounts.
+    // On systems without a list of mounts, device numbers reveal most of them.
     let disk = |path: &Path| path.metadata().ok().map(|metadata| metadata.dev());
     real.parent().is_some_and(|above| disk(above) != disk(&real))
 }

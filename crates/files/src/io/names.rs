@@ -1,4 +1,4 @@
-//! Names that identify a finished result: its marker file, and the suffix for a result that was held back.
+//! Defines the names that identify a finished result: its marker file, and the suffix for a result that was held back.
 
 use dupsift_core::error::{Error, Result};
 
@@ -8,7 +8,7 @@ pub const SUCCESS: &str = "_SUCCESS";
 pub const HELD: &str = "_HELD";
 /// The suffix of the name of a folder that was held back.
 pub(super) const HELD_ENDING: &str = ".held";
-/// The input that stands for standard input, and the label of its documents: `-#0`.
+/// The input that means standard input. It also labels the documents from there: `-#0`.
 pub const DASH: &str = "-";
 
 /// Refuses standard input if files are expected.

@@ -3,7 +3,7 @@
 /// The number of characters of a parser message to show.
 const SHOWN: usize = 120;
 
-/// Returns a message that states what the line is instead of an object.
+/// Returns a message that states what the line contains instead of an object.
 pub(super) fn said(line: &[u8]) -> String {
     let (what, way_out) = kind(line);
     format!("{what}; expected one object per line{way_out}")

@@ -1,7 +1,7 @@
 //! Recognizes folders written by dupsift: results and indexes. They are never input unless you name them.
 //!
-//! A result is recognized by `run.json` and the files next to it, an index by its file names. Both appear in the folder
-//! listing, which is read anyway; a file is opened only if the folder has a `run.json`.
+//! A result is recognized by `run.json` and the files next to it, an index by its file names. The folder listing, which is read anyway,
+//! contains these names; a file is opened only if the folder has a `run.json`.
 
 use super::names::{HELD, SUCCESS};
 use dupsift_core::safe_fs;
@@ -66,8 +66,8 @@ impl Ours {
         }
     }
 
-    /// Returns the kind of a folder; `None` if dupsift did not write it, or if it cannot be read. Lists only folders that may
-    /// be dupsift's, because others may be large.
+    /// Returns the kind of a folder; `None` if dupsift did not write the folder, or if it cannot be read. Lists only folders that may be
+    /// dupsift's, because others may be large.
     pub fn at(folder: &Path) -> Option<Ours> {
         if [RECORD, OF_CORPUS].iter().all(|record| !folder.join(record).exists())
             && !OF_INDEX.iter().any(|own| folder.join(own).exists())
@@ -133,8 +133,8 @@ fn of_record(path: &Path) -> Option<Ours> {
 pub(super) struct Owners(BTreeMap<PathBuf, Option<Ours>>);
 
 impl Owners {
-    /// Returns the dupsift folder that is or contains this real path. Ignores folders that are or contain `named`, because they
-    /// were requested.
+    /// Returns the dupsift folder that contains this real path or is at this path. Ignores folders that contain `named` or are at that
+    /// path, because they were requested.
     pub fn of(&mut self, real: &Path, named: &Path) -> Option<(PathBuf, Ours)> {
         let above = real.ancestors().take_while(|above| !named.starts_with(above));
         let found = above.filter_map(|above| Some((above.to_path_buf(), self.kind(above)?)));
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(kind(&["run.json", "deduped"], cut), Some(Ours::Result));
         let pages = Some("{\"schema_version\": 1, \"dupsift\": \"0.1.0\", \"prefix\": \"\"}");
         assert_eq!(kind(&["run.json", "pages"], pages), Some(Ours::Pages));
-        // Not dupsift's: a record alone, a record of another program, and Spark's marker file.
+        // These are not dupsift's: a record alone, a record of another program, and Spark's marker file.
         assert_eq!(kind(&["run.json", "data"], ours), None);
         assert_eq!(kind(&["run.json", "_SUCCESS"], Some("{\"run\": 5}")), None);
         assert_eq!(kind(&["run.json", "_SUCCESS"], Some("not JSON")), None);

@@ -8,8 +8,8 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The files of an output, as relative paths; `*` matches any letters, `#` matches digits. Anything else belongs to the user. If
-/// the output's record lists its files, so does any file that it does not list.
+/// The files of an output, as relative paths; `*` matches any letters, `#` matches digits. Anything else belongs to the user. If the
+/// output's record lists its files, any file that is not listed also belongs to the user.
 const OUTPUT_FILES: [&str; 34] = [
     "_HELD",
     "_SUCCESS",
@@ -40,7 +40,7 @@ const OUTPUT_FILES: [&str; 34] = [
     "run.json",
     "stats/features/part-00000.parquet",
     "stats/models/*.parquet",
-    // Written by earlier versions.
+    // These files were written by earlier versions.
     "stats/sentences/part-00000.parquet",
     "stats/stats.json",
     "stats/words/part-00000.parquet",
@@ -72,7 +72,8 @@ pub const FILES: &str = "files";
 /// The record of a corpus written from a finished run. It lists the corpus files in its folder.
 pub const APPLIED: &str = "applied.json";
 
-/// The records of results. Every finished folder has one: for a run, for the evaluation in it, or for a corpus written from a run.
+/// The records of results. Every finished folder has one of these records: for a run, for the evaluation in it, or for a corpus written
+/// from a run.
 const RECORDS: [&str; 3] = ["run.json", "evaluation.json", APPLIED];
 
 /// The prefix of temporary folders that are created by commands that read a run. Earlier versions created them in unfinished outputs.
@@ -81,7 +82,7 @@ pub const WORK: &str = ".dupsift-work-";
 /// The temporary folder of an evaluation. A killed evaluation may leave it behind.
 const WORK_OF_EVALUATION: &str = ".evaluation.dupsift-work";
 
-/// Prefixes of the hidden folders in which an evaluation is built inside its run's folder. A killed evaluation may leave one
+/// Prefixes of the hidden folders in which an evaluation is built inside its run's folder. A killed evaluation may leave such a folder
 /// behind; it counts as dupsift's.
 const HIDDEN: [&str; 2] = [".evaluation.dupsift-partial-", ".evaluation.dupsift-old-"];
 
@@ -133,8 +134,8 @@ fn foreign_entry(folder: &Path) -> Result<Option<String>> {
     Ok((!names.is_empty() && !finished).then(|| "run.json or _SUCCESS is missing".to_owned()))
 }
 
-/// Returns the first path in the folder that is not part of an output: a file with another name, a link, or a folder that an output
-/// does not have. If the output's record lists its files, this includes any file that it does not list.
+/// Returns the first path in the folder that is not part of an output: a file with any other name, a link, or a folder that does not occur
+/// in outputs. If the output's record lists its files, any unlisted file counts as well.
 pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
     foreign_below(folder, &[], &listed(folder))
 }

@@ -17,14 +17,14 @@ pub struct OwnColumn {
     pub name: String,
     /// The type if all files agree; text if they differ, and for JSON lines.
     pub data_type: DataType,
-    /// Whether files have it in different types.
+    /// Whether the column has different types in different files.
     pub mixed: bool,
 }
 
 /// The columns of all files, in order of first appearance.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OwnColumns {
-    /// Columns that can be read.
+    /// The columns that can be read.
     pub columns: Vec<OwnColumn>,
     /// Lists, structs and maps, which cannot be read.
     pub nested: Vec<String>,
@@ -54,7 +54,7 @@ pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
         of_folders.extend(file.partitions.iter().map(|(key, _)| key.as_str()).filter(lacks));
         add(&mut own, &mut places, columns, &file.label)?;
     }
-    // Folder columns come last, as in other readers. A column that every such file has itself is not a folder column.
+    // Folder columns come last, as in other readers. A column that every one of these files contains is not a folder column.
     let columns = hive::columns(files.iter().map(|file| &file.partitions)).into_iter();
     let columns = columns.filter(|(name, _)| of_folders.contains(name.as_str()));
     let columns = columns.map(|(name, data_type)| (name, Some(data_type))).collect();
@@ -108,7 +108,7 @@ impl OwnColumns {
     /// Keeps only the columns with these names or struct paths.
     ///
     /// # Errors
-    /// Returns an error for a name that no file has as a readable column.
+    /// Returns an error for a name that is not a readable column of any file.
     pub fn only(mut self, names: &[String], files: &[FoundFile]) -> Result<OwnColumns> {
         let deeper = |name: &String| {
             let known = files.iter().find_map(|file| {
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(own.clone().only(&["day".into()], &[]).expect("there").columns.len(), 1);
         let message = |name: &str| own.clone().only(&[name.into()], &[]).expect_err("not there").to_string();
         assert!(message("htm").contains("did you mean \"html\"?") && message("list").contains("nested"));
-        // A column that every file in the folder has itself is not a folder column, whatever its type.
+        // A column that every file in the folder contains is not a folder column, whatever its type.
         let inside = folder.path().join("day=2026-11-01/n=8");
         std::fs::create_dir_all(&inside).expect("a folder");
         let day: ArrayRef = Arc::new(Date32Array::from(vec![1]));

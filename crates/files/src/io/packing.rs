@@ -3,7 +3,7 @@
 /// A compression format.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Packing {
-    /// Not compressed.
+    /// No compression.
     #[default]
     Plain,
     /// gzip: `.gz`
@@ -21,7 +21,7 @@ impl Packing {
         PACKINGS.into_iter().map(|(_, ending, _)| ending)
     }
 
-    /// Returns the compression of a lowercase file name, and the name without that extension.
+    /// Returns the compression according to a lowercase file name, and the name without the extension of the compression.
     pub fn of(name: &str) -> (Packing, &str) {
         let named = |(packing, ending, _): (Packing, &str, &str)| Some((packing, name.strip_suffix(ending)?));
         PACKINGS.into_iter().find_map(named).unwrap_or((Packing::Plain, name))

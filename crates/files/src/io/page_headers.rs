@@ -1,8 +1,8 @@
 //! Reads the page headers of a column: rows, and bytes in the file and in memory.
 //!
-//! A footer describes complete column chunks. A page is unpacked as a whole and described by the header before it, a struct in
-//! Thrift's compact protocol. Only the needed numbers are read from it. Headers are untrusted input: none of their numbers is
-//! trusted beyond the bytes of the file.
+//! A footer describes complete column chunks. A page is unpacked as a whole and described by the header before it, a struct in Thrift's
+//! compact protocol. Only the needed numbers are read from it. Headers are untrusted input: their numbers are checked against the size of
+//! the file.
 
 use ::parquet::basic::{Compression, Type};
 use ::parquet::file::metadata::ColumnChunkMetaData;
@@ -14,19 +14,19 @@ use std::io::{self, BufReader, Read, Seek, SeekFrom};
 pub(super) struct Page {
     /// The number of rows; 0 for pages without data.
     pub rows: u32,
-    /// The number of values; for a dictionary page, of dictionary values.
+    /// The number of values; for a dictionary page, the number of dictionary values.
     pub values: u32,
     /// The size in memory, in bytes.
     pub unpacked: u32,
     /// The size in the file, in bytes.
     pub packed: u32,
-    /// Whether it is the chunk's dictionary.
+    /// Whether the page is the chunk's dictionary.
     pub is_dictionary: bool,
-    /// Whether its values are dictionary indexes.
+    /// Whether the values of the page are dictionary indexes.
     pub in_dictionary: bool,
 }
 
-/// The maximum number of headers read per chunk. Pages in a chunk with more would have about a kilobyte each, or be empty.
+/// The maximum number of headers read per chunk. In a chunk with more headers, pages would have about a kilobyte each or be empty.
 const MOST_PAGES: usize = 1 << 20;
 /// The maximum nesting depth of structs in a header; the format has two levels.
 const DEEPEST: usize = 8;
@@ -40,7 +40,7 @@ pub(super) fn pages(file: File, chunk: &ColumnChunkMetaData) -> Option<Vec<Page>
 /// Returns the pages of a chunk like [`pages`].
 ///
 /// # Errors
-/// Returns what is wrong with a header whose lengths are impossible, because a decoder would allocate memory for them.
+/// Returns a message about a header with impossible lengths, because a decoder would allocate memory for them.
 pub(super) fn look(file: File, chunk: &ColumnChunkMetaData) -> Result<Option<Vec<Page>>, String> {
     let most = Most::of(chunk)?;
     let mut pages = Vec::new();
@@ -98,7 +98,7 @@ impl Most {
 /// The headers of a chunk, in order.
 struct Headers {
     file: BufReader<File>,
-    /// Bytes left in the chunk.
+    /// The number of bytes left in the chunk.
     left: u64,
     /// The number of rows in the chunk, and in the pages read so far.
     rows: u64,
@@ -230,7 +230,7 @@ impl<R: Read> Compact<R> {
                 0 => self.integer()?,
                 more => field.saturating_add(more.into()),
             };
-            // Integers of 16, 32 and 64 bits.
+            // These are integers of 16, 32 and 64 bits.
             let of = if matches!(head & 15, 4 | 6) { INTEGER } else { head & 15 };
             each(self, field, of)?;
         }
@@ -238,7 +238,7 @@ impl<R: Read> Compact<R> {
 
     fn skip(&mut self, of: u8) -> io::Result<()> {
         match of {
-            // The type is the value.
+            // The type itself is the value.
             1 | 2 => Ok(()),
             3 => self.byte().map(drop),
             INTEGER => self.number().map(drop),

@@ -1,4 +1,4 @@
-//! Computes how much memory reading Parquet takes: pages, two of them at a boundary, and the dictionary if it is used.
+//! Computes how much memory reading Parquet takes: one page (two at a page boundary), and the dictionary if it is used.
 
 use super::format::Stretch;
 use super::page_headers::Page;
@@ -17,7 +17,7 @@ const TOGETHER: u64 = 8 << 20;
 pub(super) struct Column {
     name: String,
     is_text: bool,
-    /// Bytes of all pages, unpacked plus packed.
+    /// The size of all pages in bytes, unpacked plus packed.
     bytes: u64,
     /// Whether pages are unpacked into a separate buffer.
     is_packed: bool,
@@ -26,7 +26,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Creates the column of a chunk with these pages; empty if unknown.
+    /// Creates the column of a chunk with these pages, which are empty if unknown.
     pub fn new(chunk: &ColumnChunkMetaData, pages: Arc<[Page]>, is_text: bool) -> Column {
         Column {
             name: chunk.column_path().string(),
@@ -47,7 +47,7 @@ impl Column {
         if self.is_packed { page.packed.into() } else { 0 }
     }
 
-    /// Returns the data pages that contain some of the rows, with the rows of each.
+    /// Returns the data pages that contain some of the rows, each with its range of rows.
     fn within(&self, rows: Range<u64>) -> impl Iterator<Item = (Range<u64>, &Page)> {
         let data = self.pages.iter().filter(|page| page.rows > 0);
         let ranges = data.scan(0, |next, page| {
@@ -65,7 +65,7 @@ impl Column {
             return self.bytes;
         }
         let (mut most, mut in_dictionary) = (0, false);
-        // The preceding pages, and where the rows of each end.
+        // The preceding pages, and the end of each page's rows.
         let (mut before, mut bytes_before) = (VecDeque::new(), 0);
         for (rows, page) in self.within(rows) {
             let unpacked = u64::from(page.unpacked);
@@ -84,7 +84,7 @@ impl Column {
         }
     }
 
-    /// Returns the bytes of the largest page, or of all if pages are unknown. No value is larger.
+    /// Returns the size of the largest page in bytes, or of all pages together if their sizes are unknown. No value is larger.
     pub fn largest(&self) -> u64 {
         self.pages.iter().map(|page| u64::from(page.unpacked)).max().unwrap_or(self.bytes)
     }

@@ -91,7 +91,7 @@ mod tests {
         let whole = std::fs::read(&path).expect("there");
         let (source, _) = open(&[&path]).expect("opened");
         assert_eq!(source.starts_within(0, 0).len(), 30);
-        // No valid header; empty dictionary pages; empty index pages, which the library skips without help.
+        // Tests an invalid header, empty dictionary pages, and empty index pages, which the library itself skips.
         for header in [&[0xFF][..], &[0x15, 4, 0x15, 0, 0x15, 0, 0], &[0x15, 2, 0x15, 0, 0x15, 0, 0]] {
             let mut bytes = whole.clone();
             bytes[4..200_000].iter_mut().zip(header.iter().cycle()).for_each(|(byte, of_header)| *byte = *of_header);

@@ -8,8 +8,8 @@ pub(super) fn map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&
     map_and_help("columns", items, threads.min(items.len()), work, || ())
 }
 
-/// Calls `work` for every item on exactly this many threads, each of which calls `help` once no items are left. Reports the time
-/// that each thread spends on `stage`, like the stages of a run.
+/// Calls `work` for every item on exactly this many threads, each of which calls `help` when no items are left. Reports the time that each
+/// thread spends on `stage`, like the stages of a run.
 pub(super) fn map_and_help<T: Sync, R: Send>(
     stage: &str,
     items: &[T],

@@ -1,8 +1,8 @@
 //! Reads the footer of a Parquet file: the columns, the number of rows, and the parts that reads need.
 //!
-//! First, the footer is reduced to the requested columns. So a column of an unsupported type, or a deeply nested one, cannot make a
-//! file unreadable, and a footer with thousands of columns takes little memory. Files are untrusted input: their claims are checked
-//! before they are used, and panics in the decoder are caught.
+//! First, the footer is reduced to the requested columns. So a column that has an unsupported type or is deeply nested cannot make a file
+//! unreadable, and a footer with thousands of columns takes little memory. Files are untrusted input: their claims are checked before they
+//! are used, and panics in the decoder are caught.
 
 use super::format::Piece;
 use super::schema::{Columns, Shown};
@@ -112,8 +112,8 @@ pub(super) fn check_plain(file: &File, metadata: &ParquetMetaData) -> Result<(),
 
 /// Returns whether the pages of a chunk are encrypted.
 ///
-/// An encrypted chunk begins with the length of the first encrypted page header (nonce, header and tag) in 4 little-endian bytes. A
-/// plain page header begins with the bytes 0x15, kind, 0x15, which would be a length above 1 MiB.
+/// An encrypted chunk begins with the length of the first encrypted page header (nonce, header and tag) in 4 little-endian bytes. A plain
+/// page header begins with the bytes 0x15, kind, 0x15, which would mean a length above 1 MiB.
 fn is_encrypted(file: &File, chunk: &ColumnChunkMetaData) -> bool {
     const NONCE_AND_TAG: u32 = 12 + 16;
     const LONGEST: u32 = 1 << 20;
@@ -423,7 +423,7 @@ mod tests {
         let refused = turn(&file, (IN_MEMORY << 20) - 1).expect_err("no room");
         assert!(refused.contains("footer") && refused.contains("`memory`"), "{refused}");
         assert!(turn(&file_of(b"PAR1"), 0).expect("too short to tell").is_none());
-        // The same lock applies to copying: this file is invalid, but is not read before the lock is free.
+        // Copying takes the same lock: this file is invalid, but that goes unnoticed until the lock is free.
         let held = turn(&file, u64::MAX).expect("room");
         let again = file.try_clone().expect("a handle");
         let copied = std::thread::spawn(move || crate::io::copy_parquet::check(&again, &|_, _| true).map(drop));

@@ -33,7 +33,7 @@ pub(super) struct Plan<'p> {
     pub rows: u64,
     /// The rows to read, in ascending order, counted from `skip`; `None` for all rows.
     pub chosen: Option<&'p [u64]>,
-    /// The columns, in output order; those that the file lacks are left out.
+    /// The columns, in output order; columns that the file lacks are left out.
     pub names: &'p [&'p str],
     pub batch_bytes: usize,
     pub batch_rows: usize,
@@ -56,7 +56,7 @@ pub(super) fn read(
     bad: &dyn Fn(String) -> Error,
     each: &mut dyn FnMut(RecordBatch) -> Result<()>,
 ) -> Result<()> {
-    // This handle is used after damage, to find the affected column.
+    // If the file is damaged, this handle is used to find the affected column.
     let again = file.try_clone();
     let damaged = |why: String| {
         let column = again.as_ref().ok().and_then(|file| damaged_column(file, footer, plan));
@@ -171,7 +171,7 @@ fn selection(skip: u64, chosen: &[u64]) -> RowSelection {
     RowSelection::from(selectors)
 }
 
-/// Returns the first column that cannot be read alone; called only after damage.
+/// Returns the first column that cannot be read when it is read alone; called only after damage.
 fn damaged_column<'p>(file: &File, footer: &Footer, plan: &Plan<'p>) -> Option<&'p str> {
     plan.names.iter().copied().filter(|name| footer.place(name).is_some()).find(|name| {
         let Ok(file) = file.try_clone() else { return false };
@@ -217,7 +217,7 @@ impl Gathered {
     }
 }
 
-/// Returns the bytes of the values in a string column; other values are small.
+/// Returns the total size of the values in a string column in bytes; other values are small.
 fn value_bytes(column: &ArrayRef) -> usize {
     match column.data_type() {
         DataType::Utf8View => column.as_string_view().lengths().map(|length| length as usize).sum(),

@@ -62,7 +62,7 @@ pub(super) fn longest(file: &File, names: &[String], small: u64) -> Result<u64, 
     Ok(if longest > small { longest } else { 0 })
 }
 
-/// Returns the bytes of the largest row in a batch.
+/// Returns the size of the largest row in a batch, in bytes.
 fn of_batch(batch: &RecordBatch) -> u64 {
     let mut rows = vec![0u64; batch.num_rows()];
     for column in batch.columns() {

@@ -11,10 +11,10 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
-/// Suffixes that follow the output's name in these hidden names.
+/// The suffixes that follow the output's name in the hidden names.
 pub(super) const PARTIAL: &str = "dupsift-partial-";
 const OLD: &str = "dupsift-old-";
-/// The longest output name if names may have 255 bytes.
+/// The maximum length of an output's name if file names may have 255 bytes.
 const MOST_LETTERS: usize = 255 - ".".len() - ".".len() - PARTIAL.len() - 11;
 
 /// Returns the parent folder of an output, or the nearest existing ancestor.
@@ -64,7 +64,8 @@ impl Place {
         Ok(Place { parent, name: name.to_string_lossy().into_owned(), path })
     }
 
-    /// Checks that a folder can be created next to the output and renamed to the output's name. To do so, creates one and removes it.
+    /// Checks that a folder can be created next to the output and renamed to the output's name. To find out, creates such a folder and
+    /// removes it.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if an ancestor is a file or not writable, if a name is too long, or if the path is a mount point.
@@ -106,7 +107,8 @@ impl Place {
                 "a disk or volume is mounted there, and no other folder can take its place; {way_out}"
             ));
         }
-        // No other name next to it is longer. It looks like a folder left by a killed run, so it is cleaned up in the same way.
+        // No other hidden name is longer. The probe's name looks like that of a folder left by a killed run, so it is cleaned up in the
+        // same way.
         let name = format!(".{}.{PARTIAL}{:011}", self.name, std::process::id());
         let missing = self.parent.strip_prefix(there).unwrap_or(Path::new(""));
         match probe(there.join(name), missing) {
@@ -164,10 +166,10 @@ impl Place {
         Ok(())
     }
 
-    /// Removes what killed runs left next to the output, completes or undoes an interrupted replacement, and returns what it did.
-    /// The caller holds the output's lock, so no other run is active. Handles only folders, not links. A folder of another user is
-    /// never removed. A previous result that was moved aside gets its name back whoever owns it, unless every user can create such
-    /// a folder in the parent folder.
+    /// Removes the leftovers of killed runs next to the output, completes or undoes an interrupted replacement, and reports each folder
+    /// that it handled. The caller holds the output's lock, so no other run is active. Handles only folders, not links. A folder of another
+    /// user is never removed. A previous result that was moved aside gets its name back, whoever owns it, unless any user could have
+    /// created it in the parent folder.
     pub fn clear_away(&self, user: u32) -> Result<Vec<Cleared>> {
         let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
         let mut cleared = Vec::new();
@@ -239,37 +241,37 @@ pub fn may_write(folder: &Path) -> io::Result<()> {
     Ok(access(folder, Access::WRITE_OK | Access::EXEC_OK)?)
 }
 
-/// Reports how something that a killed run left next to an output was handled.
+/// Reports how a folder that a killed run left next to an output was handled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cleared {
-    /// It was removed.
+    /// The folder was removed.
     Removed {
-        /// The path.
+        /// The path of the folder.
         path: PathBuf,
-        /// The number of files in it.
+        /// The number of files in the folder.
         files: u64,
         /// The size of these files in bytes.
         bytes: u64,
     },
     /// A previous result got its name back. A run had moved it aside and was killed before publishing its own result.
     PutBack(PathBuf),
-    /// It is kept, because it belongs to another user.
+    /// The folder is kept, because it belongs to another user.
     OfAnother {
-        /// The path.
+        /// The path of the folder.
         path: PathBuf,
-        /// The id of that user.
+        /// The id of the owner.
         user: u32,
     },
-    /// It is kept, because it contains something that dupsift did not write.
+    /// The folder is kept, because it contains something that dupsift did not write.
     Left {
-        /// The path.
+        /// The path of the folder.
         path: PathBuf,
         /// The relative path of the unknown file.
         foreign: PathBuf,
     },
 }
 
-/// Returns the number of files below a folder, and their bytes.
+/// Returns the number of files below a folder, and their total size in bytes.
 fn size_below(folder: &Path) -> (u64, u64) {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(std::result::Result::ok);
     entries.fold((0, 0), |(files, bytes), entry| match entry.metadata() {
@@ -379,7 +381,7 @@ mod tests {
         assert!(refused(&at("dangling/")).contains("a link that cannot be followed"));
     }
 
-    /// The path of the output must not go through the folder that is renamed.
+    /// The path of the output may lead through the folder that is renamed.
     #[test]
     fn a_place_behind_itself_is_replaced_as_any_other() {
         let folder = tempfile::tempdir().expect("a folder");

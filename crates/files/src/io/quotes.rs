@@ -1,14 +1,14 @@
-//! Finds where records of separated values end: at a line feed outside quotes. Follows RFC 4180 as programs implement it: a
-//! quote opens a field only at its beginning, and a doubled quote inside quotes is a literal one.
+//! Finds where records of separated values end: at a line feed outside quotes. Follows RFC 4180 as programs implement it: a quote opens a
+//! quoted field only at the beginning of the field, and a doubled quote inside quotes is a literal quote.
 //!
-//! A closing quote ends its field: only a delimiter or a line break may follow. A record that continues otherwise is broken and
-//! ends with its line, so that no other row is lost. A quote opened by mistake is detected only at the next quote, perhaps many
-//! lines later. What looked like one record of several lines is then read again from its second line on. The same applies to a
-//! record of several lines with the wrong number of fields, without a closing quote, or too long for a row.
+//! A closing quote ends its field: only a delimiter or a line break may follow. A record that continues in any other way is broken and ends
+//! with its line, so that no other row is lost. A quote opened by mistake is detected only at the next quote, perhaps many lines later.
+//! What looked like one record of several lines is then read again from its second line on. The same applies to a record of several lines
+//! with the wrong number of fields, without a closing quote, or too long for a row.
 //!
-//! The crate csv-core does not distinguish an empty field from an empty quoted text, accepts text after a closing quote, and ends
-//! an open quote at the end of the file. These cases must give a null, a rejected row and a second attempt, so this module splits
-//! the records itself.
+//! The crate csv-core does not distinguish an empty field from an empty quoted text, accepts text after a closing quote, and ends an open
+//! quote at the end of the file. In this program, these cases must give a null, a rejected row and a second attempt, respectively, so this
+//! module splits the records itself.
 
 use dupsift_core::error::{Error, Result};
 use std::borrow::Cow;
@@ -27,7 +27,7 @@ pub enum Quoting {
 }
 
 impl Quoting {
-    /// The values, each with its description.
+    /// All values with their descriptions.
     pub const ALL: &'static [(&'static str, &'static str)] = &[
         ("double", "Fields can be quoted, and a quote inside is doubled"),
         ("none", "Quotes have no meaning, and every line is a record"),
@@ -104,22 +104,22 @@ pub(super) struct Quotes {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
-    /// After this many bytes of a byte order mark.
+    /// The scan is after this many bytes of a byte order mark.
     Mark(usize),
-    /// Before the first byte of a field.
+    /// The scan is before the first byte of a field.
     Start,
-    /// In a field without quotes.
+    /// The scan is in a field without quotes.
     Bare,
     Quoted,
-    /// After a quote inside quotes: the closing one, or the first of two.
+    /// The scan is after a quote inside quotes: the closing quote, or the first of two.
     Quote,
-    /// After a closing quote and a carriage return.
+    /// The scan is after a closing quote and a carriage return.
     Return,
-    /// After text that follows a closing quote, or without quoting: only a line break counts.
+    /// The scan is after text that follows a closing quote, or quoting is off: only a line break counts.
     Line,
 }
 
-/// What a scan found in a record, and its byte position.
+/// A finding of a scan in a record, with its byte position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// The line feed that ends the record.
@@ -232,12 +232,12 @@ impl Quotes {
 pub(super) enum Field<'l> {
     /// The field without quotes.
     Bare(&'l str),
-    /// The text between its quotes, with doubled quotes kept.
+    /// The text between the quotes, with doubled quotes kept.
     Quoted(&'l str),
 }
 
 impl<'l> Field<'l> {
-    /// Returns its text; `None` if the field is empty and unquoted.
+    /// Returns the text of the field; `None` if the field is empty and unquoted.
     pub fn text(self) -> Option<Cow<'l, str>> {
         match self {
             Field::Bare("") => None,
@@ -246,7 +246,7 @@ impl<'l> Field<'l> {
         }
     }
 
-    /// Returns its approximate size in bytes.
+    /// Returns the approximate size of the field in bytes.
     pub fn bytes(self) -> usize {
         let (Field::Bare(text) | Field::Quoted(text)) = self;
         text.len()
@@ -256,7 +256,7 @@ impl<'l> Field<'l> {
 /// Calls `each` with the fields of a record, in order.
 ///
 /// # Errors
-/// Returns why it is not a valid record.
+/// Returns why the record is not valid.
 pub(super) fn fields<'l>(
     record: &'l str,
     dialect: Dialect,
@@ -369,7 +369,7 @@ mod tests {
         assert_eq!(of(b"\"a\nb\",c\nd\n"), [Inside(2), End(7), End(9)]);
         assert_eq!(of(b"a\"b\nc\n"), [End(3), End(5)]);
         assert_eq!(of(b"\"a\"\"\n\"\r\nc\n"), [Inside(4), End(7), End(9)]);
-        // Text after a closing quote: a single-line record ends with it; a multi-line record is invalid.
+        // Text after a closing quote ends a single-line record with its line, and makes a multi-line record invalid.
         assert_eq!(of(b"\"a\"b,\"c\nd\n"), [End(7), End(9)]);
         assert_eq!(of(b"\"a\nb\"c\n"), [Inside(2), Broken(5)]);
         assert_eq!(of(b"\"a\nb\"\r \n"), [Inside(2), Broken(6)]);

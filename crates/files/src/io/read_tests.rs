@@ -1,4 +1,4 @@
-//! Tests that data is read as it was written: every type of text and id, every format, every way of splitting and choosing.
+//! Tests that data is read as it was written: every type of text and id, every format, and every way of splitting files and choosing rows.
 
 use super::testkit::{batch, columns, open, read, whole, write_parquet};
 use super::want::{RowFilter, Want};
@@ -177,7 +177,7 @@ fn a_long_value_of_a_dictionary_counts_in_each_row() {
             .expect("read");
     }
     assert_eq!(count, 400);
-    // The target size, plus one step of rows.
+    // The limit is the target size plus one step of rows.
     assert!(largest > LONG && largest <= 20 * LONG, "{largest} bytes in a batch");
 }
 

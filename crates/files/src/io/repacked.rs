@@ -14,9 +14,9 @@ pub(super) struct Block {
     pub start: u64,
     /// The position in the temporary file where the block begins.
     pub at: u64,
-    /// The size in the temporary file, in bytes.
+    /// The size of the block in the temporary file, in bytes.
     pub packed: u32,
-    /// The unpacked size, in bytes.
+    /// The unpacked size of the block, in bytes.
     pub bytes: u32,
 }
 
@@ -71,7 +71,7 @@ pub(super) fn of_work_file(error: io::Error) -> std::result::Result<io::Error, i
 pub(super) struct Blocks<'r> {
     of: &'r Repacked,
     next: usize,
-    /// Bytes to skip in the first block.
+    /// The number of bytes to skip in the first block.
     skip: usize,
     packed: Vec<u8>,
     text: Vec<u8>,

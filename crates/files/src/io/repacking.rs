@@ -19,24 +19,25 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// A block ends with the line that contains this byte; if lines are long, it ends inside one.
+/// A block ends with the line that contains this byte; a block of long lines may end inside a line.
 pub(super) const MOST_BYTES: usize = 2 << 20;
 
 /// Free disk space is checked each time this many more bytes have been written.
 const LOOK: u64 = 1 << 28;
 
-/// Returns whether a copy with this many bytes may grow. The same amount must be free, because other temporary files need space, too.
+/// Returns whether a copy that has this many bytes may grow. As many bytes again must be free, because other temporary files need space,
+/// too.
 pub(super) fn has_room(taken: u64, free: u64) -> bool {
     free >= taken
 }
 
 /// Reports whether the text of a file was repacked.
 pub(super) enum Again {
-    /// It was not repacked.
+    /// The text was not repacked.
     No,
-    /// Part of it could not be written to disk.
+    /// Part of the text could not be written to disk.
     Lost,
-    /// It was repacked.
+    /// The text was repacked.
     Whole(Repacked),
 }
 
@@ -146,7 +147,7 @@ impl Repacking {
         }
     }
 
-    /// Returns what was stored for a file; valid once all files are finished.
+    /// Returns the repacked text of a file; valid once all files are finished.
     pub(super) fn finish(&self, written: Option<Written>) -> Again {
         match written {
             None => Again::No,

@@ -17,7 +17,7 @@ fn open(path: &Path, encoding: &str, threads: usize, work: Option<&Path>) -> (So
     super::source::open(found.expect("found"), &columns(), threads, work).expect("opened")
 }
 
-/// Rows of all kinds: blank lines between them, a byte order mark before them, invalid JSON lines, and one that spans several blocks.
+/// Rows of all kinds: blank lines between them, a byte order mark before them, invalid JSON lines, and a line that spans several blocks.
 fn lines() -> String {
     let mut all = "\u{FEFF}\n".to_owned();
     for row in 0..6000u64 {

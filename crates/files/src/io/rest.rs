@@ -1,6 +1,6 @@
-//! Describes data after the last member of a compressed file: what is reported, and whether data was lost.
+//! Describes data after the last member of a compressed file, and decides whether to report it as a note or as lost data.
 
-/// Up to this many bytes after the last member may be something else, such as a signature; more means lost data.
+/// Up to this many bytes after the last member may be something else, such as a signature; more bytes mean that data was lost.
 const FEW_BYTES: u64 = 1 << 10;
 
 /// Data after the last member that is not a member.
@@ -10,11 +10,11 @@ pub(super) struct Rest {
     pub start: u64,
     pub bytes: u64,
     pub only_zeros: bool,
-    /// Whether it differs from the beginning of a member in only one byte.
+    /// Whether the data differs from the beginning of a member in only one byte.
     pub is_damaged: bool,
 }
 
-/// Describes the problem to report.
+/// Describes the data after the last member, for a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Behind {
     said: String,
@@ -36,7 +36,7 @@ impl Behind {
         }
     }
 
-    /// Returns either a note or what was lost.
+    /// Returns either a note or the lost part.
     pub fn notes(behind: Option<Behind>) -> (Vec<String>, Option<Lost>) {
         match behind {
             None => (Vec::new(), None),

@@ -1,8 +1,8 @@
 //! Writes the row groups of one Parquet file, encoding columns on several threads.
 //!
-//! Each column is encoded and compressed on its own, block after block, so its bytes do not depend on the number of threads. They
-//! equal those of the parquet crate's own writer, which encodes columns one after the other. The work runs on the threads of the
-//! caller's pool; outside a pool, the caller does all of it.
+//! Each column is encoded and compressed on its own, block after block, so its bytes do not depend on the number of threads. They equal
+//! those of the parquet crate's own writer, which encodes columns one after the other. The work runs on the threads of the caller's pool;
+//! outside a pool, the caller does all the work.
 
 use std::fs::File;
 
@@ -100,8 +100,8 @@ impl RowGroups {
     }
 }
 
-/// Returns whether this thread belongs to a pool. Otherwise the library would create a global pool on all processors, which
-/// must not be used.
+/// Returns whether this thread belongs to a pool. If not, the library would create a global pool that uses all processors, which is not
+/// allowed.
 fn in_pool() -> bool {
     rayon::current_thread_index().is_some() && rayon::current_num_threads() > 1
 }

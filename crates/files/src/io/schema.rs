@@ -11,16 +11,17 @@ use dupsift_core::shown::shortened;
 pub struct Columns {
     /// The text column.
     pub text: String,
-    /// The columns to combine into the text in files without a column of that name, in order; empty if only one column is named.
+    /// The columns to combine into the text in files without a text column of that name, in order; empty if only one column is named.
     pub several: Vec<String>,
-    /// In files without a column of that name, the columns that are combined into each text, in order. They are also in
-    /// `others`, and `text` is one of them.
+    /// In files without a text column of that name, the columns that are combined into each text, in order. `others` contains these columns
+    /// too, and `text` is one of them.
     pub parts: Vec<String>,
     /// Whether the text column contains HTML pages in any charset. Web archives contain nothing else.
     pub html: bool,
     /// The id column.
     pub id: String,
-    /// Whether the id column was named explicitly. If so, a file without it is an error; otherwise its rows are called `FILE#ROW`.
+    /// Whether the id column was named explicitly. If so, a file without the column is an error; otherwise the rows of such a file are
+    /// called `FILE#ROW`.
     pub id_required: bool,
     /// Further columns that may be requested (titles, a score for `--keep`); a file need not have them.
     pub others: Vec<String>,
@@ -50,20 +51,20 @@ impl Columns {
 /// A column of a file, or a struct field by its path: `doc.text`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
-    /// The name or path.
+    /// The name or path of the column.
     pub name: String,
     /// The type; `None` for a list or map, and for a JSON field, which has no fixed type.
     pub data_type: Option<DataType>,
     /// The type for messages; empty if there is none.
     pub(super) says: String,
-    /// Whether it contains lists that can be joined to a text, such as paragraphs or chat messages, see [`crate::tables::lists`].
+    /// Whether the column contains lists that can be joined to a text, such as paragraphs or chat messages, see [`crate::tables::lists`].
     pub(super) is_texts: bool,
 }
 
 /// Describes the columns of a file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct KnownColumns {
-    /// The columns of the file: all that were requested, and others.
+    /// The columns of the file, including all those that were requested.
     pub columns: Vec<Shown>,
     /// Requested columns that contained only lists, in formats without column types.
     pub lists: Vec<String>,
@@ -200,7 +201,7 @@ impl std::fmt::Display for Shown {
     }
 }
 
-/// Names that other programs use for orders of preference, and dupsift's equivalents.
+/// Names that other programs use for preference rules, with dupsift's equivalents.
 const ORDERS: [(&str, &str); 6] = [
     ("first", "doc asc"),
     ("last", "doc desc"),
@@ -210,7 +211,7 @@ const ORDERS: [(&str, &str); 6] = [
     ("shortest", "length asc"),
 ];
 
-/// Returns the hint from [`likely`] for an option that names a column that no file has; `None` if the option has no usual names.
+/// Returns the hint from [`likely`] for an option whose column is in no file; `None` if the option has no usual column names.
 pub(super) fn likely_of(option: &'static str, wanted: &str, there: &[Shown]) -> Option<String> {
     Some(match option {
         "text-column" => likely(wanted, option, &TEXT_NAMES, there, Shown::may_be_text),
@@ -234,13 +235,13 @@ fn likely(
 ) -> String {
     let fitting: Vec<&str> = there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();
     let same = |name: &str| fitting.iter().copied().find(|there| there.eq_ignore_ascii_case(name));
-    // A field in any struct that ends in this name.
+    // Finds a field in any struct whose path ends in this name.
     let deeper = |name: &str| {
         let last = |there: &str| there.rsplit_once('.').is_some_and(|(_, last)| last.eq_ignore_ascii_case(name));
         fitting.iter().copied().find(|there| last(there))
     };
     let same = |name: &str| same(name).or_else(|| deeper(name));
-    // A custom name that nearly matches an existing column means that column; otherwise the usual names are more likely.
+    // A custom name that nearly matches an existing column is probably a typo; otherwise one of the usual names is more likely.
     let near = || nearest(wanted, fitting.iter().copied());
     let is_own = !usual.contains(&wanted);
     same(wanted)

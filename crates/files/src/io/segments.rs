@@ -1,8 +1,8 @@
 //! Splits pieces into segments, so that a caller can limit what a read holds in memory at a time.
 //!
-//! A Parquet page is unpacked as a whole, in addition to its bytes in the file, and values read from it keep it in memory. Writers
-//! check the size of a page only every so many rows: 1,024 documents of 100 kB make a page of 100 MB. So a piece with large pages
-//! is read in segments with one such page each.
+//! A Parquet page is unpacked as a whole, so it is in memory packed and unpacked, and values read from it keep it there. Writers check the
+//! size of a page only after a certain number of rows: 1,024 documents of 100 kB make a page of 100 MB. So a piece with large pages is read
+//! in segments, each with one large page.
 
 use super::format::{Part, Stretch};
 use super::several_texts;
@@ -36,9 +36,9 @@ pub struct LargePage {
     pub path: PathBuf,
     /// The name of the column.
     pub column: String,
-    /// Same as [`Segment::bytes`].
+    /// The largest number of bytes in memory, see [`Segment::bytes`].
     pub bytes: u64,
-    /// Same as [`Segment::longest`].
+    /// The size of the longest text, see [`Segment::longest`].
     pub longest: u64,
 }
 
@@ -53,7 +53,7 @@ impl Source {
         let reading = self.reading(split, several.as_ref().unwrap_or(want), None);
         let stretches = input.format.stretches(input.reopen()?, &reading, small)?;
         if stretches.len() <= 1 {
-            // One line is held at a time, both as in the file and as decoded text, in buffers that grow by doubling. In UTF-8, a
+            // One line is held at a time, both as stored in the file and as decoded text, in buffers that grow by doubling. In UTF-8, a
             // line may be three times as long as in another encoding, and both versions are held if the encoding was guessed.
             let lines = || {
                 let times = input.coding.of_lines().map_or(4, |lines| if lines.guessed { 13 } else { 12 });
@@ -82,8 +82,8 @@ impl Source {
         Ok(segments.filter(|segment| asked(&segment.split)).collect())
     }
 
-    /// Returns the largest page that does not fit, according to `fits`, which gets the bytes held by a segment and the longest
-    /// text known to be in it. Small pieces are not inspected.
+    /// Returns the largest page that does not fit according to `fits`, which receives the number of bytes that a segment holds and the size
+    /// of its longest known text. Small pieces are not inspected.
     ///
     /// # Errors
     /// Returns the same errors as [`Source::segments`].
@@ -91,7 +91,7 @@ impl Source {
         self.beyond_in(0..self.files.len(), fits)
     }
 
-    /// Like `beyond`, for some files.
+    /// Like `beyond`, for some of the files.
     ///
     /// # Errors
     /// Returns the same errors as [`Source::segments`].

@@ -1,7 +1,7 @@
-//! Separated values: one record per row; the first one contains the column names.
+//! Reads separated values: one record per row, after a first record that contains the column names.
 //!
-//! Values in such a file have no types. Ids, texts and the columns of `--keep` are kept as written; any other value is a number if
-//! it is written like one. An empty field is a null, and a field of two quotes is an empty text.
+//! Values in such a file have no types. Ids, texts and the columns of `--keep` are kept as written; any other value is a number if it looks
+//! like one. An empty field is a null, and a field of two quotes is an empty text.
 
 use super::coding::Coding;
 use super::format::{Reading, Unusable};
@@ -24,7 +24,7 @@ pub(super) struct Names {
     /// The columns in order; empty for a file without records.
     pub all: Vec<String>,
     dialect: Dialect,
-    /// The first byte in the first line that is not UTF-8. Only requested columns need UTF-8 names.
+    /// The offset of the first byte in the first line that is not UTF-8. Only requested columns need UTF-8 names.
     not_utf8: Option<usize>,
 }
 
@@ -116,7 +116,7 @@ fn failed(error: &io::Error) -> String {
     format!("cannot be read: {error}")
 }
 
-/// Returns the records of a reader that begins at this byte of the file, of at most `limit` bytes each.
+/// Returns the records of a reader that begins at this byte of the file. Each record has at most `limit` bytes.
 pub(super) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Coding, names: &Names) -> Lines<R> {
     let lines = Lines::new(reader, offset, limit).decoded(coding.of_lines());
     lines.records(names.dialect, Some(names.all.len()), limit)
@@ -183,7 +183,7 @@ struct Places {
     fields: usize,
     text: Option<usize>,
     id: Option<usize>,
-    /// Positions of the other columns, and whether their values are kept as written.
+    /// The positions of the other columns, and whether their values are kept as written.
     others: Vec<(Option<usize>, bool)>,
 }
 
@@ -233,7 +233,7 @@ impl Places {
     }
 }
 
-/// Returns the text as written if `is_text` is set. Otherwise returns a number if formatting the number gives the same text.
+/// Returns the text as written if `is_text` is set. Otherwise, returns a number if formatting it gives the same text.
 fn value_of(field: Field<'_>, is_text: bool) -> JsonValue {
     let Some(text) = field.text() else { return JsonValue::Null };
     if !is_text {

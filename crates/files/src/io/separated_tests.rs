@@ -62,7 +62,7 @@ fn what_is_no_record_says_why() {
     let rows = rows_of(&path, b"id,text\n1,a\n2,\"b\n3,c\n\"4\",\"d\"");
     assert!(why(&rows[1]).contains("not closed properly"), "{rows:?}");
     assert_eq!([&rows[0], &rows[2], &rows[3]], [&text(0, "a", "1"), &text(2, "c", "3"), &text(3, "d", "4")]);
-    // So does text after a closing quote, even white space; other lines are used.
+    // Text after a closing quote, even white space, also invalidates its line; other lines are used.
     let rows = rows_of(&path, b"id,text\n1,\"a\" b,\"c\n2,\"b\" \n3,\"c\nd\" e\n4,\"f\ng\"\r\n");
     assert!(rows[..3].iter().all(|row| row.1.is_err()) && rows[3].1.is_err(), "{rows:?}");
     assert!(why(&rows[0]).contains("text follows a closing quote") && why(&rows[1]).contains("text follows"));
@@ -211,7 +211,7 @@ proptest::proptest! {
 fn many_stray_quotes_are_looked_up_once() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.csv");
-    // Each line opens a quote, and only the last line shows that there is one too many.
+    // Each line opens a quote, and only the last line shows that one of the quotes is never closed.
     let lines = "x\",\"y\n".repeat(200_000);
     let rows = rows_of(&path, format!("id,text\nx,\"y\n{lines}x\" z,y\n").as_bytes());
     assert_eq!((rows.len(), rows.iter().filter(|row| row.1.is_err()).count()), (200_002, 200_001));

@@ -1,9 +1,9 @@
 //! Combines several columns into one text: `--text-column title,text`.
 //!
-//! A file with a column of exactly that name is read normally. In other files, the columns are read under their own names, all by
-//! the same rules, and each batch gets a column with the combined name, which contains their values, one below the other. Numbers
-//! are written as text. The texts of a list are joined if [`Columns::lists`] contains the column. Otherwise, a list or an object
-//! makes the row unusable or, if it is a Parquet column, the file.
+//! A file with a column of exactly that name is read normally. In other files, the columns are read separately, all by the same rules, and
+//! each batch gets a column with the combined name, which contains the values one below the other. Numbers are written as text. The texts
+//! of a list are joined if [`Columns::lists`] contains the column. Otherwise, a list or an object makes the row unusable or, if it is a
+//! Parquet column, the file.
 //!
 //! ```text
 //! title     text           "title,text"
@@ -29,7 +29,7 @@ pub fn several(typed: &str) -> Vec<String> {
 }
 
 impl Columns {
-    /// Returns the same columns under their own names: the columns to combine are in `others`.
+    /// Returns the same columns as separate ones: the columns to combine are in `others`.
     pub(super) fn apart(&self) -> Columns {
         let Some(text) = self.several.last() else { return self.clone() };
         let mut others = self.others.clone();
@@ -54,7 +54,7 @@ pub(super) fn has_several(found: &FoundFile, columns: &Columns) -> std::result::
     Ok(known.columns.iter().all(|column| column.name != columns.text))
 }
 
-/// Returns what to read from a file whose texts are combined from several columns.
+/// Returns the columns and rows to read from a file whose texts are combined from several columns.
 pub(super) fn want(want: &Want, columns: &Columns) -> Want {
     let mut all = Want { text: false, ..want.clone() };
     for name in &columns.several {

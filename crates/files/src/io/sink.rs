@@ -31,8 +31,8 @@ impl Stage {
     /// Checks that the output can be created and, if requested, held back. To do so, creates a folder next to it and removes it.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if `out` exists and may not be replaced, or cannot be created, or if there is no room for a
-    /// held result next to it.
+    /// Returns [`Error::Usage`] if `out` exists and may not be replaced, or cannot be created, or if a held result cannot be placed next to
+    /// it.
     pub fn check(out: &Path, overwrite: bool, may_be_held: bool) -> Result<()> {
         Stage::check_by(out, overwrite, may_be_held, Place::can_be, true)
     }
@@ -80,7 +80,7 @@ impl Stage {
         Ok(Stage { staged, overwrite, work })
     }
 
-    /// Begins an addition to a finished output. No run can write the output in the meantime.
+    /// Begins an addition to a finished output. No run can write the output until it ends.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if a run is writing the output, or if one of these folders already exists in it; or [`Error::Io`].
@@ -175,8 +175,8 @@ impl Stage {
         self.write_listing("run.json", record, overwrite::files_below(self.path())?)
     }
 
-    /// Writes the record of a corpus from a finished run: a JSON object as text, with a list of the files. An addition to an
-    /// output also lists the files that were added before.
+    /// Writes the record of a corpus from a finished run: a JSON object as text, with a list of the files. For an addition to an output,
+    /// the record also lists the files that were added earlier.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -193,8 +193,8 @@ impl Stage {
         self.write_bytes(name, format!("{open},\n  \"{FILES}\": {list}\n}}").as_bytes())
     }
 
-    /// Syncs everything to disk and moves these folders into the finished output, each complete. The record of the corpus is
-    /// moved first, so that `overwrite` recognizes the folders whenever the process ends.
+    /// Syncs everything to disk and moves these folders into the finished output, each in one step. The record of the corpus is moved
+    /// first, so that `overwrite` recognizes the folders even if the process ends early.
     ///
     /// # Errors
     /// Returns [`Error::Io`], or [`Error::Usage`] if one of these names appeared in the meantime.
@@ -226,7 +226,7 @@ impl Stage {
             self.place().give_to(self.path())
         })?;
         self.staged.finish();
-        // The result has its name, so its checkpoints are no longer needed.
+        // The result now has its final name, so its checkpoints are no longer needed.
         self.work.goes();
         let older = self.place().held();
         if replaces_held

@@ -208,7 +208,7 @@ fn links_under_our_hidden_names_are_left_alone() {
     fs::write(mine.join("run.json"), b"user").expect("a file");
     let links = [".out.dupsift-old-5", ".out.dupsift-partial-5", ".out.held.dupsift-old-5"];
     links.iter().for_each(|name| std::os::unix::fs::symlink(&mine, at(name)).expect("a link"));
-    // An unrelated folder with such a name is not moved either.
+    // An unrelated folder with the name of a replaced result is not moved either.
     fs::create_dir(at(".out.dupsift-old-6")).expect("a folder");
     fs::write(at(".out.dupsift-old-6").join("notes"), b"user").expect("a file");
     run(&at("out"), false, "1").expect("done");
@@ -239,11 +239,11 @@ fn what_dead_runs_left_is_cleared_away_and_nothing_else() {
     let mut after: Vec<String> = before.into_iter().filter(|name| name != dead).collect();
     after.push("out".to_owned());
     assert_eq!(names(folder.path()), after);
-    // A run killed between its two renames: the previous result is restored.
+    // If a run is killed between its two renames, the previous result is restored.
     fs::rename(&out, at(".out.dupsift-old-5")).expect("renamed");
     assert!(Stage::begin(&out, false, None).is_err());
     assert_eq!(fs::read(out.join("run.json")).expect("there"), b"1");
-    // A run killed while it removed the replaced result.
+    // Simulates a run that was killed while it removed the replaced result.
     fs::create_dir_all(at(".out.dupsift-old-6/pairs")).expect("a folder");
     drop(Stage::begin(&out, true, None).expect("begun"));
     assert!(!at(".out.dupsift-old-6").exists() && at(".out.old-5").exists());

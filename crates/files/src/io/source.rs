@@ -1,7 +1,7 @@
 //! Holds the files of the corpus and their row counts, which determine the number of every document.
 //!
-//! Documents are numbered in the order of the sorted list of readable files. An unreadable file gets no numbers. So if damage is
-//! found late, the documents are renumbered without that file ([`Source::set_aside`]), and none of its rows may count anywhere.
+//! Documents are numbered in the order of the sorted list of readable files. An unreadable file gets no numbers. So if damage is found
+//! late, the documents are renumbered without the damaged file ([`Source::set_aside`]), and none of its rows may count anywhere.
 
 use super::asked::columns_of;
 use super::coding::Coding;
@@ -40,40 +40,40 @@ pub struct InputFile {
     pub format: &'static dyn Format,
     /// The compression and encoding of the file.
     pub coding: Coding,
-    /// Whether its texts are pages, see [`Documents::page`](crate::tables::Documents::page).
+    /// Whether the texts of the file are pages, see [`Documents::page`](crate::tables::Documents::page).
     pub html: bool,
-    /// The number of its first document.
+    /// The number of the first document in the file.
     pub first_doc: u64,
     /// The number of rows: the row count of a Parquet file, the lines that are not blank, or the records of a web archive that
     /// contain a page, including broken ones.
     pub rows: u64,
     /// The size on disk, in bytes.
     pub bytes: u64,
-    /// The uncompressed size of the text column in bytes, as far as the file states it; for JSON lines, of all lines; for web
-    /// archives, of the blocks of all rows.
+    /// The uncompressed size of the text column in bytes, as far as the file states it; for JSON lines, the size of all lines; for web
+    /// archives, the size of the blocks of all rows.
     pub text_bytes: u64,
     /// The kind of ids; `None` if there is no id column, or if only a complete read reveals the kind (JSON lines).
     pub id: Option<IdKind>,
     /// The reason why the id column is unusable, if the file has an unusable one.
     pub id_note: Option<String>,
-    /// The columns from [`Columns::others`] that it has.
+    /// The columns from [`Columns::others`] that the file has.
     pub others: Vec<String>,
     /// Notes about the file for the summary.
     pub notes: Vec<String>,
     /// Counts the records of a web archive that are not rows.
     pub archived: Option<Archived>,
     pub(super) lost: Option<Lost>,
-    /// The requested columns that come from its folder names, with their types; the file itself has none of them.
+    /// The requested columns that come from the names of the file's folders, with their types; the file itself has none of them.
     pub(super) partitions: Vec<Partition>,
-    /// Whether its texts are combined from several columns.
+    /// Whether the texts of the file are combined from several columns.
     pub(super) has_several: bool,
-    /// Whether its texts are joined from lists.
+    /// Whether the texts of the file are joined from lists.
     pub(super) is_joined: bool,
     pub(super) longest: u64,
     pub(super) stamp: Stamp,
     /// The coding given before the file was inspected.
     pub(super) given: Coding,
-    /// Its repacked text, if it cannot be split and was repacked.
+    /// The repacked text of the file, if it cannot be split and was repacked.
     pub(super) repacked: Option<Arc<Repacked>>,
     pub(super) unpacked: UnpackedBytes,
     pub(super) pieces: Vec<Piece>,
@@ -99,8 +99,8 @@ pub struct Source {
 /// that later reads can run in parallel.
 ///
 /// # Errors
-/// Returns [`Error::Io`] if too many files are open, or [`Error::Usage`] if no readable file has the text column or an id
-/// column that was named explicitly. Files without it are returned as [`BadInput`], like every unreadable file.
+/// Returns [`Error::Io`] if too many files are open, or [`Error::Usage`] if no readable file has the text column or an id column that was
+/// named explicitly. Files without the column are returned as [`BadInput`], like every unreadable file.
 pub fn open(
     found: impl Into<Found>,
     columns: &Columns,
@@ -169,7 +169,7 @@ pub fn open(
     ))
 }
 
-/// Describes the contents of a file, without its documents, and the columns that both the file and its folders have.
+/// Describes the contents of a file, without its documents, and lists the columns that occur both in the file and in its folder names.
 type Looked = (InputFile, Vec<String>);
 
 /// Inspects a file.
@@ -234,8 +234,8 @@ pub(super) struct Partition {
     pub data_type: DataType,
 }
 
-/// Returns the requested columns that the folder names provide and the file does not have, and the names of those that both
-/// have. A text is never taken from a folder name.
+/// Returns the requested columns that the folder names provide but the file does not contain, and the names of those that both contain. A
+/// text is never taken from a folder name.
 ///
 /// # Errors
 /// Returns why the file cannot be read.
@@ -267,7 +267,7 @@ impl InputFile {
         damaged(&self.path, why.into())
     }
 
-    /// Returns the metadata that distinguishes the opened file from another one with the same name.
+    /// Returns the metadata that distinguishes the opened file from other files with the same name.
     pub fn seen(&self) -> Stamp {
         self.stamp
     }
@@ -301,7 +301,7 @@ impl InputFile {
         if self.format.names_columns() { self.longest } else { 0 }
     }
 
-    /// Same as [`Format::longest_of`].
+    /// Returns the size of the longest row in these columns, see [`Format::longest_of`].
     ///
     /// # Errors
     /// Returns an error if the file has become unreadable.
@@ -310,14 +310,14 @@ impl InputFile {
         self.format.longest_of(self.reopen()?, self.coding, names, small).map_err(failed)
     }
 
-    /// Returns whether reads hold more than this many bytes of requested columns at a time, according to the pieces.
+    /// Returns whether reads hold more than this many bytes of requested columns at a time, according to the recorded pieces.
     pub fn holds_more(&self, bytes: u64) -> bool {
         self.pieces.iter().any(|piece| piece.held > bytes)
     }
 }
 
 impl BadInput {
-    /// Describes a file that is partly lost.
+    /// Describes a file of which part is lost.
     fn part(file: &InputFile, lost: Lost) -> BadInput {
         let (path, label) = (file.path.clone(), file.label.clone());
         BadInput { path, label, why: lost.why, bytes: lost.bytes, takes_part: true }
@@ -341,9 +341,9 @@ impl Source {
         bad
     }
 
-    /// Opens files again whose ctime changed since they were opened, but not their size and modification time. This happens if
-    /// their permissions change, for example, and their content may be the same. Returns their paths, each with what is lost from
-    /// the file, or why it is unusable.
+    /// Reopens files whose ctime has changed since they were opened while their size and modification time have not. This happens, for
+    /// example, if permissions change, and the content may be the same. Returns the path of each file, with the part that is lost or the
+    /// reason why the file is unusable.
     pub fn look_again(&mut self) -> BTreeMap<PathBuf, std::result::Result<Option<BadInput>, String>> {
         let partitions: Vec<hive::Partitions> = self.files.iter().map(|file| hive::partitions(&file.label)).collect();
         let of_folders = hive::columns(partitions.iter());

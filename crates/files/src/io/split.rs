@@ -1,7 +1,7 @@
 //! Splits a corpus into pieces of work with about the same number of text bytes.
 //!
-//! A file may have one row group of several gigabytes, or a million row groups of a kilobyte each. So a large row group is split
-//! into ranges of rows (the reader skips complete pages by their headers), and small adjacent ones are read together.
+//! A file may have a single row group of several gigabytes or a million row groups of a kilobyte each. So a large row group is split into
+//! ranges of rows (the reader skips complete pages by their headers), and small adjacent row groups are read together.
 
 use super::format::{Part, Piece, Starts};
 use super::page_starts::nearest;
@@ -12,11 +12,11 @@ use super::source::{InputFile, Source};
 pub struct Split {
     /// The index of the file in [`Source::files`].
     pub file: usize,
-    /// The number of its first document.
+    /// The number of the first document in the piece.
     pub first_doc: u64,
     /// The number of documents.
     pub rows: u64,
-    /// Approximate bytes of text.
+    /// The approximate size of the text, in bytes.
     pub text_bytes: u64,
     pub(super) part: Part,
 }
@@ -27,9 +27,9 @@ impl Source {
         self.cut(&|_| target_bytes as u64, &|_, _| Starts::default())
     }
 
-    /// Returns pieces of the size that `target` returns for the text bytes left, with row groups split between two pages; a larger
-    /// page is a piece of its own. Reads the page headers of each row group that is split into pieces of less than `large` bytes,
-    /// so use this only for few pieces, or for pieces that are a large share of the corpus.
+    /// Returns pieces of the size that `target` returns for the number of text bytes left. Row groups are split between pages; a page
+    /// larger than that size is a separate piece. Reads the page headers of each row group that is split into pieces of less than `large`
+    /// bytes, so use this only for few pieces, or for pieces that are a large share of the corpus.
     pub fn splits_between_pages(&self, target: &dyn Fn(u64) -> u64, large: u64) -> Vec<Split> {
         self.cut(target, &|at, (piece, size)| {
             if size < large { self.starts_within(at, piece) } else { Starts::default() }
@@ -135,7 +135,7 @@ mod tests {
             together(&pieces, 120, target).map(|(first, count, sum)| (first, count, sum.rows, sum.bytes)).collect()
         };
         assert_eq!(cut(&|_| 10), [(0, 3, 30, 9), (3, 1, 10, 100), (4, 2, 20, 10), (6, 1, 10, 1)]);
-        // The target is a twentieth of the bytes left: first 6, then 5. Of the last 11 bytes, none are combined.
+        // The target is a twentieth of the bytes left: first 6, then 5. None of the last 11 bytes are combined.
         assert_eq!(
             cut(&|left| left / 20),
             [(0, 2, 20, 6), (2, 1, 10, 3), (3, 1, 10, 100), (4, 1, 10, 1), (5, 1, 10, 9), (6, 1, 10, 1)]

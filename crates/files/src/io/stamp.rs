@@ -1,4 +1,4 @@
-//! Metadata that distinguishes a file from others with the same name: size, times and location on disk.
+//! Holds metadata that distinguishes a file from others with the same name: size, times and location on disk.
 
 use std::fmt;
 use std::fs::File;
@@ -7,16 +7,16 @@ use std::path::Path;
 
 /// File system metadata of a file, for comparison with later metadata.
 ///
-/// Copies that preserve times (`cp -p`, `rsync -t`, archives) have the size and modification time of another file; the ctime
-/// cannot be set, and distinguishes them.
+/// Copies that preserve times (`cp -p`, `rsync -t`, archives) have the size and modification time of another file; the ctime cannot be set,
+/// so it distinguishes the copy from that file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     pub(super) bytes: u64,
-    /// Modification time in seconds and nanoseconds.
+    /// The modification time in seconds and nanoseconds.
     modified: (i64, i64),
     /// The ctime in seconds and nanoseconds.
     changed: (i64, i64),
-    /// Device and inode.
+    /// The device and inode numbers.
     place: (u64, u64),
 }
 

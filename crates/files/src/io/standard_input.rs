@@ -12,7 +12,7 @@ use dupsift_core::safe_fs::private;
 use std::io::{self, BufWriter, Read, Write};
 use std::path::Path;
 
-/// Bytes written at a time.
+/// The number of bytes written at a time.
 const BUFFER_BYTES: usize = 256 << 10;
 
 /// The stored input, in a temporary folder that stays locked.

@@ -30,8 +30,8 @@ pub const SCHEMA_VERSION: &str = "1";
 /// Columns with few distinct values; only they benefit from a dictionary.
 const REPETITIVE: [&str; 8] = ["matched_by", "relation", "why", "algorithm", "reason", "keep_rule", "file", "input"];
 
-/// Columns of pair tables, which may have hundreds of times as many rows as there are documents. They use a lower compression
-/// level: 10% less CPU for the table, and 1% more bytes.
+/// Columns of pair tables, which may have hundreds of rows per document. They use a lower compression level, which saves 10% of the CPU
+/// time for the table and adds 1% to its size.
 const OF_PAIRS: &str = "id_a id_b similarity distance matched_by verified doc_a doc_b contained_a contained_b numbers_a numbers_b relation why next_best other_title";
 const LEVEL: i32 = 3;
 const LEVEL_OF_PAIRS: i32 = 1;
@@ -39,15 +39,16 @@ const LEVEL_OF_PAIRS: i32 = 1;
 /// Columns whose values mostly increase by small steps.
 const ASCENDING: [&str; 2] = ["doc_a", "doc_b"];
 
-/// Rows per block.
+/// The number of rows per block.
 const BLOCK_ROWS: usize = 8192;
-/// Bytes of strings and binary values after which a block ends.
+/// The number of bytes of strings and binary values after which a block ends.
 const BLOCK_BYTES: usize = 8 << 20;
-/// The same limit for a table with view columns, whose values are as long as documents; each of its pages ends with a block.
+/// The limit on the bytes of a block in a table with view columns, whose values are as long as documents; each page of such a table ends
+/// with a block.
 const VIEWS_BLOCK_BYTES: usize = 1 << 20;
-/// Rows per row group.
+/// The number of rows per row group.
 const GROUP_ROWS: usize = 1 << 18;
-/// Encoded bytes after which a row group ends; they are held in memory until then.
+/// The number of encoded bytes after which a row group ends; the bytes are held in memory until then.
 const GROUP_BYTES: usize = 16 << 20;
 
 /// Writes one Parquet file.
@@ -71,8 +72,8 @@ impl TableWriter {
         TableWriter::start(path, schema, false)
     }
 
-    /// Creates a file for values of tens of megabytes. Each value is held in memory three times instead of six. The table has no
-    /// minimum and maximum values, and uses the page version that compresses values in place.
+    /// Creates a file for values of tens of megabytes. Each value is in memory three times instead of six. The file has no minimum and
+    /// maximum values and uses the page version that compresses values in place.
     ///
     /// # Errors
     /// Returns the same errors as [`TableWriter::create`].
@@ -142,7 +143,7 @@ impl TableWriter {
                 self.pending_rows + (to - from) >= BLOCK_ROWS
                     || self.pending_bytes + lengths.bytes(from..to) >= self.block_bytes
             };
-            // The rows that still fit, plus the one that fills the block.
+            // Takes the rows that still fit, plus the row that fills the block.
             let end = first(from + 1, batch.num_rows(), full);
             let ends = full(end);
             let (rows, bytes) = (end - from, lengths.bytes(from..end));
@@ -226,7 +227,7 @@ fn properties(schema: &Schema, long_values: bool) -> WriterProperties {
     properties.build()
 }
 
-/// Returns the first number in `low..=high` for which `is` returns `true`; the last one if there is none. `is` must be monotonic.
+/// Returns the first number in `low..=high` for which `is` returns `true`, or `high` if there is none. `is` must be monotonic.
 fn first(low: usize, high: usize, is: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (low, high);
     while low < high {

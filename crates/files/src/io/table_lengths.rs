@@ -5,11 +5,11 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::DataType;
 use std::ops::Range;
 
-/// The bytes of each row's values in columns with variable-length values.
+/// The size of each row's values in columns with variable-length values, in bytes.
 pub(super) struct Lengths<'b> {
-    /// The offsets at which each row's value begins and the last one ends, for each column that has offsets.
+    /// The offset at which each row's value begins, and the end of the last value, for each column that has offsets.
     offsets: Vec<&'b [i32]>,
-    /// Total bytes of the other columns before each row, and of all rows; empty without such columns.
+    /// The total size of the other columns before each row, and the size for all rows; empty if there are no such columns.
     before: Vec<usize>,
 }
 

@@ -10,7 +10,7 @@ use dupsift_core::error::{Error, Result};
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-/// Rows per batch.
+/// The number of rows per batch.
 const BATCH_ROWS: usize = 8192;
 
 /// The batches of one Parquet file written by this program.

@@ -7,7 +7,7 @@
 //! no folder is begun and no result gets its name -> the folders are removed -> the process ends
 //! ```
 //!
-//! A result that already has its name is kept: from then on the process ends normally.
+//! A result that already has its final name is kept: from then on, the process ends normally.
 
 use std::fs;
 use std::io::{ErrorKind, Result};
@@ -19,7 +19,7 @@ use std::time::Duration;
 use dupsift_core::error;
 use dupsift_core::safe_fs::private;
 
-/// How often to retry removing a folder in which other threads still create files.
+/// The number of times to retry removing a folder in which other threads still create files.
 const ATTEMPTS: usize = 50;
 /// The time between retries.
 const A_MOMENT: Duration = Duration::from_millis(10);
@@ -43,19 +43,19 @@ fn known() -> MutexGuard<'static, Known> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A folder that is created in an unfinished one for a moment, to see the permissions of new folders. A killed run may leave it.
+/// A folder that is created briefly in an unfinished one, to determine the permissions of new folders. A killed run may leave it behind.
 pub(super) const PROBE: &str = ".mode";
 
 /// A folder that is removed with its contents when this value is dropped, and when [`end`] ends the process.
 #[derive(Debug)]
 pub struct Unfinished {
     path: PathBuf,
-    /// The permissions of the folder once it has its name; before that, other users have no access.
+    /// The permissions that the folder gets together with its final name; before that, other users have no access.
     mode: u32,
 }
 
 impl Unfinished {
-    /// Creates a folder with this name. Other users have no access to it before [`Unfinished::opens`].
+    /// Creates a folder with this name. Other users have no access to the folder before [`Unfinished::opens`].
     pub(super) fn create(path: PathBuf) -> Result<Unfinished> {
         let mut known = known();
         private::make(&path)?;
@@ -66,7 +66,7 @@ impl Unfinished {
         Ok(made)
     }
 
-    /// Returns the permissions that folders created by this process get here; creates one to check, and removes it.
+    /// Returns the permissions that new folders of this process get inside this folder. To find out, creates one and removes it.
     fn usual_mode(&self) -> Result<u32> {
         let probe = self.path.join(PROBE);
         fs::create_dir(&probe)?;
@@ -86,13 +86,13 @@ impl Unfinished {
         Ok(Unfinished { path, mode: 0o700 })
     }
 
-    /// Gives others the usual permissions of a folder created by this process; called once it is complete.
+    /// Gives other users the usual permissions for a folder created by this process; called once the folder is complete.
     pub(super) fn opens(&self) {
         self.set_mode(self.mode);
     }
 
     fn set_mode(&self, mode: u32) {
-        // A file system without permissions refuses.
+        // A file system without permissions refuses this.
         let _ = fs::set_permissions(&self.path, fs::Permissions::from_mode(mode));
     }
 
@@ -145,7 +145,7 @@ pub(super) fn unless_ending<T>(work: impl FnOnce() -> T) -> T {
     work()
 }
 
-/// Gives a result its name, which must not be interrupted. If that succeeds, [`end`] no longer has any effect.
+/// Gives a result its final name, which must not be interrupted. If that succeeds, [`end`] no longer has any effect.
 ///
 /// # Errors
 /// Returns the error from `work`.
@@ -170,8 +170,8 @@ pub fn end(last: impl FnOnce()) {
     }
 }
 
-/// Removes every unfinished folder when other code, such as an interpreter, ends the process while threads still work. After this,
-/// no folder is created and no result gets its name.
+/// Removes every unfinished folder when other code, such as an interpreter, ends the process while threads still work. Afterwards, no
+/// folder is created and no result gets its final name.
 pub fn left() {
     let known = known();
     known.folders.iter().for_each(|(folder, removal)| remove(folder, *removal));

@@ -6,10 +6,10 @@ use super::rest::Behind;
 use std::fs::File;
 use std::io::{self, BufRead, Read};
 
-/// Size of the buffer for unpacked bytes.
+/// The size of the buffer for unpacked bytes.
 const HELD_BYTES: usize = 256 << 10;
 
-/// The unpacked bytes of all members of a file, as one stream. They end where the file is damaged, see [`Unpack::damage`].
+/// The unpacked bytes of all members of a file, as one stream. The stream ends where the file is damaged, see [`Unpack::damage`].
 ///
 /// Data after the last member is left out, as in gzip(1), and reported by [`Unpack::behind`].
 pub(super) struct Unpack {
@@ -17,15 +17,15 @@ pub(super) struct Unpack {
     packing: Packing,
     inside: bool,
     ended: bool,
-    /// Bytes read so far.
+    /// The number of bytes read so far.
     bytes: u64,
-    /// Bytes of the members before the open one.
+    /// The number of bytes in the members before the open one.
     before: u64,
     damage: Option<Damage>,
 }
 
 impl Unpack {
-    /// Starts at the beginning of a file.
+    /// Starts unpacking at the beginning of a file.
     ///
     /// # Errors
     /// Returns the I/O error.
@@ -34,7 +34,7 @@ impl Unpack {
         Ok(Unpack { members, packing, inside: false, ended: false, bytes: 0, before: 0, damage: None })
     }
 
-    /// Returns what was found after the last member; valid once everything has been read.
+    /// Returns a description of the data after the last member; valid once everything has been read.
     pub fn behind(&self) -> Option<Behind> {
         self.members.rest().as_ref().map(Behind::of)
     }
@@ -77,7 +77,7 @@ impl Unpack {
 pub(super) struct Damage {
     /// The problem, as text.
     pub why: String,
-    /// The bytes before the damage that are correct.
+    /// The part before the damage that is correct.
     pub trust: Trust,
     /// The position in the file where the damage was detected.
     pub at: u64,
@@ -88,11 +88,13 @@ pub(super) struct Damage {
 /// States which of the bytes before the damage are correct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// All: the file is cut off, or there is garbage between two members.
+    /// All bytes are correct: the file is cut off, or there is garbage between two members.
     All,
-    /// The bytes before this position, where the damaged member begins, and from there to the damage, which is somewhere before the end.
+    /// The bytes before this position, where the damaged member begins, are correct, and so are those from there to the damage, which is
+    /// somewhere before the end.
     Before(u64),
-    /// The bytes before this position, where a member with a wrong checksum begins, and from there to the damage if it can be located.
+    /// The bytes before this position, where a member with a wrong checksum begins, are correct, and so are those from there to the damage
+    /// if it can be located.
     Checked(u64),
 }
 

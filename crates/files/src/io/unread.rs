@@ -8,14 +8,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// The end of a hint that names the other option for text files besides `whole-files`.
+/// The end of a hint about text files, which names the alternative to `whole-files`.
 pub(super) const LINES_HINT: &str = ", and `text-lines` each line of a .txt file";
 
-/// The maximum number of file extensions that are counted separately. If file names end in numbers, there may be any number of them.
+/// The maximum number of file extensions that are counted separately. If file names end in numbers, there may be any number of extensions.
 const MOST_ENDINGS: usize = 100;
-/// The maximum number of files that are named.
+/// The maximum number of files that are listed by name.
 const MOST_NAMED: usize = 10;
-/// The longest file extension in characters; anything longer is part of the name.
+/// The length of the longest file extension in characters; a longer suffix is part of the name.
 const LONGEST_ENDING: usize = 10;
 
 /// Files that are not read.
@@ -72,13 +72,13 @@ impl Unread {
         })
     }
 
-    /// Adds a file with a supported file extension that turned out not to have that format.
+    /// Adds a file that turned out not to have the format of its supported file extension.
     pub(super) fn add(&mut self, path: &Path, why: &str) {
         *self.by_ending.entry(ending(path)).or_default() += 1;
         self.special.push((path.display().to_string(), format!("is not read: {why}")));
     }
 
-    /// Returns whether this file is among those that are named.
+    /// Returns whether this file is among those listed by name.
     pub fn names(&self, path: &Path) -> bool {
         self.special.iter().any(|(named, _)| Path::new(named) == path)
     }
@@ -88,7 +88,7 @@ impl Unread {
         self.by_ending.is_empty()
     }
 
-    /// Returns the number of files for each extension, in lowercase with the dot; for special files, by their kind in parentheses.
+    /// Returns the number of files for each extension, in lowercase with the dot; special files are counted by their kind in parentheses.
     pub fn by_ending(&self) -> &BTreeMap<String, u64> {
         &self.by_ending
     }
@@ -154,7 +154,7 @@ fn ending(path: &Path) -> String {
     }
 }
 
-/// Returns the kind of a special file, because reading one may never end; `None` for regular files. If metadata is unavailable,
+/// Returns the kind of a special file, because reading such a file may never end; `None` for regular files. If metadata is unavailable,
 /// opening the file reports why.
 pub(super) fn special(path: &Path) -> Option<&'static str> {
     let kind = std::fs::metadata(path).ok()?.file_type();

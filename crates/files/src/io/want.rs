@@ -10,15 +10,16 @@ pub struct Want {
     pub text: bool,
     /// Whether to read the id column.
     pub id: bool,
-    /// Columns from [`Columns::others`](super::schema::Columns::others) to read; a file without one of them leaves it out.
+    /// The columns from [`Columns::others`](super::schema::Columns::others) to read; if a file lacks one of them, the batch lacks it too.
     pub others: Vec<String>,
-    /// Whether the others are returned as text if the file defines no types (JSON lines). Otherwise they have the narrowest
-    /// type that fits the values of a batch.
+    /// Whether the other columns are returned as text if the file defines no types (JSON lines). Otherwise, they have the narrowest type
+    /// that fits the values of a batch.
     pub spelled: bool,
-    /// Other columns that are always returned as text if the file defines no types, so that their values do not depend on the
-    /// rest of the batch.
+    /// Further columns that are always returned as text if the file defines no types, so that a value does not depend on the rest of the
+    /// batch.
     pub as_text: Vec<String>,
-    /// Other columns that must be plain: a list or an object in JSON lines is null, because nested Parquet columns are not read either.
+    /// Further columns that must be plain: a list or an object in JSON lines becomes null, because nested Parquet columns are not read
+    /// either.
     pub plain: Vec<String>,
     /// The rows to read; `None` for all.
     pub rows: Option<RowFilter>,
@@ -57,9 +58,9 @@ impl Default for Want {
 /// Selects documents to read.
 #[derive(Clone)]
 pub enum RowFilter {
-    /// Documents with these numbers, ascending.
+    /// The documents with these numbers, in ascending order.
     Docs(Arc<[u64]>),
-    /// Documents for which the function returns `true`.
+    /// The documents for which the function returns `true`.
     Where(Arc<dyn Fn(u64) -> bool + Send + Sync>),
 }
 

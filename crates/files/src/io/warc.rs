@@ -21,15 +21,15 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// The columns of a web archive besides its pages, all of them strings: the address without angle brackets; the time of the
-/// crawl; the media type sent by the server (for a record that is not a server response, the type in the archive); the record
-/// id as written; and the digest of the page or, if missing, of the block.
+/// The columns of a web archive besides its pages. All of them are strings: the address without angle brackets; the time of the crawl; the
+/// media type sent by the server (for a record that is not a server response, the type in the archive); the record id as written; and the
+/// digest of the page or, if there is none, the digest of the block.
 pub const COLUMNS: [&str; 5] = ["url", "date", "content_type", "record_id", "digest"];
 
 /// The number of bytes of the file between recorded start positions.
 const MARK_BYTES: u64 = 1 << 20;
 
-/// Record types that are not rows, counted separately.
+/// The types of records that are not rows; each type is counted separately.
 const OTHERS: [&str; 5] = ["warcinfo", "request", "metadata", "revisit", "continuation"];
 
 /// The result of a scan.
@@ -150,7 +150,7 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
     Ok(())
 }
 
-/// Memory that a block may leave allocated for the next one.
+/// The number of bytes that a block may leave allocated for the next one.
 const KEPT_BYTES: usize = 4 << 20;
 
 /// Rows being collected into a batch.
@@ -168,7 +168,7 @@ struct Batch<'b> {
 
 impl<'b> Batch<'b> {
     fn new(columns: &'b Columns, want: &'b Want) -> Batch<'b> {
-        // The type names the charset of the page, so it is returned with every page.
+        // The type states the charset of the page, so it is returned with every page.
         let asked = |name: &str| want.others.iter().any(|other| other == name) || (want.text && name == "content_type");
         let taken = |name: &str| (want.text && name == columns.text) || (want.id && name == columns.id);
         let others = COLUMNS.into_iter().filter(|name| asked(name) && !taken(name));

@@ -5,7 +5,7 @@
 
 use httparse::{EMPTY_HEADER, ParserConfig, Response};
 
-/// The longest header in bytes.
+/// The maximum length of a header in bytes.
 pub(super) const HEAD_BYTES: usize = 64 << 10;
 
 /// Header fields in order, with lowercase names, trimmed values, and folded lines joined by a space.

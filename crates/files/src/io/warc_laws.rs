@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::fs::File;
 use std::io::Write as _;
 
-/// A record as read: where it begins, whether a read may begin there, and its content or error.
+/// A record as read: its position, whether a read may begin there, and its content or error.
 type Come = (u64, bool, Result<(String, Vec<u8>), String>);
 
 fn file(bytes: &[u8]) -> File {
@@ -56,7 +56,7 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// Returns a frame with a checksum, as written by the program `zstd`. Without one, a changed byte may move the end of a frame
+/// Returns a frame with a checksum, as written by the program `zstd`. Without a checksum, a changed byte may move the end of a frame
 /// undetected, so that the next frame is lost, too.
 fn zst(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("memory");
@@ -99,7 +99,7 @@ fn a_cut_anywhere_leaves_what_stands_before_it() {
             let before = before.count();
             let came = lawful(&bytes[..cut], packing);
             assert_eq!(came[..before], whole[..before], "{packing:?} {cut}");
-            // The remainder of the truncated record: nothing, a broken record, or all of it except line breaks.
+            // The rest is what remains of the truncated record: nothing, a broken record, or all of the record except line breaks.
             let rest = &came[before..];
             assert!(rest.is_empty() || rest.len() == 1 && (rest[0].2.is_err() || rest[0] == whole[before]), "{rest:?}");
             let begun = cut - members[..before].iter().map(Vec::len).sum::<usize>();
@@ -126,14 +126,14 @@ fn a_changed_byte_changes_one_record_of_a_compressed_file_and_no_other() {
             assert_eq!(came[..hit], whole[..hit], "{packing:?} {at}");
             let after = whole.len() - hit - 1;
             assert!(came.len() >= hit + after, "{packing:?} {at}: {came:?}");
-            // A read may not be able to begin there if the damaged member was unpacked beyond its end.
+            // It may be impossible to begin a read there if the damaged member was unpacked beyond its end.
             let told = |all: &[Come]| all.iter().map(|told| (told.0, told.2.clone())).collect::<Vec<_>>();
             assert_eq!(told(&came[came.len() - after..]), told(&whole[hit + 1..]), "{packing:?} {at}");
         }
     }
 }
 
-/// Pieces of archives in any order: records, partial records, line breaks, wrong headers, arbitrary bytes.
+/// Generates pieces of archives in any order: records, partial records, line breaks, wrong headers, arbitrary bytes.
 fn pieces() -> impl Strategy<Value = Vec<(usize, usize, u64)>> {
     proptest::collection::vec((0usize..14, 0usize..400, any::<u64>()), 0..12)
 }
@@ -175,7 +175,7 @@ proptest! {
         for packing in [Packing::Plain, Packing::Gzip, Packing::Zstd] {
             lawful(&bytes, packing);
         }
-        // The same bytes inside a compressed member.
+        // Checks the same bytes inside a compressed member.
         lawful(&gz(&bytes), Packing::Gzip);
         lawful(&zst(&bytes), Packing::Zstd);
     }

@@ -1,7 +1,7 @@
 //! Extracts the page from a record's block: the server response without its header, dechunked and unpacked.
 //!
-//! Archives are written by many crawlers. Some store a body that is already dechunked or unpacked, with fields that state
-//! otherwise (RFC 9112 section 7.1, RFC 9110 section 8.4). So a body that does not begin as the field states is used unchanged.
+//! Archives are written by many crawlers. Some store a body that is already dechunked or unpacked, although the header fields state
+//! otherwise (RFC 9112 section 7.1, RFC 9110 section 8.4). So a body that does not begin as its header field states is used unchanged.
 
 use super::warc_head::{Fields, HEAD_BYTES};
 use crate::tables::document::{MAX_TEXT_BYTES, too_long};
@@ -14,7 +14,7 @@ pub(super) fn broken(what: &str) -> Rejection {
     Rejection::new(RejectReason::BrokenRecord, what)
 }
 
-/// A page, or why there is none, and its declared type.
+/// A page or the reason why there is none, and its declared type.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Payload<'b> {
     /// The media type with its parameters, as sent by the server or stored in the archive.
@@ -22,7 +22,7 @@ pub(super) struct Payload<'b> {
     pub page: Result<Cow<'b, [u8]>, Rejection>,
 }
 
-/// Returns the page of a block. A block that begins like a server response is one; any other block is the page itself, with the
+/// Returns the page of a block. A block that begins like a server response is treated as one; any other block is the page itself, with the
 /// type from the record's header.
 pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
     let declared = record.get("content-type");
@@ -45,8 +45,8 @@ pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
     Payload { content_type, page }
 }
 
-/// Returns whether a block with this beginning may be a page; other blocks need not be held. `begin` is the complete block, or
-/// as much of it as a header can have.
+/// Returns whether a block with this beginning may be a page; other blocks need not be held. `begin` is the complete block, or as many
+/// bytes as a header can have.
 pub(super) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
     if !begin.starts_with(b"HTTP/") {
         let declared = record.get("content-type");
@@ -146,7 +146,7 @@ fn unpacked<'b>(fields: &Fields, body: &'b [u8]) -> Result<Cow<'b, [u8]>, Reject
         .map(|name| name.trim().to_ascii_lowercase())
         .filter(|name| !matches!(name.as_str(), "" | "identity" | "none" | "utf-8"))
         .collect();
-    // The last coding named was applied last.
+    // The last coding in the list was applied last.
     for coding in codings.iter().rev() {
         let out = match coding.as_str() {
             "gzip" | "x-gzip" if !body.starts_with(&[0x1F, 0x8B]) => continue,
@@ -184,8 +184,8 @@ enum Failed {
 /// The number of unpacked bytes above which a body is measured before it is held in memory.
 const HELD_UNSEEN: u64 = 4 << 20;
 
-/// Returns everything that a decoder outputs. If the input is cut off, returns what is there, as a browser would. A long body
-/// is unpacked twice, so that an unusable one is never held: a few kilobytes may unpack to more than the longest text.
+/// Returns everything that a decoder outputs. If the input is cut off, returns the available part, as a browser would. A long body is
+/// unpacked twice, so that an unusable one is never held: a few kilobytes may unpack to more than the longest text.
 fn whole<R: Read>(decoder: impl Fn() -> io::Result<R>) -> Result<Vec<u8>, Failed> {
     let mut begun = decoder().map_err(|_| Failed::Decoder)?;
     let mut out = Vec::new();
@@ -214,7 +214,7 @@ fn is_usable<T>(read: &io::Result<T>, bytes: u64) -> bool {
     read.as_ref().err().is_none_or(|error| error.kind() == io::ErrorKind::UnexpectedEof && bytes > 0)
 }
 
-/// Returns how many bytes a reader outputs, and how it ends.
+/// Returns the number of bytes that a reader outputs, and the result at its end.
 fn counted(mut reader: impl Read) -> (u64, io::Result<()>) {
     let (mut bytes, mut buffer) = (0, vec![0; 64 << 10]);
     loop {
@@ -227,7 +227,7 @@ fn counted(mut reader: impl Read) -> (u64, io::Result<()>) {
     }
 }
 
-/// Returns the chunks combined. Data that does not parse as a chunk is used unchanged.
+/// Joins the chunks. Data that does not parse as a chunk is used unchanged.
 fn dechunked(body: &[u8]) -> Cow<'_, [u8]> {
     let mut out = Vec::new();
     let mut rest = body;

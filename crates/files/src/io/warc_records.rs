@@ -1,10 +1,9 @@
 //! Reads the records of a web archive: where each begins, its header, and its block of bytes.
 //!
-//! Follows WARC/1.1 (ISO 28500:2017) leniently: accepts LF instead of CRLF, any case in field names, folded lines, and one line
-//! break after a block instead of two. Anything that is not a record is reported as a broken one, and reading continues at the next
-//! line that begins a record, or with the next member of a compressed file. A read that starts at a record for which
-//! [`Records::is_fresh`] holds proceeds in the same way as one from the beginning, so pieces of a file have the rows that were
-//! counted.
+//! Follows WARC/1.1 (ISO 28500:2017) leniently: accepts LF instead of CRLF, any case in field names, folded lines, and one line break after
+//! a block instead of two. Anything that is not a record is reported as a broken record, and reading continues at the next line that begins
+//! a record, or with the next member of a compressed file. A read that starts at a record for which [`Records::is_fresh`] holds proceeds in
+//! the same way as one from the beginning, so the pieces of a file contain exactly the rows that were counted.
 
 use super::members::{Fault, Members, Next, RECORD};
 use super::packing::Packing;
@@ -16,11 +15,11 @@ use crate::tables::document::{MAX_TEXT_BYTES, too_long};
 use std::fs::File;
 use std::io;
 
-/// The longest block that is held, in bytes: the longest text plus a server header.
+/// The maximum size of a block that is held, in bytes: the longest text plus a server header.
 const MAX_BLOCK: u64 = (MAX_TEXT_BYTES + HEAD_BYTES) as u64;
 /// A block shorter than this does not count toward the memory of a read.
 const LONG_BLOCK: u64 = 1 << 20;
-/// The longest line that may be the first of a record.
+/// The maximum length of the first line of a record.
 const FIRST_LINE: usize = 32;
 
 const ENDS: &str = "the file ends within it";
@@ -38,7 +37,7 @@ const LENGTH: &str = "it does not have the length that its header declares";
 pub(super) enum Found {
     /// A record. Its block comes next, so [`Records::block`] must be called.
     Head(Head),
-    /// A broken record, or bytes that are not a record, with what is wrong.
+    /// A broken record, or bytes that are not a record, with the problem.
     Broken(&'static str),
 }
 
@@ -76,12 +75,12 @@ impl Records {
         Ok(Records { members, inside: false, told: false, begun: None, start: from, fresh: false, line: Vec::new() })
     }
 
-    /// Returns what follows the last member; valid once the end is reached.
+    /// Returns a description of the data after the last member; valid once the end is reached.
     pub fn rest(&self) -> Option<Rest> {
         self.members.rest()
     }
 
-    /// Returns where the last record begins: its first byte in a plain file, otherwise its member.
+    /// Returns the position of the last record in a plain file, or the position of its member in a compressed one.
     pub fn start(&self) -> u64 {
         self.start
     }
@@ -134,7 +133,7 @@ impl Records {
         }
     }
 
-    /// Returns how many bytes of the last record's block a read may have to hold; 0 if few.
+    /// Returns the number of bytes of the last record's block that a read may have to hold; 0 if it is small.
     ///
     /// # Errors
     /// Returns the I/O error.
@@ -151,7 +150,7 @@ impl Records {
         let from = self.members.position();
         let long = head.length > MAX_BLOCK;
         if self.members.is_plain() {
-            // A length is trusted only if a record ends there, and is checked before anything is held. A wrong length would
+            // A length is trusted only if the record ends at that point, which is checked before anything is held. A wrong length would
             // swallow the following records.
             if self.members.skip(head.length)? < head.length || !self.ends()? {
                 self.members.seek(from)?;
@@ -193,7 +192,7 @@ impl Records {
         Ok(if long { Err(too_long(head.length as usize)) } else { Ok(()) })
     }
 
-    /// Sets where a record begins.
+    /// Sets the position where a record begins.
     fn begin(&mut self, start: u64) {
         (self.start, self.fresh) = if self.members.is_plain() {
             (start, true)
@@ -213,7 +212,7 @@ impl Records {
             if self.line.is_empty() {
                 return Ok(Found::Broken(self.members.fault().map_or(NO_END, said)));
             }
-            // An incomplete record, followed by the next one.
+            // The record is incomplete and followed by the next one.
             if let Some(known) = version(&self.line) {
                 self.begun = Some((start, known));
                 return Ok(Found::Broken(NO_END));
@@ -241,7 +240,7 @@ impl Records {
         Ok(Found::Broken(broken))
     }
 
-    /// Skips what may be between records: line breaks, and zero padding.
+    /// Skips line breaks and zero padding between records.
     fn skip_blank(&mut self) -> io::Result<()> {
         loop {
             let there = self.members.fill()?;
@@ -290,7 +289,7 @@ impl Records {
         }
     }
 
-    /// Appends the bytes up to the end of the line to `line`, until it has this many bytes; appends nothing at the end of the member.
+    /// Appends bytes to `line`, up to the end of the line or until `line` has this many bytes; appends nothing at the end of the member.
     fn read_line(&mut self, most: usize) -> io::Result<()> {
         loop {
             let there = self.members.fill()?;
@@ -307,7 +306,7 @@ impl Records {
     }
 }
 
-/// Returns `None` if a line is not the first of a record, otherwise whether its version is supported: 0.17 to 1.1.
+/// Returns `None` if a line is not the first line of a record. Otherwise, returns whether the version is supported: 0.17 to 1.1.
 fn version(line: &[u8]) -> Option<bool> {
     let version = line.strip_prefix(RECORD)?.trim_ascii_end();
     let digits = |part: &[u8]| !part.is_empty() && part.iter().all(u8::is_ascii_digit);

@@ -212,7 +212,7 @@ fn the_type_comes_with_the_pages_and_the_ids_are_counted() {
 #[test]
 fn heads_are_read_leniently() {
     let head = "WARC/0.17\nwarc-TYPE: Response\nWARC-Target-URI: <http://x/a\n b>\nContent-length: 51\n\nHTTP/1.1 200 OK\ncontent-type: text/html\n\n<p>one</p>";
-    // One line break after the block, then none, with zeros in between.
+    // The records end with one line break after the block or with none, with zeros in between.
     let bytes = [head, "\n", head, head, "\n\n\n\r\n\0\0\0", head, "\r\n\r\n\0\0"].concat().into_bytes();
     assert_eq!(pages("a.warc", &bytes), vec![Ok("<p>one</p>".to_owned()); 4]);
     let folder = tempfile::tempdir().expect("a folder");
@@ -249,8 +249,8 @@ fn a_broken_record_keeps_its_number_and_takes_no_other_with_it() {
         for (name, bytes) in dressed(&[good("a"), what.clone().into_bytes(), good("b")]) {
             assert_eq!(pages(name, &bytes), [page("a"), broken(why), page("b")], "{name}: {what:.300}");
         }
-        // Several records in one member, as in a file compressed as a whole: seeking back is impossible, so a length that is
-        // too large swallows the next record's header.
+        // Several records are in one member, as in a file compressed as a whole: seeking back is impossible, so a length that is too large
+        // swallows the next record's header.
         let bytes = gz(&[good("a"), what.clone().into_bytes(), good("b")].concat());
         let swallowed =
             ["18446744073709551615", "1000000000000", "Length: 80"].iter().any(|length| what.contains(length));
@@ -274,7 +274,7 @@ fn a_member_that_is_damaged_takes_no_other_with_it() {
             with(&member)
         };
         let length = members[1].len();
-        // The checksum, the data, an incomplete member, the first bytes, the length at the end.
+        // Damages the checksum, the data, the completeness of a member, the first bytes, and the length at the end.
         assert_eq!(flipped(length - 3), [page("a"), unpacked.clone(), page("b")], "{name}");
         let data = flipped(length / 2);
         assert_eq!((&data[0], &data[2], data.len()), (&page("a"), &page("b"), 3), "{name}: {data:?}");
@@ -293,7 +293,7 @@ fn a_member_that_is_damaged_takes_no_other_with_it() {
         assert_eq!((&behind[..3], &behind[3..]), (&three[..], &[broken("it does not start with a record header")][..]));
         let cut = pages(name, &whole[..whole.len() - 3]);
         assert_eq!((&cut[..2], &cut[2..]), (&three[..2], &[broken("the file ends within it")][..]));
-        // Skippable frames.
+        // Tests skippable frames.
         if name.ends_with("zst") {
             assert_eq!(with(b"\x50\x2A\x4D\x18\x03\0\0\0abc"), [page("a"), page("b")]);
         }
@@ -331,7 +331,7 @@ fn what_holds_no_record_is_a_bad_file() {
     let huge = why("a.wet.zst", b"\x5D\x2A\x4D\x18\xFF\xFF\xFF\xFFabc");
     assert!(huge.contains("a dictionary of 4294967295 bytes; at most 67108864 can be used"), "{huge}");
     assert_eq!(why("a.warc", b""), "");
-    // A file that changes between opening and reading.
+    // Tests a file that changes between opening and reading.
     std::fs::write(&path, small().concat()).expect("written");
     let source = open(&path, "id");
     std::fs::write(&path, small()[..4].concat()).expect("written");
@@ -356,7 +356,7 @@ fn a_block_that_is_too_long_is_not_held() {
 #[test]
 fn pieces_of_a_large_file_have_the_rows_of_the_whole() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Incompressible texts, with some records in between that are not rows, and some that are broken.
+    // The texts are incompressible; some records in between are not rows, and some are broken.
     let records: Vec<Vec<u8>> = (0..400u64)
         .map(|n| {
             let text: String = (0..1000).map(|at| format!("{:x}", dupsift_core::hash::mix64(n * 1000 + at))).collect();

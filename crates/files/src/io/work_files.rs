@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use dupsift_core::safe_fs::private;
 
-/// The file that an active run holds locked.
+/// The file that an active run keeps locked.
 pub(super) const LOCK: &str = "lock";
 /// The file that lists a run's checkpoints.
 pub const LEDGER: &str = "ledger.json";
@@ -19,14 +19,14 @@ pub const REJECTED: &str = ".rejected.parquet";
 /// The suffixes of temporary files: checkpoints, half-written checkpoints, and files that are unlinked as soon as they are open.
 const ENDINGS: [&str; 8] = [".product", ".run", ".half", ".work", ".terms", ".index", INDEXED, REJECTED];
 
-/// Returns whether a file with this name in a temporary folder is dupsift's. No such name leads out of the folder.
+/// Returns whether a file with this name in a temporary folder is dupsift's. A name that is accepted never leads out of the folder.
 pub fn is_work_file(name: &str) -> bool {
     [LOCK, LEDGER, STANDARD_INPUT].contains(&name)
         || ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)) && is_plain(name)
 }
 
-/// Returns whether a name is allowed for a file or folder of dupsift: ASCII letters, digits, `.`, `_`, `-`, `+` and spaces, not
-/// beginning with `.`. So it is not a path, and not a special folder name.
+/// Returns whether a name is allowed for a file or folder of dupsift: ASCII letters, digits, `.`, `_`, `-`, `+` and spaces, not beginning
+/// with `.`. So the name is neither a path nor a special folder name.
 pub fn is_plain(name: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+ ".contains(&byte);
     (1..=255).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_letter)
@@ -66,7 +66,7 @@ pub(super) fn foreign(folder: &Path) -> Option<PathBuf> {
     entries.filter(|entry| !is_ours(entry)).map(|entry| entry.file_name().into()).min()
 }
 
-/// Returns the number of files in a temporary folder without the lock, and their bytes.
+/// Returns the number of files in a temporary folder, without the lock, and their total size in bytes.
 pub(super) fn holds(folder: &Path) -> (u64, u64) {
     let entries = fs::read_dir(folder).into_iter().flatten().filter_map(std::result::Result::ok);
     let sizes = entries.filter(|entry| entry.file_name() != LOCK).filter_map(|entry| entry.metadata().ok());

@@ -5,9 +5,9 @@
 //! DIR/.NAME.dupsift-work-<hash>/    the temporary files under --work DIR, by a hash of the output's path; the lock has its path
 //! ```
 //!
-//! A second run on the same output is refused at the start. The holder of the lock removes what killed runs left: unfinished output
-//! folders, and the temporary files of a run with another `--work`. The contents of its own folder are inspected first, because
-//! they may be useful ([`WorkFolder::keep_only`]). The folder is removed when this value is dropped or the process is ended, unless
+//! A second run on the same output is refused at the start. The holder of the lock removes the leftovers of killed runs: unfinished output
+//! folders, and the temporary files of a run with a different `--work`. The contents of the holder's own folder are inspected first,
+//! because they may be useful ([`WorkFolder::keep_only`]). The folder is removed when this value is dropped or the process is ended, unless
 //! its contents are to be kept ([`WorkFolder::keep`]).
 //!
 //! Only files with names that dupsift uses are removed; if a folder contains another file, both are kept. A folder that belongs
@@ -35,17 +35,18 @@ const WORK: &str = "dupsift-work";
 pub struct WorkFolder {
     place: Place,
     lock: Lock,
-    /// The folder below `--work`.
+    /// The lock on the folder below `--work`.
     moved: Option<Lock>,
     kept: AtomicBool,
     /// Leftovers of killed runs, and how they were handled.
     cleared: Vec<Cleared>,
-    /// The created parent folders of the output. Dropped last: they are removed if they are empty.
+    /// The parent folders created for the output. They are dropped last and removed if they are empty.
     _above: MadeFolders,
 }
 
 impl WorkFolder {
-    /// Locks the temporary folder of an output, creating it and its parents, and removes what killed runs left next to the output.
+    /// Locks the temporary folder of an output, creating the folder and its parents if needed, and removes the leftovers of killed runs
+    /// next to the output.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if another run is writing this output, or if the output's path is invalid; or [`Error::Io`].
@@ -86,12 +87,13 @@ impl WorkFolder {
     /// Checks that no active run is writing the output. Creates nothing unless `probes` is set, which briefly creates a folder.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if a run is writing it.
+    /// Returns [`Error::Usage`] if a run is writing the output.
     pub(super) fn check(out: &Path, place: &Place, probes: bool) -> Result<()> {
         Lock::holder(&beside(place), probes).map_or(Ok(()), |owner| Err(being_written(out, &owner)))
     }
 
-    /// Returns where an output's temporary files would be, without creating or locking anything; `None` if the path is invalid.
+    /// Returns the folder that an output's temporary files would be in, without creating or locking anything; `None` if the path is
+    /// invalid.
     pub fn would_be(out: &Path, work: Option<&Path>) -> Option<PathBuf> {
         let place = Place::of(out).ok()?;
         work.map_or_else(|| Some(beside(&place)), |work| moved_to(&place, work).ok())
@@ -106,7 +108,7 @@ impl WorkFolder {
         &self.place
     }
 
-    /// Returns the user who owns what this process creates next to the output.
+    /// Returns the user who owns the files that this process creates next to the output.
     pub(super) fn user(&self) -> Result<u32> {
         self.lock.user().map_err(Error::io("look at the lock in", self.lock.folder()))
     }
@@ -116,7 +118,7 @@ impl WorkFolder {
         self.locks().all(|lock| lock.known)
     }
 
-    /// Returns what killed runs left next to the output, and what was done with it.
+    /// Returns the leftovers of killed runs next to the output, and how they were handled.
     pub fn cleared(&self) -> &[Cleared] {
         &self.cleared
     }
@@ -157,7 +159,7 @@ impl WorkFolder {
         self.locks().for_each(|lock| unfinished::goes(lock.folder(), remove_ours));
     }
 
-    /// Returns the number of files in the folder without the lock, and their bytes.
+    /// Returns the number of files in the folder, without the lock, and their total size in bytes.
     pub fn holds(&self) -> (u64, u64) {
         holds(self.path())
     }
@@ -169,7 +171,7 @@ impl WorkFolder {
     /// Removes the temporary files of a killed run that stored them elsewhere.
     fn clear_other(&mut self, moved: Option<&Path>) -> Result<()> {
         if moved.is_some() {
-            // This run does not resume from what an earlier run left here.
+            // This run does not resume from the files that an earlier run left here.
             given_up(self.lock.folder());
             remove_files(self.lock.folder(), |name| name != LOCK)
                 .map_err(Error::io("clear the folder", self.lock.folder()))?;
@@ -200,7 +202,7 @@ impl Drop for WorkFolder {
     }
 }
 
-/// Removes what runs left of an unfinished output, and returns how it was handled.
+/// Removes the leftovers of an unfinished output, and returns how they were handled.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if an active run is writing the output, or if its path is invalid; or [`Error::Io`].
@@ -297,7 +299,7 @@ fn remove_ours(folder: &Path) -> io::Result<()> {
         return Ok(());
     }
     private::remove(&folder.join(LOCK))?;
-    // Another run may have started to use it.
+    // Another run may have started to use the folder.
     let _ = fs::remove_dir(folder);
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Tests the temporary folder: one run at a time, and what killed runs left is found wherever it is.
+//! Tests the temporary folder: one run at a time may use it, and the leftovers of killed runs are found wherever they are.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn take(out: &Path, work: Option<&Path>) -> WorkFolder {
     WorkFolder::take(out, work).expect("no other run")
 }
 
-/// Creates what a killed run leaves: the folders without the lock. Returns where the temporary files are.
+/// Creates the leftovers of a killed run: the folders without the lock. Returns where the temporary files are.
 fn killed(out: &Path, work: Option<&Path>) -> PathBuf {
     let folder = take(out, work);
     for (name, bytes) in [("a.product", "12"), ("b.run", "345"), ("b.run.half", "6"), (LEDGER, "{}")] {

@@ -9,7 +9,7 @@ pub(super) const ZST: &[u8] = &[0x28, 0xB5, 0x2F, 0xFD];
 const SKIPPABLE: u32 = 0x184D_2A50;
 /// The skippable frame at the beginning of a `.warc.zst` file that contains the dictionary for all frames.
 const DICTIONARY: u32 = 0x184D_2A5D;
-/// The longest dictionary in bytes: 64 MiB.
+/// The maximum size of a dictionary in bytes: 64 MiB.
 const MAX_DICTIONARY: u64 = 64 << 20;
 
 /// Returns the logarithm of the largest Zstandard window within this many bytes.
@@ -32,7 +32,7 @@ pub(super) fn too_large(error: &io::Error, bytes: u64) -> Option<io::Error> {
     })
 }
 
-/// Returns the length of the frame with its header, if it is skippable.
+/// Returns the length of a skippable frame including its header; `None` for any other frame.
 pub(super) fn skippable(bytes: &[u8]) -> Option<u64> {
     let &[a, b, c, d, e, f, g, h, ..] = bytes else { return None };
     let skipped = u32::from_le_bytes([a, b, c, d]) & !0xF == SKIPPABLE;

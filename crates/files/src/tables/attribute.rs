@@ -1,4 +1,4 @@
-//! The tables `attributes/FILE.parquet`: the run's result for each row of the corpus, in order.
+//! Defines the tables `attributes/FILE.parquet`: the run's result for each row of the corpus, in order.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct AttributeExtras {
     /// Whether to include the number of sources per cluster.
     pub sources: bool,
-    /// Whether to include what was cut from a document.
+    /// Whether to include how much was cut from a document.
     pub cut: bool,
 }
 
@@ -44,26 +44,26 @@ pub fn attribute_schema(id: IdType, extras: AttributeExtras) -> SchemaRef {
 pub struct AttributeRow<'r> {
     /// The document's id.
     pub id: IdRef<'r>,
-    /// Its document number.
+    /// The document's number.
     pub doc: u64,
-    /// Whether it is removed; `None` for a rejected row.
+    /// Whether the document is removed; `None` for a rejected row.
     pub removed: Option<bool>,
-    /// The id of the document kept instead of it; its own id if there is none.
+    /// The id of the document kept instead; the document's own id if there is none.
     pub kept_id: IdRef<'r>,
     /// The reason why the document is removed or rejected.
     pub reason: Option<&'r str>,
-    /// The id of its cluster's representative.
+    /// The id of the cluster's representative.
     pub cluster_id: IdRef<'r>,
-    /// The number of documents in the cluster, including itself.
+    /// The number of documents in the cluster, including this one.
     pub cluster_size: u64,
-    /// Whether it is the representative.
+    /// Whether this document is the representative.
     pub is_representative: bool,
-    /// The number of documents with exactly its text, including itself.
+    /// The number of documents with exactly the same text, including this one.
     pub copies: u64,
-    /// The number of distinct values of `--source-column` in its cluster, if requested.
+    /// The number of distinct values of `--source-column` in the cluster, if requested.
     pub sources: Option<u64>,
-    /// The share of its characters that are cut, and the number of characters left, if passages are cut; `None` for a row that
-    /// is rejected or removed in favor of another document.
+    /// If passages are cut, the share of characters cut from the document and the number of characters left; `None` for a row that is
+    /// rejected or removed in favor of another document.
     pub cut: Option<(f32, u64)>,
 }
 
@@ -128,7 +128,7 @@ impl AttributeBuilder {
         self.rows == 0
     }
 
-    /// Returns whether to call [`AttributeBuilder::finish`], because of rows or bytes.
+    /// Returns whether the builder has enough rows or bytes to call [`AttributeBuilder::finish`].
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.ids.iter().map(IdBuilder::bytes).sum::<usize>())
     }

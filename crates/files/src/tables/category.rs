@@ -1,4 +1,4 @@
-//! The table `model/` of `purify --train`: the counts for each class and each of its words.
+//! Defines the `model/` table of `purify --train`: the counts for each class and each of its words.
 
 use super::{FULL_ROWS, table};
 use arrow::array::AsArray;
@@ -12,8 +12,8 @@ use std::sync::Arc;
 /// The columns of the table.
 pub const CATEGORY_COLUMNS: [&str; 3] = ["class", "word", "count"];
 
-/// One row: a class, one of its words, and how often the word occurs there. Without a word, the count is the number of
-/// documents in the class.
+/// One row: a class, one of its words, and how often the word occurs in the class. Without a word, the count is the number of documents in
+/// the class.
 pub type CategoryRow = (String, Option<String>, u64);
 
 /// Returns the schema of the table.
@@ -58,7 +58,7 @@ impl CategoryBuilder {
     }
 }
 
-/// Returns the rows of a batch of [`CATEGORY_COLUMNS`]; `None` if a column has a different type or a count is negative.
+/// Returns the rows of a batch of [`CATEGORY_COLUMNS`]; `None` if a column has the wrong type or a count is negative.
 pub fn categories_found(batch: &RecordBatch) -> Option<Vec<CategoryRow>> {
     let class = batch.column_by_name("class")?.as_string_opt::<i32>()?;
     let word = batch.column_by_name("word")?.as_string_opt::<i32>()?;

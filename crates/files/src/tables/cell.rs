@@ -1,19 +1,19 @@
-//! Defines the text of one row, or why it has none.
+//! Defines the value of a row's text cell: a text, or the reason why there is none.
 
 use super::reason::{RejectReason, Rejection};
 
-/// The longest text, in bytes, that is processed: 128 MiB, so that positions in the normalized text always fit into 32 bits
-/// (`text::MAX_TEXT_BYTES` is the same; a test of the driver checks that).
+/// The maximum size of a text, in bytes: 128 MiB, so that positions in the normalized text always fit into 32 bits (`text::MAX_TEXT_BYTES`
+/// is the same; a test of the driver checks that).
 pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
 /// The text of one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cell<'a> {
-    /// A text.
+    /// The text of the row.
     Text(&'a str),
-    /// No text: null, or a missing field.
+    /// No text, because the field is null or missing.
     Null,
-    /// An unusable row, and why.
+    /// An unusable row, with the reason.
     Bad(Rejection),
 }
 

@@ -1,4 +1,4 @@
-//! The table `clusters/algorithm=NAME/`: one row per document in a cluster of at least two.
+//! Defines the `clusters/algorithm=NAME/` table: one row per document in a cluster of at least two documents.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -93,7 +93,7 @@ impl ClusterBuilder {
         self.rows == 0
     }
 
-    /// Returns whether to call [`ClusterBuilder::finish`], because of rows or bytes.
+    /// Returns whether the builder has enough rows or bytes to call [`ClusterBuilder::finish`].
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.id.bytes() + self.cluster_id.bytes())
     }
@@ -118,11 +118,11 @@ impl ClusterBuilder {
 pub struct Clustered {
     /// The document's number.
     pub doc: u64,
-    /// The number of documents in its cluster.
+    /// The number of documents in the cluster.
     pub size: u64,
-    /// Whether it is the representative.
+    /// Whether the document is the representative.
     pub is_representative: bool,
-    /// Same as [`ClusterRow::similarity_to_representative`].
+    /// The similarity to the representative, see [`ClusterRow::similarity_to_representative`].
     pub similarity: Option<f32>,
 }
 

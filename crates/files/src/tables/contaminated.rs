@@ -1,5 +1,5 @@
-//! The tables of `contaminated`: `contaminated/` with a row per document and item, `items/` and `suites/` with a row per item
-//! and per suite.
+//! Defines the tables of `contaminated`: `contaminated/` has a row per document and item, `items/` a row per item, and `suites/` a row per
+//! suite.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -42,7 +42,7 @@ pub fn contaminated_schema(id: IdType) -> SchemaRef {
 pub struct ContaminatedRow<'r> {
     /// The id of the document.
     pub id: IdRef<'r>,
-    /// Its document number.
+    /// The number of the document.
     pub doc: u64,
     /// The id of the item.
     pub eval_id: &'r str,
@@ -50,9 +50,9 @@ pub struct ContaminatedRow<'r> {
     pub suite: &'r str,
     /// The share of the item found in the span, from 0 to 1.
     pub score: f64,
-    /// The number of n-grams in the item, and how many of them are in the span.
+    /// The number of n-grams in the item, and the number of those that are in the span.
     pub grams: [u64; 2],
-    /// Whether the answer is next to the span; `None` if the item has none.
+    /// Whether the answer is next to the span; `None` if the item has no answer.
     pub answer_found: Option<bool>,
     /// The positions where the span begins and ends, in characters of the text.
     pub characters: [u64; 2],
@@ -111,7 +111,7 @@ impl ContaminatedBuilder {
         self.rows == 0
     }
 
-    /// Returns whether to call [`ContaminatedBuilder::finish`], because of rows or bytes.
+    /// Returns whether the builder has enough rows or bytes to call [`ContaminatedBuilder::finish`].
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.id.bytes() + self.texts.iter().map(|texts| texts.values_slice().len()).sum::<usize>())
     }
@@ -149,17 +149,17 @@ pub fn item_schema() -> SchemaRef {
 pub struct ItemRow<'r> {
     /// The id of the item.
     pub eval_id: &'r str,
-    /// The evaluation set that contains it.
+    /// The evaluation set that contains the item.
     pub suite: &'r str,
-    /// The number of its tokens.
+    /// The number of tokens in the item.
     pub tokens: u64,
     /// `found`, `not found`, `public` or `too short`.
     pub status: &'r str,
-    /// The number of documents in which its score is at least 0.8, and at least 0.5.
+    /// The number of documents in which the item's score is at least 0.8, and the number with at least 0.5.
     pub documents: [u64; 2],
     /// The highest score in any document; 0 if no document contains more than a few words of the item.
     pub score: f64,
-    /// The beginning of its text.
+    /// The beginning of the item's text.
     pub text: &'r str,
 }
 
@@ -189,7 +189,7 @@ impl ItemBuilder {
         self.rows == 0
     }
 
-    /// Returns whether to call [`ItemBuilder::finish`], because of rows or bytes.
+    /// Returns whether the builder has enough rows or bytes to call [`ItemBuilder::finish`].
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.texts.iter().map(|texts| texts.values_slice().len()).sum::<usize>())
     }

@@ -1,4 +1,4 @@
-//! A batch of documents: consecutive or chosen rows of one file, with only the requested columns decoded.
+//! Defines a batch of documents: consecutive or chosen rows of one file, with only the requested columns decoded.
 //!
 //! The text column is always a view array (Utf8View, or BinaryView for a binary column), whatever string type the file has. So a
 //! text is borrowed from the decoded page and never copied, and no 32-bit offset can overflow. A row with an unusable text keeps
@@ -68,11 +68,11 @@ enum IdColumn {
 }
 
 impl Documents {
-    /// Creates a batch of consecutive rows, starting at document `first_doc`. `text` and `id` name those columns, if they are
+    /// Creates a batch of consecutive rows, starting at document `first_doc`. `text` and `id` name the text and id columns, if they are
     /// requested and present. Their types may be strings, dictionaries of strings, or binary; ids may also be integers.
     ///
     /// # Errors
-    /// Returns an error if a column has a different type.
+    /// Returns an error if a column has any other type.
     pub fn new(first_doc: u64, rows: RecordBatch, text: Option<&str>, id: Option<&str>) -> Result<Documents> {
         let text = text.and_then(|name| rows.column_by_name(name).map(|column| (name.to_owned(), column.clone())));
         let (rows, text) = match text {
@@ -108,9 +108,9 @@ impl Documents {
         Ok(Documents { first_doc, rows, docs: None, bad, text, id, ids_seen, html: false, not_text, not_written })
     }
 
-    /// Creates a batch of consecutive rows whose string columns, listed in `strings`, were decoded as bytes and are checked
-    /// here. A text that is not UTF-8 makes its row unusable; any other such value becomes null. If `html` is set, the texts
-    /// are pages in any charset and stay bytes. `text` and `id` as in [`Documents::new`].
+    /// Creates a batch of consecutive rows whose string columns, listed in `strings`, were decoded as bytes and are checked here. A text
+    /// that is not UTF-8 makes its row unusable; any other value that is not UTF-8 becomes null. If `html` is set, the texts are pages in
+    /// any charset and stay bytes. `text` and `id` are as in [`Documents::new`].
     ///
     /// # Errors
     /// Returns the same errors as [`Documents::new`].
@@ -138,7 +138,7 @@ impl Documents {
         Ok(Documents { bad, not_text, html, ..documents })
     }
 
-    /// Creates a batch of the rows with these numbers, ascending, from separate columns; `text` and `id` as in [`Documents::new`].
+    /// Creates a batch of the rows with these numbers, ascending, from separate columns; `text` and `id` are as in [`Documents::new`].
     ///
     /// # Errors
     /// Returns the same errors as [`Documents::new`], or an error if columns differ in length.
@@ -172,7 +172,7 @@ impl Documents {
         self
     }
 
-    /// Sets which ids the file has, if the reader knows more than the id column shows (JSON mixes kinds).
+    /// Sets the kinds of ids in the file if the reader has more information than the id column (JSON mixes kinds).
     pub fn with_ids_seen(mut self, ids_seen: IdsSeen) -> Documents {
         self.ids_seen = ids_seen;
         self
@@ -202,8 +202,8 @@ impl Documents {
         }
     }
 
-    /// Replaces pages by their extracted texts. `beside` contains string columns, which replace columns of the same name; `bad`
-    /// contains unusable rows, in addition to those already unusable.
+    /// Replaces pages by their extracted texts. `beside` contains string columns, which replace columns of the same name; `bad` contains
+    /// further unusable rows.
     ///
     /// # Errors
     /// Returns an error if columns differ in length.
@@ -227,7 +227,7 @@ impl Documents {
     /// Adds a column, or replaces the one with the same name; `is_id` marks it as the id column.
     ///
     /// # Errors
-    /// Returns an error for a column of another length, or ids of an unsupported type.
+    /// Returns an error for a column of a different length, or for ids of an unsupported type.
     pub fn with_column(self, name: &str, column: ArrayRef, is_id: bool) -> Result<Documents> {
         let (rows, first_doc) = (put(self.rows, name, column)?, self.first_doc);
         if !is_id {
@@ -265,7 +265,7 @@ impl Documents {
         self.rows.column_by_name(name)
     }
 
-    /// Returns a string column other than the text, such as titles; `None` if it is missing or has another type.
+    /// Returns a string column other than the text, such as titles; `None` if the column is missing or has a different type.
     ///
     /// # Errors
     /// Returns an error if arrow cannot read the strings.
@@ -273,9 +273,9 @@ impl Documents {
         self.column(name).map_or(Ok(None), |column| Ok(strings(column)?.map(TextColumn)))
     }
 
-    /// Returns a column other than the text as text: strings, or numbers, booleans, dates and times written as text. `None` if
-    /// the column is missing or has another type. A value that cannot be written becomes null and is included in
-    /// [`Documents::lost_values`] from then on.
+    /// Returns a column other than the text as text: strings, or numbers, booleans, dates and times written as text. `None` if the column
+    /// is missing or has a different type. A value that cannot be written becomes null and is included in [`Documents::lost_values`] from
+    /// then on.
     ///
     /// # Errors
     /// Returns an error if arrow cannot read the values.
@@ -296,7 +296,8 @@ impl Documents {
         self.not_written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns, for each column, how many values other than texts are null because they are not UTF-8 or could not be written as text.
+    /// Returns, for each column other than the text, the number of values that are null because they are not UTF-8 or could not be written
+    /// as text.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = LostValues::default();
         self.not_text.iter().for_each(|(column, values)| lost.add(column, NOT_UTF8, values.len() as u64));
@@ -304,13 +305,13 @@ impl Documents {
         lost
     }
 
-    /// Excludes values of these columns that are not UTF-8 from the lost values, because their rows are rejected.
+    /// Stops counting values of these columns that are not UTF-8 as lost, because their rows are rejected.
     pub fn without_lost(mut self, columns: &[String]) -> Documents {
         self.not_text.retain(|(name, _)| !columns.contains(name));
         self
     }
 
-    /// Returns the rows in which this column, which is not the text, is null because its value is not UTF-8, with the reason.
+    /// Returns the rows in which this column (not the text column) is null because its value is not UTF-8, with the reason.
     pub fn lost_of<'d>(&'d self, column: &'d str) -> impl Iterator<Item = (usize, Rejection)> + 'd {
         let values = self.not_text.iter().filter(move |(name, _)| name == column).flat_map(|(_, values)| values);
         let why =
@@ -347,7 +348,7 @@ impl Strings {
 /// Returns the kind of ids in a column of this type; `None` if it cannot be an id column.
 pub fn id_kind(data_type: &DataType) -> Option<IdKind> {
     Some(match data_type {
-        // In some files, a column that is null everywhere has no other type.
+        // In some files, a column that is null everywhere has the null type.
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => IdKind::Text,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => IdKind::Bytes,
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 => IdKind::Int32,
@@ -410,7 +411,7 @@ fn utf8(bytes: &[u8]) -> Cell<'_> {
     }
 }
 
-/// Returns the rejection for a text whose first invalid byte is this one.
+/// Returns the rejection for a text whose first invalid byte is at this offset.
 fn not_utf8(byte: usize) -> Rejection {
     Rejection::new(RejectReason::NotUtf8, format!("byte {byte} of the text is invalid"))
 }

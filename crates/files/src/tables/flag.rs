@@ -1,4 +1,5 @@
-//! The table `flags/` of the command `stream`: one row per document, in input order, with whether its key was seen before.
+//! Defines the `flags/` table of the `stream` command: one row per document, in input order, which states whether the document's key was
+//! seen before.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -61,7 +62,7 @@ impl FlagBuilder {
         self.rows == 0
     }
 
-    /// Returns whether to call [`FlagBuilder::finish`], because of rows or bytes.
+    /// Returns whether the builder has enough rows or bytes to call [`FlagBuilder::finish`].
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.id.bytes())
     }

@@ -1,7 +1,7 @@
-//! Defines document ids as they are read and held in memory, and the type in which they are written.
+//! Defines document ids as they are read and held in memory, and the type of the output's id columns.
 //!
-//! A corpus may combine files with ids of different types. Only a complete read shows whether unsigned ids fit into Int64 and
-//! whether any id is null. So a read collects this in [`IdsSeen`], and one pure function returns the output type.
+//! A corpus may combine files with ids of different types. Only a complete read shows whether unsigned ids fit into Int64 and whether any
+//! id is null. So a read collects this information in [`IdsSeen`], and a single pure function returns the output type.
 
 use dupsift_core::hash::hash64;
 use dupsift_core::number::counted;
@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The longest id, in bytes, that is written; a longer one means that the wrong column was chosen.
+/// The maximum size of an id, in bytes; a longer one means that the wrong column was chosen.
 pub const MAX_ID_BYTES: usize = 16 << 20;
 
 /// One id, borrowed from a batch.
@@ -60,7 +60,7 @@ impl IdRef<'_> {
 }
 
 impl From<IdRef<'_>> for Id {
-    /// Converts an unsigned id above the largest Int64 into decimal text, because such a corpus is written as text anyway.
+    /// Converts an unsigned id above the largest Int64 into decimal text, because the ids of such a corpus are written as text anyway.
     fn from(id: IdRef<'_>) -> Id {
         match id {
             IdRef::Text(text) => Id::Text(text.to_owned()),
@@ -138,13 +138,13 @@ impl fmt::Display for IdKind {
 /// The ids found by a read; partial results can be merged in any order.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct IdsSeen {
-    /// The kinds that occurred.
+    /// The kinds of ids that occurred.
     pub kinds: BTreeSet<IdKind>,
     /// The largest unsigned 64-bit id.
     pub max_unsigned: u64,
-    /// Rows without an id: null, or in a file without an id column.
+    /// The number of rows whose id is null or that belong to a file without an id column.
     pub nulls: u64,
-    /// Rejected rows with an unreadable id. Only a table with a row for every input row includes them.
+    /// The number of rejected rows with an unreadable id. Only a table with a row for every input row includes them.
     #[serde(default)]
     pub unreadable: u64,
 }
@@ -158,7 +158,8 @@ impl IdsSeen {
         self.unreadable += other.unreadable;
     }
 
-    /// Returns the ids for an output with a table that has a row for every input row: rejected rows without an id need a name, too.
+    /// Returns the ids for an output that includes a table with a row for every input row. In such a table, rejected rows without an id
+    /// need a name, too.
     #[must_use]
     pub fn of_every_row(mut self) -> IdsSeen {
         self.nulls += std::mem::take(&mut self.unreadable);

@@ -1,7 +1,7 @@
-//! An id column of an output table, with the same type for the complete corpus.
+//! Builds an id column of an output table, with the same type for the complete corpus.
 //!
-//! All ids are converted to that type: numbers to decimal text, text to bytes. An id that cannot be converted (a text in an
-//! Int64 column) means that the type was determined from another corpus. It is an error, never a null.
+//! All ids are converted to that type: numbers to decimal text, text to bytes. An id that cannot be converted (a text in an Int64 column)
+//! means that the type was determined from a different corpus. This is an error; the id never becomes null.
 
 use super::id::{IdRef, IdType, MAX_ID_BYTES};
 use arrow::array::builder::{BinaryBuilder, Int32Builder, Int64Builder, StringBuilder};
@@ -90,7 +90,7 @@ impl IdBuilder {
         }
     }
 
-    /// Returns the bytes of the values since the last finish.
+    /// Returns the size in bytes of the values appended since the last finish.
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -110,7 +110,7 @@ impl IdBuilder {
 /// Builds a text or binary id column from the bytes of the ids as written. All ids are checked for UTF-8 together.
 #[derive(Debug)]
 pub struct IdBytes {
-    /// The offsets where each id begins and the last one ends.
+    /// The offset where each id begins, and the end of the last id.
     offsets: Vec<i32>,
     values: Vec<u8>,
 }
@@ -148,7 +148,7 @@ impl IdBytes {
         self.offsets.extend((1..=times).map(|time| end + (time * length) as i32));
     }
 
-    /// Returns the bytes of all ids; the caller must finish the column well before 2 GiB.
+    /// Returns the total size of all ids in bytes; the caller must finish the column well before it reaches 2 GiB.
     #[inline]
     pub fn bytes(&self) -> usize {
         self.values.len()

@@ -1,4 +1,5 @@
-//! The table `compare/pairs.parquet`: one row per judged pair, in document order, with the algorithms that found it and the verdict.
+//! Defines the table `compare/pairs.parquet`: one row per judged pair, in document order, with the algorithms that found the pair and the
+//! verdict.
 
 use super::{is_full, table};
 use arrow::array::RecordBatch;
@@ -41,7 +42,7 @@ impl JudgedBuilder {
         self.rows += 1;
     }
 
-    /// Returns whether to call [`JudgedBuilder::finish`], because of rows or bytes.
+    /// Returns whether the builder has enough rows or bytes to call [`JudgedBuilder::finish`].
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.found_by.values_slice().len())
     }

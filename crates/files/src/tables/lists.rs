@@ -1,5 +1,5 @@
-//! Combines the texts of lists, such as paragraphs (`list<string>`) and chat messages (`list<struct<role, content>>`). Joins them
-//! by line feeds, or writes them as a JSON array of strings if they are needed one by one.
+//! Combines the texts of lists, such as paragraphs (`list<string>`) and chat messages (`list<struct<role, content>>`). Joins the texts by
+//! line feeds, or writes them as a JSON array of strings if they are needed separately.
 //!
 //! ```text
 //! ["One.", null, "Two."]                                         One.\nTwo.

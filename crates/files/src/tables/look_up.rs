@@ -8,32 +8,32 @@ use dupsift_core::row::{COPY, RelationKind};
 /// A row of the pair table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FoundPair {
-    /// Same as [`PairColumns::similarity`](super::PairColumns::similarity).
+    /// The similarity, see [`PairColumns::similarity`](super::PairColumns::similarity).
     pub similarity: f32,
-    /// Same as [`PairColumns::distance`](super::PairColumns::distance).
+    /// The distance, see [`PairColumns::distance`](super::PairColumns::distance).
     pub distance: Option<f32>,
-    /// The rules that found it, joined by `+`.
+    /// The rules that found the pair, joined by `+`.
     pub matched_by: String,
-    /// Whether it was verified on the texts.
+    /// Whether the pair was verified on the texts.
     pub verified: bool,
     /// The relation of the two documents, if the algorithm reports it.
     pub relation: Option<String>,
-    /// The reason for this relation.
+    /// The reason for the relation.
     pub why: Option<String>,
-    /// Same as [`PairColumns::next_best`](super::PairColumns::next_best).
+    /// The similarity of the next best partner, see [`PairColumns::next_best`](super::PairColumns::next_best).
     pub next_best: Option<f32>,
-    /// Same as [`PairColumns::other_title`](super::PairColumns::other_title).
+    /// Whether the titles name different things, see [`PairColumns::other_title`](super::PairColumns::other_title).
     pub other_title: bool,
 }
 
 /// States where a pair is relative to one batch of the table, which is ordered by (doc_a, doc_b).
 #[derive(Clone, Debug, PartialEq)]
 pub enum PairSearch {
-    /// In this batch.
+    /// The pair is in this batch.
     Found(FoundPair),
-    /// Not in this batch, but possibly in a later one.
+    /// The pair is not in this batch, but may be in a later one.
     Further,
-    /// Nowhere: this batch has rows after its position.
+    /// The pair is not in the table, because this batch has rows after its position.
     Nowhere,
 }
 
@@ -89,8 +89,8 @@ pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
 /// The columns that [`partners_of`] reads.
 pub const PARTNER_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
 
-/// Returns for each pair of a document, in a batch of [`PARTNER_COLUMNS`], the other document, their similarity, and whether
-/// the relation is "same template". `None` if a column has a different type.
+/// Returns, for each pair of a document in a batch of [`PARTNER_COLUMNS`], the other document, the similarity of the two, and whether the
+/// relation is "same template". `None` if a column has a different type.
 pub fn partners_of(batch: &RecordBatch, doc: u64) -> Option<Vec<(u64, f32, bool)>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
     let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
@@ -110,8 +110,8 @@ pub fn partners_of(batch: &RecordBatch, doc: u64) -> Option<Vec<(u64, f32, bool)
 /// The columns that [`copies_of`] reads.
 pub const COPY_LOOK_UP_COLUMNS: [&str; 3] = ["matched_by", "doc_a", "doc_b"];
 
-/// Returns the pairs of exact copies in a batch of [`COPY_LOOK_UP_COLUMNS`] that contain one of these documents, as this
-/// document and the other one; `None` if a column has a different type.
+/// Returns the pairs of exact copies in a batch of [`COPY_LOOK_UP_COLUMNS`] that contain one of these documents. Each pair has this
+/// document first and the other one second; `None` if a column has a different type.
 pub fn copies_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<(u64, u64)>> {
     let matched_by = batch.column_by_name("matched_by")?.as_string_opt::<i32>()?;
     let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
@@ -132,11 +132,11 @@ pub struct FoundRemoval {
     pub doc: u64,
     /// The kept document that it was matched to.
     pub kept_doc: u64,
-    /// Same as [`RemovalRow::similarity`](super::RemovalRow::similarity).
+    /// The similarity of the two documents, see [`RemovalRow::similarity`](super::RemovalRow::similarity).
     pub similarity: Option<f32>,
-    /// Same as [`RemovalRow::algorithm`](super::RemovalRow::algorithm).
+    /// The algorithms that found the duplicate, see [`RemovalRow::algorithm`](super::RemovalRow::algorithm).
     pub algorithm: String,
-    /// Same as [`RemovalRow::reason`](super::RemovalRow::reason).
+    /// The reason for the removal, see [`RemovalRow::reason`](super::RemovalRow::reason).
     pub reason: String,
 }
 

@@ -1,4 +1,4 @@
-//! Checked views of Arrow batches, which the other modules exchange: one file per table.
+//! Provides checked views of the Arrow batches that the other modules exchange, with one file per table.
 //!
 //! [`document::Documents`] is a batch of input rows. This module defines the schema and the builder of each output table, so a
 //! column has one name, one type and one definition. It opens no files.
@@ -66,10 +66,10 @@ use arrow::array::{ArrayRef, RecordBatch};
 use arrow::datatypes::SchemaRef;
 use dupsift_core::error::{Error, Result};
 
-/// Rows after which a builder of an output table is full.
+/// The number of rows after which a builder of an output table is full.
 pub const FULL_ROWS: usize = 8192;
-/// Bytes of variable-width values after which a builder of an output table is full. Keeps text columns, which have 32-bit
-/// offsets, far from overflowing.
+/// The number of bytes of variable-width values after which a builder of an output table is full. This limit keeps text columns, which have
+/// 32-bit offsets, far from overflowing.
 pub const FULL_BYTES: usize = 4 << 20;
 
 /// Returns whether a builder with this many rows, and this many bytes in its longest columns, must be written.
@@ -77,7 +77,7 @@ fn is_full(rows: usize, bytes: usize) -> bool {
     rows >= FULL_ROWS || bytes >= FULL_BYTES
 }
 
-/// Returns the columns as a batch with this schema. Only a bug can make this fail, so the message names the table.
+/// Returns the columns as a batch with this schema. This can fail only because of a bug, so the message names the table.
 fn table(name: &str, schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
     RecordBatch::try_new(schema.clone(), columns).map_err(Error::table(format!("put together the table {name}")))
 }

@@ -1,4 +1,5 @@
-//! The table `stats/models/LABEL.parquet`: what an algorithm has learned from the corpus, one number per row, in the algorithm's order.
+//! Defines the table `stats/models/LABEL.parquet`: the numbers that an algorithm has learned from the corpus, one per row, in the
+//! algorithm's order.
 
 use super::{FULL_ROWS, table};
 use arrow::array::AsArray;
@@ -27,7 +28,7 @@ pub fn model_batch(values: &[u64]) -> impl Iterator<Item = Result<RecordBatch>> 
     })
 }
 
-/// Returns the numbers in a batch of [`MODEL_COLUMNS`]; `None` if the column has another type.
+/// Returns the numbers in a batch of [`MODEL_COLUMNS`]; `None` if the column has a different type.
 pub fn model_values(batch: &RecordBatch) -> Option<Vec<u64>> {
     let column = batch.column_by_name(MODEL_COLUMNS[0])?.as_primitive_opt::<Int64Type>()?;
     Some(column.values().iter().map(|&value| value as u64).collect())

@@ -1,4 +1,4 @@
-//! The columns of a purified page, which are added to the columns of the file.
+//! Defines the columns of a purified page, which are added to the columns of the file.
 
 use arrow::array::ArrayRef;
 use arrow::array::builder::StringViewBuilder;
@@ -18,7 +18,7 @@ pub struct PageRow<'a> {
     pub title: Option<&'a str>,
     /// The keywords by weight, separated by `, `.
     pub keywords: Option<&'a str>,
-    /// Their weights, in the same format.
+    /// The weights of the keywords, in the same format.
     pub keyword_weights: Option<&'a str>,
     /// The abstract.
     pub abstract_text: Option<&'a str>,

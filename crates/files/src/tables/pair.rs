@@ -1,4 +1,4 @@
-//! The table `pairs/algorithm=NAME/`: one row per duplicate pair.
+//! Defines the `pairs/algorithm=NAME/` table: one row per duplicate pair.
 
 use super::id::IdType;
 use super::id_column::id_field;
@@ -62,7 +62,7 @@ pub struct PairColumns {
     pub numbers_b: Float32Array,
     /// The relation of the two documents, if the algorithm reports it: version, contained, template.
     pub relation: StringArray,
-    /// The reason for this relation.
+    /// The reason for the relation.
     pub why: StringArray,
     /// The similarity of either document's next best partner.
     pub next_best: Float32Array,
@@ -74,7 +74,7 @@ impl PairColumns {
     /// Returns the rows as a batch of [`pair_schema`].
     ///
     /// # Errors
-    /// Returns an error if columns differ in length, or ids have another type than in the schema.
+    /// Returns an error if columns differ in length, or if the type of the ids differs from the schema.
     pub fn table(self, schema: &SchemaRef) -> Result<RecordBatch> {
         let columns = vec![
             self.id_a,
@@ -105,14 +105,15 @@ pub struct PairFound {
     pub a: u64,
     /// The larger document number.
     pub b: u64,
-    /// Same as [`PairColumns::similarity`].
+    /// The similarity, see [`PairColumns::similarity`].
     pub similarity: f32,
 }
 
 /// The columns that [`pairs_found`] reads.
 pub const PAIR_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
 
-/// Returns the duplicates in a batch of [`PAIR_COLUMNS`], without pairs that only share a template. `None` if a column has a different type.
+/// Returns the duplicates in a batch of [`PAIR_COLUMNS`], without pairs that only share a template. `None` if a column has a different
+/// type.
 pub fn pairs_found(batch: &RecordBatch) -> Option<Vec<PairFound>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?.values();
     let a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?.values();

@@ -1,4 +1,4 @@
-//! The table `passages/`: one row per cut passage, with the position of its first copy.
+//! Defines the `passages/` table: one row per cut passage, with the position of its first copy.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -31,7 +31,7 @@ pub fn passage_schema(id: IdType) -> SchemaRef {
 pub struct PassageRow<'r> {
     /// The id of the document.
     pub id: IdRef<'r>,
-    /// Its document number.
+    /// The number of the document.
     pub doc: u64,
     /// The positions where the passage begins and ends, in characters of the text.
     pub characters: [u64; 2],
@@ -128,7 +128,7 @@ impl PassageBuilder {
         self.rows == 0
     }
 
-    /// Returns whether to call [`PassageBuilder::finish`], because of rows or bytes.
+    /// Returns whether the builder has enough rows or bytes to call [`PassageBuilder::finish`].
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.ids.iter().map(IdBuilder::bytes).sum::<usize>())
     }

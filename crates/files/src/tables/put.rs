@@ -5,7 +5,7 @@ use arrow::datatypes::{Field, Schema};
 use dupsift_core::error::{Error, Result};
 use std::sync::Arc;
 
-/// Returns the batch with this column in place of the one with the same name, or at the end.
+/// Returns the batch with this column, which replaces a column of the same name or is added at the end.
 pub(super) fn put(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
     let schema = rows.schema();
     let field = Arc::new(Field::new(name, column.data_type().clone(), true));
@@ -23,7 +23,7 @@ pub(super) fn put(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<Rec
         .map_err(Error::columns("put together a batch of documents"))
 }
 
-/// Returns the batch with one column converted to another type.
+/// Returns the batch with one column replaced by a column of a different type.
 pub(super) fn replaced(rows: RecordBatch, name: &str, column: ArrayRef) -> Result<RecordBatch> {
     let schema = rows.schema();
     let Ok(at) = schema.index_of(name) else { return Ok(rows) };

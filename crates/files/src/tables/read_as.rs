@@ -41,7 +41,7 @@ fn as_views(values: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// Splits rows into ranges of about `most` bytes of these columns, unpacked. A range has at least one row.
+/// Splits rows into ranges in which these columns have about `most` bytes when unpacked. A range has at least one row.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.
@@ -155,7 +155,7 @@ pub fn whole(column: &ArrayRef) -> Result<Option<Int64Array>, ArrowError> {
     }))
 }
 
-/// Returns unsigned integers that may need all 64 bits; `None` if the column has another type.
+/// Returns unsigned integers that may need all 64 bits; `None` if the column has a different type.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.
@@ -163,7 +163,7 @@ pub fn unsigned(column: &ArrayRef) -> Result<Option<UInt64Array>, ArrowError> {
     Ok(unpacked(column)?.as_primitive_opt::<UInt64Type>().cloned())
 }
 
-/// Returns floats; `None` if the column has another type.
+/// Returns floats; `None` if the column has a different type.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.
@@ -177,7 +177,7 @@ pub fn floats(column: &ArrayRef) -> Result<Option<Float64Array>, ArrowError> {
     }))
 }
 
-/// Integers below this are exact in 64-bit floats.
+/// Integers below this limit are exact in 64-bit floats.
 pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Formats a float as a person would. Whole numbers are formatted as integers, because a column may have integers in one file
@@ -194,7 +194,7 @@ pub fn spelled_float(number: f64, shown: &impl std::fmt::Debug) -> String {
 pub fn spelled(column: &ArrayRef) -> Result<StringViewArray, ArrowError> {
     let column = unpacked(column)?;
     if let Some(narrow) = column.as_primitive_opt::<Float32Type>() {
-        // Writes as many digits as distinguish the number from its neighbors in this type.
+        // Writes the digits needed to distinguish the number from its neighbors in this type.
         return Ok(narrow.iter().map(|number| number.map(|number| spelled_float(number.into(), &number))).collect());
     }
     if let Some(floats) = floats(&column)? {
@@ -313,7 +313,7 @@ mod tests {
             for (form, read) in forms.iter().zip(&mut read) {
                 let Some(form) = form else { continue };
                 if column.data_type().is_floating() && *form.data_type() == DataType::Utf8View {
-                    // These are formatted as in JSON lines, whatever their source.
+                    // These floats are formatted as in JSON lines, whatever their source.
                     let expected = [Some("1e-5"), Some("1e16"), None, Some("NaN")];
                     assert_eq!(form.as_string_view().iter().collect::<Vec<_>>(), expected);
                     *read += 1;

@@ -6,7 +6,7 @@ use std::fmt;
 /// The reason why a row is unusable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RejectReason {
-    /// There is no text: null, or a missing field.
+    /// There is no text, because the field is null or missing.
     NullText,
     /// The bytes are not valid UTF-8.
     NotUtf8,
@@ -107,9 +107,9 @@ impl fmt::Display for RejectReason {
 /// Describes why one row is unusable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rejection {
-    /// The reason.
+    /// The reason for the rejection.
     pub reason: RejectReason,
-    /// Details of this row, such as sizes or parser messages. May be empty.
+    /// Details about this row, such as sizes or parser messages. May be empty.
     pub detail: String,
 }
 

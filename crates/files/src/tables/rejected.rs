@@ -1,8 +1,8 @@
-//! The table `rejected/`: one row per unusable row or file, with the reason.
+//! Defines the `rejected/` table: one row per unusable row or file, with the reason.
 //!
-//! The reason is one of a few that can be counted; `detail` contains what differs from row to row.
+//! The reason is one of a few that can be counted; `detail` contains the information that differs from row to row.
 //!
-//! `input` names the input that contains the row: `corpus`, or another one, such as `reference`.
+//! `input` names the input that contains the row: `corpus` or another input, such as `reference`.
 //!
 //! In this table, ids are always text, whatever their type in the corpus, because people read the table and a complete file has no id.
 
@@ -78,7 +78,7 @@ impl RejectedBuilder {
         self.rows == 0
     }
 
-    /// Returns whether to call [`RejectedBuilder::finish`], because of rows or bytes.
+    /// Returns whether the builder has enough rows or bytes to call [`RejectedBuilder::finish`].
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.bytes)
     }
@@ -113,8 +113,8 @@ pub fn rejected_of(batch: &RecordBatch, input: &str) -> Result<RecordBatch> {
 /// The columns that [`rejected_rows`] reads.
 pub const REJECTED_COLUMNS: [&str; 3] = ["input", "file", "row"];
 
-/// Returns the rows of one input in a batch of [`REJECTED_COLUMNS`], each as its file and its row number there, `None` for a
-/// complete file. Returns `None` if a column has a different type.
+/// Returns the rows of one input in a batch of [`REJECTED_COLUMNS`], each as the name of its file and its row number in that file (`None`
+/// for a complete file). Returns `None` if a column has a different type.
 pub fn rejected_rows(batch: &RecordBatch, of: &str) -> Option<Vec<(String, Option<u64>)>> {
     let input = batch.column_by_name("input")?.as_string_opt::<i32>()?;
     let file = batch.column_by_name("file")?.as_string_opt::<i32>()?;

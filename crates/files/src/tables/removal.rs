@@ -1,4 +1,4 @@
-//! The table `removed/`: one row per removed document, with the kept document that it was matched to, and the reason.
+//! Defines the `removed/` table: one row per removed document, with the kept document that it was matched to, and the reason.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -34,7 +34,7 @@ pub struct RemovalRow<'r> {
     pub id: IdRef<'r>,
     /// The id of the kept document that it was matched to.
     pub kept_id: IdRef<'r>,
-    /// Their similarity; `None` if they are not a pair.
+    /// The similarity of the two documents; `None` if they are not a pair.
     pub similarity: Option<f32>,
     /// The algorithms that found the duplicate.
     pub algorithm: &'r str,
@@ -46,9 +46,9 @@ pub struct RemovalRow<'r> {
     pub doc: u64,
     /// The number of the kept document.
     pub kept_doc: u64,
-    /// The share of its distinct 3-grams that are in the kept document, if computed.
+    /// The share of the removed document's distinct 3-grams that are in the kept document, if computed.
     pub contained: Option<f32>,
-    /// The share of its distinct numbers that are in the kept document, if computed.
+    /// The share of the removed document's distinct numbers that are in the kept document, if computed.
     pub numbers: Option<f32>,
 }
 
@@ -59,11 +59,11 @@ pub struct RemovalFound {
     pub doc: u64,
     /// The document kept instead.
     pub kept: u64,
-    /// Their similarity; `None` if they are connected only through a chain.
+    /// The similarity of the two documents; `None` if they are connected only through a chain.
     pub similarity: Option<f32>,
     /// The reason, one of [`REASONS`].
     pub reason: &'static str,
-    /// The share of its 3-grams that are in the other document, if computed.
+    /// The share of the removed document's 3-grams that are in the kept document, if computed.
     pub contained: Option<f32>,
 }
 
@@ -71,10 +71,11 @@ pub struct RemovalFound {
 /// passages were cut, or the lack of a duplicate that is kept.
 pub const REASONS: [&str; 6] = ["copy", "pair", "chain", "seen", EMPTIED, REPRESENTATIVE];
 
-/// The reason for a document with too little text left.
+/// The reason for removing a document with too little text left.
 pub const EMPTIED: &str = "emptied";
 
-/// The reason for a document that others are removed in favor of, if no duplicate is kept. It names itself as the kept document.
+/// The reason for removing a representative, in whose favor other documents are removed, if no duplicate is kept. Its row names the
+/// document itself as the kept one.
 pub const REPRESENTATIVE: &str = "representative";
 
 /// The columns that [`removals_found`] reads.
@@ -160,7 +161,7 @@ impl RemovalBuilder {
         self.rows == 0
     }
 
-    /// Returns whether to call [`RemovalBuilder::finish`], because of rows or bytes.
+    /// Returns whether the builder has enough rows or bytes to call [`RemovalBuilder::finish`].
     pub fn is_full(&self) -> bool {
         is_full(self.rows, self.id.bytes() + self.kept_id.bytes())
     }

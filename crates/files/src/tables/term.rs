@@ -1,4 +1,4 @@
-//! The table `stats/`: one row per term, with the number of documents that contain it and the number of its occurrences.
+//! Defines the `stats/` table: one row per term, with the number of documents that contain the term and the number of its occurrences.
 
 use super::{FULL_ROWS, table};
 use arrow::array::AsArray;
@@ -9,8 +9,8 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// Returns the schema of the table. `term` contains the 64 bits of the hash unchanged, so hashes above the largest Int64 are
-/// negative: not all programs read unsigned columns in the same way.
+/// Returns the schema of the table. `term` contains the 64 bits of the hash unchanged, so hashes above the largest Int64 are negative. The
+/// column is signed because not all programs read unsigned columns in the same way.
 pub fn term_schema() -> SchemaRef {
     let column = |name: &str| Field::new(name, DataType::Int64, false);
     Arc::new(Schema::new(vec![column("term"), column("df"), column("cf")]))
@@ -29,7 +29,7 @@ impl TermBuilder {
         TermBuilder::default()
     }
 
-    /// Appends one term: its hash, the number of documents that contain it, the number of its occurrences.
+    /// Appends one term: its hash, the number of documents that contain it, and the number of its occurrences.
     pub fn push(&mut self, term: u64, df: u64, cf: u64) {
         for (column, value) in self.columns.iter_mut().zip([term, df, cf]) {
             column.append_value(value as i64);
@@ -47,7 +47,7 @@ impl TermBuilder {
         self.rows == 0
     }
 
-    /// Returns whether to call [`TermBuilder::finish`].
+    /// Returns whether the builder has enough rows to call [`TermBuilder::finish`].
     pub fn is_full(&self) -> bool {
         self.rows >= FULL_ROWS
     }

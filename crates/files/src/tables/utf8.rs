@@ -1,4 +1,4 @@
-//! Checks strings that are read as bytes: invalid UTF-8 costs only that value, not its file.
+//! Checks strings that are read as bytes, so that invalid UTF-8 affects only one value, not the complete file.
 //!
 //! Column decoders check complete pages and reject a whole page because of one value. They also accept a character whose bytes are
 //! split between two values. So strings are decoded as bytes, and each value is checked once, before it is used as text.
@@ -18,7 +18,7 @@ pub struct NotText {
     pub byte: usize,
 }
 
-/// Returns the values as text, and those that are not text, which become null. No value is copied.
+/// Returns the values as text, in which invalid values are null, and a list of the invalid values. No value is copied.
 pub fn checked(values: BinaryViewArray) -> (StringViewArray, Vec<NotText>) {
     let wrong: Vec<NotText> = (0..values.len())
         .filter(|&row| values.is_valid(row))
@@ -34,7 +34,7 @@ pub fn checked(values: BinaryViewArray) -> (StringViewArray, Vec<NotText>) {
         views = kept.collect::<ScalarBuffer<u128>>();
         nulls = Some(NullBuffer::from(is_valid));
     }
-    // SAFETY: the views and buffers are those of a valid array of bytes, and each value that is not null was found to be UTF-8.
+    // SAFETY: the views and buffers come from a valid array of bytes, and each value that is not null was found to be UTF-8.
     #[allow(unsafe_code)]
     let texts = unsafe { StringViewArray::new_unchecked(views, buffers, nulls) };
     (texts, wrong)
@@ -53,7 +53,7 @@ pub const NOT_UTF8: &str = "not UTF-8";
 /// The reason for a value that cannot be written as text, such as a date outside the calendar's range.
 pub const OUT_OF_RANGE: &str = "out of range";
 
-/// Values other than texts that count as null, by column and reason, such as `not UTF-8`.
+/// The number of values, other than texts, that count as null, by column and reason, such as `not UTF-8`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(transparent)]
 pub struct LostValues(pub BTreeMap<String, BTreeMap<String, u64>>);
@@ -64,7 +64,7 @@ impl LostValues {
         self.0.is_empty()
     }
 
-    /// Adds this many values of a column.
+    /// Adds this many lost values of a column.
     pub fn add(&mut self, column: &str, why: &str, values: u64) {
         if values > 0 {
             *self.0.entry(column.to_owned()).or_default().entry(why.to_owned()).or_default() += values;
@@ -108,7 +108,7 @@ mod tests {
             None,
             Some(long.as_bytes()),
             Some(&broken),
-            // One character split between two values.
+            // One character is split between two values.
             Some(b"\xC3"),
             Some(b"\xA9"),
         ];

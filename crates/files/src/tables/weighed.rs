@@ -1,4 +1,4 @@
-//! Reads pairs from their table, with everything that the survivor rule needs.
+//! Reads pairs from the pair table, with all the data that the survivor rule needs.
 
 use arrow::array::AsArray;
 use arrow::array::{Array, RecordBatch};
@@ -11,9 +11,9 @@ use dupsift_core::row::{COPY, RelationKind};
 pub struct PairWeighed {
     /// The smaller and the larger document number.
     pub docs: [u64; 2],
-    /// Their similarity.
+    /// The similarity of the two documents.
     pub similarity: f32,
-    /// Whether their texts are equal.
+    /// Whether the texts of the two documents are equal.
     pub copy: bool,
     /// Whether the titles name different things.
     pub other_title: bool,
@@ -35,8 +35,8 @@ pub const WEIGHED_COLUMNS: [&str; 10] = [
     "other_title",
 ];
 
-/// Returns the duplicates in a batch of [`WEIGHED_COLUMNS`], without pairs that only share a template. `None` if a column has
-/// another type.
+/// Returns the duplicates in a batch of [`WEIGHED_COLUMNS`], without pairs that only share a template. `None` if a column has a different
+/// type.
 pub fn pairs_weighed(batch: &RecordBatch) -> Option<Vec<PairWeighed>> {
     let floats = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Float32Type>();
     let docs = |name: &str| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>();

@@ -28,7 +28,7 @@ struct Head {
     checksum: U32,
 }
 
-/// The position of a block.
+/// The position of a block in the file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     offset: u64,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use dupsift_core::error::Result;
 
-/// Something that uses memory from a budget and can give it back.
+/// A user of memory from a budget, which can release that memory.
 pub(super) trait Holder: std::fmt::Debug + Send + Sync {
     /// Returns the most bytes that a single partition could spill, and which partition.
     fn fullest(&self) -> (usize, usize);
@@ -19,9 +19,9 @@ pub(super) trait Holder: std::fmt::Debug + Send + Sync {
 
 /// The budget for the write buffers of all shuffles in a run; clones share it.
 ///
-/// The limit is strict, except for the staging of open writers (usually 128 KiB each). That is charged unconditionally, so that a limit
-/// below it leads to more spilling, not to a failure. Memory of a finished shuffle stays charged until its partitions are removed or it
-/// is dropped, but is spilled as soon as another shuffle needs the room. The allowances of [`super::Sorted::load`] are not included.
+/// The limit is strict, except for the staging of open writers (usually 128 KiB each). Staging is charged unconditionally, so a limit below
+/// its size leads to more spilling, not to a failure. Memory of a finished shuffle stays charged until its partitions are removed or it is
+/// dropped, but is spilled as soon as another shuffle needs the room. The allowances of [`super::Sorted::load`] are not included.
 #[derive(Clone, Debug)]
 pub struct Memory {
     ledger: Arc<Ledger>,
@@ -64,7 +64,7 @@ impl Memory {
         self.ledger.used.load(Relaxed)
     }
 
-    /// Registers a holder that can be asked to give back memory.
+    /// Registers a holder that can release memory on request.
     pub(super) fn register(&self, holder: Weak<dyn Holder>) {
         let mut holders = self.ledger.holders.lock().unwrap_or_else(PoisonError::into_inner);
         holders.retain(|holder| holder.strong_count() > 0);
@@ -82,7 +82,7 @@ impl Memory {
         self.ledger.used.fetch_add(bytes, Relaxed);
     }
 
-    /// Gives bytes back.
+    /// Returns bytes to the budget.
     pub(super) fn release(&self, bytes: usize) {
         self.ledger.used.fetch_sub(bytes, Relaxed);
     }

@@ -15,7 +15,7 @@
 //! and heaps in such files are in [`mapped`]. Data that must outlive the process is saved in named files: see [`run`] for rows
 //! and [`product`] for everything else.
 //!
-//! Limits: the index of spilled blocks (16 bytes per block) is in memory but not in the budget. A budget far below 4 KiB per
+//! Limits: the index of spilled blocks (16 bytes per block) is held in memory but not counted in the budget. A budget far below 4 KiB per
 //! partition works but makes small blocks. Temporary files are not synced, and unnamed ones do not outlive the process.
 
 mod block;

@@ -6,9 +6,9 @@
 //! NAME --size, checksums--> mapped memory                      loaded: every byte is checked before any is used
 //! ```
 //!
-//! A file has its data, then a CRC-32 for each MiB (computed over the number of the MiB, 8 bytes, and its data), then the data
-//! length (8 bytes) and `dupsprd1`; numbers are little-endian. [`PutDown`] must be stored elsewhere to recognize the file: it
-//! distinguishes two files with the same name.
+//! A file consists of its data, then a CRC-32 for each MiB (computed over the number of the MiB, 8 bytes, and its data), then the data
+//! length (8 bytes) and `dupsprd1`; numbers are little-endian. [`PutDown`] must be stored elsewhere to recognize the file: it distinguishes
+//! two files with the same name.
 //!
 //! Nothing is synced: a file torn by a power failure does not match its checksums and is recomputed.
 
@@ -59,7 +59,7 @@ pub struct PutDown {
 }
 
 impl PutDown {
-    /// Opens the file, if it has this size.
+    /// Opens the file if it has the recorded size.
     pub(super) fn open(&self, dir: &Path) -> Result<(File, PathBuf)> {
         let path = dir.join(&self.name);
         let file = match private::open(&path) {
@@ -77,7 +77,7 @@ impl PutDown {
         Ok((file, path))
     }
 
-    /// Compares the checksum that identifies the content.
+    /// Compares this checksum with the recorded one, which identifies the content.
     pub(super) fn check(&self, path: &Path, found: u32) -> Result<()> {
         if found == self.crc {
             return Ok(());
@@ -118,7 +118,7 @@ impl Half {
         self.file.write_all_at(bytes, at).map_err(Error::io(WRITE, &self.path))
     }
 
-    /// Reads back what was written.
+    /// Reads back bytes that were written.
     pub(super) fn read_at(&self, bytes: &mut [u8], at: u64) -> Result<()> {
         self.file.read_exact_at(bytes, at).map_err(Error::io(READ, &self.path))
     }

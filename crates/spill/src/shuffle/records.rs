@@ -29,8 +29,8 @@ impl Drop for Storage {
     }
 }
 
-/// Buffers of finished partitions, for reuse: new memory costs more than sorting its contents. As many buffers are kept as were in use at
-/// the same time, until the last partition is removed.
+/// Buffers of finished partitions, for reuse: new memory costs more than sorting its contents. The pool keeps as many buffers as were in
+/// use at the same time, until the last partition is removed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BufferPool {
     /// `None` once no more buffers are needed.
@@ -61,7 +61,7 @@ impl BufferPool {
         }
     }
 
-    /// Frees the buffers; those in use are freed as soon as they are returned.
+    /// Frees the buffers; buffers in use are freed as soon as they are returned.
     pub(super) fn close(&self) {
         *self.lock() = None;
     }

@@ -16,7 +16,7 @@ pub(super) fn bytes_per_record(width: usize) -> usize {
 
 /// Up to this many records are sorted by the standard library.
 const FEW: usize = 48;
-/// Approximate records per bucket.
+/// The approximate number of records per bucket.
 const BUCKET: usize = 32;
 /// The most buckets; their ends still fit into the L1 cache.
 const MOST_BUCKETS: usize = 4096;
@@ -152,7 +152,7 @@ impl Cut {
     }
 }
 
-/// Sorts the records of a bucket. A word for each holds its number above `low`, which has `bits` bits, and its position.
+/// Sorts the records of a bucket. For each record, a word holds its number minus `low`, which has `bits` bits, and its position.
 #[inline(always)]
 fn sort_bucket<const W: usize>(
     to: &mut [u8],
@@ -165,7 +165,8 @@ fn sort_bucket<const W: usize>(
 ) {
     let count = filled.len() / width;
     let place_bits = usize::BITS - (count - 1).leading_zeros();
-    // If both do not fit, the lowest bits are dropped, and such numbers count as equal.
+    // If the number and the position do not fit into a word, the lowest bits of the number are dropped, and numbers that differ only in
+    // these bits count as equal.
     let dropped = (bits + place_bits).saturating_sub(u64::BITS);
     keys.clear();
     keys.extend(

@@ -14,7 +14,8 @@ use dupsift_core::error::{Error, Result};
 /// The minimum allowance of [`Sorted::load`]; smaller values are raised to it.
 const LEAST_ALLOWANCE: usize = 8 << 10;
 
-/// The finished partitions of a shuffle or of a [`Run`]. Several threads may load concurrently; dropping it frees memory and disk space.
+/// The finished partitions of a shuffle or of a [`Run`]. Several threads may load partitions concurrently. Dropping this value frees memory
+/// and disk space.
 #[derive(Debug)]
 pub struct Sorted(Of);
 
@@ -29,7 +30,7 @@ enum Of {
 struct Stored {
     store: Arc<Store>,
     dir: PathBuf,
-    /// Bytes that loads wrote to their own temporary files.
+    /// The number of bytes that loads wrote to their own temporary files.
     rewritten: AtomicU64,
     removed: AtomicUsize,
     pool: BufferPool,
@@ -71,7 +72,7 @@ impl Sorted {
         }
     }
 
-    /// Returns the bytes of a record and of its group.
+    /// Returns the size of a record and of its group, in bytes.
     pub fn widths(&self) -> (usize, usize) {
         match &self.0 {
             Of::Shuffle(stored) => (stored.store.spec.width, stored.store.spec.group_width),

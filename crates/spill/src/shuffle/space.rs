@@ -13,9 +13,9 @@ use memmap2::{Mmap, MmapMut};
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
-/// The action in messages if a temporary file cannot be written.
+/// The action named in messages if a temporary file cannot be written.
 pub(super) const WRITE: &str = "write the temporary file";
-/// The action in messages if a temporary file cannot be read.
+/// The action named in messages if a temporary file cannot be read.
 pub(super) const READ: &str = "read the temporary file";
 const CREATE: &str = "create the temporary file";
 const MAP: &str = "map the temporary file into memory";

@@ -20,9 +20,9 @@ pub enum Order {
     /// A mixed hash of the group's bytes selects the partition: the distribution is even for any keys, and partitions are in no order.
     Hash,
     /// The big-endian number in the leading `range_width` bytes selects the partition. A partition covers a contiguous range of numbers, so
-    /// consecutive partitions are sorted as a whole.
+    /// the records are sorted across partitions too.
     Range {
-        /// Every number is smaller than this.
+        /// The exclusive upper bound of the numbers.
         below: u64,
     },
 }

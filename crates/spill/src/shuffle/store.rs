@@ -13,10 +13,10 @@ use dupsift_core::error::Result;
 /// and a large one about half of the largest chunk.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=32 << 10;
 
-/// The longest block, in bytes, that is written in one call. Writers to the same partition wait for it.
+/// The longest block, in bytes, that is written in one call. Writers to the same partition wait for that call.
 const BLOCK_BYTES: usize = 4 << 20;
 
-/// How often a writer requests memory before it writes its few rows directly to disk.
+/// The number of times that a writer requests memory before it writes its few rows directly to disk.
 const TRIES: usize = 4;
 
 /// The rows of one shuffle.
@@ -27,14 +27,14 @@ pub(super) struct Store {
     pub(super) memory: Memory,
     pub(super) file: SpillFile,
     pub(super) parts: Vec<Part>,
-    /// Records that a writer accepted and its owner never flushed.
+    /// The number of records that writers accepted but that were never flushed.
     pub(super) abandoned: AtomicU64,
 }
 
 /// One partition.
 #[derive(Debug, Default)]
 pub(super) struct Part {
-    /// Bytes in chunks that may be spilled; 0 while a thread works on them.
+    /// The number of bytes in chunks that may be spilled; 0 while a thread works on the chunks.
     idle: AtomicUsize,
     rows: AtomicU64,
     state: Mutex<State>,
@@ -44,12 +44,12 @@ pub(super) struct Part {
 pub(super) struct State {
     /// Chunks of complete records; only the last chunk has free space.
     chunks: Vec<Vec<u8>>,
-    /// Bytes of records in the chunks.
+    /// The number of bytes of records in the chunks.
     held: usize,
     pub(super) blocks: Vec<Block>,
-    /// Bytes at the beginning of all chunks, combined, that [`Store::fresh`] has already passed on.
+    /// The number of bytes at the beginning of the concatenated chunks that [`Store::fresh`] has already passed on.
     given: usize,
-    /// Blocks not yet passed on completely: their indexes, and how many bytes of each have been passed on.
+    /// The blocks not yet passed on completely: their indexes, and how many bytes of each block have been passed on.
     fresh: Vec<(usize, usize)>,
     pub(super) removed: bool,
 }
@@ -117,8 +117,8 @@ impl Store {
         result
     }
 
-    /// Passes the rows of a partition that were not passed on before to `each`, in complete records; no writer may be active. The rows stay
-    /// in place.
+    /// Passes the rows of a partition that have not been passed on yet to `each`, in complete records; no writer may be active. The rows
+    /// stay in place.
     pub(super) fn fresh(&self, partition: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut state = self.parts[partition].lock();
         let mut given = state.given;
@@ -149,7 +149,7 @@ impl Store {
         Ok(())
     }
 
-    /// Removes the rows of a partition permanently. Returns `false` if that was done before.
+    /// Removes the rows of a partition permanently. Returns `false` if they were already removed.
     pub(super) fn remove(&self, partition: usize) -> bool {
         let part = &self.parts[partition];
         let mut state = part.lock();

@@ -10,7 +10,7 @@ use super::spec::{Order, Spec};
 use super::store::Store;
 use dupsift_core::error::{Error, Result};
 
-/// How many bytes a writer usually stages for all partitions together: enough to take the lock of a partition only once for dozens of
+/// The number of bytes that a writer usually stages for all partitions together: enough to lock a partition only once for dozens of
 /// records, and few enough to stay in the processor's cache.
 const STAGING_BYTES: usize = 128 << 10;
 
@@ -39,7 +39,7 @@ impl Shuffle {
         Ok(Shuffle { store, dir: dir.to_path_buf() })
     }
 
-    /// Returns the bytes per record.
+    /// Returns the size of a record in bytes.
     pub fn width(&self) -> usize {
         self.store.spec.width
     }
@@ -77,7 +77,7 @@ impl Shuffle {
     }
 }
 
-/// Accepts the records of one thread; must end with [`Writer::flush`].
+/// Accepts the records of one thread. [`Writer::flush`] must be called at the end.
 ///
 /// Stages about 128 KiB (up to 1 MiB with wide records and many partitions), which are charged to [`Memory`]. If a writer is
 /// dropped with unflushed records, [`Shuffle::finish`] fails, so that none are lost silently.
@@ -85,11 +85,11 @@ impl Shuffle {
 pub struct Writer<'s> {
     store: &'s Store,
     width: usize,
-    /// Bytes of staging per partition: complete records.
+    /// The number of staged bytes per partition; always complete records.
     slot_bytes: usize,
-    /// The slots of all partitions, one after the other; empty before the first record.
+    /// The consecutive slots of all partitions; empty before the first record.
     staging: Vec<u8>,
-    /// How far each slot is filled, in bytes.
+    /// The number of bytes used in each slot.
     filled: Vec<u32>,
 }
 

@@ -38,7 +38,7 @@ fn load(bytes: &[u8; 32]) -> __m256i {
     unsafe { _mm256_loadu_si256(bytes.as_ptr().cast()) }
 }
 
-/// See [`super::copy_plain`].
+/// Implements [`super::copy_plain`].
 #[target_feature(enable = "avx2")]
 #[allow(unsafe_code)]
 pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize {
@@ -86,8 +86,8 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
         }
         let count = (bits(stop).trailing_zeros() as usize).min(32);
         let length = out.len();
-        // SAFETY: 32 bytes were reserved beyond what the whole text could take; `count` of them are kept, and those are bytes of the
-        // text or their lowercase forms.
+        // SAFETY: 32 bytes were reserved in addition to the maximum size of the whole text; `count` of them are kept, which are bytes of
+        // the text or their lowercase forms.
         unsafe {
             _mm256_storeu_si256(out.as_mut_ptr().add(length).cast(), lower);
             out.set_len(length + count);
@@ -105,7 +105,7 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
     plain::copy_lower(bytes, place, out)
 }
 
-/// See [`super::classify`].
+/// Implements [`super::classify`].
 #[target_feature(enable = "avx2")]
 pub(super) fn classify(bytes: &[u8], out: &mut Vec<Classes>) {
     let mut over = Classes::default();
@@ -139,7 +139,7 @@ pub(super) fn classify(bytes: &[u8], out: &mut Vec<Classes>) {
     }
 }
 
-/// Returns the classes of 32 bytes, which two more follow; `over` carries the last bytes of a character over to the next 32.
+/// Returns the classes of 32 bytes, which are followed by two more bytes. `over` carries the last bytes of a character over to the next 32.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn half_of(window: &[u8; 34], over: &mut Classes) -> Classes {

@@ -12,7 +12,7 @@ pub(super) fn low(bits: usize) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
 }
 
-/// See [`super::classify`].
+/// Implements [`super::classify`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq")]
 #[allow(unsafe_code)]
 pub(super) fn classify(bytes: &[u8], out: &mut Vec<Classes>) {

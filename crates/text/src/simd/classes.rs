@@ -1,12 +1,12 @@
 //! Defines the classes of 64 bytes of a text, which are identical in all three implementations.
 
-/// The classes of 64 bytes of a normalized text, one bit per byte, the first byte lowest. A byte in none of them is an ASCII mark that may
-/// be inside a word (`'` `.` `:` `,` `;` `"`). Everything after the end of the text is a border.
+/// The classes of 64 bytes of a normalized text, one bit per byte, the first byte lowest. A byte in no class is an ASCII mark that may be
+/// inside a word (`'` `.` `:` `,` `;` `"`). Everything after the end of the text is a border.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
     /// Bytes of ASCII letters and digits, and of letters from U+0400 to U+047F.
     pub letter: u64,
-    /// Bytes of ASCII characters that end words, and of quotation marks, dashes and Chinese marks that do.
+    /// Bytes of characters that end words: ASCII characters, quotation marks, dashes and Chinese marks.
     pub border: u64,
     /// Bytes of characters from U+4E00 to U+9FFF.
     pub han: u64,

@@ -1,16 +1,16 @@
 //! Copies text in its normal form 64 bytes at a time, for processors with AVX-512 (BW and VBMI2).
 //!
-//! For each 64 bytes, the code determines how far they can be copied, lowercases them, removes what is folded away, and ends a sentence if
-//! a `.`, `!` or `?` precedes white space. The following are left to the caller: control characters, blank lines, marks before possible
-//! closing quotes, and all characters except those of [`super::copy_plain`], full-width forms of ASCII (`！` and `？` end sentences and are
-//! also left) and the most common marks that do not change: `«»–—‘’“”„•、〃々〇` and U+3008 to U+3011.
+//! For each 64 bytes, the code determines how far they can be copied, lowercases them, removes the bytes that folding makes redundant, and
+//! ends a sentence if a `.`, `!` or `?` precedes white space. The following are left to the caller: control characters, blank lines, marks
+//! before possible closing quotes, and all characters except those of [`super::copy_plain`], full-width forms of ASCII (`！` and `？` end
+//! sentences and are also left) and the most common marks that do not change: `«»–—‘’“”„•、〃々〇` and U+3008 to U+3011.
 
 use std::arch::x86_64::*;
 
 use super::avx512::low;
 use crate::pieces::Pieces;
 
-/// See [`super::copy_plain`].
+/// Implements [`super::copy_plain`].
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vbmi2")]
 #[allow(unsafe_code)]
 pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
@@ -88,8 +88,9 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
             sentence_end = mark & white >> 1;
             later |= mark & 1 << 63;
         }
-        // White space is copied only if its end is visible. It separates pieces, or may do so, if it contains a second line break or if
-        // a character that is not simple follows a line break: an addition carries each line break to the end of its white space.
+        // White space is copied only if its end is within these bytes. It separates pieces, or may do so, if it contains a second line
+        // break or if a character that is not simple follows a line break. An addition carries each line break to the end of its white
+        // space.
         later |= white & !low(64 - white.leading_ones() as usize);
         if newline != 0 {
             let again = newline << 1 & white;
@@ -102,14 +103,14 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
             }
         }
         let mut count = (stop.trailing_zeros().min(later.trailing_zeros()) as usize).min(left);
-        // A mark that ends a sentence is processed with the space after it.
+        // A mark that ends a sentence is processed together with the space after it.
         if count > 0 && sentence_end >> (count - 1) & 1 == 1 {
             count -= 1;
         }
         let kept = low(count) & !dropped;
         let length = out.text.len();
-        // SAFETY: 64 bytes were reserved beyond what the whole text could take, and no more bytes are written than were read. `count`
-        // bytes are kept except those that are folded away: whole characters in their normal form.
+        // SAFETY: 64 bytes were reserved in addition to the maximum size of the whole text, and no more bytes are written than were read.
+        // The bytes kept are the first `count` without those that folding makes redundant: whole characters in their normal form.
         unsafe {
             let squeezed = _mm512_maskz_compress_epi8(kept, lower);
             _mm512_storeu_epi8(out.text.as_mut_ptr().add(length).cast(), squeezed);

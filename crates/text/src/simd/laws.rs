@@ -1,4 +1,4 @@
-//! Tests that all levels agree, and that the plain one satisfies its definition.
+//! Tests that all levels agree, and that the plain level satisfies its definition.
 
 use proptest::prelude::*;
 

@@ -4,9 +4,10 @@
 //! * [`classify`] determines for each byte of a normalized text whether it belongs to a word, a border or a Han character, as bits of
 //!   64-bit numbers.
 //!
-//! Each has three implementations: AVX-512, AVX2, and plain code. The fastest one that the processor supports is selected at run time.
-//! Classes are the same bits in all three. How far a stretch is copied differs: the AVX-512 code also folds white space, ends sentences,
-//! and narrows full-width marks (`fold.rs`), while the other two stop at each. The normal form is the same, which property tests ensure.
+//! Each loop has three implementations: AVX-512, AVX2, and plain code. The fastest one that the processor supports is selected at run time.
+//! All three produce the same class bits. They differ in how far a stretch is copied: the AVX-512 code also folds white space, ends
+//! sentences, and narrows full-width marks (`fold.rs`), while the other two stop there. Property tests ensure that the normal form is the
+//! same.
 
 #[cfg(target_arch = "x86_64")]
 mod avx2;
@@ -24,11 +25,12 @@ pub use classes::Classes;
 use super::pieces::Pieces;
 use dupsift_core::cpu::Level;
 
-/// Appends the text from `from` in its normal form, up to the first character that is not simple; returns its position, or the length of
-/// the text. `from` and the result are character boundaries; a piece that is at its start must not begin with white space.
+/// Appends the text from `from` in its normal form, up to the first character that is not simple; returns the position of that character,
+/// or the length of the text. `from` and the result are character boundaries; if the current piece is empty, the text at `from` must not
+/// begin with white space.
 ///
-/// At least these characters are simple: ASCII except control characters, `.`, `!`, `?` and a space before another, before a control
-/// character or at the end; U+0400 to U+045F; U+4000 to U+9FFF.
+/// At least these characters are simple: ASCII except control characters, `.`, `!`, `?` and a space that precedes another space or a
+/// control character or is at the end; U+0400 to U+045F; U+4000 to U+9FFF.
 #[inline]
 #[allow(unsafe_code)]
 pub fn copy_plain(level: Level, text: &str, from: usize, out: &mut Pieces) -> usize {

@@ -2,7 +2,7 @@
 
 use super::Classes;
 
-/// See [`super::copy_plain`].
+/// Implements [`super::copy_plain`].
 pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize {
     let mut place = from;
     let mut copied = from;
@@ -12,7 +12,7 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
             b'.' | b'!' | b'?' => break,
             b' ' if second <= b' ' => break,
             b' '..=0x7F => place += 1,
-            // Capitals from Ѐ to Џ, from А to П and from Р to Я are 80, 32 and 32 below their lowercase letters.
+            // Capitals from Ѐ to Џ, from А to П and from Р to Я have code points 80, 32 and 32 below those of their lowercase letters.
             0xD0 => {
                 let small = match second {
                     0x80..=0x8F => [0xD1, second + 0x10],
@@ -42,7 +42,7 @@ fn push_ascii_lower(bytes: &[u8], out: &mut Vec<u8>) {
     out[start..].make_ascii_lowercase();
 }
 
-/// See [`super::classify`].
+/// Implements [`super::classify`].
 pub(super) fn classify(text: &str, out: &mut Vec<Classes>) {
     let mut classes = Classes::default();
     let mut place = 0;

@@ -1,10 +1,10 @@
-//! Splits Chinese without a dictionary: every two neighboring characters are a word.
+//! Splits Chinese without a dictionary: every two adjacent characters form a word.
 
 use std::ops::Range;
 
 use super::Tokenizer;
 
-/// Overlapping pairs of characters; a run of one character is that character.
+/// A tokenizer that returns overlapping pairs of characters; a single character is a word if it is the complete run.
 pub struct Bigram;
 
 impl Tokenizer for Bigram {

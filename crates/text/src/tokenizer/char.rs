@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Tokenizer;
 
-/// Every character is a word.
+/// A tokenizer that returns every character as a word.
 pub struct Char;
 
 impl Tokenizer for Char {

@@ -1,7 +1,7 @@
 //! Holds words of Han characters, which are found for many runs before they are requested.
 //!
-//! Runs between two punctuation marks are short, and a dictionary is faster for many runs together than for each alone. A tokenizer with
-//! a dictionary also splits the runs that follow, and their words are returned later, in order.
+//! Runs between two punctuation marks are short, and dictionary lookups are faster for many runs together than for each run alone. So a
+//! tokenizer with a dictionary also splits the following runs, and their words are returned later, in order.
 
 use std::ops::Range;
 
@@ -10,11 +10,11 @@ use crate::simd::Classes;
 
 /// The words in some runs of Han characters in a text.
 pub struct HanWords {
-    /// The beginning of each run, or part of a run, in bytes; for the tokenizer that fills this.
+    /// The beginning of each run, or part of a run, in bytes; used by the tokenizer that fills this list.
     pub starts: Vec<u32>,
-    /// The end of each word, ascending. Each begins where the previous one ends or where its run begins.
+    /// The end of each word, in ascending order. A word begins where the previous one ends or where its run begins.
     pub ends: Vec<u32>,
-    /// The end of the text that is split, which begins at the requested run. It is the end of a run or of a part of one.
+    /// The end of the stretch of text that is split, which begins at the requested run. It is the end of a run or of a part of a run.
     pub until: usize,
     /// The number of the next word.
     pub(super) next: usize,

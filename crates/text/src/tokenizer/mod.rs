@@ -1,7 +1,7 @@
 //! Splits a normalized text into words.
 //!
-//! By definition, a text is split into stretches by script (`crates/text/src/script.rs`), and each stretch is passed to its tokenizer.
-//! The classes of bytes (`text/simd/`) avoid this scan where a stretch contains only common characters.
+//! By definition, a text is split into stretches by script (`crates/text/src/script.rs`), and each stretch is passed to its tokenizer. The
+//! classes of bytes (`text/simd/`) make this scan unnecessary for stretches of common characters.
 //!
 //! ```text
 //! Han characters             the Tokenizer of the run: dict/mod.rs, dict/jieba.rs, bigram.rs or char.rs
@@ -11,8 +11,8 @@
 //!
 //! Runs of Han characters that are split together are in `han_words.rs`.
 //!
-//! Splitting at these borders gives the same words as UAX #29, with two exceptions: an underscore does not join Katakana, and a mark
-//! after a Han character belongs to no word. Spaces and most punctuation are borders too.
+//! Splitting at these borders gives the same words as UAX #29, with two exceptions: an underscore does not join Katakana, and a mark after
+//! a Han character belongs to no word. Spaces and most punctuation marks are also borders.
 //!
 //! Invariant: every letter and digit of the text is in exactly one word (with bigrams: in at least one). To add a tokenizer for Chinese,
 //! add a file with a [`Tokenizer`] and a name in `choices::TokenizerKind`.
@@ -37,10 +37,10 @@ pub use unspaced::Unspaced;
 
 use han_words::HanWords;
 
-/// Calls `out` with the byte range of each word in a normalized text, in order, and whether it is of Han characters.
+/// Calls `out` with the byte range of each word in a normalized text, in order, and whether the word consists of Han characters.
 ///
-/// The classes of bytes find runs of ASCII and Cyrillic letters and digits, and runs of Han characters. Text with any other character is
-/// passed to `cut_characters`, from border to border.
+/// The classes of bytes find runs of ASCII and Cyrillic letters and digits, and runs of Han characters. A stretch with any other character
+/// is passed to `cut_characters`, from border to border.
 pub fn for_each_word<T: Tokenizer + ?Sized>(
     text: &str,
     han: &T,
@@ -64,7 +64,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
     out: &mut impl FnMut(Range<usize>, bool),
 ) {
     let mut from = 0;
-    // The start of a run that continues in the next 64 bytes, and whether it is of letters or of Han characters.
+    // The start of a run that continues in the next 64 bytes, and whether it consists of letters or of Han characters.
     let (mut open, mut letter_before, mut han_before) = (None, 0, 0);
     while let [one, after, ..] = &classes[from / 64..] {
         let base = from & !63;
@@ -106,7 +106,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
             from = base + 64;
             continue;
         }
-        // From the start of the run, if one ends here, to the next border.
+        // Continues from the start of the run, if a run ends at this byte, to the next border.
         let at = trouble.trailing_zeros();
         let place = base + at as usize;
         let start =
@@ -123,7 +123,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
     }
 }
 
-/// Returns whether the byte before a position is a mark: a combining character at that position belongs to the mark.
+/// Returns whether the byte before a position is a mark: if so, a combining character at that position belongs to the mark.
 fn is_mark_before(classes: &[Classes], place: usize) -> bool {
     place.checked_sub(1).is_some_and(|before| {
         let one = &classes[before / 64];
@@ -131,7 +131,7 @@ fn is_mark_before(classes: &[Classes], place: usize) -> bool {
     })
 }
 
-/// Returns the first border at or after a position; one follows the text.
+/// Returns the first border at or after a position; the end of the text is followed by a border.
 fn next_border(classes: &[Classes], from: usize) -> usize {
     let mut at = from / 64;
     let mut found = classes[at].border & u64::MAX << (from % 64);
@@ -169,10 +169,10 @@ fn cut_characters<T: Tokenizer + ?Sized>(
     }
 }
 
-/// Returns how many words to reserve memory for: rarely fewer than the text has.
+/// Returns the number of words to reserve memory for, which is rarely smaller than the number of words in the text.
 ///
-/// A list that grows holds its old and new memory at the same time; for a long text it is worth scanning every character beforehand, for
-/// a short one it is not. Unused memory is never touched and costs nothing.
+/// A list that grows holds its old and new memory at the same time; scanning every character beforehand pays off for a long text but not
+/// for a short one. Unused memory is never touched and costs nothing.
 pub fn room_for_words(text: &str) -> usize {
     const LONG: usize = 1 << 20;
     if text.len() < LONG {
@@ -312,7 +312,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
-        /// Classes of bytes only save work: the words equal those found from the characters.
+        /// Classes of bytes only save work: the words equal those found character by character.
         #[test]
         fn classes_give_the_words_of_characters(
             parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60)

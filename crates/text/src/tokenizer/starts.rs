@@ -1,6 +1,6 @@
 //! Records where the words of Chinese text begin, one bit per character.
 //!
-//! A dictionary takes ten times as long as all other work on a text. A job that reads texts more than once records the words found in
+//! Dictionary lookups take ten times as long as all other work on a text. A job that reads texts more than once records the words found in
 //! the first pass (a bit per Han character, 1/24 of the text) and replays them later.
 
 use std::cell::Cell;
@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use super::Tokenizer;
 
-/// Appends bits to bytes, lowest bit first; the rest of the last byte is zeros.
+/// Appends bits to bytes, lowest bit first; the unused bits of the last byte are zeros.
 pub struct StartsWriter<'o> {
     out: &'o mut Vec<u8>,
-    /// Used bits in the last byte.
+    /// The number of used bits in the last byte.
     used: u32,
 }
 
@@ -51,11 +51,11 @@ impl<'s> Starts<'s> {
     }
 }
 
-/// Bits that are processed together.
+/// The number of bits that are processed together.
 const AT_ONCE: usize = 56;
 
 impl Starts<'_> {
-    /// Returns the next bits from a position, at least [`AT_ONCE`], lowest first; zeros after the last.
+    /// Returns the next bits from a position, at least [`AT_ONCE`] of them, lowest first; bits after the last one are zeros.
     #[inline]
     fn bits_from(&self, at: usize) -> u64 {
         let rest = self.bits.get(at / 8..).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Splits scripts without spaces other than Chinese: kana, Thai, Lao, Khmer, Burmese.
 //!
-//! With `tokenizer=dict` and `jieba`, the dictionaries of icu_segmenter split them (longest match, no floating-point model, so the
-//! result is the same on every machine; a run of Katakana is one word by UAX #29); otherwise each character with its marks (a grapheme
-//! cluster) is a word.
+//! With `tokenizer=dict` and `tokenizer=jieba`, they are split by the dictionaries of icu_segmenter (longest match, no floating-point
+//! model, so the result is the same on every machine; a run of Katakana is one word by UAX #29). Otherwise, each character with its marks
+//! (a grapheme cluster) is a word.
 
 use std::ops::Range;
 

@@ -1,4 +1,4 @@
-//! Arrow IPC: batches of columns, in files (including `.feather`) or in streams.
+//! Implements Arrow IPC: batches of columns, in files (including `.feather`) or in streams.
 
 use super::broken_ids;
 use crate::io::coding::Coding;

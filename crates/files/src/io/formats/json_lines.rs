@@ -1,4 +1,4 @@
-//! JSON lines: one object per line.
+//! Implements JSON lines: one object per line.
 
 use crate::io::before_damage::scan_trusted;
 use crate::io::coding::{Coding, Text};

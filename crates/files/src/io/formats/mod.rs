@@ -35,7 +35,7 @@ const FORMATS: &[&dyn Format] = &[
 /// Selects how text and page files are read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TextFiles {
-    /// They are not read.
+    /// The files are not read.
     #[default]
     Skipped,
     /// Each file is one document.

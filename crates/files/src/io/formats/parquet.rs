@@ -1,4 +1,4 @@
-//! Parquet: row groups of columns.
+//! Implements Parquet: row groups of columns.
 
 use super::broken_ids;
 use crate::io::bounded::{Bounded, check_pages};

@@ -1,4 +1,4 @@
-//! Separated values: text tables with the column names in the first line.
+//! Implements separated values: text tables with the column names in the first line.
 
 use crate::io::before_damage::before_damage;
 use crate::io::coding::Coding;

@@ -1,4 +1,4 @@
-//! Lines of text: each line of a `.txt` file is one document.
+//! Implements lines of text: each line of a `.txt` file is one document.
 
 use crate::io::before_damage::scan_trusted;
 use crate::io::coding::Coding;

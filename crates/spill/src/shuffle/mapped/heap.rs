@@ -10,7 +10,7 @@ use memmap2::Mmap;
 use crate::shuffle::space::{self, READ, WRITE};
 use dupsift_core::error::{Error, Result};
 
-/// How many bytes are collected before a write, so that there are few writes.
+/// The number of bytes that are collected before a write, so that writes are few.
 const GATHERED_BYTES: usize = 256 << 10;
 
 /// A temporary file that only grows, shared by many threads. The order of the data depends on thread timing.
@@ -43,12 +43,12 @@ impl Heap {
     /// Appends bytes and returns their offset.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if these bytes, or bytes appended before, cannot be written; the heap must not be used after that.
+    /// Returns [`Error::Io`] if these bytes or previously appended ones cannot be written; the heap must not be used after that.
     pub fn append(&self, bytes: &[u8]) -> Result<u64> {
         self.append_both(bytes, &[])
     }
 
-    /// Appends two consecutive pieces and returns the offset of the first. Long data need not be copied together.
+    /// Appends two consecutive pieces and returns the offset of the first, without copying them into one buffer.
     ///
     /// # Errors
     /// Returns the same errors as [`Heap::append`].
@@ -102,7 +102,7 @@ impl Heap {
         self.freeze_as(memmap2::Advice::Random)
     }
 
-    /// Same as [`Heap::freeze`], for long pieces that will be read sequentially.
+    /// Does the same as [`Heap::freeze`], for long pieces that will be read sequentially.
     ///
     /// # Errors
     /// Returns the same errors as [`Heap::freeze`].
@@ -155,7 +155,7 @@ impl FrozenHeap {
     /// Returns `len` bytes from an offset returned by [`Heap::append`].
     ///
     /// # Panics
-    /// Panics if they extend beyond the end.
+    /// Panics if the bytes extend beyond the end.
     #[inline]
     pub fn get(&self, offset: u64, len: usize) -> &[u8] {
         &self.bytes()[offset as usize..][..len]

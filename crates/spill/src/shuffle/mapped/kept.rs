@@ -9,7 +9,7 @@ use super::{AtomicBits, AtomicCells, CellValue, FrozenHeap, Mapped, Ranks};
 use crate::shuffle::product::{self, Product, ProductWriter, PutDown, damaged};
 use dupsift_core::error::Result;
 
-/// How many cells are copied at a time.
+/// The number of cells copied at a time.
 const AT_ONCE: usize = 8 << 10;
 
 impl<T: bytemuck::Pod> Mapped<T> {
@@ -35,7 +35,7 @@ impl<T: bytemuck::Pod> Mapped<T> {
 }
 
 impl<T: CellValue> AtomicCells<T> {
-    /// Same as [`Mapped::put_down`]; no thread may change the cells in the meantime.
+    /// Does the same as [`Mapped::put_down`]; no thread may change the cells in the meantime.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::put_down`].
@@ -50,7 +50,7 @@ impl<T: CellValue> AtomicCells<T> {
         writer.put_down()
     }
 
-    /// Same as [`Mapped::take_up`].
+    /// Does the same as [`Mapped::take_up`].
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::take_up`].
@@ -64,7 +64,7 @@ impl<T: CellValue> AtomicCells<T> {
 }
 
 impl AtomicBits {
-    /// Same as [`Mapped::put_down`]; no thread may set bits in the meantime.
+    /// Does the same as [`Mapped::put_down`]; no thread may set bits in the meantime.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::put_down`].
@@ -72,7 +72,7 @@ impl AtomicBits {
         self.words().put_down(dir, name)
     }
 
-    /// Same as [`Mapped::take_up`], for a bitmap of this many bits.
+    /// Does the same as [`Mapped::take_up`], for a bitmap of this many bits.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::take_up`].
@@ -87,7 +87,7 @@ impl AtomicBits {
 }
 
 impl Ranks {
-    /// Same as [`Mapped::put_down`].
+    /// Does the same as [`Mapped::put_down`].
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::put_down`].
@@ -95,7 +95,7 @@ impl Ranks {
         self.lines().put_down(dir, name)
     }
 
-    /// Same as [`Mapped::take_up`], for a bitmap of this many bits.
+    /// Does the same as [`Mapped::take_up`], for a bitmap of this many bits.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::take_up`].
@@ -108,7 +108,7 @@ impl Ranks {
 }
 
 impl FrozenHeap {
-    /// Same as [`Mapped::put_down`].
+    /// Does the same as [`Mapped::put_down`].
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::put_down`].
@@ -116,7 +116,7 @@ impl FrozenHeap {
         product::put_down(dir, name, self.bytes())
     }
 
-    /// Same as [`Mapped::take_up`]; the data will be read in random order.
+    /// Does the same as [`Mapped::take_up`]; the data will be read in random order.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::take_up`].

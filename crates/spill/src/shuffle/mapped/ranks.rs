@@ -5,12 +5,12 @@ use std::path::Path;
 use super::{AtomicBits, Mapped};
 use dupsift_core::error::Result;
 
-/// Words of 64 bits after two words of counts. Together they fill a cache line, so a look-up has one cache miss and counts the
-/// bits of one word (Vigna 2008, Broadword implementation of rank/select queries).
+/// The number of 64-bit words of the bitmap in a line, after two words of counts. A line fills a cache line, so a look-up has one cache
+/// miss and counts the bits of one word (Vigna 2008, Broadword implementation of rank/select queries).
 const WORDS: usize = 6;
-/// Bits after the counts.
+/// The number of bits in a line, after the counts.
 const BITS: usize = WORDS * 64;
-/// Bits per count of a word within its line: at most 320 bits are set before the last word.
+/// The number of bits for the count before a word within its line: at most 320 bits are set before the last word.
 const COUNT_BITS: usize = 9;
 
 /// A copy of a bitmap, with the ranks of its set bits.

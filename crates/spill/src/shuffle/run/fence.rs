@@ -8,9 +8,9 @@ use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Una
 
 /// Bytes per fence.
 pub const FENCE: usize = size_of::<Fence>();
-/// Bytes of a group stored in a fence.
+/// The number of leading bytes of a group that are stored in a fence.
 const PREFIX: usize = 8;
-/// How many fences are read at a time.
+/// The number of fences read at a time.
 const AT_ONCE: u64 = 1024;
 
 /// The first bytes of the first row's group in a piece, and the checksum of the piece.

@@ -4,10 +4,10 @@
 //! blocks): one block of eight 32-bit words for every 32 rows. A group belongs to one block and sets one bit in each of its words. The
 //! filter takes one byte per row, and about 3% of missing groups pass.
 //!
-//! Blocks are numbered consecutively. A bucket with rows `start..end` has the blocks `start / 32 ..= end / 32`, but at most
-//! 32,768, so two adjacent buckets share a block. Let h be the hash of a group (see [`super`]) and n the number of blocks: the
-//! group belongs to block number (bits 20 to 51 of h) * n / 2^32. With l = the upper half of h * 9e3779b97f4a7c15, its bit in
-//! word i is the top five bits of l * SALTS\[i\]. 127 blocks and a checksum make a piece.
+//! Blocks are numbered consecutively. A bucket with rows `start..end` has the blocks `start / 32 ..= end / 32`, but at most 32,768, so two
+//! adjacent buckets share a block. Let h be the hash of a group (see [`super`]) and n the number of blocks: the group belongs to block
+//! number (bits 20 to 51 of h) * n / 2^32. With l = the upper half of h * 9e3779b97f4a7c15, its bit in word i is the top five bits of l *
+//! SALTS\[i\]. A piece consists of 127 blocks and a checksum.
 
 use std::ops::Range;
 
@@ -28,9 +28,9 @@ const SALTS: [u32; 8] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
 pub type Block = [u32; 8];
-/// Bytes, and their offset in the bytes of all pieces.
+/// The offset of bytes within all pieces, and the bytes.
 pub type Placed = (u64, Vec<u8>);
-/// A block and its number.
+/// The number of a block, and the block.
 pub type Numbered = (u64, Block);
 
 /// Returns the number of filter pieces for this many rows.
@@ -38,13 +38,13 @@ pub fn filter_pieces(rows: u64) -> u64 {
     if rows == 0 { 0 } else { (rows / u64::from(BLOCK_ROWS) + 1).div_ceil(BLOCKS) }
 }
 
-/// Returns the blocks of a bucket with these rows.
+/// Returns the block numbers of a bucket with these rows.
 pub fn blocks_of(rows: &Range<u64>) -> Range<u64> {
     let Range { start, end } = blocks_over(rows);
     start..end.min(start + MOST)
 }
 
-/// Returns the blocks of several buckets with these rows.
+/// Returns the block numbers of several buckets with these rows.
 pub fn blocks_over(rows: &Range<u64>) -> Range<u64> {
     rows.start / u64::from(BLOCK_ROWS)..rows.end / u64::from(BLOCK_ROWS) + 1
 }
@@ -62,12 +62,12 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Creates these blocks, without any group.
+    /// Creates a filter with these blocks and no groups.
     pub fn new(blocks: Range<u64>) -> Filter {
         Filter { first: blocks.start, blocks: vec![Block::default(); (blocks.end - blocks.start) as usize] }
     }
 
-    /// Decodes these blocks from the bytes of their pieces. Returns the number of a damaged piece as an error.
+    /// Decodes a filter with these blocks from the bytes of their pieces. Returns the number of a damaged piece as an error.
     pub fn decode(blocks: Range<u64>, pieces: &[u8]) -> Result<Filter, u64> {
         let (first, mut decoded) = (blocks.start - blocks.start % BLOCKS, Vec::new());
         for (piece, bytes) in (first / BLOCKS..).zip(pieces.as_chunks::<FILTER_PIECE>().0) {
@@ -126,7 +126,7 @@ pub fn seal<'b>(piece: u64, bytes: &mut [u8; FILTER_PIECE], shared: impl Iterato
     sum.copy_from_slice(&checksum(piece, held).to_le_bytes());
 }
 
-/// Returns the blocks of a piece.
+/// Returns the block numbers of a piece.
 pub fn blocks_in(piece: u64) -> Range<u64> {
     piece * BLOCKS..(piece + 1) * BLOCKS
 }

@@ -97,12 +97,12 @@ impl Run {
         Ok(found)
     }
 
-    /// Returns the bytes per row.
+    /// Returns the size of a row in bytes.
     pub fn width(&self) -> usize {
         self.header.width
     }
 
-    /// Returns the bytes of a row's group.
+    /// Returns the size of a row's group in bytes.
     pub fn group_width(&self) -> usize {
         self.header.group_width
     }
@@ -284,7 +284,7 @@ impl RunReader<'_> {
         self.fences.get(piece, header.pieces(), file, *fences).map_err(Error::io(READ, path))
     }
 
-    /// Returns the bytes of rows and filters that were read.
+    /// Returns how many bytes of rows and filters were read.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

@@ -168,7 +168,7 @@ fn a_run_that_is_not_whole_gets_no_name() {
     let missing = writer.finish().expect_err("refused").to_string();
     assert!(missing.contains("partition 1 of a run was not written"), "{missing}");
     assert!(names(dir.path()).is_empty());
-    // Rows of one partition are refused in another.
+    // A partition refuses the rows of another partition.
     let whole = sorted(dir.path(), b"aaaabbbbccccdddd", 4, 4, 1).load(0, 1 << 20).expect("loaded");
     let writer = RunWriter::create(dir.path(), "rows.run", 4, 4, &[4, 0, 0, 0, 0, 0, 0], true).expect("begun");
     let other = writer.write(0, &whole, 0).expect_err("refused").to_string();
@@ -305,7 +305,7 @@ proptest! {
         keys.dedup();
         prop_assert_eq!(groups, keys.len());
     }
-    /// For any groups looked up in order, the rows of each equal those of a plain sort, wherever pieces and buckets begin.
+    /// For any groups looked up in order, the rows of each group equal those of a plain sort, wherever pieces and buckets begin.
     #[test]
     fn what_is_sought_is_found(
         (width, group) in prop_oneof![(4..=40_usize, 1..=8_usize), (16..=40_usize, 9..=16_usize), (100..=512_usize, Just(8_usize))],

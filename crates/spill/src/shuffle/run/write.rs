@@ -176,8 +176,8 @@ impl RunWriter {
         bucket(&row[..self.group_width])
     }
 
-    /// Writes the filter of some buckets with these numbers of rows, starting at row `begin`. Returns the blocks that other
-    /// buckets may share.
+    /// Writes the filter of some buckets with these numbers of rows, starting at row `begin`. Returns the blocks that may be shared with
+    /// other buckets.
     fn filter<'r>(
         &self,
         begin: u64,
@@ -280,10 +280,10 @@ struct Sequence<'w> {
     writer: &'w RunWriter,
     at: u64,
     piece_bytes: u64,
-    /// The current part, and where it began.
+    /// The current part, and the offset where it began.
     part: Option<(u64, Part)>,
     parts: Parts,
-    /// Fences not yet written, and the piece of the first one.
+    /// The fences not yet written, and the piece number of the first one.
     fences: (u64, Vec<u8>),
 }
 

@@ -1,11 +1,11 @@
 //! Finds the most probable path through a run of characters: the dictionary words whose frequencies have the largest product.
 //!
 //! From the end of the run to its beginning, the code selects for each position the word with the highest weight together with the best
-//! path after it; among equal weights, the longest word. Consecutive single characters are passed to the model of unknown words, unless
-//! they are a dictionary word themselves.
+//! path after it; if several words have the same weight, it selects the longest. Consecutive single characters are passed to the model of
+//! unknown words, unless they form a dictionary word.
 //!
-//! There are about eight characters between two punctuation marks. Therefore, many runs are processed together, one kind of lookup after
-//! the other: the processor waits for memory once for many characters, and loops are long.
+//! There are only about eight characters between two punctuation marks. Therefore, many runs are processed together, one kind of lookup
+//! after the other, so that the processor waits for memory only once for many characters and loops are long.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -27,17 +27,18 @@ pub struct Batch {
     letters: Vec<u16>,
     /// The beginning of each run among the characters.
     runs: Vec<u32>,
-    /// The log probabilities of the words of one, two and three characters from each character.
+    /// The log probabilities of the words of one, two and three characters that begin at each character.
     ones: Vec<f64>,
     twos: Vec<f64>,
     threes: Vec<f64>,
     /// The number of the pair that begins at each character.
     pairs: Vec<u32>,
-    /// Characters whose successor is not frequent, and the place of the pair.
+    /// The characters whose successor is not frequent, each with the place of the pair.
     others: Vec<(u32, u32)>,
-    /// Characters at which a word of more than two may begin, and first the number of the pair, then the place of the third letter.
+    /// The characters at which a word of more than two letters may begin. Each has the number of the pair at first, and later the place of
+    /// the third letter.
     thirds: Vec<(u32, u32)>,
-    /// Characters at which a word of more than three begins or may begin, and the node of the first four characters.
+    /// The characters at which a word of more than three characters begins or may begin, each with the node of the first four characters.
     longer: Vec<(u32, Node)>,
     /// For each character, the weight of the best path from it to the end.
     best: Vec<f64>,
@@ -81,21 +82,21 @@ pub struct Cutter {
     pub(super) unknown: Unknown,
     /// For each class, the logarithm of a word's share of all frequencies; negative infinity for class 0.
     pub(super) weights: Cow<'static, [f64]>,
-    /// For each letter, the same for words of one character.
+    /// For each letter, the same logarithm for the word of this single character.
     pub(super) ones: Cow<'static, [f64]>,
-    /// The weight of a character that is not in the dictionary: as if it had been seen once.
+    /// The weight of a character that is not in the dictionary, as if it had been seen once.
     pub(super) unseen: f64,
 }
 
 impl Cutter {
-    /// Returns a cutter for a dictionary and a model of unknown words: the characters that the model covers, and a function that builds it
-    /// for given letters.
+    /// Returns a cutter for a dictionary and a model of unknown words: the characters that the model covers, and a function that builds the
+    /// model for given letters.
     pub fn of(
         vocabulary: &Vocabulary,
         met: impl Iterator<Item = char>,
         model: impl FnOnce(&Letters) -> Unknown,
     ) -> Cutter {
-        // The most frequent come first, so that they are close to each other and in the processor's cache.
+        // The most frequent characters come first, so that their data is close together and in the processor's cache.
         let mut sums: BTreeMap<u64, u64> = BTreeMap::new();
         let mut count = 0;
         for (_, frequency) in vocabulary.words() {
@@ -123,7 +124,7 @@ impl Cutter {
         }
     }
 
-    /// Returns a cutter with the same model and other words.
+    /// Returns a cutter with the same model and different words.
     pub fn with_words(&self, vocabulary: &Vocabulary) -> Cutter {
         let met = self.letters.known().filter(|&(_, number)| number < self.letters.covered()).map(|(c, _)| c);
         Cutter::of(vocabulary, met, |letters| self.unknown.renumbered(&self.letters, letters))
@@ -155,14 +156,14 @@ impl Cutter {
         batch.letters.push(self.letters.alone());
     }
 
-    /// Splits all runs of a batch and clears it. Calls `out` with the number of each run and the end of a word in it.
+    /// Splits all runs of a batch and clears it. For each word, calls `out` with the number of its run and the end of the word in the run.
     pub fn cut(&self, batch: &mut Batch, mut out: impl FnMut(usize, usize)) {
         self.look_up(batch);
         self.weigh(batch);
         let Batch { letters, lengths, runs, .. } = batch;
         for (number, &first) in runs.iter().enumerate() {
             let mut at = first as usize;
-            // The character after the run has length 0.
+            // The separator after a run has length 0.
             while lengths[at] != 0 {
                 let end = at + lengths[at] as usize;
                 if end == at + 1 && lengths[end] == 1 {
@@ -192,7 +193,7 @@ impl Cutter {
     fn look_up(&self, batch: &mut Batch) {
         let Batch { letters, ones, twos, threes, pairs, others, thirds, longer, .. } = batch;
         let count = letters.len();
-        // No word continues here, so no check for the end is needed.
+        // No word continues at a separator, so no check for the end is needed.
         let alone = self.letters.alone();
         letters.extend([alone; 2]);
         let (words, letters) = (&self.words, &letters[..]);

@@ -1,7 +1,7 @@
-//! Splits Chinese with jieba-rs itself, with the built-in dictionary and its hidden Markov model.
+//! Splits Chinese with the jieba-rs library, the built-in dictionary and its hidden Markov model.
 //!
 //! The dictionary is listed from the tables in the program, so the binary contains it once. jieba-rs gets each run of Han characters;
-//! letters, digits and all other scripts are split as with every tokenizer.
+//! letters, digits and all other scripts are split in the same way for every tokenizer.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use crate::tokenizer::Tokenizer;
 /// The longest run, in characters, that is passed to jieba-rs in one call, so that its working memory stays at a few megabytes per thread.
 pub const RUN_LIMIT: usize = 1 << 16;
 
-/// The tokenizer `jieba`; its dictionary is built when the first run of Han characters is split.
+/// The `jieba` tokenizer, whose dictionary is built when the first run of Han characters is split.
 pub struct Jieba {
     user_words: UserWords,
     jieba: OnceLock<jieba_rs::Jieba>,
@@ -47,7 +47,7 @@ impl Tokenizer for Jieba {
         let mut from = 0;
         while from < run.len() {
             let rest = &run[from..];
-            // A run of fewer bytes has fewer characters.
+            // A run has at most as many characters as bytes.
             let length = if rest.len() <= RUN_LIMIT { None } else { rest.char_indices().nth(RUN_LIMIT) };
             let piece = &rest[..length.map_or(rest.len(), |(place, _)| place)];
             for token in jieba.cut(piece, true) {

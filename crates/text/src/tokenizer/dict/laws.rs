@@ -26,7 +26,7 @@ fn jieba() -> Jieba {
     Jieba::with_dict(&mut TEXT.as_bytes()).expect("a dictionary")
 }
 
-/// Panics if the words of a run differ from those of jieba-rs, whether it is split alone or as a text.
+/// Panics if the words of a run differ from those of jieba-rs, whether the run is split alone or as a text.
 fn compare(dict: &Dict, jieba: &Jieba, run: &str) {
     let mut words = Vec::new();
     dict.cut(run, &mut |word| words.push(&run[word]));
@@ -57,7 +57,7 @@ fn the_dictionary_is_whole_and_in_order() {
     assert!(Vocabulary::new(&TEXT).words().all(|(_, frequency)| frequency > 0));
 }
 
-/// Every other test uses the tables from the build script; this one proves that the program would build the same.
+/// Every other test uses the tables from the build script; this test proves that the program would build the same tables.
 #[test]
 fn tables_are_those_that_the_program_makes() {
     let model = unpacked(include_bytes!("data/hmm.model.zst"));
@@ -150,8 +150,8 @@ fn the_tokenizer_jieba_cuts_long_runs_and_words_of_the_user() {
     assert_eq!(words("他来到了网易杭研大厦", Some("网易杭研")), ["他", "来到", "了", "网易杭研", "大厦"]);
 }
 
-/// A run of words, parts of words and single characters: known, unknown to the dictionary, unknown to the model of unknown words too,
-/// and characters that join nothing.
+/// A run of words, parts of words and single characters: some known, some unknown to the dictionary, some unknown to the model of unknown
+/// words as well, and some that never join others.
 fn run(longest: usize) -> impl Strategy<Value = String> {
     let word = || any::<prop::sample::Index>().prop_map(|index| WORDS[index.index(WORDS.len())]);
     let han = |word: &str| word.chars().filter(|c| is_han(*c)).collect::<String>();
@@ -166,7 +166,7 @@ fn run(longest: usize) -> impl Strategy<Value = String> {
     proptest::collection::vec(one, 0..longest).prop_map(|parts| parts.concat())
 }
 
-/// A line of a user dictionary: a real word, a synthetic one, or one with other characters too.
+/// A line of a user dictionary: a real word, a synthetic one, or one that includes other characters.
 fn user_word() -> impl Strategy<Value = (String, Option<u64>)> {
     let mixed = "[a-cA]{0,3}[中国人的]{0,3}[+#&._%·0-9]{0,3}[语言㐀〇𠀀]{0,2}[a-c]?";
     let word = prop_oneof![3 => run(5), 1 => mixed, 1 => Just("中国".to_owned())];
@@ -213,14 +213,14 @@ proptest! {
             let suggested = jieba.suggest_freq(word) as u64;
             vocabulary.add(word, *frequency);
             let ours = vocabulary.frequency(word).unwrap_or_default();
-            // The platform's logarithms may round a frequency to the next one.
+            // The platform's logarithms may round a frequency to the next integer.
             let differs = frequency.map_or_else(|| ours.abs_diff(suggested).saturating_sub(1), |given| ours.abs_diff(given));
             prop_assert_eq!(differs, 0, "{}: {} and {}", word, ours, suggested);
             jieba.add_word(word, Some(ours as usize), None);
         }
         let lines = user.iter().map(|(word, frequency)| UserWord { word: word.clone(), frequency: *frequency });
         let dict = Dict::new(UserWords(lines.collect()));
-        // The user's words among others, adjacent and overlapping.
+        // The run contains the user's words among others, adjacent and overlapping.
         let own = user.iter().map(|(word, _)| word.chars().filter(|c| is_han(*c)).collect::<String>());
         let own: Vec<String> = own.filter(|word| !word.is_empty()).collect();
         for (at, run) in runs.iter().enumerate() {

@@ -1,14 +1,15 @@
-//! Numbers the characters, the most common first, so that frequent data is close together in memory.
+//! Assigns numbers to characters, the most common first, so that frequent data is close together in memory.
 
 use std::borrow::Cow;
 
 use super::tables::Reader;
 
-/// Characters by number, in three kinds: those that the model of unknown words covers, others that may join, and one number for all that
-/// are words on their own. The last number of each of the first two kinds represents all characters of that kind that are neither in the
-/// dictionary nor in the model.
+/// Characters by number, in three kinds: characters that the model of unknown words covers, other characters that may join, and one number
+/// for all characters that are words on their own. The last number of each of the first two kinds represents all characters of that kind
+/// that are neither in the dictionary nor in the model.
 pub struct Letters {
-    /// The number of each code point; [`UNKNOWN`] for characters in neither, except those in [`COMMON`], which all have a number.
+    /// The number of each code point; [`UNKNOWN`] for characters in neither the dictionary nor the model, except those in [`COMMON`], which
+    /// all have a number.
     pub(super) numbers: Cow<'static, [u16]>,
     pub(super) covered: u16,
     pub(super) other: u16,
@@ -86,7 +87,7 @@ impl Letters {
         }
     }
 
-    /// Returns the numbers of characters from U+4E00 to U+9FFF, each of which is three bytes of UTF-8.
+    /// Returns the numbers of characters from U+4E00 to U+9FFF; each character has three bytes in UTF-8.
     #[inline]
     pub fn of_common<'a>(&'a self, utf8: &'a [u8]) -> impl Iterator<Item = u16> + 'a {
         let numbers = self.numbers.get(COMMON).unwrap_or_default();
@@ -96,7 +97,7 @@ impl Letters {
         })
     }
 
-    /// Returns the characters that have their own number, in ascending order, each with the number.
+    /// Returns the characters that have their own number, in ascending order, each with its number.
     pub fn known(&self) -> impl Iterator<Item = (char, u16)> {
         let all = (0..).zip(self.numbers.iter());
         let own = all.filter(|&(_, number)| ![UNKNOWN, self.covered, self.other].contains(number));
@@ -118,7 +119,7 @@ impl Letters {
         self.covered
     }
 
-    /// Returns the number of all characters that are words on their own, which is the largest number.
+    /// Returns the number shared by all characters that are words on their own; it is the largest number.
     #[inline]
     pub fn alone(&self) -> u16 {
         self.other + 1

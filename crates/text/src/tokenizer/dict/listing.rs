@@ -1,7 +1,7 @@
 //! Lists the words that the tables were built from, in the order of the dictionary.
 //!
 //! No two nodes of a double array have the same base, so a place and its letter give the base, and the base identifies the parent node.
-//! From a node where a word ends, the path to the root spells it backwards.
+//! From a node where a word ends, the path to the root spells the word backwards.
 
 use super::best_path::Cutter;
 use super::words::{FREQUENT, Node, Words};
@@ -43,8 +43,8 @@ impl Cutter {
         list.sorted()
     }
 
-    /// Returns the dictionary frequency of a word with this weight: weights are logarithms of shares, and a word that was seen once has
-    /// the share of one that was not seen.
+    /// Returns the dictionary frequency of a word with this weight: weights are logarithms of shares, and a word that was seen once has the
+    /// same share as an unseen word.
     fn frequency(&self, weight: f64) -> u64 {
         crate::float::exp(weight - self.unseen).round() as u64
     }
@@ -60,7 +60,7 @@ impl Cutter {
 }
 
 impl Words {
-    /// Returns the letters of each pair by its number; those of pair 0, which does not exist, have no meaning.
+    /// Returns the letters of each pair by its number; pair 0 does not exist, so its letters have no meaning.
     fn spelled_pairs(&self) -> Vec<[u16; 2]> {
         let mut pairs = vec![[0; 2]; self.pairs.len()];
         let mut set = |number: u32, letters| {
@@ -85,7 +85,7 @@ impl Words {
         pairs
     }
 
-    /// Returns, by base, the owner of the children there.
+    /// Returns the owner of the children at each base.
     fn parents(&self) -> Vec<Parent> {
         let mut parents = vec![Parent::Nothing; self.places.len() + 1];
         for (number, &base) in (0..).zip(self.bases.iter()) {
@@ -117,7 +117,7 @@ impl Words {
     }
 }
 
-/// Lines in the order in which they are found.
+/// The lines, in the order in which they are found.
 struct List {
     letters: Vec<char>,
     text: String,

@@ -18,11 +18,10 @@
 //! write.rs         writes the tables in the build script
 //! ```
 //!
-//! The build script builds the tables from the dictionary and embeds them in the program, which uses them in place. The dictionary
-//! itself is not embedded: if the user has additional words, it is listed from the tables, and new tables are built from both when the
-//! first run of Han characters is split.
-//! A run of more than [`RUN_LIMIT`] characters without any other character is not language; it is split into pieces of that length, so
-//! that working memory stays small and time linear.
+//! The build script builds the tables from the dictionary and embeds them in the program, which uses them in place. The dictionary itself
+//! is not embedded: if the user has additional words, the dictionary is listed from the tables, and new tables are built from both when the
+//! first run of Han characters is split. A run of more than [`RUN_LIMIT`] Han characters is not natural language; it is split into pieces
+//! of that length, so that working memory stays small and time linear.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -66,20 +65,20 @@ struct Aligned<B: ?Sized>(B);
 static TABLES: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/dict.tables")));
 const _: () = assert!(align_of::<Aligned<u8>>() == tables::ALIGNMENT);
 
-/// The version of jieba-rs whose dictionary, model and words these are.
+/// The version of jieba-rs that the dictionary, the model and the words are equal to.
 pub const JIEBA: &str = "0.11.0";
 
 /// The longest run, in characters, that is segmented as a whole.
 pub const RUN_LIMIT: usize = 4_096;
 
-/// The minimum number of characters that are processed together, if there are that many.
+/// The minimum number of characters that are processed together, if the text has that many.
 const BATCH: usize = 256;
 
-/// The largest frequency of a word in a user dictionary: the sum over all words must not overflow. The smallest is 1: the logarithm of 0
-/// would ruin the weights of everything before that word.
+/// The largest frequency of a word in a user dictionary; it ensures that the sum over all words does not overflow. The smallest frequency
+/// is 1, because the logarithm of 0 would make the weights of all paths through that word useless.
 const FREQUENCY_LIMIT: u64 = 1_000_000_000;
 
-/// The maximum number of words and of different characters in a user dictionary: the capacity of the tree.
+/// The maximum number of words and of different characters in a user dictionary, due to the capacity of the tree.
 const WORD_LIMIT: usize = 500_000;
 const CHARACTER_LIMIT: usize = 40_000;
 

@@ -1,7 +1,7 @@
 //! Reads tables from bytes, which the build script embeds in the program and the program uses in place.
 //!
-//! A table is its number of bytes (64 bits), then the bytes from the next multiple of [`ALIGNMENT`], in the byte order of the target
-//! machine. Tables have no names: they are read in the order in which `write.rs` writes them.
+//! A table consists of its number of bytes (64 bits) and, from the next multiple of [`ALIGNMENT`] on, the bytes, in the byte order of the
+//! target machine. Tables have no names: they are read in the order in which `write.rs` writes them.
 
 use std::borrow::Cow;
 
@@ -16,12 +16,12 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Returns a reader at the first table. The bytes begin at a multiple of [`ALIGNMENT`].
+    /// Returns a reader at the first table. The bytes must begin at a multiple of [`ALIGNMENT`].
     pub fn new(bytes: &'static [u8]) -> Reader {
         Reader { rest: bytes }
     }
 
-    /// Returns the next table, in place; an empty one after the last.
+    /// Returns the next table, in place; an empty table after the last one.
     pub fn list<T: AnyBitPattern>(&mut self) -> Cow<'static, [T]> {
         let length = self.rest.first_chunk().map_or(0, |&length| u64::from_ne_bytes(length) as usize);
         let from = ALIGNMENT.min(self.rest.len());

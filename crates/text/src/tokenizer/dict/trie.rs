@@ -6,8 +6,9 @@ use super::letters::Letters;
 use super::words::{FREQUENT, Node, Pair, Rows, Words};
 
 impl Words {
-    /// Builds the tree of `count` words in ascending order, each with its frequency and its frequency class, which is not 0. Words with
-    /// a character that joins no other are skipped. Also returns, by letter, the class of the word of that single letter, or 0.
+    /// Builds the tree of `count` words in ascending order, each with its frequency and its frequency class, which is not 0. Words with a
+    /// character that never joins others are skipped. Also returns, for each letter, the class of the word that consists of this letter, or
+    /// 0.
     pub fn new<'w>(
         sorted: impl Iterator<Item = (&'w str, u64, u32)>,
         count: usize,
@@ -46,7 +47,7 @@ impl Words {
         }
         let others = array.finish();
 
-        // One level of the tree after the other, the most frequent nodes first.
+        // Places one level of the tree after the other, the most frequent nodes first.
         let mut bases = vec![0; pairs.len()];
         let mut array = Places::new(letters.alone(), list.spelled.len() - list.classes.len());
         let mut depth = 2;
@@ -100,14 +101,14 @@ struct Child {
 }
 
 impl Child {
-    /// Returns the child as a node if it has children itself.
+    /// Returns the child as a node if it has children.
     fn node(&self, place: usize) -> Option<Range> {
         let from = self.from + u32::from(self.class != 0);
         (from < self.to).then_some(Range { parent: place, from, to: self.to })
     }
 }
 
-/// Words by the numbers of their letters.
+/// The words, as the numbers of their letters.
 struct List {
     spelled: Vec<u16>,
     starts: Vec<u32>,
@@ -165,14 +166,14 @@ impl List {
     }
 }
 
-/// Places while they are assigned.
+/// The places of the tree while they are assigned.
 struct Places<T> {
     places: Vec<T>,
     /// A bit for each free place.
     free: Vec<u64>,
     /// A bit for each free base.
     unused: Vec<u64>,
-    /// For each n, the block of 64 bases at which the search for room for at least 2^n children, but fewer than twice as many, begins. It
+    /// For each n, the block of 64 bases at which the search for room for at least 2^n (and fewer than 2^(n+1)) children begins. The start
     /// never moves back, so some holes remain and the time is linear.
     from: [usize; 17],
     /// The block of 64 places at which the search for a single child's place begins; any free place will do.
@@ -191,7 +192,7 @@ impl<T: Copy + Default> Places<T> {
         array
     }
 
-    /// Makes sure that the places for all children of 64 bases exist.
+    /// Ensures that the places for all children of the 64 bases in a block exist.
     fn reach(&mut self, block: usize) {
         let blocks = block + self.largest / 64 + 3;
         if blocks > self.free.len() {

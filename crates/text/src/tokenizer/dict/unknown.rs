@@ -4,8 +4,8 @@
 //! characters that the dictionary left unjoined determines which of them form words. The model is jieba's: log probabilities of the first
 //! position, of each transition, and of each character in each of the four positions.
 //!
-//! The sums are computed in jieba's order, to the last bit: characters that the model has not seen in a position have the weight
-//! -3.14e100, which rounds everything else away, so ties are frequent there and decided by a rule.
+//! The sums are computed in jieba's order, to the last bit: characters that the model has not seen in a position have the weight -3.14e100,
+//! which rounds everything else away, so ties are frequent there and decided by a fixed rule.
 
 use std::borrow::Cow;
 
@@ -18,10 +18,10 @@ const END: usize = 1;
 const MIDDLE: usize = 2;
 const SINGLE: usize = 3;
 
-/// The weight of a character in a position in which the model has not seen it.
+/// The weight of a character in a position in which the model has never seen it.
 pub(super) const NEVER: f64 = -3.14e100;
 
-/// The model.
+/// The model of unknown words.
 pub struct Unknown {
     pub(super) first: [f64; 4],
     /// The weight of each transition, by previous and next position.
@@ -36,7 +36,7 @@ impl Unknown {
         Unknown { first: tables.array(), follows: tables.array(), seen: tables.list() }
     }
 
-    /// Returns the model for other letters, which must include all characters that it covers.
+    /// Returns the model for different letters, which must include all characters that the model covers.
     pub fn renumbered(&self, from: &Letters, to: &Letters) -> Unknown {
         let mut seen = vec![[NEVER; 4]; to.covered() as usize + 1];
         for (c, number) in from.known().filter(|&(_, number)| number < from.covered()) {

@@ -1,4 +1,4 @@
-//! Holds the words of the dictionary and of the user, with their frequencies.
+//! Holds the words of the dictionary and those of the user, with their frequencies.
 
 use crate::float;
 use std::collections::BTreeMap;
@@ -32,7 +32,7 @@ impl<'d> Vocabulary<'d> {
         Merged { dictionary: entries(self.dictionary).peekable(), added: added.peekable() }
     }
 
-    /// Adds a word or changes its frequency. The default is the lowest frequency with which the word would not be split.
+    /// Adds a word or changes its frequency. The default frequency is the lowest one with which the word would not be split.
     pub fn add(&mut self, word: &'d str, frequency: Option<u64>) {
         let frequency = frequency.unwrap_or_else(|| self.suggest(word));
         self.total = self.total + frequency - self.frequency(word).unwrap_or(0);
@@ -53,10 +53,10 @@ impl<'d> Vocabulary<'d> {
         added || self.from(start).starts_with(start)
     }
 
-    /// Returns the lines of the dictionary from a word.
+    /// Returns the lines of the dictionary from this word on.
     fn from(&self, word: &str) -> &'d str {
         let lines = self.dictionary;
-        // The line begins within this range or at its end.
+        // The searched line begins within this range or at its end.
         let (mut low, mut high) = (0, lines.len());
         while low < high {
             let middle = lines.floor_char_boundary(low.midpoint(high));
@@ -80,14 +80,14 @@ impl<'d> Vocabulary<'d> {
         (float::exp(sum + total) as u64 + 1).max(self.frequency(word).unwrap_or(1))
     }
 
-    /// Returns the most probable words within a word, without a model of unknown ones. Single letters and digits are joined.
+    /// Returns the most probable words within a word, without the model of unknown words. Single letters and digits are joined.
     fn cut<'w>(&self, word: &'w str) -> Vec<&'w str> {
         let places: Vec<(usize, char)> = word.char_indices().collect();
         let place = |at: usize| places.get(at).map_or(word.len(), |&(place, _)| place);
         let is_mark = |c: char| c.is_ascii_alphanumeric() || "+#&._%-".contains(c);
         let goes_on = |at: usize| places.get(at).is_some_and(|&(_, c)| joins(c) || is_mark(c));
         let total = float::ln(self.total as f64);
-        // For each character, the weight of the best path from it to the end, and where the first word of that path ends.
+        // For each character, the weight of the best path from it to the end, and the end of the first word on that path.
         let mut ways = vec![(0.0, 0); places.len() + 1];
         for at in (0..places.len()).rev() {
             let mut best = (f64::NEG_INFINITY, at + 1);
@@ -131,7 +131,7 @@ fn entries(lines: &str) -> impl Iterator<Item = (&str, u64)> {
     })
 }
 
-/// Merges two ascending lists; if both have a word, the added one counts.
+/// Merges two ascending lists; if a word is in both lists, the added entry counts.
 struct Merged<D: Iterator, A: Iterator> {
     dictionary: Peekable<D>,
     added: Peekable<A>,

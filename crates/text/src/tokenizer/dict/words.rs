@@ -1,14 +1,14 @@
 //! Stores the words of the dictionary as a tree of characters, for looking up words and their beginnings.
 //!
-//! Each pair of neighboring characters in a text is looked up, and nearly half of these pairs begin no word. The cost is memory access,
-//! so the tables are compact where most lookups occur:
+//! Each pair of adjacent characters in a text is looked up, and nearly half of these pairs begin no word. Most of the cost is memory
+//! access, so the tables for the most frequent lookups are compact:
 //!
 //! * Pairs with a frequent second letter are bits, in a row for each first letter; 48 bits and the number of pairs before them form one
-//!   64-bit number. So one access determines whether a pair exists and which it is.
-//! * Other pairs, and words of more letters, are in double arrays (Aoe 1989): the child of a node by a letter is at the base of the node
+//!   64-bit number. So one access determines whether a pair exists and which number it has.
+//! * Other pairs, and words of more letters, are in double arrays (Aoe 1989): the child of a node for a letter is at the base of the node
 //!   plus the letter. No two nodes have the same base, so the letter in a place identifies the parent of the child.
-//! * Each pair has 32 bits: the class of its word, and which third letters are possible, by their remainder. This avoids two of three
-//!   lookups of a third letter.
+//! * Each pair has 32 bits: the class of its word, and a set of possible third letters, represented by remainders. This avoids two of
+//!   three lookups of a third letter.
 
 use std::borrow::Cow;
 use std::hint::select_unpredictable;
@@ -24,7 +24,7 @@ pub struct Node(pub u64);
 const BASE_BITS: u32 = 28;
 
 impl Node {
-    /// No node: it has no word and no children. No node has base 0.
+    /// The absence of a node, without a word or children. No real node has base 0.
     pub const NONE: Node = Node(0);
 
     /// Returns a node without children.
@@ -32,7 +32,7 @@ impl Node {
         Node(u64::from(class) << (16 + BASE_BITS) | u64::from(letter))
     }
 
-    /// Returns the node with the base of its children; it must not have one yet.
+    /// Returns the node with the base of its children; the node must not have a base yet.
     pub fn with_base(self, base: usize) -> Node {
         Node(self.0 | (base as u64) << 16)
     }
@@ -56,11 +56,11 @@ impl Node {
     }
 }
 
-/// A pair of letters: the class of its word, and below that a set that includes its third letters.
+/// A pair of letters: the class of its word in the upper bits, and in the lower bits a set that includes its third letters.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pair(pub u32);
 
-/// A third letter is represented by its remainder.
+/// The divisor whose remainder represents a third letter.
 const THIRDS: u16 = 12;
 
 impl Pair {
@@ -87,14 +87,14 @@ impl Pair {
     }
 }
 
-/// The bits in an entry of a row, above the number of pairs before it, and the entries in a row.
+/// The number of bits in an entry of a row, above the number of pairs before it; then the number of entries in a row.
 const ROW_BITS: usize = 48;
 const ROW: usize = 24;
 /// The letters below this one are frequent: they have bits in the rows.
 pub const FREQUENT: u16 = (ROW_BITS * ROW) as u16;
 
-/// Returns the location of the bit of a pair: the entry and the bit in it. A second letter that is not frequent has none, and maps to
-/// entry 0, which is empty.
+/// Returns the location of the bit of a pair: the entry and the bit in it. A pair whose second letter is not frequent has no bit and maps
+/// to entry 0, which is empty.
 #[inline]
 fn bit_of_pair(first: u16, second: u16) -> (usize, u32) {
     let entry = first as usize * ROW + second as usize / ROW_BITS;
@@ -102,8 +102,8 @@ fn bit_of_pair(first: u16, second: u16) -> (usize, u32) {
     (select_unpredictable(second < FREQUENT, entry, 0), bit as u32)
 }
 
-/// The tree, without single letters. Pairs are numbered by their first letter, those with a frequent second letter first; pair 0 does
-/// not exist.
+/// The tree, without single letters. Pairs are numbered in the order of their first letters; for each first letter, pairs with a frequent
+/// second letter come first. Pair 0 does not exist.
 pub struct Words {
     /// For each first letter, the number of its first pair.
     pub(super) pairs_of: Cow<'static, [u32]>,
@@ -111,13 +111,14 @@ pub struct Words {
     pub(super) rows: Cow<'static, [u64]>,
     /// For each first letter, the base of its pairs with letters that are not frequent.
     pub(super) bases_of: Cow<'static, [u32]>,
-    /// The places of these pairs: the second letter, and above its 16 bits the number of the pair among those of its first letter.
+    /// The places of pairs with letters that are not frequent. Each contains the second letter and, above its 16 bits, the number of the
+    /// pair among the pairs of its first letter.
     pub(super) others: Cow<'static, [u32]>,
     /// The pairs by number.
     pub(super) pairs: Cow<'static, [u32]>,
     /// For each pair, by its number, the base of its children.
     pub(super) bases: Cow<'static, [u32]>,
-    /// The places of nodes of more letters.
+    /// The places of nodes with three or more letters.
     pub(super) places: Cow<'static, [u64]>,
 }
 
@@ -135,7 +136,7 @@ impl Words {
         }
     }
 
-    /// Prefetches what [`Words::frequent_pair`] will read.
+    /// Prefetches the memory that [`Words::frequent_pair`] will read.
     #[inline]
     pub fn ask_for_pair(&self, first: u16, second: u16) {
         ask_for(&self.rows, bit_of_pair(first, second).0);
@@ -143,8 +144,8 @@ impl Words {
 
     /// Returns the number of a pair with a frequent second letter, or 0 if no word begins with it.
     ///
-    /// Whether there is one is unpredictable, so only the address of the next access depends on it: after a mispredicted branch, the
-    /// processor would wait. This applies to all lookups in this file.
+    /// The processor cannot predict whether the pair exists, and it would wait after a mispredicted branch. Therefore, only the address of
+    /// the next access depends on the result. This applies to all lookups in this file.
     #[inline]
     pub fn frequent_pair(&self, first: u16, second: u16) -> u32 {
         let (entry, bit) = bit_of_pair(first, second);
@@ -155,7 +156,7 @@ impl Words {
         select_unpredictable(row >> bit & 1 == 1, number, 0)
     }
 
-    /// Returns the possible place of a pair with another second letter.
+    /// Returns the possible place of a pair whose second letter is not frequent.
     #[inline]
     pub fn place_of_other(&self, first: u16, second: u16) -> u32 {
         self.bases_of.get(first as usize).copied().unwrap_or_default() + u32::from(second)
@@ -175,7 +176,7 @@ impl Words {
         Pair(self.pairs.get(number as usize).copied().unwrap_or_default())
     }
 
-    /// Returns the possible place of the child of a pair by a letter.
+    /// Returns the possible place of the child of a pair for a letter.
     #[inline]
     pub fn place_of_third(&self, number: u32, letter: u16) -> u32 {
         self.bases.get(number as usize).copied().unwrap_or_default() + u32::from(letter)
@@ -194,7 +195,7 @@ impl Words {
         self.at_place(node.base() + u32::from(letter), letter)
     }
 
-    /// Prefetches what [`Words::child`] will read.
+    /// Prefetches the memory that [`Words::child`] will read.
     #[inline]
     pub fn ask_for_child(&self, node: Node, letter: u16) {
         ask_for(&self.places, (node.base() + u32::from(letter)) as usize);
@@ -224,7 +225,8 @@ impl Rows {
         Rows(vec![0; ROW])
     }
 
-    /// Adds the pairs of a letter with these frequent ones, in ascending order; letters must also be added in ascending order.
+    /// Adds the pairs of a first letter with these frequent second letters, in ascending order. First letters must also be added in
+    /// ascending order.
     pub fn add(&mut self, first: u16, seconds: impl Iterator<Item = u16>) {
         self.0.resize((first as usize + 1) * ROW, 0);
         let row = &mut self.0[first as usize * ROW..];
