@@ -32,7 +32,7 @@ pub(super) fn held(report: &impl Guarded, out: &Path) -> String {
     )
 }
 
-/// Returns a suffix for the next step, which refers to the result by its final name.
+/// Returns a suffix for the next step, which uses the final name of the result: a held result has to be accepted first.
 pub fn once_accepted(report: &impl Guarded) -> &'static str {
     if report.is_held() { ", once it is accepted" } else { "" }
 }

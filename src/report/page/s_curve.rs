@@ -19,16 +19,16 @@ use dupsift_study::study::{BINS, Review, bin_range};
 struct Banding {
     bands: i32,
     rows: i32,
-    /// The threshold of its verification, if that measures the same similarity.
+    /// The threshold of the verification, if the verification measures the same similarity.
     threshold: Option<f64>,
-    /// Whether its similarities are Jaccard similarities, measured or estimated.
+    /// Whether the similarities are Jaccard similarities, measured or estimated.
     jaccard: bool,
     /// Whether a margin excluded pairs that the bands let through.
     margin: bool,
 }
 
 impl Banding {
-    /// Parses the recipe of an algorithm; `None` if it is another one.
+    /// Parses the recipe of an algorithm; returns `None` if the algorithm is not minhash.
     fn of(recipe: &str) -> Option<Banding> {
         let chosen = Recipe::parse_algorithms(recipe).ok()?.into_iter().next()?;
         if chosen.algorithm.name() != "minhash" {
@@ -49,7 +49,7 @@ impl Banding {
         1.0 - (1.0 - similarity.powi(self.rows)).powi(self.bands)
     }
 
-    /// Returns the pairs above the threshold, and how many there should be according to the curve.
+    /// Returns the number of pairs above the threshold, and the number expected from the curve.
     ///
     /// Verification lets no pair below the threshold pass, so all pairs in the bin with the threshold are above it.
     fn expected(&self, scores: &[u64; BINS]) -> (u64, f64) {
@@ -62,8 +62,8 @@ impl Banding {
         })
     }
 
-    /// Returns the threshold, the pairs found above it, and the number that there should be according to the curve. Returns `None` if pairs
-    /// are missing for other reasons than the bands.
+    /// Returns the threshold, the number of pairs found above it, and the number expected from the curve. Returns `None` if pairs are
+    /// missing for reasons other than the bands.
     fn missed(&self, one: &AlgorithmReport, scores: &[u64; BINS]) -> Option<(f64, u64, f64)> {
         let whole = !self.margin && one.pairs_written == one.pairs && one.left_out == 0;
         let threshold = self.threshold.filter(|_| whole)?;
