@@ -1,4 +1,4 @@
-//! A saved ledger with content that no run has written, but with the right checksum: it is damaged, the run starts over, and nothing
+//! A saved ledger with content that no run has written, but with the right checksum, counts as damaged: the run starts over, and nothing
 //! outside the work folder is touched.
 
 use std::fs;
@@ -13,7 +13,7 @@ use crate::resume::{Place, whole};
 
 const OPTIONS: [&str; 4] = ["--algorithms", "exact,minhash", "--limit", "300"];
 
-/// Holds a folder of temporary files as a killed run left it, with saved parts, which is restored repeatedly.
+/// Holds a folder of temporary files with saved parts, as a killed run left it. The tests restore it repeatedly.
 struct Left {
     place: Place,
     saved: tempfile::TempDir,
@@ -40,7 +40,7 @@ impl Left {
         change(&self.place.work());
     }
 
-    /// Writes another ledger with its checksum.
+    /// Writes a changed ledger with the right checksum.
     fn with_ledger(&self, change: impl FnOnce(&mut Value)) {
         self.changed(|work| {
             let signed: Value = serde_json::from_slice(&fs::read(work.join("ledger.json")).unwrap()).unwrap();

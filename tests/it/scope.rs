@@ -185,7 +185,7 @@ fn crossing() -> Vec<Placed> {
     let docs = made_docs(240);
     let more: Vec<Doc> = (0..60).map(|_| docs[numbers.below(docs.len())].clone()).collect();
     let all = docs.into_iter().chain(more).enumerate();
-    // Half of them are on one site, so that many classes have a single scope.
+    // Half of the documents are on one site, so that many classes have a single scope.
     let site = |numbers: &mut Numbers| sites[numbers.below(8).saturating_sub(4)];
     all.map(|(at, doc)| (site(&mut numbers), Doc { id: format!("d{at:03}"), ..doc })).collect()
 }

@@ -57,7 +57,7 @@ fn equal_short_texts_are_a_pair_of_every_member_and_blank_ones_of_none() {
     let blank = 2 * BLANK.len() as u64;
     assert!(unsigned.values().all(|count| *count >= blank), "{unsigned:?}");
     assert_eq!((unsigned["exact"], unsigned["simhash"]), (blank, blank + 2 * SHORT.len() as u64));
-    // All algorithms agree on them, and the prefilter lets them pass.
+    // All algorithms agree on the short copies, and the prefilter lets them pass.
     assert_eq!(check(&["--algorithms", ALL, "--decide", "all"]), unsigned);
     assert_eq!(
         check(&["--algorithms", ALL, "--prefilter", "--count-copies", "false", "--remove-if", "pair"])["simhash"],
