@@ -12,7 +12,7 @@ labeled pairs, "the same page in two editions"). Each labeled corpus yields four
     thin Q    one document of each labeled family is kept and, with probability Q, the others as well; Q is 0.1 and 0.02
     twice     every labeled page occurs a second time, with a line "page saved on ..." at its end
 
-mixed-100m yields the regime `planted`: 100 families among 4,000 documents. Each family consists of a document, a version of it with a tenth
+mixed-100m yields the `planted` regime: 100 families among 4,000 documents. Each family consists of a document, a version of it with a tenth
 or a fifth of its words edited, and two more copies of each with one word in a hundred edited. All draws are seeded: the same corpora
 give the same rows and the same true pairs everywhere.
 

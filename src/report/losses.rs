@@ -45,7 +45,7 @@ pub fn rejections(report: &RejectionsReport) -> String {
     }
 }
 
-/// Returns the rejected rows in a job's corpus, like [`rejections`]. If rows were only rejected in another input, the text names the
+/// Returns the rejected rows in a job's corpus, like [`rejections`]. If rows were only rejected in a different input, the text names the
 /// corpus.
 pub fn rejections_of(report: &RejectionsReport, job: &impl Guarded) -> String {
     if report.rows == 0 && job.lost_of_others() {

@@ -97,7 +97,7 @@ fn details(report: &RunReport, folder: &Path) -> String {
     if !notes.is_empty() {
         text += &format!("\n{}\n", notes.join("\n"));
     }
-    // The folder rather than its files, because the column `algorithm` comes from the folder names.
+    // The folder rather than its files, because the `algorithm` column comes from the folder names.
     let pairs = folder.join("pairs").display().to_string();
     text + &format!("\nin Python: import polars as pl; pl.scan_parquet({pairs:?})\n")
 }

@@ -381,7 +381,7 @@ fn a_corpus_that_was_moved_is_found() {
         assert_ne!(nowhere.code, 0, "{verb:?}");
         assert!(nowhere.stderr.contains("a.parquet"), "{}", nowhere.stderr);
     }
-    // `apply` has a different option for the folder of the corpus, because its `--corpus` means `keep` and so on.
+    // In `apply`, `--input` names the folder of the corpus, because `--corpus` selects what to write.
     assert_ne!(apply(&out, &[]).code, 0);
     let place = at("new/place");
     apply(&out, &["--input", text(&place), "--corpus", ALL]).ends_with(0);

@@ -120,8 +120,8 @@ fn documents_that_are_no_pair_are_explained() {
     assert!(["NoCommonKey", "BelowThreshold", "NoSignature"].iter().all(|one| verdicts.contains(*one)), "{verdicts:?}");
 }
 
-/// For two documents that share only two heavy words, `explain` reports that their signs kept them apart, and the result that verification
-/// would have.
+/// For two documents that share only two heavy words, `explain` reports that their signs kept them apart, and what the result of
+/// verification would be.
 #[test]
 fn documents_that_signs_keep_apart_are_explained() {
     let folder = tempfile::tempdir().unwrap();

@@ -242,7 +242,7 @@ fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
         ("cosine:threshold=0.5,margin=0.05", "none", 100),
         ("cosine:threshold=0.5,join=heavy,margin=either:0.02:0.25", "none", 100),
         ("simhash:distance=10,margin=0.1", "none", 20),
-        // Its score is that of its verification.
+        // The score is the similarity from the verification.
         ("minhash:bands=32,rows=4,margin=0.05", "jaccard:0.5", 100),
     ] {
         let all = pairs(&format!("{algorithm},verify={own}"));
@@ -568,8 +568,8 @@ fn titles_are_asked_against_an_index() {
         let (_first, second) = (run(&first, "first"), run(&second, "second"));
         removed_ids(&second.out())
     };
-    // The page with a new title and the essay that was saved again have their other copy in the first batch. In a batch with half as many
-    // pages from a template, a word in six documents is not rare.
+    // The counterparts of the page with a new title and of the essay that was saved again are in the first batch. In a batch with half as
+    // many pages from a template, a word in six documents is not rare.
     assert_eq!(removed(&format!("{RULE},titles=4")), ["d37", "d39"]);
     assert!(removed(&format!("{RULE},title=1")).len() >= 12);
 }

@@ -105,7 +105,7 @@ fn a_folder_that_does_not_hold_what_is_needed_is_refused() {
     refused(&plain.out(), "exact,lsi,descr_words", "it has no model for descr_words");
     let exact = done(samples(), &["--algorithms", "exact"]);
     refused(&exact.out(), "cosine", "it has no word statistics");
-    // With a different segmentation, the words differ.
+    // With a different tokenizer, the words differ.
     let folder = tempfile::tempdir().unwrap();
     let stats = plain.out();
     let more = ["--algorithms", "cosine", "--tokenizer", "char", "--stats", stats.to_str().unwrap()];

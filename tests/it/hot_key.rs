@@ -130,7 +130,7 @@ fn an_index_looks_up_the_nearest_pages_of_a_template() {
     assert_eq!(record["removal"]["removed"].as_u64(), Some(1));
 }
 
-/// Groups of equal texts cost as many pairs as they have documents, whatever their size.
+/// Groups of equal texts cost one pair per document, regardless of their size.
 #[test]
 fn equal_texts_cost_in_proportion_to_their_number() {
     let groups =

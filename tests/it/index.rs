@@ -28,7 +28,7 @@ fn copies_and_bands_are_met_as_in_one_run() {
         assert!(docs.iter().all(|doc| own.contains(doc)), "batch {batch} removes others' documents");
         let texts: Vec<&str> = place.docs.iter().flatten().map(|doc| &*doc.text).collect();
         for ((doc, kept), reason) in docs.iter().zip(&kept).zip(&reasons) {
-            // A text in an earlier batch is reported as seen even if its first document was removed in favor of another one.
+            // A text in an earlier batch is reported as seen even if the first document with that text was removed in favor of another one.
             let seen = texts[..own.start as usize].contains(&texts[*doc as usize]);
             assert_eq!(reason == "seen", seen, "{doc} for {kept}");
             for_others += usize::from(seen && texts[*doc as usize] != texts[*kept as usize]);

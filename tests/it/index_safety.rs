@@ -128,7 +128,7 @@ fn a_look_finishes_nothing() {
         same_tree(&before, &place.at(""), step);
     }
     place.again(1, &[]).ends_with(0).says(&["was already published"]);
-    // Its output was replaced before the index recorded it: the batch is not in the index.
+    // The output of the batch was replaced before the index recorded it, so the batch is not in the index.
     let mut place = IndexPlace::new("exact,minhash");
     place.same_batch(&batches[0]).ends_with(0);
     write_docs(&place.at("in/1.parquet"), &batches[1], 300);
@@ -221,7 +221,7 @@ fn accepting_replaces_what_stood_there_and_nothing_later() {
     accept().ends_with(0);
     assert!(!held.exists() && !out.join("_HELD").exists());
     assert_eq!(std::fs::read(out.join("_SUCCESS")).unwrap(), b"");
-    // The earlier output was moved away, and another valid result is there.
+    // The earlier output was moved away, and a different valid result is in its place.
     let other = place.at("out/other");
     place.with(&[place.at("in/0.parquet")], &other, &[]).ends_with(0);
     hold();
@@ -302,7 +302,7 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
         .says(&["2 rows of this batch were forgotten earlier"]);
     let ranges = forgotten();
     assert_eq!(ranges.as_array().unwrap().len(), 2, "{ranges}");
-    // Under another name, they are new.
+    // Under a different name, the documents are new.
     place.again(2, &["--overwrite", "--batch", "late"]).ends_with(0);
     assert_eq!(forgotten(), ranges);
     assert_eq!(record(&place.out(2))["index"]["texts"], 1, "{}", record(&place.out(2))["index"]);

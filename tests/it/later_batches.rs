@@ -278,7 +278,7 @@ fn a_held_batch_is_accepted_into_its_own_index_from_any_folder() {
     assert!(batches("b").contains("2 batches,"), "{}", batches("b"));
 }
 
-/// If an index was restored to an earlier state and got other batches, these are not mistaken for the matched ones.
+/// If an index was restored to an earlier state and then received different batches, these are not mistaken for the matched ones.
 #[test]
 fn an_index_that_went_another_way_is_another_one() {
     let mut place = IndexPlace::new("exact,minhash");

@@ -96,7 +96,7 @@ fn a_name_that_leads_out_of_the_work_folder_makes_the_ledger_damaged() {
     assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
 }
 
-/// Writes impossible lengths and other numbers, with the right checksum.
+/// Writes impossible lengths and other impossible numbers, with the right checksum.
 #[test]
 fn numbers_of_a_ledger_are_not_believed() {
     let (whole, left) = (whole(&OPTIONS), Left::new());

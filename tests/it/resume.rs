@@ -20,8 +20,8 @@ use crate::kit::{
 const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi:dimensions=16,passes=1,as=lsi,repeats,shingles,near_page,\
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
-/// Holds a folder in which runs write to `out`, and another with their corpus: every third document in the samples, because these tests run
-/// often.
+/// Holds a folder in which runs write to `out`, and a second folder with their corpus: every third document in the samples, because these
+/// tests run often.
 pub struct Place {
     pub folder: tempfile::TempDir,
     corpus: Rc<tempfile::TempDir>,
@@ -43,7 +43,7 @@ impl Place {
         place
     }
 
-    /// Returns another folder with the same work files and the same corpus.
+    /// Returns a copy of the place, with the same work files and the same corpus.
     fn copied(&self) -> Place {
         let copy = Place { folder: tempfile::tempdir().unwrap(), corpus: Rc::clone(&self.corpus) };
         for file in files_below(&self.work()) {

@@ -113,7 +113,7 @@ fn work_is_kept_until_the_result_has_its_name() {
     assert_eq!(names_in(place.folder.path()), ["out"]);
 }
 
-/// A run with another folder for temporary files reports that it abandons the saved state in the first one.
+/// A run with a different folder for temporary files reports that it abandons the saved state in the first folder.
 #[test]
 fn another_folder_for_work_files_gives_up_what_was_kept_and_says_so() {
     let place = Place::new();

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::kit::{ALL, Table, done, numbered, pairs, program, record, sample_docs, write_docs};
 
-/// Short texts, each of which occurs twice in a row in the corpus.
+/// Short texts. Each occurs twice in a row in the corpus.
 const SHORT: [&str; 8] = ["a", "你好", "...", "да", "😀", "1", "\u{300}", " x\n"];
 /// Blank texts, which also occur twice.
 const BLANK: [&str; 4] = [" ", "", "\u{3000}\n", "\t\r\n\u{a0}"];

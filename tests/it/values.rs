@@ -390,7 +390,7 @@ fn tables_with_a_row_for_every_row_name_the_rows_whose_id_cannot_be_read() {
             "{torn}"
         );
     }
-    // Without such a table, the row is only named in rejected/, and the ids of the others are still numbers.
+    // Without attributes/, the row is only named in rejected/, and the ids of the other rows are still numbers.
     std::fs::write(&path, lines("torn")).unwrap();
     run(&[&path], &out, &["--algorithms", "exact", "--overwrite"]).ends_with(3);
     assert_eq!(Table::read(&out.join("removed")).numbers("id"), [2]);

@@ -259,7 +259,7 @@ fn differences(a: &ShownText, b: &ShownText, where_all_are: &str) -> Markup {
     }
 }
 
-/// The styles of a marked difference on another page; the colors fit light and dark pages.
+/// The styles of a marked difference that is embedded in another page; the colors fit light and dark pages.
 const STYLE: &str = "\
 .dupsift-diff .both { display: grid; grid-template-columns: 1fr 1fr; gap: 1em; border-top: 1px solid rgba(128, 128, 128, .4); }\n\
 .dupsift-diff .both > div { min-width: 0; overflow-wrap: anywhere; white-space: pre-wrap; unicode-bidi: isolate; }\n\

@@ -150,7 +150,7 @@ fn draw(area: &Area<'_>, banding: &Banding, scores: Option<&[u64; BINS]>) -> Dra
     }
     let curve = (0..=200).map(|at| f64::from(at) / 200.0).map(|s| (s, banding.lets_through(s)));
     chart.draw_series(LineSeries::new(curve, SECOND.stroke_width(6)))?;
-    // The label goes to the left of the curve at half its height if there is space, because the bars need the right side.
+    // The label is placed to the left of the curve at half its height if there is space, because the bars need the right side.
     let middle = (0..=200).map(|at| f64::from(at) / 200.0).find(|s| banding.lets_through(*s) >= 0.5).unwrap_or(1.0);
     let (place, style) =
         if middle > 0.4 { (middle - 0.03, words(LARGE, true)) } else { (middle + 0.05, words(LARGE, false)) };
