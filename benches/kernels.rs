@@ -44,7 +44,7 @@ fn main() -> Result<()> {
     row_kernels(runs)
 }
 
-/// Returns the index of the script of most letters at the beginning of a text.
+/// Returns the index of the script that most letters at the beginning of a text belong to.
 fn script_of(text: &str) -> usize {
     let mut letters = [0; SCRIPTS.len()];
     for letter in text.chars().take(2000) {
@@ -67,7 +67,7 @@ fn timed(work: impl FnOnce()) -> f64 {
 fn text_kernels(corpus: &str, texts: &[Vec<String>; SCRIPTS.len()], runs: usize) -> Result<()> {
     let pipeline = Pipeline::new(&TextOptions::default())?;
     let jieba = Pipeline::new(&TextOptions { tokenizer: TokenizerKind::Jieba, ..TextOptions::default() })?;
-    // The Chinese dictionary is loaded at its first use, which is not part of a kernel's cost.
+    // The Chinese dictionary is loaded when it is first used; this is not part of a kernel's cost.
     let _ = (pipeline.analyse("中文分词").words(), jieba.analyse("中文分词").words());
     let nothing = |_: &Analysis<'_>| 0;
     let text = |analysis: &Analysis<'_>| analysis.text().len();
@@ -207,7 +207,7 @@ fn median_of(runs: usize, kernel: impl Fn() -> Result<f64>) -> Result<f64> {
     Ok(median((0..runs).map(|_| kernel()).collect::<Result<Vec<f64>>>()?))
 }
 
-/// Returns rows with a random key, of which about one in four is repeated, followed by the row number.
+/// Returns rows with a random key and the row number; about one key in four is repeated.
 fn made<const WIDTH: usize>() -> Vec<[u8; WIDTH]> {
     let row = |at: u64| {
         let number = if at.is_multiple_of(4) { at / 8 } else { at };

@@ -68,7 +68,7 @@ fn fingerprints(corpus: &str, typed: &str) -> Result<Vec<(u64, u128)>> {
         let text = ProjectionMask::columns(builder.parquet_schema(), ["text"]);
         for batch in builder.with_projection(text).build()? {
             let batch = batch?;
-            // The file may have any string type.
+            // The column may have any string type.
             let texts = arrow::compute::cast(batch.column(0), &DataType::LargeUtf8)?;
             for text in texts.as_string::<i64>() {
                 out.clear();

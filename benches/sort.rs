@@ -1,4 +1,4 @@
-//! Compares our shuffle with DuckDB at sorting more rows than fit in memory: `cargo bench --bench sort -- [ROWS] [MEMORY_MB] [DIR]`.
+//! Compares how our shuffle and DuckDB sort more rows than fit in memory: `cargo bench --bench sort -- [ROWS] [MEMORY_MB] [DIR]`.
 //!
 //! A row has 24 bytes: two random 64-bit numbers and the row number. Both programs generate their rows with a hash function while they
 //! run, sort them by all three numbers on two threads within the memory limit (by default 512 MiB for 100 million rows), and check that
@@ -18,7 +18,7 @@ use dupsift::shuffle::{Memory, Order, Shuffle, Spec};
 use kit::THREADS;
 
 const WIDTH: usize = 24;
-/// The arguments for the processes that are measured, which run this program.
+/// The argument for measured processes, which run this same program.
 const SORT: &str = "--sort";
 const MAKE: &str = "--make";
 
@@ -103,8 +103,8 @@ fn on_all_threads<T: Send>(work: impl Fn(usize) -> Result<T> + Sync) -> Result<V
 }
 
 fn sort(rows: u64, memory: usize, dir: &Path) -> Result<()> {
-    // The same division of memory as in a job: half of it holds rows, two fifths are for sorting, and a partition is a quarter of the part
-    // that a thread may sort.
+    // Memory is divided as in a job: half of it holds rows, two fifths are for sorting, and a partition is a quarter of the part that a
+    // thread may sort.
     let (held, a_thread) = (memory / 2, memory * 2 / 5 / THREADS);
     let partitions = (rows as usize * WIDTH).div_ceil(a_thread / 4).clamp(THREADS, 256);
     let spec = Spec {

@@ -2,8 +2,8 @@
 //!
 //! Every document is signed by `idf_hash` with each hash. Two documents collide if their hashes are equal and their strings are not.
 //! `idf_hash` also compares the strings, so it does not report these pairs. The survey that describes the method reports hundreds of
-//! collisions for 1,000 files. Compare its counts with the last column, the number of strings whose slot is already taken in a table with
-//! as many slots as strings, because 32-bit hashes hardly ever collide.
+//! collisions for 1,000 files. 32-bit hashes hardly ever collide, so compare its counts with the last column: the number of strings whose
+//! slot is already taken in a table with as many slots as strings.
 
 mod kit;
 

@@ -15,8 +15,8 @@ mkdir -p "$dist"
 PATH=$(dirname "$python"):$PATH
 export PATH
 
-# zig links wheels against an old glibc, so that they can be installed on systems from 2018 on. A single code generation unit makes them
-# 1% smaller, and takes minutes longer.
+# zig links wheels against an old glibc, so that they can be installed on systems from 2018 on. A single code generation unit makes wheels
+# 1% smaller, but the build takes minutes longer.
 for target in x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu; do
   if [ "${target%%-*}" != "$machine" ] && ! rustup target list --installed 2>/dev/null | grep -q "^$target$"; then
     echo "notice: no wheel for ${target%%-*}: its standard library is not installed (rustup target add $target)" >&2

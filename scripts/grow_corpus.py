@@ -9,7 +9,7 @@
 
 Each document has the length of a document in DIR and consists of sentences from many documents in the same language, so it is not similar
 to any original. 5% of the documents are near-duplicates of an earlier one (one to three sentences edited, dropped or moved), and 1% are
-exact copies. Languages come from the column `lang`; without it, the complete corpus counts as one language. Writes the columns id, text,
+exact copies. Languages come from the `lang` column; without it, the complete corpus counts as one language. Writes the columns id, text,
 lang and source. Memory holds the texts of DIR and one row group of about 40 MB.
 
     scripts/grow_corpus.py OUT --short 50000000 --seed 1
@@ -36,7 +36,7 @@ SENTENCE_END = re.compile(r"[.!?…]+[)\"'»”]*\s+|[。！？]+[”」』）]*
 # Longer pieces are cut, because a page without full stops would otherwise be reused as a whole.
 LONGEST_SENTENCE = 300
 NEAR_COPIES, EXACT_COPIES = 0.05, 0.01
-# Copies are made of one of this many preceding documents, which are several row groups.
+# A copy repeats one of this many preceding documents, which span several row groups.
 REMEMBERED = 100_000
 GROUP_BYTES = 42_000_000
 FILES = 8

@@ -85,7 +85,7 @@ MORE = {
     shapes.long_dictionary: ["--keep", "score desc"],
     shapes.long_sources: ["--source-column", "source", "--guard-rows", "1"],
 }
-# Maximum bytes that a run may print, and of its record, for any values in the corpus.
+# Maximum bytes of printed output, and of the record, for any values in the corpus.
 PRINTED, RECORDED = 1 << 20, 4 << 20
 
 

@@ -53,7 +53,7 @@ def good(folder):
 
 
 def pages(folder, rng, small):
-    """Large pages: pyarrow checks the size of a page only every 1,024 rows."""
+    """Writes large pages: pyarrow checks the size of a page only every 1,024 rows."""
     length = 25_000 if small else 100_000
     vocabulary = words(rng, 50_000)
     parquet(folder / "a.parquet", [text(rng, vocabulary, length) for _ in range(2048 if small else 4096)])
@@ -61,7 +61,7 @@ def pages(folder, rng, small):
 
 
 def packed_pages(folder, rng, small):
-    """Two columns with large pages, compressed with Zstandard, without a dictionary."""
+    """Writes two columns with large pages, compressed with Zstandard, without a dictionary."""
     length = 20_000 if small else 80_000
     vocabulary = words(rng, 50_000)
     texts = [text(rng, vocabulary, length) for _ in range(2048)]
@@ -71,7 +71,7 @@ def packed_pages(folder, rng, small):
 
 
 def long_documents(folder, rng, small):
-    """16 long documents in one row group and one page."""
+    """Writes 16 long documents in one row group and one page."""
     length = 1_500_000 if small else 10_000_000
     vocabulary = words(rng, 50_000)
     parquet(folder / "a.parquet", [text(rng, vocabulary, length) for _ in range(16)])
@@ -79,14 +79,14 @@ def long_documents(folder, rng, small):
 
 
 def all_different(folder, rng, small):
-    """16 documents whose words all differ."""
+    """Writes 16 documents whose words all differ."""
     length = 1_500_000 if small else 8_000_000
     parquet(folder / "a.parquet", [different(length, row * length) for row in range(8 if small else 16)])
     return length
 
 
 def near_copies(folder, rng, small):
-    """20 long documents that share all but one in a thousand words, one per file."""
+    """Writes 20 long documents that share all but one in a thousand words, one per file."""
     length = 6_000_000 if small else 8_000_000
     base = different(length, 0).split(" ")
     for row in range(6 if small else 20):
@@ -98,14 +98,14 @@ def near_copies(folder, rng, small):
 
 
 def one_different(folder, rng, small):
-    """One document whose words all differ, in one line."""
+    """Writes one document whose words all differ, in one line."""
     length = 4_000_000 if small else 8_000_000
     parquet(folder / "a.parquet", [different(length, 0)])
     return length
 
 
 def lines(folder, rng, small):
-    """Long lines of JSON."""
+    """Writes long lines of JSON."""
     length = 1_500_000 if small else 10_000_000
     vocabulary = words(rng, 50_000)
     json_lines(open(folder / "a.jsonl", "wb"), [text(rng, vocabulary, length) for _ in range(16)])
@@ -113,7 +113,7 @@ def lines(folder, rng, small):
 
 
 def wide_rows(folder, rng, small):
-    """Short pages next to a column of long values."""
+    """Writes short pages next to a column of long values."""
     with gzip.open(folder / "a.jsonl.gz", "wb", compresslevel=1) as out:
         for row in range(8_000 if small else 16_000):
             page = f"<p>A page of few words, number {row}."
@@ -122,7 +122,7 @@ def wide_rows(folder, rng, small):
 
 
 def line_80(folder, rng, small):
-    """One line of 80 MB with few distinct words."""
+    """Writes one line of 80 MB with few distinct words."""
     length = 4_000_000 if small else 80_000_000
     vocabulary = words(rng, 500)
     json_lines(open(folder / "a.jsonl", "wb"), [text(rng, vocabulary, length)])
@@ -130,7 +130,7 @@ def line_80(folder, rng, small):
 
 
 def encoded_lines(folder, rng, small):
-    """A long line in each of eight files, in an encoding in which a letter takes half as many bytes as in UTF-8."""
+    """Writes a long line in each of eight files, in an encoding in which a letter takes half as many bytes as in UTF-8."""
     letters = ("слово текста " * (2_400_000 if small else 5_500_000)).encode("cp1251")
     for number in range(8):
         with gzip.open(folder / f"{number}.jsonl.gz", "wb", compresslevel=1) as out:
@@ -139,7 +139,7 @@ def encoded_lines(folder, rng, small):
 
 
 def encoded_texts(folder, rng, small):
-    """Texts that are too long after decoding, although their lines are not."""
+    """Writes texts that are too long after decoding, although their lines are not."""
     letters = ("слово текста " * 7_600_000).encode("cp1251")
     for number in range(2 if small else 8):
         with gzip.open(folder / f"{number}.jsonl.gz", "wb", compresslevel=1) as out:
@@ -148,7 +148,7 @@ def encoded_texts(folder, rng, small):
 
 
 def long_values(folder, rng, small):
-    """A column of long values with escapes next to short pages, in each of eight files."""
+    """Writes a column of long values with escapes next to short pages, in each of eight files."""
     value = json.dumps('a "word" in lines\n' * (800_000 if small else 2_400_000))
     for number in range(8):
         with open(folder / f"{number}.jsonl", "w") as out:
@@ -157,7 +157,7 @@ def long_values(folder, rng, small):
 
 
 def parquet_values(folder, rng, small):
-    """A string of 99 MB next to a short page, in each of eight Parquet files, in an order that hardly compresses."""
+    """Writes a string of 99 MB next to a short page, in each of eight Parquet files, in an order that hardly compresses."""
     value = rng.randbytes(25_000_000 if small else 49_500_000).hex()
     for number in range(8):
         table = pa.table({"id": [f"d{number}"], "text": [f"<p>page {number}</p>"], "raw": [value]})
@@ -166,7 +166,7 @@ def parquet_values(folder, rng, small):
 
 
 def repeated_values(folder, rng, small):
-    """A value that many rows have, and that the dictionary has once."""
+    """Writes a value that many rows share and that is in the dictionary once."""
     value = 'a "word" in lines\n' * (1_600_000 if small else 5_500_000)
     for number in range(2):
         columns = {"id": [f"d{number}-{row}" for row in range(16)], "text": ["<p>a page</p>"] * 16, "raw": [value] * 16}
@@ -175,7 +175,7 @@ def repeated_values(folder, rng, small):
 
 
 def nested_values(folder, rng, small):
-    """A list of four million numbers, a map, and a struct with a long string, which is requested."""
+    """Writes a list of four million numbers, a map, and a struct with a long string, which is requested."""
     value = 'a "word" in lines\n' * (1_600_000 if small else 5_500_000)
     maps = pa.map_(pa.string(), pa.string())
     for number in range(8):
@@ -186,21 +186,21 @@ def nested_values(folder, rng, small):
 
 
 def refused_values(folder, rng, small):
-    """A value that is too long for the memory limit."""
+    """Writes a value that is too long for the memory limit."""
     table = pa.table({"id": ["d0"], "text": ["<p>a page</p>"], "raw": ["a word " * 14_000_000]})
     pq.write_table(table, folder / "a.parquet")
     return 0
 
 
 def expanding(folder, rng, small):
-    """A letter of three bytes that normalization expands to eighteen letters."""
+    """Writes a letter of three bytes that normalization expands to eighteen letters."""
     length = 1_500_000 if small else 9_000_000
     json_lines(open(folder / "a.jsonl", "wb"), ["\ufdfa" * (length // 3), "\ufdfa " * (length // 4)])
     return length
 
 
 def long_ids(folder, rng, small):
-    """Ids of a megabyte."""
+    """Writes ids of a megabyte."""
     with open(folder / "a.jsonl", "w") as out:
         for row in range(100 if small else 400):
             out.write(json.dumps({"id": f"{row}-" + "x" * 1_000_000, "text": f"a text of some, number {row // 2}"}) + "\n")
@@ -208,7 +208,7 @@ def long_ids(folder, rng, small):
 
 
 def packed_bodies(folder, rng, small):
-    """Responses in web archives of a few kilobytes that decompress to more than the maximum size of a text."""
+    """Writes responses in web archives of a few kilobytes that decompress to more than the maximum size of a text."""
     body = gzip.compress(b"<p>" + b"a " * 70_000_000, 6)
     long = (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: gzip\r\n\r\n" + body, 1 if small else 3)
     short = (b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<p>a page of few words</p>", 20)
@@ -222,7 +222,7 @@ def packed_bodies(folder, rng, small):
 
 
 def gzip_bomb(folder, rng, small):
-    """A line of 3 GB in a file of 3 MB."""
+    """Writes a line of 3 GB in a file of 3 MB."""
     good(folder)
     with gzip.open(folder / "a.jsonl.gz", "wb", compresslevel=9) as out:
         block = b"a" * MIB
@@ -234,7 +234,7 @@ def gzip_bomb(folder, rng, small):
 
 
 def zstd_window(folder, rng, small):
-    """A hand-made Zstandard frame that requests a window of 2 GiB: magic number, a window of 2^31, empty raw blocks."""
+    """Writes a hand-made Zstandard frame that requests a window of 2 GiB: magic number, a window of 2^31, empty raw blocks."""
     good(folder)
     blocks = 400 if small else 4000
     block = b" " * (128 << 10)
@@ -246,7 +246,7 @@ def zstd_window(folder, rng, small):
 
 
 def endless(folder, rng, small):
-    """A pipe without a writer, and a link to /dev/zero."""
+    """Creates a pipe without a writer, and a link to /dev/zero."""
     good(folder)
     os.mkfifo(folder / "a.jsonl")
     os.symlink("/dev/zero", folder / "b.jsonl")
@@ -254,7 +254,7 @@ def endless(folder, rng, small):
 
 
 def garbage(folder, rng, small):
-    """Bytes that are not gzip after the last member."""
+    """Writes bytes that are not gzip after the last member."""
     good(folder)
     vocabulary = words(rng, 500)
     json_lines(gzip.open(folder / "a.jsonl.gz", "wb"), [text(rng, vocabulary, 300) for _ in range(500)])
@@ -264,7 +264,7 @@ def garbage(folder, rng, small):
 
 
 def gbk(folder, rng, small):
-    """JSON lines in GBK."""
+    """Writes JSON lines in GBK."""
     good(folder)
     with open(folder / "a.jsonl", "wb") as out:
         for row in range(500):
@@ -274,7 +274,7 @@ def gbk(folder, rng, small):
 
 
 def cut_off(folder, rng, small):
-    """A Parquet file whose second half is missing, one of 0 bytes, and one with a damaged page."""
+    """Writes a Parquet file whose second half is missing, one of 0 bytes, and one with a damaged page."""
     good(folder)
     whole = (folder / "good.parquet").read_bytes()
     (folder / "a.parquet").write_bytes(whole[: len(whole) // 2])
@@ -285,7 +285,7 @@ def cut_off(folder, rng, small):
 
 
 def template(folder, rng, small):
-    """Pages from the same template in which one word in sixty differs: all are in full buckets."""
+    """Writes pages from the same template in which one word in sixty differs: all are in full buckets."""
     frame = words(rng, 60)
     rows = []
     for row in range(4_000 if small else 20_000):
@@ -297,7 +297,7 @@ def template(folder, rng, small):
 
 
 def equal(folder, rng, small):
-    """Equal texts in groups of a thousand, the maximum size of a group."""
+    """Writes equal texts in groups of a thousand, the maximum size of a group."""
     vocabulary = words(rng, 500)
     texts = [text(rng, vocabulary, 300) for _ in range(4 if small else 20)]
     parquet(folder / "a.parquet", [one for one in texts for _ in range(1_000)])
@@ -305,7 +305,7 @@ def equal(folder, rng, small):
 
 
 def deep(folder, rng, small):
-    """A file in each of many nested folders."""
+    """Writes a file in each of many nested folders."""
     here = os.getcwd()
     os.chdir(folder)
     try:
@@ -320,7 +320,7 @@ def deep(folder, rng, small):
 
 
 def long_dictionary(folder, rng, small):
-    """A column for --keep with one value of 1 MB in a dictionary, to which all rows refer."""
+    """Writes a column for --keep with one value of 1 MB in a dictionary, to which all rows refer."""
     rows = 10_000 if small else 100_000
     values = pa.DictionaryArray.from_arrays(pa.array([0] * rows, pa.int32()), pa.array(["x" * 1_000_000]))
     table = pa.table({"id": [f"d{row}" for row in range(rows)], "text": [f"text {row} of its own" for row in range(rows)], "score": values})
@@ -329,7 +329,7 @@ def long_dictionary(folder, rng, small):
 
 
 def footers(folder, rng, small):
-    """Files with so many column chunks that their footers are larger than their texts."""
+    """Writes files with so many column chunks that their footers are larger than their texts."""
     columns, groups = (1_000, 20) if small else (2_000, 50)
     table = pa.table({"text": [f"text number {row} of its own" for row in range(groups)]} | {f"c{at}": [at] * groups for at in range(columns)})
     pq.write_table(table, folder / "0.parquet", row_group_size=1)
@@ -339,7 +339,7 @@ def footers(folder, rng, small):
 
 
 def long_sources(folder, rng, small):
-    """Values of 1 MB in the column for --source-column."""
+    """Writes values of 1 MB in the column for --source-column."""
     with open(folder / "a.jsonl", "w") as out:
         for row in range(20):
             source = json.dumps(f"{row % 4}" + "s" * 1_000_000)

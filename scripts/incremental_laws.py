@@ -37,7 +37,7 @@ def pairs(out, label):
 
 
 def components(edges, count):
-    """Returns for each document the smallest document that it is connected with."""
+    """Returns, for each document, the smallest document that it is connected with."""
     parents = list(range(count))
 
     def root(doc):

@@ -3,31 +3,31 @@
 # requires-python = ">=3.10"
 # dependencies = ["pyarrow"]
 # ///
-"""What a setting does to pairs that were judged by reading both texts.
+"""Measures the effect of a setting on pairs that were judged by reading both texts.
 
 DOCS is the corpus, a file or a folder of Parquet with columns id and text. JUDGED is a table of its judged pairs, .parquet or .jsonl,
 with the columns
 
     id_a, id_b   the two documents
-    lang         the language that they are counted under
-    verdict      same: one text in two versions; contained: one holds nearly all of the other and adds a text of its own; anything
-                 else, such as form (the same form with other facts): no pair
+    lang         the language under which the pair is counted
+    verdict      same: one text in two versions; contained: one text contains nearly all of the other and adds text of its own; any
+                 other value, such as form (the same form with different facts): not a pair
     smaller      the id of the contained text
-    weight       how many pairs of the pool this one stands for
+    weight       the number of pairs in the pool that this pair represents
     found_by     the algorithms that found the pair when it was drawn, separated by commas
 
-No such table is part of this repository. --setting is what is typed after `dupsift run`, and may be given more than once;
-without it the default is measured, with its rule of removal and with that of pairs alone. What is reported is counted as
-scripts/regimes.py counts it: all algorithms together, without pairs whose `relation` is `template`.
+No such table is part of this repository. --setting gives the options that follow `dupsift run`, and may be repeated. Without it, the default
+is measured, both with its own removal rule and with the rule that being in a pair is enough. Reported pairs are counted as in
+scripts/regimes.py: those of all algorithms together, except pairs whose `relation` is `template`.
 
-All figures are weights. False: reported, and neither same nor contained. Recall of the known: of the good pairs that `cosine` had
-found when they were drawn. Removals: a judged pair one of which goes for the other, exact copies apart; right are either of
-`same` and the smaller of `contained`. Below the table: the removals of the whole corpus that leave less than half of the removed
-text's 3-grams in the kept one.
+All figures are weights. False: reported pairs that are neither same nor contained. Recall of the known: the share found among the good pairs
+that `cosine` had found when they were drawn. Removals: judged pairs in which one document is removed in favor of the other, without exact
+copies; either document of `same` and the smaller one of `contained` are right. The line below the table counts the removals in the complete
+corpus for which the kept document contains less than half of the removed text's 3-grams.
 
     scripts/judged.py CORPORA/mixed-100m/docs judged.parquet --dupsift target/release/dupsift --setting "--algorithms minhash"
 
-With --rule the rule of versions_rule.py, in plain Python, stands in place of a setting; it needs jieba, and removes nothing.
+With --rule, the rule of versions_rule.py, in plain Python, replaces a setting; it requires jieba, and removes nothing.
 """
 
 import argparse

@@ -2,21 +2,21 @@
 # /// script
 # requires-python = ">=3.10"
 # ///
-"""What long documents cost: CPU seconds of each algorithm on three documents of .5, 1, 2 and 4 MB, near-duplicates of each other.
+"""Measures the cost of long documents: CPU seconds of each algorithm on three near-duplicates of 0.5, 1, 2 and 4 MB.
 
     scripts/long_documents.py dupsift [--shapes zipf,moved] [--megabytes 0.5,1,2,4] [--algorithms minhash,cosine] [--limit 60]
 
-`dupsift` is the program. Each cell is one run of one algorithm on three documents; what it costs on three short ones is taken
-off. The number in parentheses is the growth of the last doubling: 2 for what grows with the length, 4 for its square. A run that takes
-more than --limit CPU seconds is ended and shown as `>60`. Shapes, all seeded:
+`dupsift` is the program. Each cell is one run of one algorithm on three documents, minus its cost on three short ones. The number in
+parentheses is the growth at the last doubling: 2 means that the cost grows with the length, 4 with its square. A run that takes more than
+--limit CPU seconds is stopped and shown as `>60`. The shapes, all generated from seeds:
 
-    zipf       words as frequent as those of a language, sentences of about 15; one word in 50 differs
-    far        the same, one word in 9 differs: near the usual thresholds
-    moved      the same words, their sentences in another order
-    different  no word comes twice, in a document of its own order; one in 50 differs
-    one        one word repeated, with another one here and there
-    letters    Latin letters without a space
-    chinese    Chinese characters, without a mark
+    zipf       word frequencies as in a language, sentences of about 15 words; one word in 50 differs
+    far        the same, but one word in 9 differs: near the usual thresholds
+    moved      the same words with their sentences in a different order
+    different  no word occurs twice; each document has its own order, and one word in 50 differs
+    one        one repeated word, with a different one in a few positions
+    letters    Latin letters without spaces
+    chinese    Chinese characters without punctuation
     sentences  sentences of one word each
 """
 

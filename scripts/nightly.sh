@@ -54,8 +54,8 @@ exec 9>>"$out/.nightly.lock"
 flock -n 9 || fail 75 "another run is in progress in $out; this run was not started"
 
 # OUT/.nightly.published has the names of the results in the order in which they were published. A clock may be wrong, so times do not
-# decide which of these is the newest or which are deleted. Results that are not in the list yet come after these. A result that a person
-# accepted comes before the first result in the list that began later, because it may be an old one.
+# decide which result is the newest or which ones are deleted. Results that are not in the list yet come after those in it. A result that a
+# person accepted comes before the first result in the list that began later, because it may be an old one.
 list=$out/.nightly.published
 new=
 trap 'rm -f -- ${new:+"$new"}' EXIT
@@ -102,8 +102,8 @@ published() {
     }'
 }
 
-# Writes the list; a result that is given by its name becomes the newest. The list is written under a new, unpredictable name and then
-# renamed, so that nothing is written through a link.
+# Writes the list; a result whose name is passed becomes the newest. The list is written under a new, unpredictable name and then renamed,
+# so that nothing is written through a link.
 note() {
   new=$(mktemp -- "$out/.nightly.new.XXXXXXXX")
   chmod -- +rw "$new"
@@ -131,7 +131,7 @@ note
 if [ -f "$out/$night/_SUCCESS" ]; then
   if [ -n "$index" ]; then
     code=0
-    # With the index, the run checks whether it is the result of this corpus.
+    # With an index, the run itself checks whether the existing result belongs to this corpus.
     "$program" run "$corpus" --out "$out/$night" --no-progress --index "$index" "$@" 9>&- >&2 || code=$?
     case $code in
       0 | 3) ;;

@@ -1,5 +1,5 @@
-"""Numbers written in words: Chinese numerals, and English and Russian number words, from 11 on. The second implementation of
-crates/text/src/number_words.rs; text is normalized and in lower case.
+"""Finds numbers that are written in words: Chinese numerals, and English and Russian number words, from 11 on. This is a second
+implementation of crates/text/src/number_words.rs; it expects normalized text in lower case.
 """
 
 import re
@@ -8,7 +8,7 @@ DIGITS = {c: value for value, forms in enumerate(["〇零", "一", "二两兩", 
 UNITS = {"十": 10, "百": 100, "千": 1000}
 GROUPS = {"万": 10**4, "萬": 10**4, "亿": 10**8, "億": 10**8}
 NUMERALS = "".join([*DIGITS, *UNITS, *GROUPS])
-# One section of a Chinese number: descending units, a zero anywhere between them, ten without a digit before it.
+# A section of a Chinese number: descending units, with a zero anywhere between them; ten may have no digit before it.
 DIGIT = "[一二两兩三四五六七八九]"
 SECTION = re.compile(f"零?(?:{DIGIT}千)?零?(?:{DIGIT}百)?零?(?:{DIGIT}?十)?零?{DIGIT}?零?".replace("零", "[零〇]"))
 
@@ -55,7 +55,7 @@ TOKEN = re.compile(rf"(?P<han>[{NUMERALS}]+)|(?P<word>(?![{NUMERALS}])[^\W\d_](?
 
 
 def of_numerals(row):
-    """The value of a row of Chinese numerals, or None."""
+    """Returns the value of a row of Chinese numerals, or None."""
     if all(c in DIGITS and c not in "两兩" for c in row):
         return int("".join(str(DIGITS[c]) for c in row)) if 4 <= len(row) <= 18 else None
     total, rest = 0, row
@@ -84,7 +84,7 @@ def of_numerals(row):
 
 
 def number_words(text):
-    """Where each number begins, and its value."""
+    """Yields the position at which each number begins, and its value."""
     words = [(match.start(), match.end(), match.group(), bool(match.group("han"))) for match in TOKEN.finditer(text)]
     at = 0
     while at < len(words):
@@ -101,7 +101,7 @@ def number_words(text):
 
 
 def spoken(text, words, at):
-    """The value of the words from this one on, as many as are one number, and the number of the word behind them; 0 if it is none."""
+    """Returns the value of the longest number that begins at this word, and the index of the word after it; the value is 0 if none begins here."""
     total, section, last, least = 0, 0, None, None
     first = at
     while at < len(words):

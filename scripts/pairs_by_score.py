@@ -5,7 +5,7 @@
 # ///
 """Gives an overview of a finished run: for each algorithm, the number of pairs by score and the sizes of clusters.
 
-OUT is the output folder of `dupsift run`. Scores are the column `similarity`: the verified value if the algorithm checks its pairs on the
+OUT is the output folder of `dupsift run`. Scores are in the `similarity` column: the verified value if the algorithm checks its pairs on the
 texts, otherwise its own. It is always 1 for algorithms with equal signatures. Cluster sizes show chaining: check a single huge cluster
 with many pairs before you delete anything.
 

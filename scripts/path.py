@@ -11,7 +11,7 @@ path of a run is the sum over its stages, plus the work of the leading thread be
 With one thread, all of the time is on the path. Two values are shown:
 
     spread   CPU seconds of this run divided by its path: how evenly the threads share the work;
-    speed-up CPU seconds of the run with the fewest threads divided by the path of this one: the largest possible gain from as many cores.
+    speed-up CPU seconds of the run with the fewest threads divided by the path of this run: the largest possible gain from as many cores as it has threads.
 
 Checkpoints are off, because many threads on few cores would reach the time for one and many cores would not. Waiting for locks and for
 shared memory bandwidth is not included. Of several runs, the one with the median path counts. The times come from the log with

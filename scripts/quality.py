@@ -125,7 +125,7 @@ def s_curve(quality, corpus):
         number = 5 if jaccard == 1.0 else min(int(jaccard * 10) - 5, 4)
         everything, distinct = bins.setdefault(number, ([], {}))
         everything.append(pair)
-        # Pairs of copies of the same two texts are one random trial, not many; copies of the same text are none.
+        # Pairs of copies of the same two texts are a single random trial; pairs of copies of the same text are not trials.
         key = frozenset(copy_of.get(one, one) for one in pair)
         if len(key) == 2:
             distinct[key] = (pair, 1 - (1 - jaccard**ROWS) ** BANDS)

@@ -126,7 +126,7 @@ def played(screen, command, folder, program):
     while True:
         try:
             got = os.read(terminal, 65536)
-        except OSError:  # Linux says so that the other end is closed.
+        except OSError:  # Linux reports in this way that the other end is closed.
             break
         if not got:
             break

@@ -3,33 +3,33 @@
 # requires-python = ">=3.10"
 # dependencies = ["pyarrow"]
 # ///
-"""The regimes: what a setting finds and removes where versions are common, where they are rare, and where copies stand beside them.
+"""Measures what a setting finds and removes if versions are common, rare, or accompanied by copies.
 
-CORPORA holds versions-zh, versions-ru, versions-en and mixed-100m (docs/ in each, and truth/pairs.parquet with labelled pairs
-"the same page in two editions" in the first three). From each labelled corpus four regimes are made:
+CORPORA contains versions-zh, versions-ru, versions-en and mixed-100m (each with docs/; the first three also have truth/pairs.parquet with
+labeled pairs, "the same page in two editions"). Each labeled corpus yields four regimes:
 
     plain     the corpus as it is
-    thin Q    of each labelled family one document stays, with probability Q the others too; Q is 0.1 and 0.02
-    twice     every labelled page stands there once more, with a line "page saved on ..." at its end
+    thin Q    one document of each labeled family is kept and, with probability Q, the others as well; Q is 0.1 and 0.02
+    twice     every labeled page occurs a second time, with a line "page saved on ..." at its end
 
-and from mixed-100m `planted`: 100 families among 4,000 documents, each of a document, a version of it with a tenth or a fifth
-of its words edited, and two more of both with one word in a hundred edited. All draws are seeded: the same corpora give the
-same rows and the same true pairs everywhere.
+mixed-100m yields the `planted` regime: 100 families among 4,000 documents. Each family consists of a document, a version of it with a tenth
+or a fifth of its words edited, and two more copies of each with one word in a hundred edited. All draws are seeded: the same corpora
+give the same rows and the same true pairs everywhere.
 
---setting is what is typed after `dupsift run`, and may be given more than once; without it the default is measured, with its
-rule of removal and with that of pairs alone. All pairs that a setting reports count together,
-and two documents count as paired if one document of each text is. Pairs whose `relation` is `template`
-do not count, as the program itself says that they are no versions. A result that is held back (exit code 4) is measured as it is.
+--setting gives the options that follow `dupsift run`, and may be repeated. Without it, the default is measured, both with its own removal
+rule and with the rule that being in a pair is enough. All pairs that a setting reports count together, and two documents count as paired if
+one document with each of their texts is. Pairs whose `relation` is `template` do not count, because the program itself reports that they are
+not versions. A result that is held back (exit code 4) is measured as it is.
 
-The columns: true pairs, reported pairs; precision, recall and F1 of these; removed documents, how many of them for a document
-of their own family, how many could go if one of each family stayed; the share of pages of which nothing is left; the
-share of families all of whose pairs are reported.
+The columns: true pairs and reported pairs, with precision, recall and F1; removed documents, those removed in favor of a document in their
+own family, and those that could be removed if one document of each family were kept; the share of pages of which no document is left; the
+share of families whose pairs are all reported.
 
     scripts/regimes.py CORPORA --dupsift target/release/dupsift --setting "--preset balanced" --setting "--algorithms minhash"
     scripts/regimes.py CORPORA --dupsift target/release/dupsift --floors --write benches/records/quality.md
 
-With --floors the script ends with 1 where the default falls below what was measured. With --rule the rule of versions_rule.py
-stands in place of a setting; it needs jieba, and removes nothing.
+With --floors, the script exits with 1 if the default falls below the measured figures. With --rule, the rule of versions_rule.py replaces a
+setting; it requires jieba, and removes nothing.
 """
 
 import argparse
@@ -143,7 +143,7 @@ def labelled(corpus):
 
 
 def thin(rows, pairs, family, kept):
-    """Keeps one document of each family, or all of them with the probability `kept`."""
+    """Keeps one document of each family or, with probability `kept`, all of them."""
     draw = random.Random(SEED_THIN)
     groups = collections.defaultdict(list)
     for row in rows:
@@ -317,7 +317,7 @@ class Bench:
             )
 
     def floor(self, language, regime, setting, one):
-        """Returns an additional column: whether the default is as good as before."""
+        """Returns the cell of an additional column: whether the default is as good as before."""
         if setting != DEFAULT:
             return " - |"
         bounds, broken = FLOORS[language, regime], []

@@ -8,12 +8,12 @@
     scripts/removals.py FOLDER [--dupsift target/release/dupsift] [OPTIONS OF dupsift run ...]
 
 FOLDER/NAME/docs has the documents of a collection as Parquet, and FOLDER/NAME/judged.parquet its judged pairs: id_a, id_b, verdict (same,
-contained, or anything else for two texts that are no duplicates) and smaller (the id of the contained text). No such collection is part of
+contained, or anything else for two texts that are not duplicates) and smaller (the id of the contained text). No such collection is part of
 this repository.
 
-Columns: documents removed besides exact copies; wrong: judged pairs that are no duplicates and of which a document is removed in favor of
-the other, or in favor of a document that nobody called its duplicate; right: judged pairs of which a document that may be removed (either
-one of `same`, the smaller one of `contained`) is removed.
+Columns: documents removed besides exact copies; wrong: pairs judged not to be duplicates, if one of the documents is removed in favor of
+the other, or in favor of a document that was not judged its duplicate; right: pairs judged to be duplicates, if a document that may be
+removed (either one of `same`, the smaller one of `contained`) is removed.
 """
 
 import argparse

@@ -12,7 +12,7 @@ one document per cluster. Only the pairs of algorithm A decide, as with --decide
 the columns of clusters/ and removed/.
 
 The result is limited to what the run wrote. It has no pairs below its own threshold, so T can only be raised. Containment is known only for
-pairs that were checked on the texts or considered for removal; a document is not removed if it is unknown. The similarity of equal
+pairs that were checked on the texts or considered for removal; a document is not removed if the containment is unknown. The similarity of equal
 signatures is always 1. For groups above --max-group, only the pairs with the representative exist. Lengths and other columns that --keep
 needs are read from the input files, or from --corpus. The pairs are held in memory.
 
@@ -141,7 +141,7 @@ def single(number):
 
 
 def chosen(partners, rank, least):
-    """Returns the kept partner in favor of which a document is removed, or None."""
+    """Returns the partner that is kept instead of a document, or None if the document is kept."""
     if least is None:
         return min(partners, key=rank.get, default=None)
     partners = {other: pair for other, pair in partners.items() if not pair.other_title}

@@ -208,7 +208,7 @@ class Laws:
     def hot(self) -> None:
         rows = self.arguments.rows
         words, chance = stems(12), random.Random(5)
-        # There are 12! orders. Some of 10^6 draws are equal, which would be copies, so orders are drawn until enough are different.
+        # There are 12! orders. Some of 10^6 draws are equal and would be copies, so orders are drawn until enough of them are different.
         orders: set[str] = set()
         while len(orders) < rows:
             orders.add(" ".join(chance.sample(words, len(words))))

@@ -1,7 +1,6 @@
 #!/bin/sh
-# Tests a wheel on a cluster of Apache Spark of two workers on this machine.
-# Usage: sh scripts/test_spark.sh PYTHON WHEEL
-# Without Java 17 or later, the tests are skipped, and the last line says so; with CI=true, this is a failure.
+# Tests a wheel on an Apache Spark cluster with two workers on this machine. Usage: sh scripts/test_spark.sh PYTHON WHEEL Without Java 17 or
+# later, the tests are skipped, and the last line says so; with CI=true, this is a failure.
 set -eu
 python=$1
 wheel=$2
@@ -21,7 +20,7 @@ case $wheel in
 *) wheel=$PWD/$wheel ;;
 esac
 export DUPSIFT_WHEEL="$wheel"
-# The tests end before Java's second compiler pays off: without it, they take three quarters of the time.
+# The tests end before Java's second compiler pays off; without that compiler, they take three quarters of the time.
 export JAVA_TOOL_OPTIONS="${JAVA_TOOL_OPTIONS:+$JAVA_TOOL_OPTIONS }-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 cd "$alone"
 "$python" "$here/python/tests/test_spark.py"

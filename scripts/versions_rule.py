@@ -65,7 +65,7 @@ LONGEST_TITLE = 200
 HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f"
 RUN = re.compile(f"[{HAN}]+|[^\\W_{HAN}]+")
 IS_HAN = re.compile(f"[{HAN}]")
-# Digits in groups of three separated by a space or an apostrophe, unless another number is adjacent; or with other single marks.
+# Digits in groups of three, separated by a space or an apostrophe, unless another number is adjacent; or digits with other single marks.
 NUMBER = re.compile(
     r"(?<![0-9A-Za-z])(?<![0-9] )[1-9]\d{0,2}(?:([ '\u2019])\d{3})(?:\1\d{3}){0,2}(?!\d)(?:[.,]\d+)?"
     r"(?!\d|[.,: ]\d|\1\d{3}(?!\d))|\d+(?:[.,:]\d+)*"
@@ -251,7 +251,7 @@ class Rule:
         if larger >= LEAST_CONTAINED and not inner_tells:
             relation = "contained" if min(contained_a, contained_b) < MOST_OF_BOTH else "version"
             return verdict(relation, f"{larger:.2f} of the 3-grams of {inner[3]} stand in the other")
-        # A text that is contained by its 3-grams is also called so if another sentence makes the pair a version.
+        # If the 3-grams of a text are contained, the relation is `contained` even if a different sentence makes the pair a version.
         relation = "contained" if larger >= LEAST_CONTAINED and min(contained_a, contained_b) < MOST_OF_BOTH else "version"
         gap, other = self.gap(a, b, cosine)
         if gap >= LEAST_GAP and (same_line or not outer):

@@ -62,7 +62,7 @@ impl Job {
 
     /// Finds the duplicates and writes the output folder.
     ///
-    /// If a guard holds the result back, so that it does not replace an earlier one, it is listed in the report's `guards`.
+    /// If a guard holds the result back, an earlier output is kept, and the report's `guards` lists the guard.
     ///
     /// # Errors
     /// Returns an error whose [`error::Kind`](crate::error::Kind) states whether the options, the inputs or the machine are at fault. An

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Holds a classifier's posteriors against scikit-learn's multinomial naive Bayes.
+"""Compares a classifier's posteriors with those of scikit-learn's multinomial naive Bayes.
 
 usage: category.py FILE
 
-FILE is JSON: `classes` and `words` in order, `train` with a pair [class, text] a document, `texts`, and `posteriors`: for each text
-one number a class, or null for a text without known words.
+FILE is JSON: `classes` and `words` in order, `train` with a pair [class, text] for each document, `texts`, and `posteriors`: for each text,
+one number per class, or null if the text has no known words.
 
 needs: numpy scikit-learn
 """

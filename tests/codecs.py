@@ -1,4 +1,4 @@
-"""Makes Parquet files by pyarrow as tests/it/columns.rs asks for them: `FOLDER` gets one of each codec, and encrypted ones."""
+"""Writes the Parquet files for tests/it/columns.rs with pyarrow: one file per codec, and encrypted files, in `FOLDER`."""
 
 import base64
 import sys
@@ -9,7 +9,7 @@ import pyarrow.parquet.encryption as encryption
 
 
 class Plain(encryption.KmsClient):
-    """Keys that are wrapped in nothing, which is enough for files that no one has to open."""
+    """Stores keys without encrypting them, which is enough for files that nobody has to open."""
 
     def __init__(self, _config):
         encryption.KmsClient.__init__(self)

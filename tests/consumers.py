@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Reads every table of finished runs with pyarrow, polars, duckdb and pandas, and fails where they differ.
+"""Reads every table of finished runs with pyarrow, polars, duckdb and pandas, and fails if they differ.
 
 usage: consumers.py ID_TYPE OUT [ID_TYPE OUT ...]
 
-ID_TYPE is what ids have to be written as: string, binary, int32 or int64. For every Parquet file below OUT: the columns
-are the documented ones with the documented types, no type is unsigned, the metadata hold the version of the schema, and
-the four libraries read the same values. The folders `algorithm=NAME` are read as one table with the column `algorithm`.
+ID_TYPE is the expected type of ids: string, binary, int32 or int64. The script checks every Parquet file below OUT: the columns and their
+types are the documented ones, no type is unsigned, the metadata contain the schema version, and the four libraries read the same values.
+The folders `algorithm=NAME` are read as one table with an `algorithm` column.
 
 needs: pyarrow polars duckdb pandas
 """
@@ -24,7 +24,7 @@ import pyarrow.parquet as pq
 
 ID = object()
 
-# Column -> Arrow type, as docs/outputs.md documents them.
+# Column -> Arrow type, as documented in docs/outputs.md.
 TABLES = {
     "pairs": {
         "id_a": ID, "id_b": ID, "similarity": "float", "distance": "float", "matched_by": "string", "verified": "bool",
@@ -75,7 +75,7 @@ def check_equal(what, name, expected, came):
 
 
 def plain(value):
-    """One value as all libraries should have read it: missing is None, bytes are bytes."""
+    """Returns a value as all libraries should have read it: missing values as None, bytes as bytes."""
     if value is None or value is pd.NA or (isinstance(value, float) and math.isnan(value)):
         return None
     return bytes(value) if isinstance(value, (bytearray, memoryview)) else value
@@ -123,7 +123,7 @@ def check_file(path, table, id_type):
 
 
 def check_folders(out, label_counts):
-    """`pairs/` and `clusters/` as one table each, with the column `algorithm` from the names of folders."""
+    """Checks `pairs/` and `clusters/` as one table each, with an `algorithm` column taken from the folder names."""
     for table, counts in label_counts.items():
         folder = out / table
         dataset = ds.dataset(folder, partitioning="hive").to_table(columns=["algorithm"])

@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Holds removal by containment against its definition, from the texts of the corpus.
+"""Compares removal by containment with its definition, using the texts of the corpus.
 
 usage: contained.py OUT [OUT ...]
 
-OUT is the output of a run with --remove-if contained:T:N over Parquet files with the columns id and text. What a text says is cut
-here by itself: 3-grams of words (UAX #29 segments with a letter or a digit; each Han character by itself) and numbers. Then
-* every share in removed/ and pairs/ is the one counted here,
-* every removed document is contained in the one that it went for, or is its copy,
-* of two kept documents that form a pair neither may be removed for the one before it, unless some were not looked at, or their titles
-  differ (other_title).
+OUT is the output of a run with --remove-if contained:T:N over Parquet files with the columns id and text. The script segments the texts
+independently into 3-grams of words (UAX #29 segments with a letter or a digit; each Han character is a word) and numbers. It checks that
+* every share in removed/ and pairs/ equals the share computed here,
+* every removed document is contained in the document kept instead, or is a copy of it,
+* if two kept documents form a pair, the later one could not be removed in favor of the earlier one, unless some documents were not
+  compared, or their titles differ (other_title).
 
-Numbers that stand in the frame of a long text alone do not count: in its first or last twentieth, and not in its first line.
+Numbers that occur only in the frame of a long text do not count. The frame is the first and the last twentieth, except the first line.
 
 needs: pyarrow regex
 """
@@ -28,10 +28,10 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "scripts"))
 
 from number_words import number_words
 
-# What separates sentences separates words too: none goes on over it.
+# Sentence separators also separate words: no word continues across one.
 BREAK = regex.compile(r"(?<=[\u3002\uFF01\uFF1F\uFF61\n])")
 WORD = regex.compile(r"(?w)\b\S(?:.*?)(?=\b)", regex.V1 | regex.S)
-# Digits in groups of three, alone or with other marks between them.
+# Numbers with digits in groups of three, and numbers with other marks between digits.
 NUMBER = regex.compile(
     r"(?<![0-9A-Za-z])(?<![0-9] )[1-9][0-9]{0,2}([ '\u2019])[0-9]{3}(?:\1[0-9]{3}){0,2}(?![0-9])(?:[.,][0-9]+)?"
     r"(?![0-9]|[.,: ][0-9]|\1[0-9]{3}(?![0-9]))|[0-9]+(?:[.,:][0-9]+)*"
@@ -40,13 +40,13 @@ GROUPED = regex.compile(r"[1-9][0-9]{0,2}(?:,[0-9]{3})+(?:\.[0-9]+)?")
 HAN = regex.compile(r"\p{Han}")
 INVISIBLE = regex.compile(r"\p{Cf}")
 GRAM = 3
-# Tokens from which on a text has a frame, and which part of it that is at either end.
+# The minimum number of tokens for a text to have a frame, and the part of the text that the frame is at either end.
 LEAST_WITH_FRAME = 500
 FRAME = 20
 
 
 def single(number):
-    """A number with 32 bits, as tables have it."""
+    """Rounds a number to 32 bits, as in tables."""
     return struct.unpack("f", struct.pack("f", number))[0]
 
 
@@ -56,7 +56,7 @@ def normal(text):
 
 def tokens(text):
     for piece in BREAK.split(unicodedata.normalize("NFC", text)):
-        # The module cuts words between an apostrophe and a vowel, which UAX #29 leaves to each language; not so at a dot.
+        # The module splits words between an apostrophe and a vowel, which UAX #29 leaves to each language; it does not split at a dot.
         for word in WORD.findall(normal(piece).replace("'", "\u2024").replace("\u2019", "\u2024")):
             if any(letter.isalnum() for letter in word):
                 if HAN.search(word):
@@ -66,7 +66,7 @@ def tokens(text):
 
 
 def numbers(text):
-    """Each number, without the marks between groups of digits and in digits if it is in words, and where it begins."""
+    """Yields each number and its position, without marks between groups of digits; numbers in words are converted to digits."""
     for match in NUMBER.finditer(text):
         number = match.group()
         marks = "," if GROUPED.fullmatch(number) else " '\u2019"
@@ -80,16 +80,16 @@ def folded(text):
 
 
 def contents(text):
-    """The distinct 3-grams, the distinct numbers, and those of them that are outside of the frame."""
+    """Returns the distinct 3-grams, the distinct numbers, and the distinct numbers outside of the frame."""
     words = list(tokens(text))
     grams = {tuple(words[at : at + GRAM]) for at in range(max(1, len(words) - GRAM + 1))} if words else set()
-    # One space between two pieces and words, and no invisible characters.
+    # Pieces and words are separated by one space, and invisible characters are removed.
     pieces = (folded(piece) for piece in BREAK.split(unicodedata.normalize("NFC", text)))
     whole = " ".join(piece for piece in pieces if piece)
     first = next((line for line in text.splitlines(keepends=True) if any(letter.isalnum() for letter in line)), "")
     length = len(whole.encode())
     frame = length // FRAME if len(words) >= LEAST_WITH_FRAME else 0
-    # A text of one line has no first line.
+    # In a text with a single line, that line does not count as a first line.
     facts = {number for number, _ in numbers(folded(first))} if frame and not text.endswith(first) else set()
     for number, place in numbers(whole):
         at = len(whole[:place].encode())
@@ -99,7 +99,7 @@ def contents(text):
 
 
 def shares(of, other):
-    """How much of the one stands in the other."""
+    """Returns the shares of one document's 3-grams and numbers that the other contains."""
     (grams, _, facts), (there, numbers_there, _) = of, other
     return (len(grams & there) / len(grams) if grams else 0.0), (len(facts & numbers_there) / len(facts) if facts else 1.0)
 
@@ -115,7 +115,7 @@ def rows(out, kind):
 
 
 class Corpus:
-    """The texts of a run; runs over the same files share one."""
+    """Holds the texts of a run; runs over the same files share an object."""
 
     all = {}
 

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Makes a corpus of hard files, and holds what `run --corpus keep,drop` wrote against it.
+"""Generates a corpus of difficult files, and compares it with the output of `run --corpus keep,drop`.
 
 usage: corpus.py make DIR          writes Parquet and JSON lines with copies, null texts and columns of many kinds
-       corpus.py check DIR OUT     every row of DIR is in OUT/deduped, in OUT/dropped or among OUT/rejected, value for value and
-                                   in order; a file that loses nothing has its bytes; schemas, metadata and codecs are equal
-       corpus.py marks DIR OUT    OUT/attributes says of each row what the tables say
-       corpus.py read OUT ROWS     pyarrow, polars and duckdb read OUT/deduped/**/*.parquet: that many rows
+       corpus.py check DIR OUT     checks that every row of DIR is in OUT/deduped, OUT/dropped or OUT/rejected, in order and with the same
+                                   values; that files without removed rows keep their bytes; and that schemas, metadata and codecs are equal
+       corpus.py marks DIR OUT     checks that OUT/attributes agrees with the tables about each row
+       corpus.py read OUT ROWS     checks that pyarrow, polars and duckdb read this many rows from OUT/deduped/**/*.parquet
 
 needs: pyarrow polars duckdb
 """
@@ -25,7 +25,7 @@ GROUP = 40
 
 
 def text(row: int, file: str) -> str | None:
-    """Copies stand in the second and the fourth row group, null texts in the third; the others lose nothing."""
+    """Returns the text of a row: copies are in the second and fourth row groups, null texts in the third; other groups lose no row."""
     if row // GROUP == 2 and row % 7 == 0:
         return None
     if row // GROUP in (1, 3) and row % 3 == 0:
@@ -98,7 +98,7 @@ def make(folder: Path) -> None:
         write_statistics=["id"], write_page_checksum=True, **common,
     )
     pq.write_table(rich(100_000, "whole"), folder / "lang=ru" / "whole.parquet", **common)
-    # Blank lines, a byte order mark, line ends of two systems, and none at the end.
+    # Blank lines, a byte order mark, two kinds of line ends, and no line end after the last line.
     lines = lambda file: "\ufeff" + "".join(
         line(row, file) + ("\r\n" if row % 4 else "\n\n") for row in range(ROWS)
     ) + line(ROWS, file)
@@ -109,7 +109,7 @@ def make(folder: Path) -> None:
 
 
 def fates(folder: Path, out: Path) -> tuple[dict[str, set[int]], dict[str, set[int]]]:
-    """The rows of each file that are removed, and those that are rejected."""
+    """Returns the removed rows and the rejected rows of each file."""
     record = json.loads((out / "run.json").read_text())
     starts, next_doc = [], 0
     for file in record["inputs"]:
@@ -130,7 +130,7 @@ def fates(folder: Path, out: Path) -> tuple[dict[str, set[int]], dict[str, set[i
 
 
 def plain(table: pa.Table) -> pa.Table:
-    """The same values without dictionaries, whose order may differ."""
+    """Returns the same values without dictionaries, because their order may differ."""
     words = [name for name in table.column_names if pa.types.is_dictionary(table[name].type)]
     for name in words:
         table = table.set_column(table.schema.get_field_index(name), name, table[name].cast(pa.string()))
@@ -144,7 +144,7 @@ def check_parquet(source: Path, copy: Path, rows: list[int]) -> None:
     found.validate(full=True)
     assert plain(found).equals(plain(expected)), f"{copy}: other values"
     assert found.schema.equals(expected.schema, check_metadata=True), f"{copy}: another schema"
-    # The first line is an address in memory.
+    # The first line contains a memory address.
     said = [str(file.schema).split("\n", 1)[1] for file in (part, whole)]
     assert part.schema.equals(whole.schema) and said[0] == said[1], f"{copy}: another Parquet schema"
     assert part.metadata.metadata == whole.metadata.metadata, f"{copy}: other metadata"
@@ -190,7 +190,7 @@ def check(folder: Path, out: Path) -> None:
 
 
 def marks(folder: Path, out: Path) -> None:
-    """Against the tables: what is removed and why, clusters as components of the pairs, copies as equal texts."""
+    """Compares the attributes with the tables: removed rows and the reasons, clusters, and copies."""
     removed, rejected = fates(folder, out)
     record = json.loads((out / "run.json").read_text())
     why = {row["doc"]: row for row in pq.read_table(out / "removed").to_pylist()}
@@ -209,7 +209,7 @@ def marks(folder: Path, out: Path) -> None:
                 "kept_id": known["kept_id"] if known else row["id"],
                 "reason": reasons.get((file["file"], at)) or (known["reason"] if known else None),
                 **{name: cluster[name] for name in alone},
-                # Of exact copies a cluster is the copies.
+                # With exact copies only, a cluster consists of the copies of one text.
                 "copies": cluster["cluster_size"],
             }
             assert {name: row[name] for name in expected} == expected, (row, expected)

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Reads what a run with --cut wrote with pyarrow, polars, duckdb and pandas, and fails where they differ or where more than passages changed.
+"""Reads the output of a run with --cut in pyarrow, polars, duckdb and pandas, and fails if they differ or if more than the passages changed.
 
 usage: cut_consumers.py INPUT OUT
 
-INPUT is the Parquet, JSON lines or CSV file of the corpus, OUT the result of a run with --cut, --corpus keep and ids of text. The four
-libraries read the same values from passages/ and from the file in deduped/. Apart from white space, its texts are those of the input without
-the passages, and every other column is unchanged.
+INPUT is the Parquet, JSON lines or CSV file of the corpus. OUT is the result of a run with --cut and --corpus keep, with ids that are text.
+The four libraries must read the same values from passages/ and from the file in deduped/. Apart from white space, the texts of that file must
+be those of the input without the passages, and every other column must be unchanged.
 
 needs: pyarrow polars duckdb pandas
 """
@@ -26,7 +26,7 @@ from consumers import check_equal, check_file, fail
 
 
 def plain(value):
-    """One value as all libraries should have read it: missing is None, lists are lists, times have no type of their own."""
+    """Returns a value as all libraries should have read it: missing values as None, lists as lists, times without a special type."""
     if isinstance(value, (list, tuple)) or hasattr(value, "tolist") and getattr(value, "ndim", 0):
         return [plain(one) for one in value]
     if value is None or value is pd.NA or value is pd.NaT or (isinstance(value, float) and math.isnan(value)):
@@ -37,12 +37,12 @@ def plain(value):
 
 
 def rows(columns):
-    """Rows by the names of their columns; a missing column of JSON lines is one of nulls."""
+    """Returns rows as dictionaries; a column that is missing in JSON lines contains nulls."""
     return {name: [plain(value) for value in values] for name, values in columns.items()}
 
 
 def read(path):
-    """The columns of a file as each library reads them."""
+    """Returns the columns of a file as each library reads them."""
     kind, name = path.suffix, str(path)
     if kind == ".parquet":
         arrow = pq.read_table(path, partitioning=None)

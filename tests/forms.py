@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Holds what a run tells of its pairs (relation, why, next_best in pairs/) against the definition, from the texts of the corpus.
+"""Compares the relations that a run reports for its pairs (relation, why, next_best in pairs/) with their definition, using the texts.
 
 usage: forms.py OUT [OUT ...]
 
-OUT is the output of a run with an algorithm that has relate=true and templates=0, so that every pair that was looked at is there, over
-Parquet files with the columns id and text. Facts, first lines, words and the next best are found here by themselves, and the five
-sentences of docs/versions.md are said again. With --tokenizer char all of it is checked; a dictionary is not known here, so by
-another one of texts with Han all but words is. What was told of Han with words known is counted by itself.
+OUT is the output of a run over Parquet files with the columns id and text. Its algorithm has relate=true and templates=0, so that every
+compared pair is in the table. The script determines facts, first lines, words and the next best independently, and implements the five
+sentences of docs/versions.md again. With --tokenizer char, it checks everything. It has no dictionary, so with other tokenizers it checks
+everything but the words of texts with Han characters. Results for Han texts whose words are known are counted separately.
 
 needs: pyarrow regex
 """
@@ -25,7 +25,7 @@ from contained import HAN, check, contents, normal, single, tokens
 MOST_OF_BOTH = 0.8
 LONGEST_TITLE = 200
 HAIR = 1e-6
-# Of what the bounds ask, so little is not told apart: weights have 24 bits.
+# Differences this small from a bound are ignored, because weights have 24 bits.
 NEARLY = 1e-4
 
 
@@ -34,7 +34,7 @@ def lines_of(text):
 
 
 def heading(text):
-    """The first line in its normal form, and whether it may be a title; none where it is long."""
+    """Returns the normal form of the first line, and whether it may be a title; None and False if the line is long."""
     lines = lines_of(text)
     if not lines or len(lines[0]) > LONGEST_TITLE:
         return None, False
@@ -44,7 +44,7 @@ def heading(text):
 
 
 class Rule:
-    """The rule over the pairs of one algorithm."""
+    """Applies the rule to the pairs of one algorithm."""
 
     def __init__(self, out, report, algorithm):
         texts = [text for file in report["inputs"] for text in pq.read_table(file["path"], columns=["text"])["text"].to_pylist()]
@@ -87,12 +87,12 @@ class Rule:
         return max(outside, default=single(self.bound["threshold"]))
 
     def is_crowded(self, doc, other, cosine):
-        """Whether more than ten others are at most `gap` less near to a document than the other one, with the 32 bits of tables."""
+        """Returns whether more than ten further documents are at most `gap` less similar to a document than `other`, in 32 bits as in tables."""
         least = single(single(cosine) - single(self.bound["gap"]))
         return sum(near >= least for partner, near in self.partners[doc].items() if partner != other) > 10
 
     def surplus(self, u, v):
-        """The share of u's weight that its heaviest surplus has, and how much it may have."""
+        """Returns the share of u's weight in the heaviest surplus of a word over v, and the largest allowed share."""
         ours, theirs = self.words(u), self.words(v)
         idf = lambda word: math.log(1 + self.documents / self.frequency[word])
         weight = sum(count * idf(word) for word, count in ours.items())
@@ -103,7 +103,7 @@ class Rule:
         return bool(HAN.search(self.texts[a]) or HAN.search(self.texts[b]))
 
     def relate(self, a, b, cosine, next_best):
-        """What the pair may be called: several answers where a share of a word lies at its bound, or words are not known."""
+        """Returns the possible answers for a pair: several if the share of a word is at its bound, or if the words are unknown."""
         (grams_a, numbers_a, _), (grams_b, numbers_b, _) = self.contents(a), self.contents(b)
         common = len(grams_a & grams_b)
         shares = common / len(grams_a), common / len(grams_b)

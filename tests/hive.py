@@ -1,5 +1,5 @@
-"""Folders partitioned as Hive has them: `write FOLDER` makes one by pyarrow, `check FOLDER PAGES` holds the columns that dupsift
-read against those that pyarrow and polars read of the same folder."""
+"""Handles folders with Hive partitioning: `write FOLDER` creates one with pyarrow; `check FOLDER PAGES` compares the columns that dupsift read
+with those that pyarrow and polars read from the same folder."""
 
 import sys
 
@@ -39,7 +39,7 @@ def check(folder: str, pages: str) -> None:
     ours = by_id(table.to_pylist())
     assert len(ours) == 12 and ours == of_pyarrow, (ours, of_pyarrow)
     assert ours == of_polars, (ours, of_polars)
-    # Behind the file's own columns, as pyarrow has them.
+    # The partition columns follow those in the file, as in pyarrow.
     assert table.column_names[: 1 + len(KEYS)] == ["id", *KEYS], table.column_names
     print("same")
 

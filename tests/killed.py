@@ -1,8 +1,8 @@
-"""Ends `dupsift accept` by SIGKILL at each of its system calls in turn, and looks at what stands then.
+"""Kills `dupsift accept` with SIGKILL at each of its system calls in turn, and checks the folder after each kill.
 
-Usage: killed.py DUPSIFT FOLDER, where FOLDER holds out, an earlier result, and out.held, one that was held back. Before and after each
-death one of the two results stands whole, and make the same call again to resume. Prints how many calls it died at, and how many
-different states of the folder these left.
+Usage: killed.py DUPSIFT FOLDER, where FOLDER contains out, an earlier result, and out.held, a result that was held back. Before and after
+each kill, one of the two results is complete, and the same command resumes the acceptance. Prints the number of calls at which the program
+was killed, and the number of different states in which the folder was left.
 """
 
 import ctypes
@@ -21,14 +21,14 @@ SYSCALLS_ARE_MARKED = 1
 
 
 def ptrace(request: int, process: int, data: int = 0) -> None:
-    """The system call of that name, without an address."""
+    """Makes the ptrace system call without an address."""
     arguments = (ctypes.c_long(request), ctypes.c_long(process), ctypes.c_void_p(0), ctypes.c_void_p(data))
     if LIBC.ptrace(*arguments) == -1:
         raise OSError(ctypes.get_errno(), f"ptrace {request}")
 
 
 def dies_at(call: int, command: list[str]) -> bool:
-    """Runs the command until it is about to make its system call of this number; whether it came so far."""
+    """Runs the command and kills it before the system call with this number; returns whether it got that far."""
     process = os.fork()
     if process == 0:
         try:
@@ -39,7 +39,7 @@ def dies_at(call: int, command: list[str]) -> bool:
             os.execv(command[0], command)
         finally:
             os._exit(127)
-    os.waitpid(process, 0)  # It stops when it has become the program.
+    os.waitpid(process, 0)  # The process stops when it has become the program.
     ptrace(SETOPTIONS, process, KILL_WITH_TRACER | SYSCALLS_ARE_MARKED)
     stops, send = 0, 0
     while True:
@@ -52,19 +52,19 @@ def dies_at(call: int, command: list[str]) -> bool:
         marked = by == signal.SIGTRAP | 0x80
         send = 0 if marked or by == signal.SIGTRAP else by
         stops += marked
-        if stops == 2 * call + 1:  # A call stops twice, where it begins and where it ends.
+        if stops == 2 * call + 1:  # The process stops twice for each call, at its beginning and at its end.
             os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
             return True
 
 
 def record(folder: Path) -> dict:
-    """run.json of a result."""
+    """Returns run.json of a result."""
     return json.loads((folder / "run.json").read_text())
 
 
 def names(folder: Path) -> tuple:
-    """All that stands in the folder: hidden names without the number of their process, and what the records say."""
+    """Returns the state of the folder: names without process numbers, whether each record was accepted, and sizes."""
     found = []
     for path in sorted(folder.rglob("*")):
         name = str(path.relative_to(folder))
@@ -77,7 +77,7 @@ def names(folder: Path) -> tuple:
 
 
 def look(folder: Path, rows: dict[str, int]) -> None:
-    """Fails unless a whole result stands: the earlier one, under its name or moved aside, or the new one."""
+    """Fails unless there is a complete result: the earlier one, under its name or moved aside, or the new one."""
     out, held = folder / "out", folder / "out.held"
     if out.exists():
         assert (out / "_SUCCESS").is_file(), "what stands is no whole result"
@@ -112,7 +112,7 @@ def main() -> None:
                 seen.add(state)
                 done = record(folder / "out")["documents"]["rows"] == rows["new"] if (folder / "out").exists() else False
                 again = subprocess.run(command, capture_output=True, text=True)
-                # Where the result has its name there is nothing left to accept.
+                # If the result already has its final name, there is nothing left to accept.
                 assert again.returncode == (2 if done else 0), again.stderr
                 look(folder, rows)
                 assert record(folder / "out")["documents"]["rows"] == rows["new"]

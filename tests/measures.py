@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Holds the cluster figures of evaluations against scikit-learn and a plain definition of B-cubed.
+"""Compares the cluster figures of evaluations with scikit-learn and with a plain definition of B-cubed.
 
 usage: measures.py OUT TRUTH [OUT TRUTH ...]
 
-OUT is a run that `dupsift evaluate` was done on, with the clusters of TRUTH: a Parquet file with the columns doc (the number of the
-document), id and cluster that names every document of the corpus. For each algorithm of the run, B-cubed is computed
-document by document, and the adjusted Rand index by sklearn.metrics.adjusted_rand_score.
+OUT is a run that `dupsift evaluate` compared with the clusters in TRUTH, a Parquet file that lists every document of the corpus in the
+columns doc (the number of the document), id and cluster. For each algorithm of the run, the script computes B-cubed document by document,
+and the adjusted Rand index with sklearn.metrics.adjusted_rand_score.
 
 needs: pyarrow scikit-learn
 """
@@ -19,7 +19,7 @@ from sklearn.metrics import adjusted_rand_score
 
 
 def b_cubed(truth, predicted):
-    """Precision and recall, each the mean over the documents."""
+    """Returns precision and recall, each as the mean over the documents."""
     groups = lambda labels: {label: {d for d, other in enumerate(labels) if other == label} for label in set(labels)}
     true_groups, predicted_groups = groups(truth), groups(predicted)
     precision = recall = 0
@@ -32,7 +32,7 @@ def b_cubed(truth, predicted):
 
 
 def predicted_labels(out, label, documents):
-    """One label a document: documents in no cluster are alone."""
+    """Returns a label for each document; each document without a cluster has a unique label."""
     labels = [f"alone {doc}" for doc in range(documents)]
     for row in pq.read_table(out / "clusters" / f"algorithm={label}" / "part-00000.parquet", partitioning=None).to_pylist():
         labels[row["doc"]] = f"cluster {row['cluster_id']}"
@@ -49,7 +49,7 @@ def over(part, whole):
 
 
 def pairs_of_texts(truth, labels, texts):
-    """The pairs with one label of the first documents of each text that the truth names, and of these with their copies."""
+    """Returns the pairs with equal labels, between the documents that represent texts, and between each of these and its copies."""
     named = [doc for doc, label in enumerate(truth) if truth.count(label) > 1]
     first = {}
     for doc in named + list(range(len(truth))):
@@ -58,7 +58,7 @@ def pairs_of_texts(truth, labels, texts):
     for a in range(len(truth)):
         for b in range(a + 1, len(truth)):
             x, y = first[texts[a]], first[texts[b]]
-            # A text is in the cluster of the document that stands for it.
+            # A text is in the cluster of the document that represents it.
             if labels[a] == labels[b] and (x == y and x in (a, b) or (x, y) == (a, b)):
                 pairs.add((a, b))
     return pairs

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Holds normal forms, words and pairs of a run against the rules of docs/methods, over the whole corpus.
+"""Compares normal forms, words and pairs of a run with the rules of docs/methods, over the complete corpus.
 
 usage: members.py CORPUS WORDS OUT
 
-CORPUS is a Parquet file with the columns text and title; OUT a run over it with --title-column title and a --max-group that no
-class reaches; WORDS has a line of JSON for each document: "normal", the text in normal form as the program has it, "words" and
-"title", its words of text and title. Of these only how runs of Han characters are cut is taken over; all else is worked out here.
-Not here: members whose pairs depend on hashes of words (simhash, random_projection, minhash, megashingles, lex_rand,
+CORPUS is a Parquet file with the columns text and title. OUT is a run over it with --title-column title and a --max-group that no class
+reaches. WORDS has a line of JSON for each document: "normal", the program's normal form of the text, and "words" and "title", the words of
+its text and its title. The script takes only the segmentation of Han characters from these, and computes everything else itself.
+It does not cover algorithms whose pairs depend on hashes of words (simhash, random_projection, minhash, megashingles, lex_rand,
 log_shingles, descr_words), on a random start (lsi), or on all pairs of long lists (cosine, decomposition, shingles).
-Prints the members that were held against their rules; differences end it with 1.
+Prints the algorithms that were compared with their rules; exits with 1 if anything differs.
 
 needs: pyarrow regex
 """
@@ -28,17 +28,17 @@ import rules
 from rules import Corpus, heaviest
 
 TITLE_PART = regex.compile(r"\||(?<= )[_\-—–·](?= )")
-# A dot or a comma between two digits is none.
+# A dot or a comma between two digits is not a mark.
 MARK = regex.compile(r"[!?，。！？]|(?<![0-9０-９])[.,]|[.,](?![0-9０-９])")
 
 
 def single(number):
-    """A number with 32 bits, as sketches have it."""
+    """Rounds a number to 32 bits, as in sketches."""
     return struct.unpack("f", struct.pack("f", number))[0]
 
 
 def same(keys):
-    """The pairs of documents with equal keys."""
+    """Returns the pairs of documents with equal keys."""
     classes = collections.defaultdict(list)
     for doc, key in enumerate(keys):
         if key is not None:
@@ -47,7 +47,7 @@ def same(keys):
 
 
 def meeting(sets):
-    """All pairs of documents whose sets have an element in common, and how many."""
+    """Returns all pairs of documents whose sets have elements in common, with the number of common elements."""
     holders = collections.defaultdict(list)
     for doc, elements in enumerate(sets):
         for element in elements or ():
@@ -242,7 +242,7 @@ def segments(corpus):
 
 
 def groups_at_marks(text):
-    """Of each punctuation mark the two units before it and the two behind it."""
+    """Returns, for each punctuation mark, the two units before it and the two units after it."""
     stretches = [rules.units(rules.normal(stretch)) for stretch in MARK.split(text)]
     return [group for before, behind in itertools.pairwise(stretches) if (group := before[-2:] + behind[:2])]
 
@@ -265,7 +265,7 @@ def sentence_marks(corpus):
 
 
 def largest_segments(text):
-    """The five largest segments of at least 50 words, and what is left over with the last of them."""
+    """Returns the five largest segments of at least 50 words; text left over at the end belongs to the last segment."""
     passages, open_ = [], ""
     paragraphs = rules.paragraphs(text)
     for paragraph in paragraphs:
@@ -321,7 +321,7 @@ def main(corpus, told, out):
         rows = [row for file in files for row in pq.read_table(file, partitioning=None).to_pylist()]
         found = {(row["doc_a"], row["doc_b"]): row["similarity"] for row in rows}
         expected = member(corpus) | copies
-        # Each copy is a pair with the first document of its text alone, and different texts are one between these.
+        # A copy is only paired with the first document with its text; different texts are paired by their first documents.
         expected = {(a, b): score for (a, b), score in expected.items() if firsts[a] == a and firsts[b] in (a, b)}
         for pair in sorted(found.keys() | expected.keys()):
             one, other = found.get(pair), expected.get(pair)

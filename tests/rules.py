@@ -1,6 +1,6 @@
-"""The rules of docs/methods/common.md in plain Python: normal form, pieces, words, passages, counts.
+"""Implements the rules of docs/methods/common.md in plain Python: normal form, pieces, words, passages, counts.
 
-Written from that page. The words of Han characters come from the dictionary of the program, and are taken from it.
+Written from that page alone. The words of Han characters depend on the program's dictionary, so they are taken from the program.
 
 needs: pyarrow regex
 """
@@ -15,11 +15,11 @@ import pyarrow.parquet as pq
 import regex
 
 DELETED = regex.compile(r"\p{Default_Ignorable_Code_Point}")
-# Stress marks that no letter of their own has.
+# Stress marks that remain after composition because no letter includes them.
 STRESS = regex.compile(r"(?<=\p{Script=Cyrillic}\p{M}*)[\u0300\u0301]")
 WHITE = regex.compile(r"\p{White_Space}+")
 CLOSING = r"""\)\]\}"'»›’”“‘〉》」』】〕〗〙〛〞〟⟩⟫）］｝＂＇｠｣"""
-# Where a piece ends: a gap between two paragraphs, or behind a mark with all marks and closing marks that follow.
+# A piece ends at a gap between two paragraphs, or after a mark and all marks and closing marks that follow it.
 LINE_END = r"(?:\r\n|\r(?!\n)|[\n\u0085\u2028])"
 BLANK = r"[^\S\n\r\u0085\u2028\u2029]*"
 GAP = regex.compile(rf"\p{{White_Space}}*(?:\u2029|{LINE_END}{BLANK}{LINE_END})\p{{White_Space}}*")
@@ -36,7 +36,7 @@ LINE = regex.compile(r"\r\n|[\n\r\u0085\u2028\u2029]")
 
 
 def raw_pieces(text):
-    """Steps 2 to 4: the text in NFC, cut where sentences and paragraphs end."""
+    """Applies steps 2 to 4: yields the text in NFC, split where sentences and paragraphs end."""
     text = STRESS.sub("", unicodedata.normalize("NFC", DELETED.sub("", text)))
     for paragraph in GAP.split(text):
         begin = 0
@@ -48,7 +48,7 @@ def raw_pieces(text):
 
 @functools.cache
 def pieces(text):
-    """Step 5: lower case, NFKC, lower case; white space folded."""
+    """Applies step 5 to each piece: lower case, NFKC, lower case, folded white space."""
     found = []
     for piece in raw_pieces(text):
         piece = unicodedata.normalize("NFKC", piece.lower())
@@ -64,8 +64,8 @@ def normal(text):
 
 
 def segments(stretch):
-    """The segments of UAX #29 that are words."""
-    # The module cuts words between an apostrophe and a vowel, which UAX #29 leaves to each language; not so at a dot.
+    """Yields the UAX #29 segments that are words."""
+    # The module splits words between an apostrophe and a vowel, which UAX #29 leaves to each language; it does not split at a dot.
     for found in WORD.finditer(stretch.replace("'", "\u2024").replace("\u2019", "\u2024")):
         word = stretch[found.start() : found.end()]
         if LETTER.search(word):
@@ -73,13 +73,13 @@ def segments(stretch):
 
 
 class Cutter:
-    """Cuts texts into words. How a run of Han characters is cut is learnt from the program's words of the same texts."""
+    """Segments texts into words. The segmentation of Han characters is learned from the program's words of the same texts."""
 
     def __init__(self):
         self.runs, self.differences = {}, []
 
     def learn(self, text, words):
-        """Holds words of the program against the rules, and takes those of Han characters."""
+        """Compares the program's words with the rules, and records the segmentation of Han characters."""
         at = 0
         for piece in pieces(text):
             for stretch in STRETCH.finditer(piece):
@@ -102,19 +102,19 @@ class Cutter:
             self.differences.append(f"words of {text[:60]!r}: {words[at:]} besides")
 
     def words(self, piece):
-        """The words of a stretch in normal form."""
+        """Returns the words of a piece in normal form."""
         found = []
         for stretch in STRETCH.finditer(piece):
             found += segments(stretch[0]) if stretch["han"] is None else self.runs.get(stretch[0], [stretch[0]])
         return found
 
     def sentences(self, text):
-        """Of each sentence its words."""
+        """Returns the words of each sentence."""
         return [words for piece in pieces(text) if (words := self.words(piece))]
 
 
 def units(text):
-    """Each character of a script without spaces, and each other run of letters and digits, of a text in normal form."""
+    """Returns the units of a text in normal form: single characters in scripts without spaces, otherwise runs of letters and digits."""
     return UNIT.findall(text)
 
 
@@ -123,7 +123,7 @@ def is_single(unit):
 
 
 def passage(text):
-    """What a passage is compared by, and its length in half words."""
+    """Returns the form by which a passage is compared, and its length in half words."""
     found, length = "", 0
     behind_word = False
     for unit in units(normal(text)):
@@ -135,7 +135,7 @@ def passage(text):
 
 
 def paragraphs(text):
-    """The paragraphs of a raw text; each line where no blank line nor U+2029 stands between two."""
+    """Returns the paragraphs of a raw text; if neither blank lines nor U+2029 separate any, each line is a paragraph."""
     ends = [found.end() for found in LINE.finditer(text)]
     lines = [text[begin:end] for begin, end in zip([0, *ends], [*ends, len(text)])]
     found, open_ = [], []
@@ -156,12 +156,12 @@ def paragraphs(text):
 
 
 def heaviest(weights, most):
-    """The heaviest words, of equal ones the first by code points."""
+    """Returns the heaviest words; equal weights are ordered by code points."""
     return sorted(weights, key=lambda word: (-weights[word], word))[:most]
 
 
 class Corpus:
-    """The documents, their parts by the rules, and the counts of all together."""
+    """Holds the documents, their parts according to the rules, and the counts over all of them."""
 
     def __init__(self, path, told):
         table = pq.read_table(path, columns=["text", "title"])
@@ -187,18 +187,18 @@ class Corpus:
         return math.log(self.n / self.df.get(word, 1))
 
     def bm25(self, doc):
-        """Of each word tf_bm25 times idf_bm25."""
+        """Returns tf_bm25 times idf_bm25 for each word."""
         length = 2 * (0.25 + 0.75 * len(self.words[doc]) / self.average)
         idf = {word: math.log((self.n - self.df[word] + 0.5) / (self.df[word] + 0.5)) for word in self.tf[doc]}
         return {word: tf / (length + tf) * idf[word] for word, tf in self.tf[doc].items()}
 
     def each(self, weights, most, least):
-        """The heaviest words of each document by its weights; None for those with fewer than `least`."""
+        """Returns the heaviest words of each document by its weights; None for a document with fewer than `least` words."""
         found = (heaviest(weights(doc), most) for doc in range(len(self.texts)))
         return [words if words and len(words) >= least else None for words in found]
 
     def long_sentences(self, weight, most):
-        """The distinct sentences of greatest weight, as canonical strings."""
+        """Yields the distinct sentences with the greatest weights for each document, as canonical strings."""
         for doc, sentences in enumerate(self.sentences):
             weighed = {" ".join(words): weight(doc, words) for words in sentences}
             yield sorted(weighed, key=lambda sentence: (-weighed[sentence], sentence))[:most]

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Writes web archives with warcio, and what warcio itself reads in them.
+"""Writes web archives with warcio, and the rows that warcio itself reads from them.
 
 usage: warc.py FOLDER
 
-FOLDER/pages.warc, FOLDER/pages.warc.gz and FOLDER/texts.warc.wet.gz are written; FOLDER/expected.json names for each of them the
-rows that are to be read: `id`, `date`, `record_id`, `content_type`, `digest`, and `page` in hexadecimal digits (as `content_stream()` of
-warcio gives it), or `why` where the record holds no page. `others` counts the records that are no rows.
+Writes FOLDER/pages.warc, FOLDER/pages.warc.gz and FOLDER/texts.warc.wet.gz. For each of them, FOLDER/expected.json lists the expected rows:
+`id`, `date`, `record_id`, `content_type`, `digest`, and `page` in hexadecimal digits (as returned by warcio's `content_stream()`), or `why`
+if the record is not a page. `others` counts the records that are not rows.
 
 needs: warcio
 """
@@ -39,7 +39,7 @@ RUSSIAN = page("Кот", "Кот видит птицу за окном. " * 50)
 CHINESE = page("猫", "猫在窗外看见一只鸟。" * 50, "gbk")
 PLAIN = page("Plain", "A page without any packing.\r\n\r\nWARC/1.0\r\nis how a record begins.")
 
-# Status, fields, body, and why it is no page.
+# Status, fields, body, and the reason why the record is not a page.
 ANSWERS = {
     "http://example.org/plain": ("200 OK", {"Content-Type": HTML}, PLAIN, None),
     "http://example.org/gzip": ("200 OK", {"Content-Type": HTML, "Content-Encoding": "gzip"}, gzip.compress(RUSSIAN, mtime=0), None),

@@ -1,6 +1,6 @@
 //! Shared parts of the benchmarks: processes and their cost, CPU time of a thread, texts of a corpus.
 
-// Each benchmark is a separate program, and none uses everything.
+// Each benchmark is a separate program, and none uses all of this module.
 #![allow(dead_code)]
 
 use std::fs::File;
@@ -36,7 +36,7 @@ pub struct Cost {
     /// User and system time.
     pub cpu_seconds: f64,
     pub wall_seconds: f64,
-    /// Includes mapped temporary files.
+    /// The peak of resident memory, including mapped temporary files.
     pub peak_rss_bytes: f64,
 }
 
@@ -54,7 +54,7 @@ pub fn run(command: &mut Command) -> Result<(Cost, String)> {
     let cost = Cost {
         cpu_seconds: seconds(usage.ru_utime) + seconds(usage.ru_stime),
         wall_seconds: started.elapsed().as_secs_f64(),
-        // Linux reports it in kilobytes.
+        // Linux reports the peak in kilobytes.
         peak_rss_bytes: usage.ru_maxrss as f64 * 1024.0,
     };
     Ok((cost, said))
@@ -115,7 +115,7 @@ pub fn for_each_column(corpus: &Path, each: impl Fn(&ArrayRef) -> Result<()> + S
     })
 }
 
-/// Returns the total size of all texts in a corpus, which are only decoded.
+/// Returns the total size of all texts in a corpus. Texts are decoded and not used otherwise.
 pub fn text_bytes(corpus: &Path) -> Result<usize> {
     let bytes = AtomicUsize::new(0);
     for_each_column(corpus, |column| {
@@ -130,7 +130,7 @@ pub fn text_bytes(corpus: &Path) -> Result<usize> {
     Ok(bytes.into_inner())
 }
 
-/// Returns every n-th text of a corpus, with n such that they are about `megabytes` together.
+/// Returns every n-th text of a corpus, with n chosen so that these texts have about `megabytes` in total.
 pub fn sample(corpus: &Path, megabytes: usize) -> Result<Vec<String>> {
     let step = (text_bytes(corpus)? / (megabytes * 1_000_000)).max(1);
     let mut texts = Vec::new();

@@ -1,5 +1,6 @@
-//! Damages the saved state of a run: reads arbitrary bytes as a ledger, also with a correct checksum, and reads changed checkpoint files
-//! as every kind of file. Checks that nothing panics, that no name leads out of the folder, and that memory is bounded by the file sizes.
+//! Damages the saved state of a run: reads arbitrary bytes as a ledger, with and without a correct checksum, and reads changed checkpoint
+//! files as every kind of file. Checks that nothing panics, that no name leads out of the folder, and that memory is bounded by the file
+//! sizes.
 #![no_main]
 
 mod edits;
@@ -87,7 +88,7 @@ fuzz_target!(|data: &[u8]| {
         let path = dir.join(&file.name);
         std::fs::write(&path, &other).expect("written");
         take_up(dir, file);
-        // Again, with the length and the checksum of the changed file.
+        // Tries again with the length and the checksum of the changed file.
         let says =
             other.len().checked_sub(16).map(|at| u64::from_le_bytes(other[at..at + 8].try_into().expect("8 bytes")));
         let end = says.and_then(|says| other.get(usize::try_from(says).ok()?..));

@@ -1,5 +1,5 @@
-//! Reads arbitrary bytes as tables with separated values (CSV, TSV), with a valid header or their own, plain, with gzip and with
-//! Zstandard. Checks that nothing panics, and that every pass returns the counted rows, in one piece or in many.
+//! Reads arbitrary bytes as tables with separated values (CSV, TSV), with a valid header or the header in the bytes, plain, with gzip and
+//! with Zstandard. Checks that nothing panics, and that every pass returns the counted rows, in one piece or in many.
 #![no_main]
 
 use std::io::Write as _;
@@ -55,7 +55,7 @@ fuzz_target!(|data: &[u8]| {
     let columns = Columns { text: "text".into(), id: "id".into(), others: vec!["title".into()], ..Columns::default() };
     let source = match open(found.expect("found"), &columns, 1, None) {
         Ok((source, _)) => source,
-        // In some encodings, no file has the column.
+        // Decoded from some encodings, no header has the column.
         Err(Error::Usage { .. }) => return,
         Err(error) => panic!("{error}"),
     };

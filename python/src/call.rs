@@ -137,7 +137,7 @@ impl Stages {
     }
 }
 
-/// Gives a KeyboardInterrupt the reason as its message; other exceptions are not changed.
+/// Sets the reason as the message of a KeyboardInterrupt; other exceptions are not changed.
 fn with_reason(py: Python<'_>, error: PyErr, reason: String) -> PyErr {
     if error.is_instance_of::<PyKeyboardInterrupt>(py) { PyKeyboardInterrupt::new_err(reason) } else { error }
 }

@@ -1,4 +1,4 @@
-//! The command `contaminated`, the summary of its result, and the rows that are kept.
+//! The `contaminated` command, the summary of its result, and the rows that are kept.
 
 use std::path::{Path, PathBuf};
 
@@ -48,7 +48,7 @@ pub fn contaminated_summary(py: Python<'_>, folder: PathBuf) -> PyResult<String>
     read(&folder).map(|record| report::contamination(&record, &folder)).map_err(|error| raised(py, error))
 }
 
-/// Returns for each row of the corpus whether no item reaches the threshold in it.
+/// Returns for each row of the corpus whether it is kept, because no item reaches the threshold in it.
 ///
 /// # Errors
 /// Returns an error if the folder is not the output of a finished search, or if a table is damaged.

@@ -40,7 +40,7 @@ pub type Asked = (String, Option<String>);
 /// Returns the batches of an object that has `__arrow_c_stream__`, or `__arrow_c_array__` for a single batch.
 ///
 /// # Errors
-/// Raises TypeError if the object has neither, the exceptions of the object, and ValueError if the stream is not a table.
+/// Raises TypeError if the object has neither method, and ValueError if the stream is not a table; passes on exceptions from the object.
 pub fn batches(frame: &Bound<'_, PyAny>) -> PyResult<Box<dyn RecordBatchReader + Send>> {
     if frame.hasattr("__arrow_c_stream__")? {
         let capsule = frame.call_method0("__arrow_c_stream__")?;
@@ -95,7 +95,7 @@ pub fn frame_columns(py: Python<'_>, options: Vec<(String, Given)>) -> PyResult<
 /// Writes the requested columns of a frame to a new Parquet file, or all columns if `all` is set; returns the number of rows.
 ///
 /// # Errors
-/// Returns an error if a column is missing or the disk is full; exceptions of the frame; KeyboardInterrupt.
+/// Returns an error if a column is missing or the disk is full; passes on exceptions from the frame, and KeyboardInterrupt.
 #[pyfunction]
 pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, all: bool, path: PathBuf) -> PyResult<u64> {
     let batches = batches(frame)?;
@@ -103,10 +103,10 @@ pub fn write(frame: &Bound<'_, PyAny>, columns: Vec<Asked>, all: bool, path: Pat
     written.map_err(|error| interrupted(frame.py(), error))
 }
 
-/// Writes texts, each a string or None, as the column `text` of a new Parquet file; returns the number of rows.
+/// Writes texts, each a string or None, as the `text` column of a new Parquet file; returns the number of rows.
 ///
 /// # Errors
-/// Raises TypeError for any other value, with its row; returns an error if the disk is full; exceptions of the iterator.
+/// Raises TypeError for any other value and names its row; returns an error if the disk is full; passes on exceptions from the iterator.
 #[pyfunction]
 pub fn write_texts(texts: &Bound<'_, PyAny>, path: PathBuf) -> PyResult<u64> {
     let py = texts.py();
@@ -195,7 +195,7 @@ fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> 
     let is_there = |name: &str| schema.fields().iter().any(|field| field.name() == name);
     let is_several = |keyword: &Option<String>| keyword.as_deref().is_some_and(|keyword| SEVERAL.contains(&keyword));
     let each = columns.iter().flat_map(|(name, keyword)| {
-        // If no column has the complete name, it is a list of columns that form one text, or hold one choice each.
+        // If no column has the complete name, the name is a list of columns that form one text, or that hold one choice each.
         let names = if is_several(keyword) && !is_there(name) { several(name) } else { Vec::new() };
         let names = if names.is_empty() { vec![name.clone()] } else { names };
         names.into_iter().map(move |name| (name, keyword))
@@ -224,7 +224,7 @@ fn chosen(schema: &SchemaRef, columns: &[Asked]) -> Result<Vec<(usize, Field)>> 
     Ok(chosen)
 }
 
-/// Returns a requested name that two columns have.
+/// Returns a requested name that two columns share.
 fn twice(schema: &SchemaRef, is_asked: impl Fn(&str) -> bool) -> Option<&str> {
     let names = || schema.fields().iter().map(|field| field.name().as_str());
     names().filter(|name| is_asked(name)).find(|name| names().filter(|other| other == name).count() > 1)

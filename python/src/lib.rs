@@ -17,7 +17,7 @@ mod verbs;
 
 use pyo3::prelude::*;
 
-/// The extension module of the package `dupsift`.
+/// The extension module of the `dupsift` package.
 #[pymodule]
 fn _dupsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     dupsift::guard::quiet();

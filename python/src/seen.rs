@@ -130,8 +130,8 @@ impl Seen {
     }
 }
 
-/// Returns the strings of a column, or the joined texts of its lists; `None` if it has another type. The interface does not guarantee
-/// UTF-8: a value that is not UTF-8 becomes null.
+/// Returns the strings of a column, or the joined texts of its lists; `None` if the column has a different type. The interface does not
+/// guarantee UTF-8: a value that is not UTF-8 becomes null.
 fn strings(column: &ArrayRef) -> Result<Option<StringViewArray>, ArrowError> {
     if let Some(joined) = lists::joined(column, lists::Form::Lines)? {
         return Ok(Some(utf8::checked(joined).0));

@@ -34,7 +34,7 @@ impl From<Given> for Value {
     }
 }
 
-/// Options that are no keywords in Python, where log lines go to `logging`.
+/// Options that are not keywords in Python, where log lines go to `logging`.
 const NOT_HERE: &[&str] = &["log-format", "dry-run", "quiet", "verbose"];
 
 /// Returns the options of a command that are keywords.
@@ -71,8 +71,8 @@ pub fn settings(verb: Verb, given: Vec<(String, Given)>) -> Result<Settings> {
     settings.with_defaults(verb)
 }
 
-/// Returns the columns of a frame that a run with these keywords reads, in order, each with the keyword that named it, if any: such a
-/// column must exist. Also returns whether the run writes the corpus and therefore needs the other columns.
+/// Returns the columns of a frame that a run with these keywords reads, in order, each with the keyword that named it, if any. A column
+/// that a keyword named must exist. Also returns whether the run writes the corpus and therefore needs the other columns.
 ///
 /// # Errors
 /// Returns the errors of [`settings`].
@@ -106,10 +106,10 @@ pub fn frame_columns(given: Vec<(String, Given)>) -> Result<(Vec<Asked>, bool)> 
     Ok((std::iter::once(text).chain(given).chain(others).collect(), run.corpus.copies()))
 }
 
-/// The name of a keyword, its heading, the values it takes, its help, and its default in words.
+/// The name of a keyword, its heading, its accepted values, its help, and its default in words.
 type Keyword = (String, &'static str, String, &'static str, Option<&'static str>);
 
-/// Returns the keywords of a command: name, heading, the values it takes, its help, and its default in words or None.
+/// Returns the keywords of a command: name, heading, accepted values, help, and the default in words or None.
 ///
 /// # Errors
 /// Raises ValueError if there is no such command.

@@ -118,7 +118,7 @@ pub struct SparkKnown(Known);
 
 #[pymethods]
 impl SparkKnown {
-    /// Reads the driver's file, with temporary files in `folder`; empty if there is no file.
+    /// Reads the facts from the driver's file, with temporary files in `folder`. Without a file, there are no facts.
     #[new]
     fn new(py: Python<'_>, corpus: &SparkCorpus, path: Option<PathBuf>, folder: PathBuf) -> PyResult<SparkKnown> {
         let known = || path.map_or_else(|| Ok(Known::none()), |path| Known::read(&path, &corpus.0, &folder));

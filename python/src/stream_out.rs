@@ -36,7 +36,7 @@ pub fn schema<'py>(py: Python<'py>, schema: &Schema) -> PyResult<Bound<'py, PyCa
     PyCapsule::new_with_value(py, FFI_ArrowSchema::try_from(schema).map_err(refused)?, SCHEMA)
 }
 
-/// Returns one array as its type and its values.
+/// Returns the type and the values of an array.
 ///
 /// # Errors
 /// Returns the errors of [`schema`].

@@ -23,7 +23,7 @@ const ROWS: usize = 8192;
 #[pyclass(frozen, subclass, module = "dupsift._dupsift")]
 pub struct Table {
     parts: Vec<Part>,
-    /// The name of an additional column with the name of each row's file.
+    /// The name of an additional column that holds the name of each row's file.
     part_column: Option<String>,
     schema: SchemaRef,
     rows: u64,

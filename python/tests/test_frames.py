@@ -240,7 +240,7 @@ class Frames(Case):
                 written = ds.dedup(frame, algorithms="exact", no_report=True, corpus="keep")
                 kept = pl.read_parquet(written.path / "deduped" / "frame.parquet")
                 self.assertEqual((kept.columns, kept["id"].to_list()), (frame.columns, [1]))
-        # Such a column may also be requested.
+        # A column of this kind may also be requested.
         asked = pl.DataFrame(texts | {"title": [None, None], "n": large})
         self.assertEqual(list(ds.dedup(asked, title_column="title", algorithms="exact", no_report=True).kept_mask), [True, False])
         self.assertEqual(list(ds.dedup(asked, keep="n asc", algorithms="exact", no_report=True).kept_mask), [False, True])

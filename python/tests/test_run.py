@@ -59,7 +59,7 @@ class Runs(Case):
         record = result.report
         self.assertEqual([Path(one["path"]) for one in record["inputs"]], [lines])
         self.assertEqual([record["options"][name] for name in ("out", "stop-words")], [str(self.folder / "out"), str(words)])
-        # Its corpus is found from its record, so the result can be a reference.
+        # The corpus of a result is found from its record, so the result can be a reference.
         later = ds.run(lines, out=self.folder / "later", reference=self.folder / "out", algorithms="exact")
         self.assertEqual(later.report["removal"]["reasons"], {"seen": 3})
 

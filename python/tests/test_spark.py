@@ -92,7 +92,7 @@ def titled(path: Path) -> Path:
 
 def _megabytes(numbers: Iterator[int]) -> Iterator[bytes]:
     """Yields six blocks of kind 1, of a megabyte each, for each number."""
-    # Global names of this file are sent to the tasks with the function, and this one cannot be.
+    # Global names of this file are sent to the tasks with the function, but HEAD cannot be.
     from dupsift.spark._tasks import HEAD
 
     for number in numbers:
@@ -257,7 +257,7 @@ class Spark(Case):
         self.addCleanup(os.chdir, os.getcwd())
         os.chdir(crawl)
         for place, inputs in enumerate((["b.jsonl", "lang=ru"], ".", "*.jsonl", "./lang=ru/../b.jsonl")):
-            # The first two are in folders that are columns.
+            # The folder names of the first two inputs are columns.
             settings: dict[str, Any] = {"algorithms": "exact,minhash", "keep": "lang desc, doc desc" if place < 2 else "doc desc"}
             one = ds.run(inputs, f"../one-{place}", **settings)
             self.same(one, dupsift.spark.run(self.spark, inputs, f"../two-{place}", **settings))

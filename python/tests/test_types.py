@@ -24,7 +24,7 @@ class Types(unittest.TestCase):
 
     def test_nothing_is_untyped(self) -> None:
         line = [sys.executable, "-m", "pyright", "--ignoreexternal", "--verifytypes", "dupsift"]
-        # It inspects the environment of the first Python in PATH.
+        # pyright inspects the environment of the first Python in PATH.
         path = os.pathsep.join([os.path.dirname(sys.executable), os.environ.get("PATH", "")])
         with tempfile.TemporaryDirectory() as nothing:
             done = subprocess.run(line, cwd=nothing, env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)

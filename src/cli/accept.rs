@@ -1,4 +1,4 @@
-//! `dupsift accept`: makes a held result the output.
+//! `dupsift accept`: publishes a held result as the output.
 
 use anyhow::Result;
 

@@ -98,7 +98,7 @@ fn one(algorithm: &dyn Algorithm) -> String {
     text + &format!("\nusage: --algorithms {name} or {name}:{example}as=NAME, where NAME is its output folder\n")
 }
 
-/// Holds the facts of an algorithm for JSON. Field names are part of the interface.
+/// Holds the facts about an algorithm for JSON output. Field names are part of the interface.
 #[derive(Serialize)]
 struct Facts {
     name: &'static str,
@@ -116,7 +116,7 @@ struct Facts {
 #[derive(Serialize)]
 struct Parameter {
     name: &'static str,
-    /// `int`, `real`, `flag`, `choice` or `verify`.
+    /// The kind of value: `int`, `real`, `flag`, `choice` or `verify`.
     kind: &'static str,
     default: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -14,8 +14,8 @@ use dupsift_study::study::{self, ApplyOptions, Finished};
 /// Runs the command.
 ///
 /// # Errors
-/// Returns an error if the folder is not a finished run, if the corpus is missing or has changed, or if the run does not have enough
-/// information for the rule.
+/// Returns an error if the folder is not a finished run, if the corpus is missing or has changed, or if the run lacks information
+/// that the rule needs.
 pub fn apply(arguments: &ApplyArguments) -> Result<Exit> {
     let asked = ApplyOptions {
         corpus: CorpusFiles::parse(&arguments.corpus)?,

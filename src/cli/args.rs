@@ -142,15 +142,15 @@ pub struct ExplainArguments {
     /// Folder or file of the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub corpus: Option<PathBuf>,
-    /// The options of the table: what the look at it may take.
+    /// The options of this command from the table.
     #[command(flatten)]
     pub options: Options<{ Of::Explain as usize }>,
 }
 
-/// A verb that makes an output folder of a corpus.
+/// Holds the arguments of a command that writes an output folder from a corpus.
 #[derive(Debug, Args)]
 pub struct Making<const VERB: usize> {
-    /// The options of the table. They look at where the inputs stand, so they are taken first.
+    /// The options from the table. They check the positions of the inputs, so they are parsed first.
     #[command(flatten)]
     pub options: Options<VERB>,
     /// Files, folders or globs, by the endings that are read.
@@ -291,7 +291,7 @@ pub struct EvaluateArguments {
     /// Folder or file of the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub corpus: Option<PathBuf>,
-    /// The options of the table: what the look at it may take.
+    /// The options of this command from the table.
     #[command(flatten)]
     pub options: Options<{ Of::Evaluate as usize }>,
 }
@@ -321,7 +321,7 @@ pub struct ApplyArguments {
     /// New folder for the result; required with a different rule [default: OUT]
     #[arg(long, short, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// The options of the table: what it may take.
+    /// The options of this command from the table.
     #[command(flatten)]
     pub options: Options<{ Of::Apply as usize }>,
 }
@@ -335,7 +335,7 @@ pub struct ReportArguments {
     /// Folder or file of the corpus, if it was moved after the run
     #[arg(long, value_name = "DIR")]
     pub corpus: Option<PathBuf>,
-    /// The options of the table: what the look at it may take.
+    /// The options of this command from the table.
     #[command(flatten)]
     pub options: Options<{ Of::Report as usize }>,
 }
@@ -347,7 +347,7 @@ mod tests {
     use super::*;
     use dupsift_engine::options::options_of;
 
-    /// The flags outside the table, by command.
+    /// The flags of each command that are not in the table.
     const OF_ONE_CALL: &[(&str, &[&str])] = &[
         ("run", &["config"]),
         ("compare", &["config"]),

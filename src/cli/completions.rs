@@ -1,4 +1,4 @@
-//! Shell completions: commands and flags, which clap knows, and values in lists (`known.rs`).
+//! Shell completions: commands and flags come from clap, values in lists from `known.rs`.
 //!
 //! bash splits words at `:` and `=`, so it gets a custom function for `--algorithms`: `exact,minhash:bands=20,r` is completed to
 //! `exact,minhash:bands=20,rows=`. Other shells complete names and `NAME:parameter=` at the beginning of the list.
@@ -20,7 +20,7 @@ pub fn script(shell: Shell) -> String {
     script
 }
 
-/// Appended to the script that clap writes for bash.
+/// The function that is appended to clap's completion script for bash.
 const LISTS: &str = r#"
 # Lists of algorithms: names behind commas, parameters behind the name.
 _dupsift_lists() {

@@ -31,7 +31,7 @@ pub struct Config {
     pub inputs: Vec<String>,
 }
 
-/// Reads a configuration file and validates it as far as possible. With `listens`, it may set the log format.
+/// Reads a configuration file and validates it as far as possible. If `listens` is set, the file may set the log format.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, is not TOML, has an unknown key, or has an invalid value.
@@ -84,11 +84,11 @@ fn parse(verb: Verb, name: &str, text: &str) -> Result<Config> {
     Ok(config)
 }
 
-/// Converts a TOML value; returns `None` for dates and tables, which no option takes.
+/// Converts a TOML value; returns `None` for dates and tables, which no option accepts.
 fn of_toml(value: &toml::Value) -> Option<Value> {
     match value {
         toml::Value::Boolean(on) => Some((*on).into()),
-        // No option accepts a negative number; as text, it is shown in the message.
+        // No option accepts a negative number; it is kept as text so that the error message can show it.
         toml::Value::Integer(number) => {
             Some(u64::try_from(*number).map_or_else(|_| number.to_string().into(), Value::Number))
         }

@@ -13,7 +13,7 @@ use dupsift_engine::reading::{self, Writes};
 /// Runs the command.
 ///
 /// # Errors
-/// Returns an error if the work cannot finish.
+/// Returns an error if the search cannot finish.
 pub fn contaminated(arguments: ContaminatedArguments) -> Result<Exit> {
     let (inputs, settings) = arguments.asked()?;
     let options = ContaminatedOptions::resolve(inputs, &settings)?;

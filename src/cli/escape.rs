@@ -19,7 +19,7 @@ pub fn escaped(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Escapes like [`escaped`] and also escapes line feeds, for texts on one line.
+/// Escapes the same characters as [`escaped`], and line feeds as well, for text on a single line.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     match escaped(text) {
         shown if shown.contains('\n') => Cow::Owned(shown.replace('\n', "\\n")),

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | 0 | done |
 //! | 1 | failed: no new output was written |
-//! | 2 | wrong usage: another command line would work |
+//! | 2 | wrong usage: a different command line would work |
 //! | 3 | done, but rows or files were rejected or a guard fired |
 //! | 4 | finished, but held back: a guard fired, and an earlier output under the final name is unchanged |
 //! | 129, 130, 143 | stopped by SIGHUP, SIGINT (Ctrl-C), SIGTERM: 128 plus the signal number, as in shells |
@@ -24,10 +24,10 @@ pub(super) fn asked_by(signal: i32) {
     let _ = SIGNAL.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);
 }
 
-/// States how the program ends.
+/// Describes how the program ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Everything is done.
+    /// The command succeeded.
     Done,
     /// The work could not be finished.
     Failed,
@@ -54,7 +54,7 @@ impl Exit {
         }
     }
 
-    /// Returns why a complete result should be checked; `None` if it need not be.
+    /// Returns the reason to check a complete result; `None` if there is none.
     pub const fn asks_to_look(self) -> Option<&'static str> {
         match self {
             Exit::DoneWithLosses => Some(
@@ -67,12 +67,12 @@ impl Exit {
         }
     }
 
-    /// Returns the exit of a finished run.
+    /// Returns how the program ends after a finished run.
     pub fn of_report(report: &RunReport) -> Exit {
         Exit::of(report, report.documents.rejections.rows, report.bad_inputs.len())
     }
 
-    /// Returns the exit of a finished job with these guards and this many rejected rows and skipped files.
+    /// Returns how the program ends after a finished job, given its guards and its numbers of rejected rows and skipped files.
     pub fn of(report: &impl Guarded, rejected: u64, bad_inputs: usize) -> Exit {
         if report.is_held() {
             return Exit::Held;
@@ -81,7 +81,7 @@ impl Exit {
         if losses { Exit::DoneWithLosses } else { Exit::Done }
     }
 
-    /// Returns the exit of a run that was asked to stop.
+    /// Returns how the program ends after a request to stop.
     pub fn of_stop() -> Exit {
         match SIGNAL.load(Ordering::SeqCst) {
             0 => Exit::Failed,
@@ -89,7 +89,7 @@ impl Exit {
         }
     }
 
-    /// Returns the exit of a run that failed.
+    /// Returns how the program ends after a failed run.
     pub fn of_error(error: &anyhow::Error) -> Exit {
         match error.downcast_ref::<Error>().map(|error| (error.kind(), error)) {
             Some((Kind::Usage, _) | (_, Error::Missing { .. })) => Exit::Usage,
@@ -105,13 +105,13 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// No exit code.
+/// The value of `CODE` while the exit code is unknown.
 const NONE: u8 = u8::MAX;
 
 /// The exit code of the process, if it is already known.
 static CODE: AtomicU8 = AtomicU8::new(NONE);
 
-/// Records the exit code. From here on nothing can be undone, because the result is being reported.
+/// Records the exit code. After this call, nothing can be undone, because the result is being reported.
 pub(super) fn ends_with(exit: Exit) {
     CODE.store(exit.code(), Ordering::SeqCst);
 }

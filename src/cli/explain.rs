@@ -10,7 +10,7 @@ use super::{Exit, log, say, say_styled};
 use crate::report::{LEAST_WIDTH, Screen, explanation};
 use dupsift_study::study::{self, Finished};
 
-/// Columns if there is no terminal.
+/// The width in columns if there is no terminal.
 const WIDTH: usize = 100;
 
 /// Runs the command.
@@ -37,7 +37,8 @@ pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Describes the terminal: its width, else `COLUMNS`, else 100; colors if it is a terminal and NO_COLOR is not set.
+/// Describes the output device. The width is that of the terminal, else `COLUMNS`, else 100. Colors are used on a terminal unless NO_COLOR
+/// is set.
 fn screen(full: bool) -> Screen {
     let terminal = io::stdout().is_terminal();
     let size = terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0));

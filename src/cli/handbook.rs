@@ -1,5 +1,5 @@
 //! Markdown for the manual, generated from the code: docs/algorithms.md from the facts of the algorithms, and the tables in docs/options.md
-//! from the table of options. Tests compare the files with it.
+//! from the table of options. Tests compare these files with the generated text.
 
 use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, specs};
 
@@ -59,7 +59,7 @@ pub fn one(algorithm: &dyn Algorithm) -> String {
     section
 }
 
-/// Returns the options of `run`, then those of other commands, as in docs/options.md.
+/// Returns the options of `run`, followed by the options of other commands, as in docs/options.md.
 #[cfg(test)]
 fn options() -> String {
     use dupsift_engine::options::{OptionSpec, Verb, in_groups};

@@ -9,7 +9,7 @@ use dupsift_algorithms::algorithm::{ALGORITHMS, specs};
 use dupsift_algorithms::stage::recipe::PRESETS;
 use dupsift_text::TokenizerKind;
 
-/// The words of closed lists, and the beginnings of values that continue with a number or a name, by option.
+/// Known values by option: the words of closed lists, and the beginnings of values that continue with a number or a name.
 pub const BEGINNINGS: &[(&str, &[&str])] = &[
     ("add", &["cluster_size", "copies", "sources", "cluster_size,copies,sources", "none"]),
     ("checkpoint", &["0s", "30s", "5m", "never"]),
@@ -38,7 +38,7 @@ fn listed() -> Vec<String> {
     ALGORITHMS.iter().flat_map(of_one).chain(["all".to_owned()]).collect()
 }
 
-/// Returns a parser that accepts any text, for an argument with the words in [`BEGINNINGS`] for that option.
+/// Returns a parser that accepts any text, and lists the words in [`BEGINNINGS`] for that option as known values.
 pub fn words_of(option: &str) -> impl TypedValueParser<Value = String> {
     Known(Words::These(BEGINNINGS.iter().find(|(known, _)| *known == option).map_or(&[], |(_, words)| words)))
 }
@@ -59,7 +59,7 @@ pub fn completed(argument: Arg, option: &str) -> Arg {
     argument.value_parser(Known(Words::Made(words))).hide_possible_values(true)
 }
 
-/// Accepts any text, with some known values.
+/// Accepts any text, and lists some known values for completion.
 #[derive(Clone)]
 struct Known(Words);
 

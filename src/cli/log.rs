@@ -1,10 +1,10 @@
 //! Log lines on stderr, as text or as JSON, written so that they do not collide with progress bars.
 //!
-//! A line is written within [`Bars::suspend`]: the bars are hidden, the complete line is written, the bars return. A closed stderr does not
-//! end a run.
+//! A line is written within [`Bars::suspend`]: the bars are hidden, the complete line is written, and the bars return. A closed stderr does
+//! not end a run.
 //!
-//! With `--log-format json`, every line on stderr is JSON, including errors in the command line and the configuration file. So the format
-//! is determined before either is parsed.
+//! With `--log-format json`, every line on stderr is JSON, including errors in the command line and the configuration file. The format is
+//! therefore determined before either of them is parsed.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -45,7 +45,7 @@ static QUIET: AtomicBool = AtomicBool::new(false);
 /// The bars to hide while a line is written.
 static BARS: RwLock<Option<Arc<Bars>>> = RwLock::new(None);
 
-/// Returns whether lines are JSON, as far as is known.
+/// Returns whether lines are JSON, as far as this is already known.
 pub fn is_json() -> bool {
     JSON.load(Ordering::Relaxed)
 }
@@ -85,7 +85,7 @@ fn types_json(mut typed: impl Iterator<Item = OsString>) -> bool {
     false
 }
 
-/// Determines the format from a configuration file that may be invalid elsewhere.
+/// Determines the format from the text of a configuration file, even if other parts of the file are invalid.
 pub fn listen_to_config(text: &str) {
     let is = |line: &str| {
         line.split_once('=').is_some_and(|(key, value)| key.trim() == "log-format" && value.contains("json"))
@@ -188,7 +188,7 @@ fn send_from(format: LogFormat, filter: &Targets) -> bool {
         .with_writer(BesideBars { format, colours })
         .with_ansi(colours)
         .with_target(false)
-        // Otherwise, it would print its own errors to stderr, which has just failed.
+        // Otherwise, the logger would print its own errors to stderr, which has just failed.
         .log_internal_errors(false);
     // An error means that logging was already started.
     let sent = match format {

@@ -178,7 +178,7 @@ mod tests {
         for (name, text) in PAGES {
             let page = fs::read_to_string(dir.join(name)).expect("there");
             assert!(page.lines().next() == text.lines().next() && page.len() > 100 || *name == "SUMMARY.md", "{name}");
-            // Every link on a page leads to one that is written.
+            // Every link leads to a page that is written.
             let here = dir.join(name);
             for link in page.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
                 let is_page = link.ends_with(".md");

@@ -121,7 +121,7 @@ fn argument(option: &'static OptionSpec, verb: Verb) -> Arg {
     let heading = MAKING.contains(&verb).then_some(option.heading);
     let is_short = !MAKING.contains(&verb) || option.brief.is_some() || OF_ONE_VERB.contains(&option.heading);
     let argument = Arg::new(option.name).long(option.name).long_help(help(option, verb)).help_heading(heading);
-    // Other commands have different help for some options, which have no short form.
+    // Only `run` has short help texts. Other commands describe some options differently, and always in full.
     let brief = option.brief.filter(|_| MAKING.contains(&verb) && verb == Verb::Run);
     let argument = argument.help(brief.map_or_else(|| help(option, verb), str::to_owned)).hide_short_help(!is_short);
     let letter = LETTERS.iter().find(|(name, _)| *name == option.name).map(|(_, letter)| *letter);
@@ -211,7 +211,7 @@ mod tests {
         assert_eq!(strict("dupsift run a --strict"), Some(true.into()));
         assert_eq!(strict("dupsift run --strict=false a b"), Some(false.into()));
         assert_eq!(strict("dupsift run a"), None);
-        // A switch takes no value after a space: that is an input.
+        // A switch takes no value after a space; the next word is an input.
         assert_eq!(run("dupsift run --overwrite false").asked().unwrap().0, ["false"]);
     }
 

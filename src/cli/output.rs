@@ -19,7 +19,7 @@ pub fn say(text: &str) -> io::Result<()> {
     say_styled(&escaped(text))
 }
 
-/// Prints text with colors, in which external text is already escaped.
+/// Prints colored text whose external parts are already escaped.
 ///
 /// # Errors
 /// Returns the errors of [`say`].

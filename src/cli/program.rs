@@ -17,7 +17,7 @@ use super::{
 };
 use crate::report::{Detail, finished};
 
-/// The script of docs/scheduling.md, embedded so that every package includes it.
+/// The script described in docs/scheduling.md, embedded so that every package includes it.
 const NIGHTLY: &str = include_str!("../../scripts/nightly.sh");
 
 /// Runs a command line, which begins with the name of the program. Called once per process.

@@ -31,7 +31,7 @@ impl Bars {
     fn begin(&self, event: &Event<'_>) -> ProgressBar {
         let bar = self.all.add(ProgressBar::new(event.total));
         bar.set_style(style(event.unit));
-        // The clock should tick even in a stage with few, large steps.
+        // The displayed time should advance even in a stage with few, large steps.
         bar.enable_steady_tick(Duration::from_millis(500));
         bar
     }
@@ -83,7 +83,7 @@ const fn template(unit: Unit) -> &'static str {
 /// Writes log lines, at most one every ten seconds per stage.
 #[derive(Default)]
 pub struct Lines {
-    /// By stage: the earliest second for the next line.
+    /// The earliest second for the next line of each stage.
     next: Mutex<BTreeMap<u64, f64>>,
 }
 

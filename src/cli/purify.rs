@@ -15,7 +15,7 @@ use dupsift_study::purify::{self, PagesOptions};
 /// Runs the command.
 ///
 /// # Errors
-/// Returns an error if the work cannot finish.
+/// Returns an error if the command cannot finish.
 pub fn purify(arguments: PurifyArguments) -> Result<Exit> {
     let (inputs, settings) = arguments.asked()?;
     let columns = match settings.text("columns") {

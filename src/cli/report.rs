@@ -16,7 +16,7 @@ use dupsift_study::study::{self, Finished, PAGE};
 pub fn report(arguments: ReportArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.corpus.as_deref());
-    // The typed options are already checked; options that the record lacks only reduce the page.
+    // The typed options are already checked. If the record lacks options, the page only shows less.
     let options = finished.options(&settings).map(|run| RunOptions { report: true, ..run });
     let (_, progress) = log::start(&settings);
     let cancel = cancel_on_signal()?;

@@ -20,7 +20,7 @@ use dupsift_engine::options::{RunOptions, Settings, resolve};
 use dupsift_engine::reading::{self, Inputs, Writes};
 use dupsift_files::io::{Unfinished, WORK};
 
-/// Maximum number of algorithms that the first line names; if there are more, it shows their number.
+/// The maximum number of algorithms that the first line names; if there are more, it shows only their number.
 pub(super) const MOST_NAMED: usize = 8;
 
 /// Runs the command.
@@ -95,8 +95,8 @@ fn called(settings: &Settings, options: &RunOptions) -> String {
     }
 }
 
-/// Logs the task, the number of documents and the resources needed; with -v also the algorithms with all their parameters, as they could be
-/// typed. Returns the passes, and the legs of the job.
+/// Logs the task, the number of documents and the resources needed; with -v, also the algorithms with all their parameters, in the form for
+/// the command line. Returns the passes, and the legs of the job.
 pub(super) fn log_plan(
     called: &str,
     options: &RunOptions,

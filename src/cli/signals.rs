@@ -1,7 +1,7 @@
 //! Requests to stop: the first one takes effect within two seconds, the second one immediately.
 //!
-//! They are SIGINT (Ctrl-C), SIGTERM and SIGHUP; the exit code shows which one came first. A signal that the process was started to ignore,
-//! as `nohup` does with SIGHUP, is ignored.
+//! The signals are SIGINT (Ctrl-C), SIGTERM and SIGHUP; the exit code shows which one came first. Signals that the process was started to
+//! ignore stay ignored, such as SIGHUP under `nohup`.
 //!
 //! ```text
 //! first request -> a flag that the work checks -> a second later: partial results are removed, and the process ends
@@ -21,11 +21,11 @@ use super::{Exit, fail};
 use dupsift_core::error::Error;
 use dupsift_engine::job;
 
-/// Time for the work to end regularly; a longer step is ended with the process.
+/// The time for the work to end regularly; a step that takes longer is ended with the process.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// Time for writing a message, because its reader may be gone.
+/// The maximum time for writing a message, because its reader may be gone.
 const FOR_A_MESSAGE: Duration = Duration::from_millis(500);
-/// Interval for checking whether a message is finished.
+/// The interval for checking whether a message has been written.
 const EVERY: Duration = Duration::from_millis(50);
 /// Records that a command has ended. Does not return if the process is already being ended.
 pub fn over(ended: &Result<Exit>) {

@@ -25,7 +25,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
         "--algorithms minhash:bands=B,rows=R (B times R hash functions), or minhash:threshold=T, which chooses both",
     ),
 ];
-/// Commands of other programs, and ours.
+/// Commands of other programs, each with our equivalent.
 const VERBS: &[(&str, &str)] = &[
     ("dedupe", "run"),
     ("deduplicate", "run"),
@@ -80,7 +80,7 @@ fn said_elsewhere(name: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(word, _)| *word == name).map(|(_, said)| *said)
 }
 
-/// Returns the option for the name of an algorithm, a preset or a parameter, as it could be typed.
+/// Returns the option to type for the name of an algorithm, a preset or a parameter.
 fn of_algorithms(name: &str) -> Option<String> {
     let plain = name.replace('-', "_");
     let is_called = |one: &&dyn Algorithm| {

@@ -48,7 +48,7 @@ const LEADS: &[&str] = &[
     "`overwrite` ",
 ];
 
-/// Returns what is wrong, and the way out if the message names one.
+/// Splits a message into what is wrong and, if the message names one, the way out.
 pub fn two_lines(message: &str) -> (&str, Option<String>) {
     let is_way_out = |(at, _): &(usize, &str)| LEADS.iter().any(|lead| message[at + 2..].starts_with(lead));
     match message.match_indices("; ").find(is_way_out) {

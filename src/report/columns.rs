@@ -11,9 +11,9 @@ use super::{counted, thousands};
 /// Describes the output device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Screen {
-    /// Columns of the terminal.
+    /// The width of the terminal in columns.
     pub width: usize,
-    /// Whether it shows colors.
+    /// Whether the terminal shows colors.
     pub colours: bool,
     /// Whether everything is shown: equal lines, all signature rows.
     pub full: bool,
@@ -21,7 +21,7 @@ pub struct Screen {
 
 /// The minimum width for two texts side by side.
 pub const LEAST_WIDTH: usize = 40;
-/// Number of equal lines around a change that are shown.
+/// The number of equal lines that are shown around a change.
 const AROUND: usize = 1;
 /// Fewer equal lines than this are not folded.
 const FOLDED: usize = 2;

@@ -13,10 +13,10 @@ use dupsift_study::study::{CombinationReport, ComparedReport, ComparisonReport, 
 
 /// Maximum number of contestants in the agreement table, so that it fits a terminal.
 const MOST_AGREEING: usize = 8;
-/// Number of combinations of one size that are shown.
+/// The number of combinations that are shown for each size.
 const MOST_SHOWN: usize = 3;
 
-/// Returns the comparison with its output in `out`; it ends with a line break.
+/// Returns the tables of a comparison whose output is in `out`. The text ends with a line break.
 pub fn comparison(report: &ComparisonReport, run: &RunReport, out: &Path) -> String {
     let mut text = run.documents.sampled_from.map_or(String::new(), |all| {
         format!("sample: {} of {}\n", thousands(run.documents.used), counted(all, "document"))
@@ -102,7 +102,7 @@ pub(super) fn contestants(report: &ComparisonReport) -> String {
     }
 }
 
-/// Returns the name, marked if it is a preset.
+/// Returns the name of a contestant, marked if it is a preset.
 pub(super) fn name_of(one: &ComparedReport) -> String {
     if one.preset { format!("preset {}", one.label) } else { one.label.clone() }
 }
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_study_in_full() {
-        // The interval of the third is too narrow to show.
+        // The interval of the third contestant is too narrow to show.
         let strict = compared("strict", 0.5, 0.95, 0.001);
         let mut study =
             study_of(vec![compared("exact", 0.23, 1.0, 0.0), compared("minhash", 0.8, 0.9, 0.0123), strict]);

@@ -11,7 +11,7 @@ use dupsift_engine::job::stands_in;
 /// Maximum number of suites in the summary; all are in `suites/`.
 const SUITES: usize = 20;
 
-/// Returns the summary of a search with output folder `out`; it ends with a line break.
+/// Returns the summary of a search whose output is in `out`. The text ends with a line break.
 pub fn contamination(report: &ContaminationReport, out: &Path) -> String {
     let mut text = format!(
         "{} of {} contaminated at {}; {}\n",

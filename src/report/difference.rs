@@ -6,15 +6,15 @@
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
-/// Characters of each text that are compared.
+/// The maximum number of characters of each text that are compared.
 pub const MOST_CHARACTERS: usize = 200_000;
-/// Lines and sentences of each text that are compared.
+/// The maximum number of lines and sentences of each text that are compared.
 const MOST_LINES: usize = 20_000;
 /// Maximum number of pairs of changed lines in one stretch that are compared; above it, lines are paired in order.
 const MOST_WEIGHED: usize = 10_000;
 /// Maximum number of words in two lines that are compared, including spaces and punctuation; above it, the complete lines are different.
 const MOST_WORDS: usize = 40_000;
-/// Two changed lines are side by side if they have at least this share of their words in common.
+/// Two changed lines are shown side by side if they have at least this share of their words in common.
 const ALIKE: f64 = 0.3;
 
 /// Holds a part of a line.
@@ -22,22 +22,22 @@ const ALIKE: f64 = 0.3;
 pub struct Piece {
     /// The original text.
     pub text: String,
-    /// Whether the other document lacks it here.
+    /// Whether the other document lacks this text here.
     pub changed: bool,
 }
 
 /// Holds one line or sentence from each document, side by side.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Line {
-    /// In both.
+    /// A line in both documents.
     Equal(String),
-    /// In both, with differences.
+    /// A line in both documents, with differences.
     Changed(Vec<Piece>, Vec<Piece>),
-    /// In both, with differences somewhere: together they have too many words to compare.
+    /// A line in both documents that differs somewhere; the two versions have too many words to compare.
     TooLong(String, String),
-    /// Only in the first.
+    /// A line only in the first document.
     Left(String),
-    /// Only in the second.
+    /// A line only in the second document.
     Right(String),
 }
 
@@ -46,7 +46,7 @@ pub enum Line {
 pub struct Difference {
     /// The lines, in text order.
     pub lines: Vec<Line>,
-    /// Characters at the end of each text that were left out because it is too long.
+    /// The number of characters left out at the end of each text because the text is too long.
     pub cut: [usize; 2],
 }
 
@@ -106,7 +106,7 @@ fn sentence_ends(line: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Aligns similar changed lines, in order, so that as much as possible is in common.
+/// Aligns similar changed lines, in order, so that aligned lines have as much as possible in common.
 fn align(old: &[&str], new: &[&str], out: &mut Vec<Line>) {
     if old.len() * new.len() > MOST_WEIGHED {
         let both = old.len().min(new.len());

@@ -6,8 +6,8 @@ use super::losses::rejected;
 use super::{counted, table_of_numbers, thousands};
 use dupsift_study::study::{EvaluationReport, TruthReport};
 
-/// Returns the evaluation of the run in `dir`, with five columns or, if `full`, with all of them; it ends with a line break. Undefined
-/// figures are shown as `-`.
+/// Returns the evaluation of the run in `dir`, with five columns or, if `full` is set, with all columns. Undefined figures are shown as
+/// `-`. The text ends with a line break.
 pub fn evaluation(report: &EvaluationReport, dir: &Path, full: bool) -> String {
     let mut text = headline(report);
     text += "\n";

@@ -56,15 +56,15 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
 
 /// Number of common keys whose words are shown.
 const MOST_SAID: usize = 6;
-/// Characters that are shown of the words of a common key, which may be sentences.
+/// The maximum number of characters shown for the words of a common key, which may be sentences.
 const LONGEST_SAID: usize = 80;
 
-/// Returns the words of a key, without their end if they are long.
+/// Returns the words of a key, truncated if they are long.
 fn shown_words(words: &str) -> String {
     words.char_indices().nth(LONGEST_SAID).map_or_else(|| words.to_owned(), |(end, _)| format!("{}…", &words[..end]))
 }
 
-/// Returns how many keys two documents have in common, and their meaning.
+/// Returns how many keys two documents have in common, and what these keys mean.
 fn common_keys(one: &ExplainedAlgorithm) -> String {
     let all = one.rows.iter().filter(|row| row.a.is_some()).count();
     let all = all.max(one.rows.iter().filter(|row| row.b.is_some()).count());
@@ -123,7 +123,7 @@ fn struck_out(document: &ExplainedDocument, screen: Screen) -> String {
     text
 }
 
-/// Returns a kept part of a text; a long part is shortened away from the passages before and after it.
+/// Returns a kept part of a text. Of a long part, only the text next to the passages before and after it is shown.
 fn shortened(part: &str, has_before: bool, has_after: bool, full: bool) -> String {
     let characters = part.chars().count();
     let (first, last) = (if has_before { AROUND } else { 0 }, if has_after { AROUND } else { 0 });
@@ -147,7 +147,7 @@ fn head(document: &ExplainedDocument) -> String {
     )
 }
 
-/// Returns the similarity in `pairs/`, else that of the last check or of the algorithm.
+/// Returns the similarity in `pairs/`, else the similarity from the last check or from the algorithm itself.
 fn score(one: &ExplainedAlgorithm) -> String {
     let reached = one.checks.last().and_then(|check| check.similarity);
     let own = one.score.map(|score| score.similarity);

@@ -9,11 +9,11 @@ use dupsift_files::io::HELD;
 use dupsift_study::study::{AppliedReport, Finished};
 use serde::de::DeserializeOwned;
 
-/// Returns what the command line printed at the end of the run, the comparison or the `apply` that wrote this folder. A corpus that was
-/// written from a finished run is included in the summary of that run.
+/// Returns the summary that the command line printed at the end of the run, the comparison or the `apply` that wrote this folder. If
+/// `apply` added the corpus to the output of a run, the summary of the run includes it.
 ///
 /// # Errors
-/// Returns an error if the folder is none of these, or if a record cannot be understood.
+/// Returns an error if no such command wrote the folder, or if a record cannot be understood.
 pub fn finished(dir: &Path, detail: Detail) -> Result<String> {
     if AppliedReport::is_alone(dir) {
         return Ok(applied(&AppliedReport::read(dir)?, dir));
@@ -27,7 +27,7 @@ pub fn finished(dir: &Path, detail: Detail) -> Result<String> {
     }
 }
 
-/// Returns the requested output folder of a run: a held result is next to it.
+/// Returns the output folder that was requested for a run. If the result was held back, this is the name without `.held`.
 fn asked(dir: &Path) -> PathBuf {
     let name = dir.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".held"));
     match name.filter(|_| dir.join(HELD).is_file()) {

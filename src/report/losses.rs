@@ -32,7 +32,7 @@ pub(super) fn held(report: &impl Guarded, out: &Path) -> String {
     )
 }
 
-/// Returns a suffix for the next step, which refers to the result by its final name.
+/// Returns a suffix for the next step, which uses the final name of the result: a held result has to be accepted first.
 pub fn once_accepted(report: &impl Guarded) -> &'static str {
     if report.is_held() { ", once it is accepted" } else { "" }
 }
@@ -45,7 +45,7 @@ pub fn rejections(report: &RejectionsReport) -> String {
     }
 }
 
-/// Returns the rejected rows in a job's corpus, like [`rejections`]. If rows were only rejected in another input, the text names the
+/// Returns the rejected rows in a job's corpus, like [`rejections`]. If rows were only rejected in a different input, the text names the
 /// corpus.
 pub fn rejections_of(report: &RejectionsReport, job: &impl Guarded) -> String {
     if report.rows == 0 && job.lost_of_others() {

@@ -1,7 +1,7 @@
 //! Human-readable reports of finished runs; run.json has the same facts for machines.
 //!
-//! The summary and its tables are text without colors, except for a difference on a terminal: they are read in terminals, cron mails and
-//! logs. [`page()`] is a longer report for a browser.
+//! The summary and its tables are text without colors, because they are read in terminals, cron mails and logs. Only differences between
+//! texts are colored on a terminal. [`page()`] is a longer report for a browser.
 
 mod columns;
 mod comparison;

@@ -11,7 +11,7 @@ use dupsift_engine::job::stands_in;
 use dupsift_engine::reading::PurifyReport;
 use dupsift_study::purify::{PagesReport, TrainingReport};
 
-/// Returns the summary of a `purify` run with its output in `out`; it ends with a line break.
+/// Returns the summary of a `purify` run whose output is in `out`. The text ends with a line break.
 pub fn pages(report: &PagesReport, out: &Path) -> String {
     let rejected = rejections(&report.rejections);
     let mut text =
@@ -36,7 +36,7 @@ pub fn pages(report: &PagesReport, out: &Path) -> String {
     )
 }
 
-/// Returns the summary of a training with its output in `out`; it ends with a line break.
+/// Returns the summary of a training whose output is in `out`. The text ends with a line break.
 pub fn training(report: &TrainingReport, out: &Path) -> String {
     let mut text = format!(
         "{} in {}: {}\n",

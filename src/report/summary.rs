@@ -33,10 +33,10 @@ impl Detail {
     }
 }
 
-/// Maximum columns in a line, except for long paths.
+/// The maximum width of a line in columns, except for long paths.
 const COLUMNS: usize = 80;
 
-/// Returns the summary of a run with its output in `out`; it ends with a line break.
+/// Returns the summary of a run whose output is in `out`. The text ends with a line break.
 pub fn summary(report: &RunReport, out: &Path, detail: Detail) -> String {
     let mut lines = result(report);
     lines.extend(losses(report));
@@ -59,8 +59,9 @@ pub fn summary(report: &RunReport, out: &Path, detail: Detail) -> String {
     text
 }
 
-/// Returns what a dry run over a sample prints: the counts of the sample, and for the complete corpus the removed share and the time. The
-/// time is in proportion to the documents; it is without the report and the cleaned corpus, which a sample does not write.
+/// Returns the output of a dry run over a sample: the counts of the sample, and estimates of the removed share and the time for the
+/// complete corpus. The time is proportional to the number of documents. It excludes the report and the cleaned corpus, which a sample does
+/// not write.
 pub fn estimated(report: &RunReport) -> String {
     let mut lines = result(report);
     lines.extend(losses(report));
@@ -73,7 +74,7 @@ pub fn estimated(report: &RunReport) -> String {
         + &format!("estimated time: {seconds:.1} s ({:.1} s for the sample)\n", report.seconds)
 }
 
-/// Returns what `-v` adds: the rules, the algorithms, the notes, and how to read the tables.
+/// Returns the details that `-v` adds: the rules, the algorithms, the notes, and how to read the tables.
 fn details(report: &RunReport, folder: &Path) -> String {
     let mut text = String::from("\n");
     if let Some(removal) = &report.removal {
@@ -96,12 +97,12 @@ fn details(report: &RunReport, folder: &Path) -> String {
     if !notes.is_empty() {
         text += &format!("\n{}\n", notes.join("\n"));
     }
-    // The folder rather than its files, because the column `algorithm` comes from the folder names.
+    // The folder rather than its files, because the `algorithm` column comes from the folder names.
     let pairs = folder.join("pairs").display().to_string();
     text + &format!("\nin Python: import polars as pl; pl.scan_parquet({pairs:?})\n")
 }
 
-/// Returns the summary of a corpus that was written from a finished run into `out`; it ends with a line break.
+/// Returns the summary of a corpus that was written from a finished run into `out`. The text ends with a line break.
 pub fn applied(report: &AppliedReport, out: &Path) -> String {
     let corpus = &report.corpus;
     let (rows, kept, removed) = (counted(corpus.rows, "row"), thousands(corpus.kept), thousands(corpus.removed));
@@ -118,7 +119,7 @@ pub fn applied(report: &AppliedReport, out: &Path) -> String {
     )
 }
 
-/// Returns what was written of the corpus, one line per folder, each after a line break.
+/// Returns one line for each folder of the corpus that was written, each after a line break.
 fn folders(corpus: &CorpusReport) -> String {
     let line = |(folder, written): (&String, &FolderReport)| {
         let (rows, files) = (counted(written.rows, "row"), counted(written.files, "file"));
@@ -129,7 +130,7 @@ fn folders(corpus: &CorpusReport) -> String {
     corpus.folders.iter().map(line).collect()
 }
 
-/// Returns what was written of the corpus, or the command to write it.
+/// Returns the folders of the corpus that were written, or the command to write them.
 fn next(report: &RunReport, out: &Path) -> String {
     if let Some(corpus) = &report.corpus {
         let one = |(folder, written): (&String, &FolderReport)| format!("{folder}/ {}", counted(written.rows, "row"));
@@ -146,9 +147,10 @@ fn next(report: &RunReport, out: &Path) -> String {
     format!("next: dupsift apply {} --corpus keep\n", typed(out))
 }
 
-/// Returns bounds on the share of all documents that would be removed, estimated from a sample. In a sample of the share p, a document has
-/// its only duplicate with probability p, and one of several with a higher probability. So the share of removed documents in the sample,
-/// divided by p, is exact if each document has at most one duplicate, and too high otherwise; without the division, it is too low.
+/// Returns bounds on the share of all documents that would be removed, estimated from a sample. In a sample of share p, a document's only
+/// duplicate is included with probability p, and at least one of several duplicates with a higher probability. The share of removed
+/// documents in the sample, divided by p, is therefore exact if each document has at most one duplicate, and too high otherwise. Without
+/// the division, it is too low.
 fn whole_corpus(sampled: u64, all: u64, removed: u64, used: u64) -> String {
     let least = removed as f64 / used.max(1) as f64;
     let most = (least * all as f64 / sampled.max(1) as f64).min(1.0);
@@ -201,7 +203,7 @@ fn fitting(first: &str, second: &str) -> String {
     format!("{first}\n{}", second.trim_start_matches("; "))
 }
 
-/// Returns how many documents were removed for a reason in the table `removed`.
+/// Describes how many documents were removed for one of the reasons in the `removed` table.
 fn removed_as(reason: &str, count: u64) -> String {
     match reason {
         "copy" => counted_as(count, "exact copy|exact copies"),
@@ -249,7 +251,7 @@ fn cost(report: &RunReport) -> String {
     )
 }
 
-/// Returns counts of the repeated passages that were found. Only the corpus in deduped/ is without them.
+/// Returns counts of the repeated passages that were found. They are cut only from the corpus in deduped/.
 fn cut(found: &CutReport) -> String {
     let share = 100.0 * found.characters as f64 / found.characters_kept.max(1) as f64;
     let passages = counted_as(found.passages, "repeated passage|repeated passages");
@@ -293,7 +295,7 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     remarks
 }
 
-/// Returns everything that was noticed except lost rows or files.
+/// Returns all notes except those about lost rows or files.
 fn notes(report: &RunReport) -> Vec<String> {
     let mut remarks: Vec<String> = encodings(report).into_iter().collect();
     remarks.extend(report.purified.iter().flat_map(purified));
@@ -406,7 +408,8 @@ mod tests {
     };
     use dupsift_index::IndexReport;
 
-    /// Groups of `size` equal documents, sampled with the share p: the expected numbers enclose the share of the whole corpus.
+    /// For groups of `size` equal documents, sampled with share p, the bounds from the expected numbers enclose the share of the whole
+    /// corpus.
     #[test]
     fn a_sample_encloses_the_share_of_the_whole_corpus() {
         let bounds = |sampled, all, removed| {
@@ -418,7 +421,7 @@ mod tests {
         for size in [2, 3, 10, 1000] {
             for share in [0.01_f64, 0.1, 0.5, 0.9, 1.0] {
                 let (sampled, all) = (1e9 * share, 1e9);
-                // A group keeps one document if any of it is sampled.
+                // A group keeps one document if any of its documents is sampled.
                 let kept = (all / f64::from(size)) * (1.0 - (1.0 - share).powi(size));
                 let [least, most] = bounds(sampled as u64, all as u64, (sampled - kept) as u64);
                 let whole = 100.0 * f64::from(size - 1) / f64::from(size);

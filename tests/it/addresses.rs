@@ -10,7 +10,7 @@ fn run(addresses: &[&str]) -> (tempfile::TempDir, Done) {
     (folder, done)
 }
 
-/// Returns for each removed row the one that is kept instead.
+/// Returns each removed row with the row kept instead.
 fn removed(done: &Done) -> Vec<(i64, i64)> {
     let removed = Table::read(&done.out().join("removed"));
     removed.numbers("doc").into_iter().zip(removed.numbers("kept_doc")).collect()
@@ -38,7 +38,7 @@ fn addresses_of_one_page_are_removed_in_favor_of_the_first() {
 fn addresses_of_other_pages_are_kept() {
     let (_folder, done) = run(&[
         "http://example.org/a?a=1",
-        // Another value, another parameter, another path, case of the path, another port, another host, another subdomain.
+        // Addresses with a different value, parameter, path, case of the path, port, host and subdomain.
         "http://example.org/a?a=2",
         "http://example.org/a?c=1",
         "http://example.org/b?a=1",

@@ -120,7 +120,7 @@ fn a_finished_run_gives_the_bytes_of_a_run_with_that_corpus_and_changes_nothing_
         after.retain(|path, _| !of_corpus(&without).contains_key(path) && path != Path::new("applied.json"));
         assert_eq!(after, before, "{name}");
         assert_eq!(names_in(folder.path()).iter().filter(|name| name.starts_with('.')).count(), 0);
-        // Its own record lists the folders, so the output can be replaced.
+        // The record of the output lists these folders, so the output can be replaced.
         run(&[&corpus], &without, &[more, &["--overwrite", "--accept"]].concat()).ends_with(3);
         assert!(!without.join("deduped").exists());
     }
@@ -165,7 +165,7 @@ fn another_rule_gives_what_a_run_by_that_rule_gives_in_a_folder_of_its_own() {
 
     apply(&at("contained"), &["--remove-if", "pair", "-o", text(&at("looser"))]).ends_with(0);
     assert_eq!(removed(&at("looser")), removed(&at("low")));
-    // The same rule in another folder, with the table of the run.
+    // The same rule, written to a different folder with the run's table.
     apply(&at("contained"), &["--remove-if", "contained:0.99:1", "-o", text(&at("same"))]).ends_with(0);
     assert_eq!(bytes(&at("same/deduped")), bytes(&at("contained/deduped")));
     assert_eq!(bytes(&at("same/removed")), bytes(&at("contained/removed")));
@@ -212,7 +212,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     write("a.jsonl", &docs(40));
     run(&[&input], &at("cut"), &["--algorithms", "exact", "--cut", "lines", "--max-cut-share", "1"]).ends_with(0);
     refused(&at("cut"), &["--remove-if", "pair", "-o", text(&at("new"))], &["cuts depend on which documents are kept"]);
-    // Each threshold needs a different algorithm that decides, and chains allow no other rule.
+    // A threshold needs an algorithm that decides, no algorithm may have two, and chains allow no different rule.
     let new = at("new");
     let twice = ["--threshold", "minhash=0.9", "--threshold", "minhash=0.95", "-o", text(&new)];
     run(&[&input], &at("by"), &["--algorithms", "exact,minhash", "--decide", "exact"]).ends_with(0);
@@ -301,7 +301,7 @@ fn write_arrow(path: &Path, docs: &[Doc]) {
     writer.finish().unwrap();
 }
 
-/// Returns a summary without the line with times, which differ.
+/// Returns a summary without its line of times, which vary.
 fn timeless(summary: &str) -> String {
     summary.lines().filter(|line| !line.contains(" CPU seconds")).map(|line| format!("{line}\n")).collect()
 }
@@ -310,7 +310,7 @@ fn show(dir: &Path) -> Ran {
     Ran::of(program().arg("show").arg(dir).output().unwrap())
 }
 
-/// Returns what `show` prints with `-v`, as the runs of these tests do.
+/// Returns the output of `show -v`, because the runs of these tests also use `-v`.
 fn show_all(dir: &Path) -> String {
     Ran::of(program().args(["show", "-v"]).arg(dir).output().unwrap()).ends_with(0).stdout
 }
@@ -325,7 +325,7 @@ fn show_prints_what_was_printed_at_the_end() {
     assert!(told.contains("\nnext: dupsift apply "), "{told}");
     assert_eq!(timeless(&show_all(&out)), timeless(&told));
     assert!(told.starts_with(&show(&out).ends_with(0).stdout));
-    // A corpus that is written later is in the summary, as if the run had written it.
+    // The summary includes a corpus that was written later, as if the run had written it.
     apply(&out, &["--corpus", "drop"]).ends_with(0);
     apply(&out, &[]).ends_with(0);
     let now = show(&out).ends_with(0).stdout;
@@ -381,7 +381,7 @@ fn a_corpus_that_was_moved_is_found() {
         assert_ne!(nowhere.code, 0, "{verb:?}");
         assert!(nowhere.stderr.contains("a.parquet"), "{}", nowhere.stderr);
     }
-    // `apply` names the folder of files differently, because it has `--corpus keep`.
+    // In `apply`, `--input` names the folder of the corpus, because `--corpus` selects what to write.
     assert_ne!(apply(&out, &[]).code, 0);
     let place = at("new/place");
     apply(&out, &["--input", text(&place), "--corpus", ALL]).ends_with(0);

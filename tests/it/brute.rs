@@ -1,4 +1,5 @@
-//! Compares the algorithms that find every pair of their definition with that definition, over all pairs of the sample corpus.
+//! Compares exhaustive algorithms, which find every pair that fulfills their definition, with that definition over all pairs of the sample
+//! corpus.
 //!
 //! The slow implementation shares nothing with the algorithms except the words (and, for bit vectors, the vectors) of a document.
 
@@ -167,7 +168,7 @@ fn shingles() {
             set.into_iter().collect()
         })
         .collect();
-    // Common elements of all pairs, counted document by document over those that have each of its shingles.
+    // Counts the common elements of all pairs: for each document, over the documents that contain each of its shingles.
     let mut documents_of: Vec<Vec<u32>> = vec![Vec::new(); numbers.len()];
     sets.iter()
         .enumerate()
@@ -241,7 +242,7 @@ fn sim() {
     check(found("sim:combine=and,"), &md5 & &sim, 800);
 }
 
-/// Returns the bit vector of each document directly from the signer, because only its use is tested here.
+/// Returns the bit vector of each document directly from the signer, because only the use of the vectors is tested here.
 fn vectors(name: &str, docs: &[Doc]) -> Vec<Option<Vec<u8>>> {
     let algorithm = by_name(name).unwrap();
     let params = Params::check(name, &specs(algorithm), &[]).unwrap();

@@ -26,7 +26,7 @@ fn told(docs: &[Doc]) -> String {
     docs.iter().map(line).collect()
 }
 
-/// Returns the text with other forms of capitals and spaces, which normalization removes.
+/// Returns the text with unusual forms of capitals and spaces, which normalization undoes.
 fn in_other_letters(text: &str) -> String {
     let other = |c: char| match c {
         // Mathematical bold capitals: they have no lower case, and NFKC turns them into A to Z.
@@ -37,7 +37,7 @@ fn in_other_letters(text: &str) -> String {
     text.replace("No.", "№.").chars().map(other).collect()
 }
 
-/// Returns the samples in a language, followed by one in seven again in other letters.
+/// Returns the samples in a language, followed by every seventh one rewritten by [`in_other_letters`].
 fn documents(language: &str, folder: &Path) -> Vec<Doc> {
     std::fs::copy(samples().join(format!("{language}.parquet")), folder.join("samples.parquet")).unwrap();
     let mut docs = read_docs(folder);

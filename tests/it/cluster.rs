@@ -51,7 +51,7 @@ impl<'h> Here<'h> {
         self.opened.get().unwrap()
     }
 
-    /// Loads what a task needs to know, as another process would.
+    /// Loads the facts that a task needs, as a separate process would.
     fn known(&self, path: Option<&Path>) -> Result<Known> {
         path.map_or_else(|| Ok(Known::none()), |path| Known::read(path, self.opened(), self.dir))
     }
@@ -109,7 +109,7 @@ impl Cluster for Here<'_> {
             }
         }
         for mut blocks in by_bucket.into_values() {
-            // The last one first, because the order of blocks must not matter.
+            // The last block comes first, because the order of blocks must not matter.
             all(cluster::reduce(self.opened(), step, &known, &mut || Ok(blocks.pop()), self.dir)?, &mut out)?;
         }
         Ok(self.keep(out))
@@ -181,7 +181,7 @@ fn the_rows_that_tasks_read_are_held_against_those_of_the_files() {
     }
 }
 
-/// Writes texts with three unique words and one that all of them have, and exact copies of some, in four files.
+/// Writes four files of texts with three unique words and one word that all of them have, and exact copies of some texts.
 fn one_word_in_common(folder: &Path, texts: u64, copies: u64) {
     fs::create_dir_all(folder).unwrap();
     let mut files: [String; 4] = Default::default();

@@ -1,4 +1,4 @@
-//! Columns by name: missing ones, those inside structs and objects, and those in folder names.
+//! Columns by name: missing columns, columns inside structs and objects, and columns in folder names.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -266,7 +266,7 @@ fn every_codec_of_pyarrow_is_read_and_what_is_encrypted_is_called_so() {
     run(&[&file], &out, &["--algorithms", "exact", "--overwrite", "--corpus", "keep"])
         .ends_with(1)
         .says(&["column \"note\" is encrypted; decrypt the Parquet file first"]);
-    // Lempel-Ziv-Oberhumer, which no writer uses: reported when the file is opened, before a row is read.
+    // Lempel-Ziv-Oberhumer, a codec that no writer uses, is reported when the file is opened, before a row is read.
     let mut bytes = std::fs::read(folder.path().join("none.parquet")).unwrap();
     let text = b"\x18\x04text\x15\x00";
     let at = bytes.windows(text.len()).rposition(|window| window == text).unwrap();

@@ -38,7 +38,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("scripts/grow_corpus.py", "takes a corpus that is not in the repository, and writes a gigabyte"),
 ];
 
-/// Placeholders in pages and their values here, tried from first to last; each replaces all equal words.
+/// Placeholders on pages and their values in this test, tried in order; each value replaces all equal words.
 const BOUND: &[(&str, &str)] = &[
     // Pairs of ids in the corpus of this test.
     ("ID_A ID_B", "library-1 library-2"),

@@ -220,7 +220,7 @@ fn a_sample_is_one_of_what_there_is() {
     assert!(whole["judge"]["sampled"] == false && !told.contains("(0."), "{told}");
     assert_eq!(whole["judge"]["judged"], whole["pooled"]);
 
-    // A sample as large as the largest algorithm is not a sample.
+    // A sample as large as the largest number of pairs of an algorithm is the same as complete judging.
     let most = whole["algorithms"].as_array().unwrap().iter().map(|one| one["pairs"].as_u64().unwrap()).max().unwrap();
     let (mut all, _) = judged("all", &most.to_string());
     all["judge"]["sample"] = whole["judge"]["sample"].clone();
@@ -308,7 +308,7 @@ fn presets_are_contestants() {
         let found = pool.values().filter(|found| members.iter().any(|member| found.contains(*member)));
         assert_eq!(one["pairs"].as_u64(), Some(found.count() as u64), "{name}");
     }
-    // broad finds every pair of balanced too, so it does not count as another finder.
+    // `broad` also finds every pair of `balanced`, so it does not count as a separate finder.
     let alone = |name: &str, related: &[&str]| {
         let found =
             |found: &&BTreeSet<String>| found.contains(name) && found.iter().all(|one| related.contains(&one.as_str()));
@@ -325,7 +325,7 @@ fn presets_are_contestants() {
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
     let lead = format!("F{}.", advice.strip_prefix('f').unwrap());
     assert!(page.contains(&lead) && page.contains("preset balanced"));
-    // The terminal and the page count what is compared in the same way.
+    // The terminal and the page count the compared settings in the same way.
     let compared = told.stdout.split_once("found by ").and_then(|(_, rest)| rest.split_once(';')).unwrap().0;
     assert!(page.contains(&format!(" were found by at least one of {compared}; the judge ")), "{compared}");
     assert!(page.contains(&format!("{compared} compared")), "{compared}");
@@ -345,7 +345,8 @@ fn presets_are_contestants() {
     compare(samples(), &plain, &["--remove-if", "pair"]).ends_with(2).says(&["--remove-if"]);
 }
 
-/// Pages from the same template are not pairs of the algorithm that classifies them, nor in a sample, even if other algorithms report them.
+/// Two pages from the same template are not a pair of the algorithm that classifies them, and are not sampled, even if other algorithms
+/// report them.
 #[test]
 fn a_sample_holds_no_forms() {
     let folder = tempfile::tempdir().unwrap();
@@ -405,7 +406,8 @@ fn every_preset_is_compared_where_nothing_is_typed() {
     );
 }
 
-/// Equal texts are duplicates to every judge, with or without words, and the exact join finds them however few of their pairs are written.
+/// Equal texts are duplicates to every judge, with or without words, and the exact join finds them regardless of how few of their pairs are
+/// written.
 #[test]
 fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
     let folder = tempfile::tempdir().unwrap();
@@ -422,7 +424,7 @@ fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
             compare(&input, &out, &[&more[..], &["--max-group", most]].concat()).ends_with(0);
             study(&out)
         });
-        // Copies with words form 28 and 28 pairs, those without 10 and 3, and the two similar texts 64.
+        // Copies with words form 28 and 28 pairs, copies without words 10 and 3, and the two similar texts 64.
         for study in &studies {
             let oracle = &study["oracle"];
             let counts = ["documents", "duplicates", "unseen"].map(|name| oracle[name].as_u64().unwrap());

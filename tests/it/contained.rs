@@ -65,7 +65,7 @@ fn the_smaller_of_two_goes_and_the_larger_never() {
     // The texts of a hundred words have forty unique words each; the first one is contained in both, and is removed in favor of the longer
     // one.
     assert_eq!(fate(&[]), ("d0>d2".into(), json!({"unique text": 1})));
-    // If the shortest is preferred, the texts that contain it are kept too.
+    // If the shortest text is preferred, the texts that contain it are kept too.
     assert_eq!(fate(&["--keep", "length asc"]), (String::new(), json!({"contains the kept one": 2})));
     assert_eq!(fate(&["--remove-if", "pair"]).1, json!({}));
     assert_eq!(fate(&["--remove-if", "contained:0.9:0"]).0, "d0>d2");
@@ -100,7 +100,7 @@ fn another_days_form_stays_for_its_numbers() {
     assert!(pairs.floats("contained_a").iter().all(Option::is_none));
 }
 
-/// Sixty pages with the same template are equal to an algorithm based on frequent words, but all have different content.
+/// Sixty pages with the same template look equal to an algorithm based on frequent words, but all have different content.
 #[test]
 fn what_a_document_was_not_held_against_is_counted() {
     let folder = tempfile::tempdir().unwrap();

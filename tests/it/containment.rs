@@ -1,5 +1,5 @@
-//! Texts contained in other texts, found by the rarest shingles of the smaller one. The result equals that of comparing all with all, at a
-//! cost that grows in proportion to the corpus.
+//! Texts contained in other texts, found by the rarest shingles of the smaller one. The result equals a comparison of all pairs, but the
+//! cost grows in proportion to the corpus.
 
 use std::path::Path;
 
@@ -89,7 +89,7 @@ fn pages_of_a_template_cost_in_proportion() {
     assert!(large.0 <= 5 * small.0 && large.1 <= 5 * small.1, "{counts:?}");
 }
 
-/// A text with many words may contain any short one, because its bitmap is full. Short texts with other words must still not be
+/// A text with many words may contain any short one, because its bitmap is full. Short texts with different words must still not be
 /// candidates.
 #[test]
 fn long_texts_among_short_ones_are_no_candidates() {
@@ -97,7 +97,7 @@ fn long_texts_among_short_ones_are_no_candidates() {
     let mut numbers = Numbers(3);
     let mut texts: Vec<String> = (0..20).map(|_| words(20_000, &mut numbers)).collect();
     texts.extend((0..400).map(|_| words(30, &mut numbers)));
-    // Ten of the long ones contain a short one.
+    // Ten of the long texts contain a short one.
     (0..10).for_each(|at| texts[at] = format!("{} {}", texts[at], texts[100 + at]));
     let input = folder.path().join("long.parquet");
     write_docs(&input, &numbered(texts), 100);

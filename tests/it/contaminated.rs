@@ -23,7 +23,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// Searches for the items in `items` in `corpus`, with two threads and 512 MiB unless `more` sets others.
+    /// Searches `corpus` for the items in `items`, with two threads and 512 MiB unless `more` sets other values.
     fn search(&self, out: &str, more: &[&str]) -> Ran {
         let mut command = program();
         command.arg("contaminated").arg(self.at("corpus")).arg("--against").arg(self.at("items"));
@@ -63,7 +63,7 @@ const RUSSIAN: &str = "река камень рынок окно сад пись
     кухня солдат свеча гавань художник станция одеяло";
 const CHINESE: &str = "河石市窗园信船冬桥银林师机山医村岛厨兵烛港画站毯春雨花鸟鱼虫风雪月星日云水火木金土田";
 
-/// Returns a text of generated words in a language, which occurs in no other text: this many words, or twice as many Chinese characters.
+/// Returns a text of this many generated words in a language, or of twice as many Chinese characters. It occurs in no other text.
 fn made(language: &str, words: usize, numbers: &mut Numbers) -> String {
     if language == "zh" {
         let all: Vec<char> = CHINESE.chars().collect();
@@ -334,7 +334,7 @@ fn what_cannot_be_read_of_the_items_is_counted_and_skipped() {
         (vec!["good".into(), "other".into()], vec!["A".to_owned(); 2])
     );
     assert_eq!(Table::read(&place.at("out/contaminated")).len(), 3);
-    // If there are few rows, half may be broken; otherwise, an earlier output is unchanged.
+    // If there are few rows, up to half of them may be broken; if more are, the earlier output is kept.
     place.search("out", &["--suite-column", "set", "--overwrite"]).ends_with(4);
     assert!(place.at("out.held/contaminated").is_dir());
     place.search("strict", &["--strict"]).ends_with(2).says(&["b.parquet"]);

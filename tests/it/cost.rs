@@ -15,7 +15,7 @@ use crate::kit::{
     write_docs,
 };
 
-/// Documents in the samples.
+/// The number of documents in the samples.
 const DOCUMENTS: u64 = 2455;
 
 fn number(value: &Value, name: &str) -> u64 {
@@ -39,9 +39,9 @@ fn run(algorithms: &str, more: &[&str]) -> (Done, Value) {
     (done, record)
 }
 
-/// Guards the rows (copies are left out if a first pass found them: 2,193 of 2,455 documents are signed) and their width, which sorting and
-/// spilling are proportional to; the comparisons, which would be quadratic in the size of a group if a group were compared with itself
-/// although equality is enough; and the candidates, each of which costs a verification.
+/// Guards the rows (copies are left out if a first pass found them: 2,193 of 2,455 documents are signed) and their width, to which the cost
+/// of sorting and spilling is proportional; the comparisons, which would be quadratic in the size of a group if a group were compared with
+/// itself although equality is enough; and the candidates, each of which costs a verification.
 #[test]
 fn rows_comparisons_and_candidates() {
     let (_done, record) = run("all", &[]);
@@ -143,7 +143,7 @@ fn a_compressed_file_of_lines_is_unpacked_once() {
             assert_same_bytes(&expected.out(), &done.out(), algorithms);
         }
     }
-    // Nothing is stored for a file of which only the first rows are requested.
+    // Nothing is stored for a file if only its first rows are requested.
     let few = done(&packed_gz, &["--algorithms", "minhash", "--limit", "1000"]);
     assert!(unpacked(&few) > lines.len() as u64);
 }
@@ -243,13 +243,13 @@ fn a_written_row_takes_few_bytes() {
         .sum::<u64>()
         + number(&record["removal"], "removed");
     let bytes: usize = result_bytes(&done.out()).values().map(Vec::len).sum();
-    // The columns on relations in `versions` take some more.
+    // The relation columns of `versions` take some more bytes.
     assert!(bytes as u64 <= rows * 26, "{bytes} bytes for {rows} rows");
 }
 
-/// Guards the growth: ten times the documents, with equal tenths except for the letters of their words, cost ten times the rows and about
-/// ten times the comparisons, candidates and pairs; the bound of eleven allows for chance. `simhash` is excluded: unrelated fingerprints
-/// share a block by chance, which grows with the square until the tables change.
+/// Guards the growth. A corpus of ten parts, which are equal except for the letters of their words, costs ten times the rows of one part,
+/// and about ten times the comparisons, candidates and pairs. The bound of eleven allows for chance. `simhash` is excluded: unrelated
+/// fingerprints share a block by chance, and the number of such pairs grows quadratically until the tables change.
 #[test]
 fn ten_times_the_documents_cost_ten_times_the_work() {
     let folder = tempfile::tempdir().unwrap();

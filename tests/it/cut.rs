@@ -300,7 +300,7 @@ fn a_killed_run_resumes_with_the_repeats_that_it_found() {
     assert!(resumed == std::fs::read(place.out().join("passages/part-00000.parquet")).unwrap());
 }
 
-/// A line in all documents forms one group of rows, so the work grows with the number of documents, not of their pairs.
+/// A line in all documents forms one group of rows, so the work grows with the number of documents, not with the number of pairs.
 #[test]
 fn a_hot_line_costs_a_row_a_document() {
     let folder = tempfile::tempdir().unwrap();

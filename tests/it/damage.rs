@@ -268,7 +268,7 @@ fn a_limit_of_open_files_is_named_and_sets_no_file_aside() {
 fn a_full_disk_is_a_clear_error_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    // Blocks of 512 bytes: writing fails at once, in the first temporary files, in later ones, or in the tables.
+    // The limits are in blocks of 512 bytes. Writing fails immediately, in the first temporary files, in later ones, or in the tables.
     for (blocks, algorithms) in [(1, ALL), (16, ALL), (40, ALL), (48, "three_plus_five")] {
         let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");

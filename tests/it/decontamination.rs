@@ -11,7 +11,7 @@ const ALGORITHMS: &str = "exact,minhash:verify=jaccard:0.5";
 struct Place(tempfile::TempDir);
 
 impl Place {
-    /// Creates two halves of a corpus, the second of which has copies and edited copies of documents in the first.
+    /// Creates two halves of a corpus. The second half has copies and edited copies of documents in the first.
     fn new() -> (Place, Vec<Doc>, Vec<Doc>) {
         let place = Place(tempfile::tempdir().unwrap());
         let mut docs = sample_docs();
@@ -48,7 +48,7 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// An index, the files that were indexed, and the output of a run over them give the same result as references, which equals that of an
+/// An index, the indexed files, and the output of a run over these files are equivalent as references. The result equals that of an
 /// incremental run.
 #[test]
 fn a_reference_is_an_index_an_output_or_files() {
@@ -141,7 +141,7 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
-    // If there are few rows, half may be broken; otherwise, an earlier output is unchanged.
+    // If there are few rows, up to half of them may be broken; if more are, the earlier output is kept.
     let ran = go(&out, &place.at("ref"), &["--overwrite"]).ends_with(4);
     assert_eq!(ran.stderr.matches("3 of 5 rows are invalid").count(), 1, "{}", ran.stderr);
     ran.says(&["reference: 3 of 5 rows are invalid (60.0%)"]);

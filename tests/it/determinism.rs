@@ -1,5 +1,5 @@
 //! The same documents in the same order with the same recipe give the same bytes, with any number of threads, memory limit and division
-//! into files. Another order of documents gives the same pairs of ids.
+//! into files. A different order of documents gives the same pairs of ids.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -119,7 +119,7 @@ fn another_order_of_documents_gives_the_same_pairs_of_ids() {
     }
 }
 
-/// For algorithms without statistics, because these change with the corpus.
+/// Covers algorithms without statistics, because statistics change with the corpus.
 #[test]
 fn what_is_left_after_removal_has_nothing_to_remove() {
     let folder = tempfile::tempdir().unwrap();
@@ -144,7 +144,7 @@ fn spilling_does_not_show() {
     let folder = tempfile::tempdir().unwrap();
     let made = made_docs(40_000);
     assert!(made.iter().map(|doc| doc.text.len()).sum::<usize>() > 12 << 20);
-    // Files below the minimum size for the guard against large removals.
+    // Each file is below the minimum size for the guard against large removals.
     for (at, part) in made.chunks(9_000).enumerate() {
         write_docs(&folder.path().join(format!("{at}.parquet")), part, 2_000);
     }
@@ -177,7 +177,7 @@ fn spilled_counts_are_the_same_statistics() {
             record["stages"].as_array().unwrap().iter().find(|stage| stage["stage"] == "count").unwrap().clone();
         (done, count["spilled_bytes"].as_u64().unwrap(), record["statistics"].clone())
     };
-    // The words of documents are kept, in several parts or in one; then a second pass makes that unnecessary.
+    // In the first case, the words of documents are kept, in several parts or in one; in the second, another pass makes that unnecessary.
     for (algorithms, keeps) in [("tf_idf", true), ("tf_idf,heavy_sent", false)] {
         let (least, spilled, statistics) = counted(algorithms, "48MiB", "2");
         let (most, none, same_statistics) = counted(algorithms, "4GiB", "1");

@@ -93,7 +93,7 @@ fn near(what: &str, came: &Value, expected: Option<f64>) {
     assert!(same, "{what}: {came:?} is not {expected:?}");
 }
 
-/// Returns the document that represents the text of each: the first one that the truth names, or the first one.
+/// Returns the document that represents each text: the first document with the text that the truth names, or else the first one.
 fn texts(docs: &[Doc], named: &BTreeSet<String>) -> BTreeMap<String, String> {
     let mut first: BTreeMap<(&str, Option<&str>), &str> = BTreeMap::new();
     for doc in docs.iter().filter(|doc| named.contains(&doc.id)).chain(docs) {
@@ -153,7 +153,7 @@ fn check(out: &Path, docs: &[Doc], truth: &BTreeSet<(String, String)>, (true_lab
         near(label, &one["pairwise"]["precision"], p);
         near(label, &one["pairwise"]["recall"], r);
         near(label, &one["pairwise"]["f1"], f1(p, r));
-        // A page is correct if it is in a true pair of copies, or its text in a true pair of two texts.
+        // A page is correct if it is in a true pair of copies, or if its text is in a true pair of two texts.
         let (copies, others): (BTreeSet<_>, BTreeSet<_>) =
             correct.iter().cloned().partition(|(a, b)| texts[a] == texts[b]);
         let (copies, others) = (pages(&copies), pages(&others));
@@ -363,7 +363,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
         (&json, vec![0, 2, 3, 4], vec!["not JSON", "not UTF-8", "wrong type", "not JSON"]),
         (&csv, vec![1, 2], vec!["broken record", "broken record"]),
     ] {
-        // Too many broken rows do not replace an earlier evaluation.
+        // If too many rows are broken, an earlier evaluation is not replaced.
         if rows.len() > 2 {
             let said = evaluate(&done.out(), &[file], &[]).ends_with(2);
             said.says(&["`truth", "4 of 6 rows cannot be used", "the previous evaluation is kept"]);
@@ -428,7 +428,7 @@ fn rows_without_ids_go_by_file_and_row_and_large_groups_are_reported() {
     assert!(!ran.stdout.contains("`max-group`"), "{}", ran.stdout);
 }
 
-/// Compares the figures of a run that writes the pairs of large groups as stars with those of a run that writes all of them.
+/// Compares the figures of a run that writes the pairs of large groups as stars with the figures of a run that writes all pairs.
 #[test]
 fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
     let folder = tempfile::tempdir().unwrap();
@@ -598,7 +598,7 @@ fn alike(count: usize) -> (Vec<Doc>, BTreeSet<(String, String)>) {
     };
     let text = |number: usize| match number % 5 {
         0 => words(number / 5, 60),
-        // They are similar, but neither has the numbers of the other.
+        // The two texts are similar, but neither has the numbers of the other.
         1 => format!("{} and more of 1{number} 2{number} 3{number}", words(number / 5, 60)),
         2 => format!("{} and more of 4{number} 5{number} 6{number} too", words(number / 5, 60)),
         3 => format!("{} {}", words(number / 5, 40), words(number, 25)),

@@ -1,4 +1,4 @@
-//! `dupsift explain`: its statements on two documents agree with the run, for every algorithm.
+//! `dupsift explain`: its statements about two documents agree with the run, for every algorithm.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -55,13 +55,13 @@ fn agrees(found: &Explanation, tables: &Tables) -> BTreeSet<String> {
         let place = format!("{} {docs:?}: {}", one.label, one.why);
         let known = tables[&one.label].get(&(docs[0].min(docs[1]), docs[0].max(docs[1])));
         assert_eq!(one.verdict == Verdict::Pair, known.is_some(), "{place}");
-        // A pair of two documents alone is also one in the run, because nothing was left out of this run.
+        // Two documents that are a pair on their own are also a pair in the run, because this run left nothing out.
         assert_ne!(one.verdict, Verdict::LeftOut, "{place}");
         let Some(known) = known else { continue };
         let pair = one.pair.as_ref().unwrap();
         assert_eq!((pair.similarity, pair.distance, pair.verified), (known.similarity, known.distance, known.verified));
         assert_eq!(one.unsigned, [None, None], "{place}");
-        // Documents between two others make a chain of three_plus_five, and no other pair.
+        // Only in three_plus_five can two documents be a pair because of the documents between them in a chain.
         let chained = one.why.contains("other documents in the group");
         assert!(!chained || one.label == "three_plus_five", "{place}");
         if !chained {
@@ -78,7 +78,7 @@ fn signatures_and_scores_are_those_of_the_run_for_every_algorithm() {
     let tables = tables(&out);
     let mut asked = BTreeSet::new();
     for table in tables.values() {
-        // Exact copies have their own test, because being a pair means little for them.
+        // Exact copies have their own test, because they are a pair for every algorithm.
         let near: Vec<&(i64, i64)> =
             table.iter().filter(|(_, line)| line.matched_by != "copy").map(|(docs, _)| docs).collect();
         asked.extend([0, near.len() / 2, near.len().saturating_sub(1)].iter().filter_map(|&at| near.get(at)).copied());
@@ -120,8 +120,8 @@ fn documents_that_are_no_pair_are_explained() {
     assert!(["NoCommonKey", "BelowThreshold", "NoSignature"].iter().all(|one| verdicts.contains(*one)), "{verdicts:?}");
 }
 
-/// For two documents that share only two heavy words, `explain` reports that their signs kept them apart, and the result that verification
-/// would have.
+/// For two documents that share only two heavy words, `explain` reports that their signs kept them apart, and what the result of
+/// verification would be.
 #[test]
 fn documents_that_signs_keep_apart_are_explained() {
     let folder = tempfile::tempdir().unwrap();
@@ -153,7 +153,7 @@ fn copies_are_signed_as_the_run_counted_them() {
     assert_eq!((pair.verdict, pair.common_keys), (Verdict::Pair, 15 * 15 / 4), "{}", pair.why);
     assert!(!pair.why.contains("between them"), "{}", pair.why);
     assert_eq!(cosine(5, 1).rows, cosine(1, 5).rows);
-    // The best of each three is the first one.
+    // The best of each three copies is the first one.
     for (a, b) in [(1, 5), (5, 1), (0, 4), (2, 3)] {
         let pair = cosine(a, b);
         assert_eq!((pair.verdict, pair.pair.is_none()), (Verdict::PairNotWritten, true), "{}", pair.why);
@@ -168,7 +168,7 @@ fn copies_are_signed_as_the_run_counted_them() {
     assert!(copies.why.contains("they are exact copies, and pairs/ lists each"), "{}", copies.why);
 }
 
-/// 80 documents share two heavy words, which alone make them similar; each two have a third word in common.
+/// 80 documents share two heavy words, which alone make them similar; documents 2n and 2n + 1 have further heavy words in common.
 #[test]
 fn documents_that_a_large_window_keeps_apart_are_explained() {
     let folder = tempfile::tempdir().unwrap();
@@ -218,8 +218,8 @@ fn the_score_of_a_refused_candidate_is_reported() {
     assert_eq!((cluster.representative_doc, cluster.size), (0, 2));
 }
 
-/// A pair need not be in the table: copies are only written with the best document with their text, and groups of more than `--max-group`
-/// texts with the same signature only with the best one.
+/// A pair need not be in the table. Each copy is only paired with the best document that has its text, and in groups of more than
+/// `--max-group` texts with the same signature, each text only with the best one.
 #[test]
 fn a_pair_that_is_not_written_is_one_all_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -268,7 +268,7 @@ fn documents_are_named_by_id_by_row_or_by_number() {
     typed(folder.path(), &["a", "b"]).ends_with(2).says(&["not the output of a finished run"]);
 }
 
-/// Statistics of another corpus would give other signatures.
+/// Statistics of a different corpus would give different signatures.
 #[test]
 fn statistics_and_models_of_another_run_are_refused() {
     let folder = tempfile::tempdir().unwrap();

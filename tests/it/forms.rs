@@ -102,7 +102,7 @@ fn each_kind_is_reported_and_templates_join_nothing() {
     let mut clustered = clusters.texts("id");
     clustered.sort();
     assert_eq!(clustered, ["d0", "d1", "d10", "d2", "d3"]);
-    // Two texts without other neighbors are not called near to others.
+    // Two texts without other neighbors are not reported as near to others.
     let mut near = corpus();
     near.push(reworded(&words("alone", 120), 4, "more"));
     near.truncate(212);
@@ -114,12 +114,12 @@ fn each_kind_is_reported_and_templates_join_nothing() {
     let far = crate::kit::done(&file, &["--algorithms", RULE]);
     let all = relations_of(&far, "versions");
     assert_eq!(all.get(&both(("d0", "d1"))), Some(&both(("template", "not near enough"))), "{all:?}");
-    // Pages from the same template never decide, even if being in a pair is enough.
+    // Pairs from the same template never decide, even if being in a pair is enough.
     let pairs = run(folder.path(), &["--remove-if", "pair"]);
     assert_eq!(removed_ids(&pairs.out()), ["d0", "d2", "d10"]);
 }
 
-/// Python recomputes the six sentences, over every pair that was compared.
+/// Python applies the six sentences of the rule again to every compared pair.
 #[test]
 fn what_is_reported_follows_from_the_texts() {
     let settings = [
@@ -162,7 +162,8 @@ fn what_is_reported_follows_from_the_texts() {
     );
 }
 
-/// Two groups of texts, each similar within itself and to the other: the search for the next best passes over the complete other group.
+/// In two groups of texts, all texts are similar, within a group and across groups. The search for the next best text passes over the
+/// complete other group.
 #[test]
 fn searches_that_are_cut_short_are_counted() {
     let folder = tempfile::tempdir().unwrap();
@@ -170,7 +171,7 @@ fn searches_that_are_cut_short_are_counted() {
     let cut_short = |family: usize| {
         let of = |name: &str| -> Vec<String> {
             let own = words(name, 10).join(" ");
-            // Each leaves out two of the common words.
+            // Each text leaves out two of the common words.
             let text = |n: usize| {
                 let left: Vec<&str> =
                     (0..60).filter(|&at| at != n % 12 && at != 12 + n / 12).map(|at| &*common[at]).collect();
@@ -200,7 +201,7 @@ fn searches_that_are_cut_short_are_counted() {
     );
 }
 
-/// Explain states the reason of a pair from the same template whose texts have copies; only one such pair is written.
+/// `explain` gives the reason for a pair from the same template whose texts have copies, although only one such pair is written.
 #[test]
 fn explain_reports_templates_of_copies_that_are_not_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -241,7 +242,7 @@ fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
         ("cosine:threshold=0.5,margin=0.05", "none", 100),
         ("cosine:threshold=0.5,join=heavy,margin=either:0.02:0.25", "none", 100),
         ("simhash:distance=10,margin=0.1", "none", 20),
-        // Its score is that of its verification.
+        // The score is the similarity from the verification.
         ("minhash:bands=32,rows=4,margin=0.05", "jaccard:0.5", 100),
     ] {
         let all = pairs(&format!("{algorithm},verify={own}"));
@@ -288,7 +289,7 @@ fn explain_says_why_with_figures() {
     );
 }
 
-/// With a verification after the rule, the table has its similarity, but the rule used the cosine.
+/// With a verification after the rule, the table has the similarity from the verification, but the rule used the cosine.
 #[test]
 fn explain_goes_by_the_methods_own_score() {
     let folder = tempfile::tempdir().unwrap();
@@ -302,7 +303,8 @@ fn explain_goes_by_the_methods_own_score() {
     let checked = run("verify=jaccard:0.1", &[]);
     let said = explain(&checked, "d0", "d1");
     assert!(said.contains("version: no other document has a cosine of 0.6") && !said.contains("nearer"), "{said}");
-    // Below templates=, such a pair is not in the table, and explain says so; the relation of a pair that was never compared is unknown.
+    // Pairs from the same template below `templates=` are not in the table, and `explain` says so. The relation of a pair that was never
+    // compared is unknown.
     let few = run("templates=1", &[]);
     let sentence = "but not versions; reported only from a cosine of 1";
     for (a, b, reason) in [
@@ -320,7 +322,7 @@ fn explain_goes_by_the_methods_own_score() {
     assert!(record(&few.out())["algorithms"][1]["relations"]["templates_left_out"] == 6);
 }
 
-/// A contained document is only removed if the two are a pair that decides.
+/// A contained document is only removed if the two documents are a pair of an algorithm that decides.
 #[test]
 fn explain_says_that_only_a_pair_that_decides_removes() {
     let folder = tempfile::tempdir().unwrap();
@@ -480,8 +482,8 @@ fn prompted(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("{prompt} user: {} assistant: {}", five(2 * n), five(2 * n + 1))).collect()
 }
 
-/// Documents that share one prompt are not versions of each other, in one run and in two batches. With few of them, nothing shows that
-/// the shared part is a prompt.
+/// Documents that share one prompt are not versions of each other, in one run or in two batches. If there are only a few, nothing shows
+/// that the shared part is a prompt.
 #[test]
 fn answers_below_one_prompt_are_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -537,7 +539,7 @@ fn numbers_in_words_are_facts() {
     };
     let first = han(["三", "八", "四", "一千二百", "三十万"]);
     assert_eq!(kept([first.clone(), han(["十九", "九", "六", "八百五十", "七十五万"])]), 2);
-    // The same sums in digits are no other facts.
+    // The same sums in digits are not different facts.
     assert_eq!(kept([first, han(["三", "八", "四", "1200", "300000"])]), 1);
     let monday = ["Monday", "forty-one", "March", "seven", "nine"];
     assert_eq!(kept([english(monday), english(["Friday", "sixty-three", "June", "twelve", "eleven"])]), 2);
@@ -566,8 +568,8 @@ fn titles_are_asked_against_an_index() {
         let (_first, second) = (run(&first, "first"), run(&second, "second"));
         removed_ids(&second.out())
     };
-    // The page with a new title and the essay that was saved again have their other copy in the first batch. In a batch with half as many
-    // pages from a template, a word in six documents is not rare.
+    // The counterparts of the page with a new title and of the essay that was saved again are in the first batch. In a batch with half as
+    // many pages from a template, a word in six documents is not rare.
     assert_eq!(removed(&format!("{RULE},titles=4")), ["d37", "d39"]);
     assert!(removed(&format!("{RULE},title=1")).len() >= 12);
 }

@@ -7,8 +7,8 @@ use crate::kit::{
     samples, write_docs,
 };
 
-/// All algorithms. Whether two neighbors in length are a pair depends on the documents between them; the rule over all pairs with relate=
-/// depends on all documents.
+/// All algorithms, and variants of two whose pairs depend on other documents: in three_plus_five, on the documents between two others; in
+/// versions, with the rule of relate=, on all documents.
 const MEMBERS: &str = "all,three_plus_five:chain=pairwise,as=pairwise,versions:relate=false,as=near,\
                        minhash:verify=jaccard:0.6,as=checked,shingles:join=lsh,as=bands,lsi:join=bits,as=signs";
 
@@ -55,7 +55,7 @@ fn counts_of_its_own_change_nothing_for_members_without_counts() {
     assert!(record(&plain.out()).get("frozen").is_none());
 }
 
-/// An algorithm that finds pairs by terms leaves none out with frozen counts, because it does not know which terms occur in only one
+/// With frozen counts, an algorithm that finds pairs by terms leaves no term out, because it cannot know which terms occur in only one
 /// document.
 #[test]
 fn frozen_counts_lose_no_pair_that_counts_of_the_corpus_find() {
@@ -68,7 +68,7 @@ fn frozen_counts_lose_no_pair_that_counts_of_the_corpus_find() {
     }
 }
 
-/// A run with the counts of another one passes them on, and explain uses them.
+/// A run with the counts of another run passes them on, and `explain` uses them.
 #[test]
 fn counts_are_handed_on_and_known_afterwards() {
     let docs = sample_docs();
@@ -105,7 +105,7 @@ fn a_folder_that_does_not_hold_what_is_needed_is_refused() {
     refused(&plain.out(), "exact,lsi,descr_words", "it has no model for descr_words");
     let exact = done(samples(), &["--algorithms", "exact"]);
     refused(&exact.out(), "cosine", "it has no word statistics");
-    // With a different segmentation, the words differ.
+    // With a different tokenizer, the words differ.
     let folder = tempfile::tempdir().unwrap();
     let stats = plain.out();
     let more = ["--algorithms", "cosine", "--tokenizer", "char", "--stats", stats.to_str().unwrap()];

@@ -1,4 +1,5 @@
-//! The heavy join of `cosine` and `versions`: its result compared with that of the exact join, and its work, which grows with the corpus.
+//! The heavy join of `cosine` and `versions`: compares its result with that of the exact join, and checks that its work grows only with the
+//! corpus.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -56,8 +57,8 @@ fn a_threshold_too_low_for_the_heavy_join_is_reported() {
     }
 }
 
-/// Returns this many pages from the same template, each with this many words of its own that two others have as well; in every ten pages,
-/// one repeats the previous one except for one word.
+/// Returns this many pages from the same template, each with this many words that only two other pages have; every tenth page repeats the
+/// previous one except for one word.
 fn template_pages(pages: usize, own: usize) -> Vec<String> {
     let template: String = (0..60).map(|n| format!("template{n} ")).collect();
     let mut numbers = Numbers(7);
@@ -103,7 +104,7 @@ fn pages_of_a_template_cost_in_proportion() {
 fn pages_of_common_words_meet_where_these_could_make_a_pair() {
     let folder = tempfile::tempdir().unwrap();
     let mut pages = template_pages(600, 4);
-    // Three that have only words of the template, in another order; the last has a word of its own.
+    // Three pages have only words of the template, in a different order; the last one also has a unique word.
     let words = |from: usize| (0..60).map(|n| format!("template{} ", (n * 7 + from) % 60)).collect::<String>();
     pages.extend([words(3), words(11), words(17) + "alone"]);
     let input = folder.path().join("common.parquet");

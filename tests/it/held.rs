@@ -95,7 +95,7 @@ fn nothing_read_never_replaces_what_stands() {
     assert_eq!((&record["guards"][0]["name"], &record["guards"][0]["held"]), (&"nothing-read".into(), &true.into()));
     let page = std::fs::read_to_string(place.at("out.held/report.html")).unwrap();
     assert!(page.contains("nothing was read"), "the page tells of it");
-    // A file without rows in another format, and one in which all rows are skipped by kind.
+    // A file without rows in a different format, and a file in which all rows are skipped by kind.
     std::fs::remove_file(place.at("corpus/a.jsonl")).unwrap();
     let answer = "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<p>no";
     let head = "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/\r\nContent-Type: application/http\r\n";
@@ -182,7 +182,7 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     place.broken(500, 400);
     place.held(&[]);
     let tables = tree(&place.at("out.held/removed"));
-    // It can be inspected before, and the page is updated without the corpus when it is accepted.
+    // The held result can be inspected, and its page is updated without the corpus when it is accepted.
     Ran::of(program().arg("report").arg(place.at("out.held")).output().unwrap()).ends_with(0);
     let before = std::fs::read_to_string(place.at("out.held/report.html")).unwrap();
     assert!(before.contains("(held back)") && !before.contains("accepted at "));
@@ -255,7 +255,8 @@ fn an_acceptance_that_was_ended_goes_on_from_every_step() {
     }
 }
 
-/// Killed at each of its system calls in turn: two files, the mark, both folders and the complete earlier result change in between.
+/// Kills an acceptance at each of its system calls in turn. In between, two files, the mark, both folders and the complete earlier result
+/// change.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
@@ -273,7 +274,7 @@ fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
     assert!(counts.len() == 2 && counts[0] > 50 && counts[1] > 8, "{said}");
 }
 
-/// Does by hand what an acceptance does before it renames the folder: the record, and the mark.
+/// Writes the record and, if `mark` is set, renames the mark, as an acceptance does before it renames the folder.
 fn accept_until(place: &Place, mark: bool) {
     let path = place.at("out.held/run.json");
     let mut record: serde_json::Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
@@ -362,7 +363,7 @@ fn every_verb_that_replaces_is_guarded() {
         place.good();
         go(&[]).ends_with(0);
         let before = tree(&out);
-        // For `purify`, bytes that are not UTF-8 are a page in another charset; null is always broken.
+        // For `purify`, bytes that are not UTF-8 are a page in a different charset; null is always broken.
         place.write("{\"text\":null}\n".repeat(500).as_bytes());
         let ran = go(&[]).ends_with(4);
         assert!(ran.stdout.contains("held back:") && ran.stdout.contains("500 null text"), "{verb}: {}", ran.stdout);

@@ -1,5 +1,5 @@
-//! Many documents with the same signature and different texts: the work is proportional to their number, and all of it is counted. Counts
-//! rather than seconds, because they are the same on every machine.
+//! Many documents with the same signature and different texts: the work is proportional to their number, and all of it is counted. The
+//! tests use counts rather than seconds, because counts are the same on every machine.
 
 use serde_json::Value;
 
@@ -84,7 +84,7 @@ fn cost(texts: &[String], algorithms: &str) -> (Vec<(String, [u64; 3])>, u64) {
 }
 
 /// Guards the growth: twice the pages from the same template cost about twice the comparisons, and temporary files are proportional to the
-/// text. All with all would be four times.
+/// text. Comparing all pages with all would cost four times as much.
 #[test]
 fn pages_of_one_template_cost_in_proportion_to_their_number() {
     let others = "minhash:preset=fineweb,as=fineweb,minhash:bands=20,rows=5,verify=jaccard:0.5,as=broad,megashingles,\
@@ -105,7 +105,7 @@ fn pages_of_one_template_cost_in_proportion_to_their_number() {
     }
 }
 
-/// One more page from a template that the index has thousands of times is compared with some of them.
+/// A new page from a template with thousands of indexed pages is compared with only some of them.
 #[test]
 fn an_index_looks_up_the_nearest_pages_of_a_template() {
     let folder = tempfile::tempdir().unwrap();
@@ -130,7 +130,7 @@ fn an_index_looks_up_the_nearest_pages_of_a_template() {
     assert_eq!(record["removal"]["removed"].as_u64(), Some(1));
 }
 
-/// Groups of equal texts cost as many pairs as they have documents, whatever their size.
+/// Groups of equal texts cost one pair per document, regardless of their size.
 #[test]
 fn equal_texts_cost_in_proportion_to_their_number() {
     let groups =

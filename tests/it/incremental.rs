@@ -111,14 +111,14 @@ fn runs_resume_after_a_crash_and_are_compared_with_each_other() {
     assert!(!second["resumed"].as_array().unwrap().is_empty(), "{}", second["resumed"]);
     assert!(second["options"]["previous"].as_str().unwrap().ends_with("2026-11-20"));
     assert_eq!((runs.latest().as_str(), &second["corpus"]["written"]), ("2026-11-21", &"keep".into()));
-    // In the third one, a source consists of pages from the same template.
+    // In the third run, a source consists of pages from the same template.
     write_docs(&runs.at("corpus/b.parquet"), &numbered(vec!["please enable scripts to read this page"; 200]), 500);
     runs.run("2026-11-22").ends_with(4).says(&["held back", "accept", "199 of the 200 documents in b.parquet"]);
     assert_eq!(runs.latest(), "2026-11-21");
     Ran::of(program().arg("accept").arg(runs.at("out/2026-11-22.held")).output().unwrap()).ends_with(0);
     runs.run("2026-11-22").ends_with(0).says(&["is already complete"]);
     assert_eq!(runs.latest(), "2026-11-22");
-    // The accepted result is the previous run; of the others, the newest are kept.
+    // The accepted result counts as the previous run; of the other results, the newest are kept.
     std::fs::remove_file(runs.at("corpus/b.parquet")).unwrap();
     runs.run("2026-11-23").ends_with(0);
     let fourth = record(&runs.at("out/2026-11-23"));
@@ -304,7 +304,7 @@ fn runs_with_an_index_are_added_once_they_are_published() {
         (&second["index"]["first_doc"], &second["index"]["batch"]),
         (&(docs.len() as u64 / 2).into(), &"2026-11-21".into())
     );
-    // The complete batch of the previous run is repeated: it is seen, and no guard fires.
+    // The complete batch of the previous run is repeated. Its documents count as seen, and no guard fires.
     run("2026-11-22", &[]).ends_with(0);
     let third = record(&runs.at("out/2026-11-22"));
     let read = third["documents"]["used"].as_u64().unwrap();
@@ -317,7 +317,7 @@ fn runs_with_an_index_are_added_once_they_are_published() {
     assert_eq!(batches_in(&runs.held()), ["2026-11-20", "2026-11-21", "2026-11-22"]);
     Ran::of(program().arg("accept").arg(runs.at("out/2026-11-23.held")).output().unwrap()).ends_with(0);
     assert_eq!(batches_in(&runs.held()), ["2026-11-20", "2026-11-21", "2026-11-22", "2026-11-23"]);
-    // All of it is seen.
+    // All documents count as seen.
     run("2026-11-24", &[]).ends_with(0);
     run("2026-11-24", &[]).ends_with(0).says(&["was already published", "is already complete"]);
     assert_eq!(record(&runs.at("out/2026-11-24"))["index"]["texts"], 0);

@@ -19,7 +19,7 @@ const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerp
 #[test]
 fn copies_and_bands_are_met_as_in_one_run() {
     let place = law("exact,minhash", dealt(sample_docs(), 3, 1));
-    // No indexed document is removed, and documents are removed in favor of a kept one.
+    // No indexed document is removed, and every removed document has a kept one.
     let mut for_others = 0;
     for batch in 0..3 {
         let removed = Table::read(&place.out(batch).join("removed"));
@@ -28,7 +28,7 @@ fn copies_and_bands_are_met_as_in_one_run() {
         assert!(docs.iter().all(|doc| own.contains(doc)), "batch {batch} removes others' documents");
         let texts: Vec<&str> = place.docs.iter().flatten().map(|doc| &*doc.text).collect();
         for ((doc, kept), reason) in docs.iter().zip(&kept).zip(&reasons) {
-            // A text in an earlier batch is reported as seen even if its first document was removed in favor of another one.
+            // A text in an earlier batch is reported as seen even if the first document with that text was removed in favor of another one.
             let seen = texts[..own.start as usize].contains(&texts[*doc as usize]);
             assert_eq!(reason == "seen", seen, "{doc} for {kept}");
             for_others += usize::from(seen && texts[*doc as usize] != texts[*kept as usize]);
@@ -59,7 +59,8 @@ fn every_member_meets_old_documents_as_in_one_run() {
     assert!(law(MEMBERS, dealt(made_docs(500), 3, 4)).met > 1_000);
 }
 
-/// Indexed documents that only share a key with the batch are ruled out before their texts are read: all that take part are in a pair.
+/// Indexed documents that only share a key with the batch are ruled out before their texts are read: every indexed document that takes part
+/// is in a pair.
 #[test]
 fn a_document_that_only_shares_a_key_takes_no_part() {
     let batches = dealt(made_docs(400), 2, 17);
@@ -93,7 +94,7 @@ fn spelled(number: u32) -> String {
     (0..5).map(|digit| char::from(b'a' + (number / 26u32.pow(digit) % 26) as u8)).collect()
 }
 
-/// If the pairs of a window depend on all rows, all its indexed documents take part, even those in no pair.
+/// If the pairs of a window depend on all of its rows, all indexed documents in the window take part, even those in no pair.
 #[test]
 fn a_large_window_of_two_batches_is_the_window_of_one_run() {
     let others = || {
@@ -112,8 +113,8 @@ fn a_large_window_of_two_batches_is_the_window_of_one_run() {
     }
 }
 
-/// In a window of more than 64 rows, documents are compared if they share a third heavy term, which indexed and new ones have in twos,
-/// threes and fours: the pairs of two batches are those of one run over both.
+/// In a window of more than 64 rows, documents are compared if they share a third heavy term. Here, two to four documents share each third
+/// term. The pairs of two batches are those of one run over both.
 #[test]
 fn a_third_term_in_common_is_found_over_two_batches() {
     let pages = |name: &'static str, count: u32| -> Vec<Doc> {
@@ -141,8 +142,8 @@ fn a_third_term_in_common_is_found_over_two_batches() {
     assert_eq!(record(&place.out(1))["index"]["indexed"].as_u64(), Some(50));
 }
 
-/// A simhash window with more comparisons than the limit: which are skipped depends on all rows, so all its indexed documents take part,
-/// and the pairs of the batch are those of one run with the same limit.
+/// A simhash window needs more comparisons than the limit allows. Which comparisons are skipped depends on all rows, so all indexed
+/// documents in the window take part, and the pairs of the batch are those of one run with the same limit.
 #[test]
 fn a_window_beyond_the_limit_has_all_its_old_rows() {
     let page = |name: &str, at: u32| {
@@ -216,7 +217,7 @@ fn rules_that_look_at_all_pairs_look_at_those_of_earlier_batches() {
     let preset = "exact,versions";
     let place = law(preset, dealt(sample_docs(), 3, 12));
     assert!(place.met > 500 && forms(&place) > 20, "{} met, {} forms", place.met, forms(&place));
-    // Pages from the same template, with first lines that some or many have: the next best of a page is in another batch.
+    // Pages from the same template, with first lines that some or many of them share: the next best page of a page is in a different batch.
     let page = |at: usize| {
         let (title, place) = (at % 7, at % 5);
         let text = format!(
@@ -278,7 +279,8 @@ fn batches_keep_what_one_run_keeps() {
     }
 }
 
-/// If a third document matters, incremental runs may remove others than one run does, but each in favor of a document in the same cluster.
+/// If a third document matters, incremental runs may remove different documents than one run does, but each in favor of a document in the
+/// same cluster.
 #[test]
 fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
     for (algorithms, more) in [
@@ -306,7 +308,8 @@ fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
     }
 }
 
-/// Links of chains: a pair in a chain depends on the documents between, but the connected documents do not.
+/// Links between documents in chains: whether two documents are a pair depends on the documents between them, but which documents are
+/// connected does not.
 #[test]
 fn what_batches_connect_is_a_cluster_of_one_run() {
     let mut place = IndexPlace::new("three_plus_five:chain=neighbors,as=chain,three_plus_five:chain=pairwise,as=each");

@@ -20,7 +20,7 @@ fn the_same_batch_again_changes_nothing_and_another_one_with_its_name_is_reporte
     let before = (result_bytes(&place.out(1)), names_in(&place.at("index")));
     place.again(1, &[]).ends_with(0).says(&["was already published"]);
     assert!((result_bytes(&place.out(1)), names_in(&place.at("index"))) == before);
-    // Recomputed, it replaces itself.
+    // A recomputed batch replaces itself.
     place.again(1, &["--overwrite"]).ends_with(0);
     assert!(result_bytes(&place.out(1)) == before.0, "the same batch, other bytes");
     let together = place.together(&[]);
@@ -35,8 +35,8 @@ fn the_same_batch_again_changes_nothing_and_another_one_with_its_name_is_reporte
 const STEPS: [&str; 9] =
     ["documents", "rows", "intent", "statistics named", "documents named", "rows named", "output", "manifest", "swept"];
 
-/// Killed at a step of publication: the next batch, run without repeating the killed one, removes nothing in favor of an unpublished
-/// document; and when the killed batch is repeated, it has the result that it would have had.
+/// A batch is killed at a step of publication. If the next batch runs first, it removes nothing in favor of an unpublished document. If the
+/// killed batch is repeated, it has the result that it would have had.
 #[test]
 fn a_batch_that_is_killed_while_it_is_published_harms_no_other() {
     let batches = dealt(made_docs(240), 3, 7);
@@ -142,7 +142,7 @@ fn damage_is_found_and_named() {
         folder("statistics").join("run.json"),
     ] {
         let whole = std::fs::read(&file).unwrap();
-        // For a run file, a byte in its first rows.
+        // In a run file, the changed byte is in the first rows.
         let at = if file.extension().is_some_and(|ending| ending == "run") { 33_000 } else { whole.len() - 600 };
         let mut torn = whole.clone();
         torn[at] ^= 1;
@@ -179,8 +179,8 @@ fn chunks(path: &Path) -> Vec<(String, Range<usize>)> {
     chunks
 }
 
-/// A flipped bit anywhere in an index: a run that is matched with it writes the same bytes, or ends with an error that names the file;
-/// never with another result, and never by a signal.
+/// A flipped bit anywhere in an index: a run that is matched with it writes the same bytes, or ends with an error that names the file. It
+/// never writes a different result, and is never ended by a signal.
 #[test]
 fn a_flipped_bit_in_an_index_changes_no_result() {
     let batches = dealt(made_docs(200), 2, 12);
@@ -234,7 +234,7 @@ fn a_flipped_bit_in_an_index_changes_no_result() {
     assert!(result_bytes(&out) == whole_result);
 }
 
-/// Fewer row files: the same bytes.
+/// After row files are merged into fewer ones, results have the same bytes.
 #[test]
 fn merged_rows_are_the_same_rows() {
     let batches = dealt(made_docs(600), 11, 10);
@@ -254,7 +254,7 @@ fn merged_rows_are_the_same_rows() {
     assert!(manifest["rows"].as_array().unwrap().len() == 4 && folders(&plain) == 11, "{}", manifest["rows"]);
 }
 
-/// To algorithms without counts, a forgotten document never existed.
+/// For algorithms without counts, it is as if a forgotten document had never existed.
 #[test]
 fn what_is_forgotten_is_met_no_more() {
     let batches = dealt(made_docs(200), 3, 11);
@@ -314,7 +314,7 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
     place.with(&[place.at("in/0.parquet")], &place.at("out/y"), &more).ends_with(2).says(&["is not part of an index"]);
 }
 
-/// With other threads and another memory limit: the same results, and the same files.
+/// A different number of threads and a different memory limit give the same results and the same files.
 #[test]
 fn threads_and_memory_change_no_byte() {
     let batches = dealt(made_docs(500), 3, 15);
@@ -343,7 +343,7 @@ fn threads_and_memory_change_no_byte() {
     }
 }
 
-/// A held batch is in the index once it is accepted, as if it had been published at once, even if the acceptance is killed.
+/// A held batch is in the index once it is accepted, as if it had been published immediately, even if the acceptance is killed.
 #[test]
 fn an_accepted_batch_is_in_its_index() {
     let mut batches = dealt(made_docs(300), 3, 16);

@@ -69,7 +69,7 @@ impl IndexPlace {
         self.again(batch, &[])
     }
 
-    /// Runs a batch with copies of these documents, to repeat a batch in another place.
+    /// Runs a batch with copies of these documents, to repeat a batch from a different place.
     pub fn same_batch(&mut self, docs: &[Doc]) -> Ran {
         self.batch(docs.iter().map(same).collect())
     }
@@ -87,7 +87,7 @@ impl IndexPlace {
         self.docs[..batch].iter().map(|docs| docs.len() as i64).sum()
     }
 
-    /// Returns, for each document in all batches, whether its text is in an earlier document.
+    /// Returns, for each document in all batches, whether an earlier document has the same text.
     pub fn surplus(&self) -> Vec<bool> {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         let texts =
@@ -213,7 +213,7 @@ fn shares(out: &Path, label: &str) -> Vec<(i64, i64, Vec<Option<f32>>)> {
     docs.map(|(row, (a, b))| (a, b, columns.iter().map(|column| column[row]).collect())).collect()
 }
 
-/// Returns, for each document, the smallest one that links connect it with.
+/// Returns, for each document, the smallest document that it is connected with by links.
 pub fn components(links: impl Iterator<Item = (i64, i64)>, count: usize) -> Vec<usize> {
     fn root(parents: &mut [usize], mut doc: usize) -> usize {
         while parents[doc] != doc {

@@ -85,7 +85,7 @@ fn a_damaged_generation_is_reported_and_nothing_is_removed() {
     }
     looked_after(&index, &["verify"]).ends_with(0);
     place.again(1, &[]).ends_with(0).says(&["was already published"]);
-    // Everything but the folders is lost: no run takes them for leftovers.
+    // Everything but the folders is lost: no run mistakes them for leftovers.
     let files = files_below(&index).len();
     for name in names_in(&index).iter().filter(|name| name.ends_with(".json")) {
         std::fs::remove_file(index.join(name)).unwrap();
@@ -112,7 +112,7 @@ fn an_earlier_generation_is_restored_by_name_and_the_batch_made_again() {
     place.again(1, &[]).ends_with(0).says(&["was already published"]);
 }
 
-/// A batch whose run was killed after its output had its name: a reader counts it, and the next change completes it.
+/// If the run of a batch was killed after its output had its name, a reader counts the batch, and the next change completes it.
 #[test]
 fn a_look_finishes_nothing() {
     let mut place = IndexPlace::new("exact,minhash");
@@ -128,7 +128,7 @@ fn a_look_finishes_nothing() {
         same_tree(&before, &place.at(""), step);
     }
     place.again(1, &[]).ends_with(0).says(&["was already published"]);
-    // Its output was replaced before the index recorded it: the batch is not in the index.
+    // The output of the batch was replaced before the index recorded it, so the batch is not in the index.
     let mut place = IndexPlace::new("exact,minhash");
     place.same_batch(&batches[0]).ends_with(0);
     write_docs(&place.at("in/1.parquet"), &batches[1], 300);
@@ -165,7 +165,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     place.again(1, &["--corpus", "keep", "--overwrite"]).ends_with(0);
     assert!(place.out(1).join("deduped").is_dir());
     place.again(1, &["--corpus", "keep"]).ends_with(0).says(&["already published"]);
-    // The folder has the result of another run, which is never taken for that of the batch.
+    // The folder has the result of another run, which is never mistaken for the result of the batch.
     let other = place.with(&[place.at("in/b.parquet")], &place.out(1), &["--overwrite"]).ends_with(0);
     other.says(&["is the result of batch n1 of the index", "dupsift index forget"]);
     place.again(1, &[]).ends_with(2).says(&["differs from that of", "n1", "`overwrite"]);
@@ -176,7 +176,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     place.with(&[place.at("in/b.parquet")], &place.out(0), &["--overwrite"]).ends_with(0);
     place.again(0, &[]).ends_with(2).says(&["followed by n1", "is no longer in", "index forget"]);
     place.again(0, &["--overwrite"]).ends_with(2).says(&["followed by n1", "is no longer in"]);
-    // Another output folder, although its own result exists.
+    // A different output folder, although the batch's own result exists.
     let index = place.at("index");
     let elsewhere = ["--index", index.to_str().unwrap(), "--batch", "n1"];
     place
@@ -190,7 +190,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     assert!(result_bytes(&place.out(1)) == own);
 }
 
-/// A new index in the same folder has other batches with the same names and numbers.
+/// A new index in the same folder has different batches with the same names and numbers.
 #[test]
 fn a_result_of_an_index_that_was_made_anew_is_another_one() {
     let place = two_batches(35);
@@ -221,7 +221,7 @@ fn accepting_replaces_what_stood_there_and_nothing_later() {
     accept().ends_with(0);
     assert!(!held.exists() && !out.join("_HELD").exists());
     assert_eq!(std::fs::read(out.join("_SUCCESS")).unwrap(), b"");
-    // The earlier output was moved away, and another valid result is there.
+    // The earlier output was moved away, and a different valid result is in its place.
     let other = place.at("out/other");
     place.with(&[place.at("in/0.parquet")], &other, &[]).ends_with(0);
     hold();
@@ -240,7 +240,7 @@ fn accepting_replaces_what_stood_there_and_nothing_later() {
     assert_eq!(record(&out)["accepted"]["output"], "o");
 }
 
-/// A batch that follows a held one replaces it, in a run and when rows are merged.
+/// A held batch gives way to a batch that is published after it, in a run and when rows are merged.
 #[test]
 fn a_held_batch_gives_way_to_what_is_published_after_it() {
     let place = two_batches(39);
@@ -271,7 +271,7 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
     place.same_batch(&docs[60..]).ends_with(0);
     let index = place.at("index");
     let first_doc = record(&place.out(1))["index"]["first_doc"].as_i64().unwrap();
-    // A document in the last batch that added its text.
+    // A document in the last batch whose text that batch added to the index.
     let removed = removed_ids(&place.out(1));
     let gone = docs[60..].iter().find(|doc| !removed.contains(&doc.id)).unwrap();
     let row = docs[60..].iter().position(|doc| doc.id == gone.id).unwrap() as u64 + first_doc as u64;
@@ -287,14 +287,14 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
         .says(&["1 row of this batch was forgotten earlier and stays forgotten"]);
     assert_eq!(forgotten(), serde_json::json!([[row, row + 1]]));
     assert!(record(&place.out(1))["warnings"].to_string().contains("stays forgotten"));
-    // If its text arrives again, it is new; that of another document is not.
+    // If its text arrives again, it is new; the text of another document is not.
     let other = docs[60..].iter().find(|doc| doc.id != gone.id && !removed.contains(&doc.id) && doc.text != gone.text);
     let again = numbered([gone.text.clone(), other.unwrap().text.clone()]);
     place.same_batch(&again).ends_with(0);
     let table = Table::read(&place.out(2).join("removed"));
     assert!(!table.numbers("kept_doc").contains(&(row as i64)), "removed in favor of a forgotten document");
     assert!(table.texts("id").contains(&"d1".to_owned()), "{:?}", table.texts("id"));
-    // A complete batch, with other options.
+    // A complete batch, with different options.
     looked_after(&index, &["forget", "--batch", "n2"]).ends_with(0);
     place
         .again(2, &["--overwrite", "--corpus", "keep"])
@@ -302,7 +302,7 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
         .says(&["2 rows of this batch were forgotten earlier"]);
     let ranges = forgotten();
     assert_eq!(ranges.as_array().unwrap().len(), 2, "{ranges}");
-    // Under another name, they are new.
+    // Under a different name, the documents are new.
     place.again(2, &["--overwrite", "--batch", "late"]).ends_with(0);
     assert_eq!(forgotten(), ranges);
     assert_eq!(record(&place.out(2))["index"]["texts"], 1, "{}", record(&place.out(2))["index"]);
@@ -358,7 +358,8 @@ fn a_batch_that_comes_again_is_hashed_once() {
     assert_eq!(readings(), 1);
 }
 
-/// Dataset caches and data versioning tools store files once and an index as links to them: it can be read, but is not written.
+/// Dataset caches and data versioning tools store each file once, and an index as links to these files. Such an index can be read, but is
+/// not written.
 #[test]
 fn an_index_of_links_is_read() {
     let docs = made_docs(60);

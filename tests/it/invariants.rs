@@ -17,7 +17,7 @@ fn pair(x: usize, y: usize) -> (usize, usize) {
     (x.min(y), x.max(y))
 }
 
-/// Returns the pairs that decide: those that at least `needed` of the labels found.
+/// Returns the pairs that decide, which are found by at least `needed` of the labels.
 fn deciding(out: &Path, labels: &[String], needed: usize) -> Pairs {
     let mut found: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for label in labels {
@@ -202,7 +202,7 @@ fn pairs_stand_in_order_once_and_clusters_are_their_components() {
             assert_eq!([&line.id_a, &line.id_b], ids, "{label}");
             assert_eq!(line.verified, one["verify"].is_string(), "{label}");
         }
-        // Pairs from the same template join no cluster.
+        // Pairs from the same template do not connect documents to clusters.
         let joining = lines.iter().filter(|line| line.related.0 != "template");
         let scores: BTreeMap<(usize, usize), f32> =
             joining.map(|line| ((line.doc_a as usize, line.doc_b as usize), line.similarity)).collect();
@@ -261,13 +261,13 @@ fn exact_copies_are_found_by_brute_force_and_stand_in_every_algorithm() {
     let surplus = docs.len() - read.len();
     assert_eq!(record(&done.out())["documents"]["surplus_copies"].as_u64(), Some(surplus as u64));
     let signing = signing_labels(&done.out());
-    // Algorithms that read titles may distinguish copies with other titles.
+    // Algorithms that read titles may distinguish copies with different titles.
     equal.retain(|&(a, b)| docs[a].title == docs[b].title);
     for label in labels(&done.out()) {
         let lines = pairs(&done.out(), &label);
         let copies = lines.iter().filter(|line| equal.contains(&(line.doc_a as usize, line.doc_b as usize)));
         let copies: Vec<f32> = copies.map(|line| line.similarity).collect();
-        // For an algorithm that leaves some documents without a signature, it is unknown which.
+        // If an algorithm leaves some documents without a signature, it is unknown which ones.
         let found = if signing.contains(&label) { equal.len() } else { copies.len() };
         assert_eq!(copies, vec![1.0; found], "{label}");
     }
@@ -328,7 +328,7 @@ fn a_large_group_is_a_star_and_its_number_is_exact() {
     assert_eq!(removals(&done.out()), expected);
 }
 
-/// Ids so long that a few fill a batch of rows, and a document without one: all are complete, in rows of their own.
+/// Ids are so long that a few fill a batch of rows, and one document has no id. All ids are complete, each in its own row.
 #[test]
 fn long_ids_stand_whole_in_every_row() {
     let folder = tempfile::tempdir().unwrap();

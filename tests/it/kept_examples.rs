@@ -1,4 +1,4 @@
-//! Examples that the random sequences of `kept_law` found, each with its shortest corpus.
+//! Failures found by the random sequences of `kept_law`, each reduced to its shortest corpus.
 
 use std::ops::Range;
 use std::path::Path;
@@ -28,7 +28,7 @@ fn others(batch: usize) -> Vec<Doc> {
         .collect()
 }
 
-/// Creates batches of some documents and of others, with a removal rule.
+/// Creates a place whose batches are removed by pairs, with this value of `--chain`.
 fn place(chain: &str) -> IndexPlace {
     let mut place = IndexPlace::new("exact,minhash");
     place.more = ["--chain", chain, "--remove-if", "pair", "--corpus", "keep"].map(str::to_owned).to_vec();
@@ -41,14 +41,14 @@ fn batch(place: &mut IndexPlace, docs: Vec<Doc>) -> Vec<[String; 3]> {
     removed(&place.out(at))
 }
 
-/// Returns the removed documents in an output, what they are removed in favor of, and why.
+/// Returns the id of each removed document in an output, the id of the document kept instead, and the reason.
 fn removed(out: &Path) -> Vec<[String; 3]> {
     let table = Table::read(&out.join("removed"));
     let (ids, kept, reasons) = (table.texts("id"), table.texts("kept_id"), table.texts("reason"));
     (0..table.len()).map(|row| [ids[row].clone(), kept[row].clone(), reasons[row].clone()]).collect()
 }
 
-/// Returns A, then B, which is A with eight other words at its end, then C, which is B with eight others; each also with another id.
+/// Returns A, then B, which is A with eight different words at its end, then C, which is B with eight further words replaced.
 fn three() -> [Doc; 3] {
     let (a, b, c) = (words(0..120), words(120..128), words(128..136));
     [doc("a", &[&a]), doc("b", &[&a[..112], &b]), doc("c", &[&a[..104], &b, &c])]
@@ -133,7 +133,7 @@ fn a_text_is_known_by_the_copy_that_is_kept() {
         assert_eq!(first, [["x1", "x2", "copy"], ["x3", "x2", "copy"]], "{algorithms}");
         let second = write(&place, 1, &[("x4", &text, 99), ("v", &version, 99)]);
         assert_eq!(second[0], ["x4", "x2", "seen"], "{algorithms}");
-        // A version of it also finds it under this name.
+        // A version of the text also matches it under this id.
         let finds = algorithms.contains("hash");
         assert_eq!(second.get(1).map(|row| [&*row[0], &*row[1]]), finds.then_some(["v", "x2"]), "{algorithms}");
         assert_eq!(Table::read(&place.out(1).join("removed")).numbers("kept_doc")[0], 1);

@@ -75,7 +75,7 @@ pub fn python(program: &str) -> Command {
     command
 }
 
-/// Runs `dupsift run INPUTS --out OUT ...`, with two threads and 512 MiB unless `more` sets others.
+/// Runs `dupsift run INPUTS --out OUT ...`, with two threads and 512 MiB unless `more` sets other values.
 pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
     let mut command = program();
     command.arg("run").args(inputs).arg("--out").arg(out).arg("--no-progress");
@@ -323,7 +323,7 @@ pub fn members() -> usize {
 }
 
 /// Returns the algorithms of a run that signed every document that was used. Fails unless these are at least half, because the test would
-/// be meaningless.
+/// otherwise be meaningless.
 pub fn signing_labels(out: &Path) -> Vec<String> {
     let record = record(out);
     let used = record["documents"]["used"].as_u64();
@@ -426,7 +426,7 @@ impl Numbers {
     }
 }
 
-/// Returns short documents of generated words, many of them edited copies of others: words changed, sentences moved, or equal.
+/// Returns short documents of generated words, many of them copies of others, with changed words, moved sentences or no changes.
 pub fn made_docs(count: usize) -> Vec<Doc> {
     let mut numbers = Numbers(0);
     let mut texts: Vec<String> = Vec::with_capacity(count);

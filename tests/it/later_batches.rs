@@ -45,8 +45,8 @@ impl Two {
     }
 }
 
-/// Each pair in the tables of an incremental run is a pair by its two texts, read from the corpus and from the index, with the recorded
-/// similarity.
+/// Each pair in the tables of an incremental run is again a pair with the recorded similarity, if its two texts are read from the corpus
+/// and from the index.
 #[test]
 fn each_pair_of_a_later_batch_is_one_again() {
     let mut place = IndexPlace::new("exact,minhash,simhash,tf_idf,versions");
@@ -138,7 +138,7 @@ fn the_page_of_a_later_batch_shows_both_texts() {
     let docs = sample_docs();
     let (first, second) = docs.split_at(docs.len() / 2);
     let two = Two::new(first, second, &["--corpus", "keep,annotate"]);
-    // Files are in the same place as in the previous run, whatever else is read.
+    // Files have the same paths as in the previous run, even if the index is read too.
     for batch in ["n0", "n1"] {
         assert_eq!(names_in(&two.at(batch).join("deduped")), [format!("{batch}.parquet")]);
         assert_eq!(names_in(&two.at(batch).join("attributes")), [format!("{batch}.parquet")]);
@@ -219,7 +219,7 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
         place.same_batch(docs).ends_with(0);
     }
     let (out, id) = (place.out(1), Table::read(&place.out(1).join("removed")).texts("id")[0].clone());
-    // A batch whose run was killed after its output had its name is not in the index yet, and reading leaves it so.
+    // A batch whose run was killed after its output had its name is not in the index yet, and reading does not change that.
     write_docs(&place.at("in/2.parquet"), &made_docs(40), 300);
     place.killed_at(2, "output");
     let there = files_below(&place.at("index"));
@@ -244,7 +244,7 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
     assert!(std::fs::read(out.join("report.html")).unwrap() == page);
 }
 
-/// An index with a relative path is found from any other folder, and another one with that path is not used.
+/// An index with a relative path is found from any other folder, and a different index at that path is not used.
 #[test]
 fn a_held_batch_is_accepted_into_its_own_index_from_any_folder() {
     let place = tempfile::tempdir().unwrap();
@@ -278,7 +278,7 @@ fn a_held_batch_is_accepted_into_its_own_index_from_any_folder() {
     assert!(batches("b").contains("2 batches,"), "{}", batches("b"));
 }
 
-/// If an index was restored to an earlier state and got other batches, these are not mistaken for the matched ones.
+/// If an index was restored to an earlier state and then received different batches, these are not mistaken for the matched ones.
 #[test]
 fn an_index_that_went_another_way_is_another_one() {
     let mut place = IndexPlace::new("exact,minhash");

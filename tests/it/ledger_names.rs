@@ -1,4 +1,4 @@
-//! A saved ledger with content that no run has written, but with the right checksum: it is damaged, the run starts over, and nothing
+//! A saved ledger with content that no run has written, but with the right checksum, counts as damaged: the run starts over, and nothing
 //! outside the work folder is touched.
 
 use std::fs;
@@ -13,7 +13,7 @@ use crate::resume::{Place, whole};
 
 const OPTIONS: [&str; 4] = ["--algorithms", "exact,minhash", "--limit", "300"];
 
-/// Holds a folder of temporary files as a killed run left it, with saved parts, which is restored repeatedly.
+/// Holds a folder of temporary files with saved parts, as a killed run left it. The tests restore it repeatedly.
 struct Left {
     place: Place,
     saved: tempfile::TempDir,
@@ -40,7 +40,7 @@ impl Left {
         change(&self.place.work());
     }
 
-    /// Writes another ledger with its checksum.
+    /// Writes a changed ledger with the right checksum.
     fn with_ledger(&self, change: impl FnOnce(&mut Value)) {
         self.changed(|work| {
             let signed: Value = serde_json::from_slice(&fs::read(work.join("ledger.json")).unwrap()).unwrap();
@@ -96,7 +96,7 @@ fn a_name_that_leads_out_of_the_work_folder_makes_the_ledger_damaged() {
     assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
 }
 
-/// Writes impossible lengths and other numbers, with the right checksum.
+/// Writes impossible lengths and other impossible numbers, with the right checksum.
 #[test]
 fn numbers_of_a_ledger_are_not_believed() {
     let (whole, left) = (whole(&OPTIONS), Left::new());

@@ -1,4 +1,4 @@
-//! Texts too long for one comparison: such a pair is not reported, and is counted wherever pairs are compared word by word.
+//! Texts too long to be compared: a pair of these is not reported, but is counted by every algorithm that compares pairs word by word.
 
 use std::fs::read_to_string;
 

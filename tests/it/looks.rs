@@ -117,7 +117,7 @@ fn what_only_looks_changes_nothing() {
         place.leave(out);
     }
     place.all_look("what dead runs left");
-    // An index whose last generation has not got its name yet, and folders that no generation names.
+    // An index whose last generation does not have its name yet, and folders that no generation names.
     let seen = place.at("seen");
     let mut died = program();
     died.arg("run")

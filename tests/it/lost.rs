@@ -1,4 +1,4 @@
-//! Inputs that lose much data without affecting any row: the previous output is kept.
+//! Inputs that lose much data although no row is broken: the previous output is kept.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

@@ -124,7 +124,7 @@ fn a_copy_hides_no_version_from_heavy_keys() {
             let done = done(&input, &["--algorithms", algorithm]);
             let table = Table::read(&done.out().join("pairs/algorithm=x"));
             let pairs = table.numbers("doc_a").into_iter().zip(table.numbers("doc_b")).collect::<BTreeSet<_>>();
-            // Each copy with the first document with its text, and the version with that one.
+            // Each copy is paired with the first document with its text, and the version with that document.
             let star = (1..=copies).map(|other| (0, other)).collect();
             assert_eq!(pairs, star, "{copies} copies, {algorithm}");
         }

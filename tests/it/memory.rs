@@ -106,7 +106,7 @@ fn bodies_that_are_refused_when_they_are_unpacked_keep_the_promise() {
     held("packed_bodies", "exact,purify", "8");
 }
 
-/// One long value of a dictionary that all rows have is recorded once, not once a row.
+/// A long value in a dictionary that all rows share is recorded once, not once per row.
 #[test]
 fn a_long_value_that_recurs_takes_its_size_once_on_disk() {
     use arrow::array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, StringArray};

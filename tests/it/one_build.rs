@@ -38,7 +38,7 @@ fn no_dependency_is_compiled_twice() {
     }
 }
 
-/// The package has its own copy under another name, because its source distribution also includes the other one.
+/// The package has its own copy of the license under a different name, because its source distribution also includes the repository's copy.
 #[test]
 fn the_wheel_has_the_licence_of_the_repository() {
     let read = |name: &str| std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/").to_owned() + name).unwrap();

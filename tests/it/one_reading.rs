@@ -6,7 +6,7 @@ use crate::kit::{Done, assert_same_bytes, done, files_below, labels, record, sam
 const BY_WORDS: &str = "exact,tf_idf,minhash,tf_ridf,opt_freq,simhash,imatch,idf_hash,lex_rand,keyword_match,\
     fingerprint:weight=tf_over_df,three_plus_five,versions,cosine:as=plain";
 
-/// An algorithm that needs counts and reads texts: with it, all that need counts read them.
+/// An algorithm that needs counts and reads texts. In a run with it, all algorithms that need counts read texts.
 const READER: &str = "heavy_sent";
 
 fn stages(done: &Done) -> Vec<String> {
@@ -14,7 +14,7 @@ fn stages(done: &Done) -> Vec<String> {
     record["stages"].as_array().unwrap().iter().map(|stage| stage["stage"].as_str().unwrap().to_string()).collect()
 }
 
-/// Returns the tables of each algorithm except that one.
+/// Returns the tables of each algorithm except [`READER`].
 fn tables(done: &Done) -> Vec<(String, Vec<u8>)> {
     let out = done.out();
     let below = |kind: &str| files_below(&out.join(kind));

@@ -21,7 +21,7 @@ struct Made {
 
 fn made() -> Made {
     let mut docs = made_docs(DOCUMENTS);
-    // Includes short ones, and one without a word.
+    // Includes short texts, and one without a word.
     for (at, text) in ["да", "нет да", "Да! Нет...", "?!", "网页", "", "a b c d e f", "f e d c b a."].iter().enumerate()
     {
         docs[50 * at].text = text.to_string();
@@ -255,7 +255,7 @@ fn idf_hash_pairs_have_the_same_rarest_words_whatever_the_hash() {
     let rarest = |words: &Vec<String>| -> Vec<String> {
         let mut words: Vec<(usize, &str)> = counts(words).keys().map(|word| (df[word], *word)).collect();
         words.sort_unstable();
-        // Seven tenths, in whole numbers.
+        // Seven tenths of the words, computed in whole numbers.
         words.truncate((words.len() * 7 / 10).max(1));
         words.into_iter().map(|(_, word)| word.to_string()).collect()
     };
@@ -290,7 +290,7 @@ fn near_page_pairs_have_the_same_share_of_frequent_words() {
     let frequent = |words: &Vec<String>| -> BTreeSet<String> {
         let mut words: Vec<(usize, &str)> = counts(words).into_iter().map(|(word, tf)| (tf, word)).collect();
         words.sort_unstable_by(|a, b| b.cmp(a));
-        // Half of them, in multiples of three.
+        // Half of the words, rounded down to a multiple of three.
         words.truncate(words.len() / 2 / 3 * 3);
         words.into_iter().map(|(_, word)| word.to_string()).collect()
     };

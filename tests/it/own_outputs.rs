@@ -154,7 +154,7 @@ fn a_folder_of_results_alone_says_that_one_may_be_named() {
         "results/one (result)",
         "pass it as an input",
     ]);
-    // A folder of another program with such names is a corpus.
+    // A folder of a different program that uses the same names is a corpus.
     let spark = folder.path().join("spark");
     write_docs(&spark.join("day/part-00000.parquet"), &made_docs(7), 10);
     std::fs::write(spark.join("day/_SUCCESS"), "").unwrap();

@@ -243,7 +243,7 @@ fn rows_without_a_page_are_set_aside_and_limits_are_counted() {
     // With all visible text, the hub is kept.
     let ran = ended(&input, &["--algorithms", "exact", "--html-column", "html"], 3);
     assert_eq!(record(&ran.out())["documents"]["used"], 3);
-    // The command writes a row for every page and rejects only the null.
+    // The command writes a row for every page and rejects only the null page.
     let out = place.at("out");
     purify(&input, &out, &["--prefix", "", "--columns", "none"]).ends_with(3);
     let table = Table::read(&out.join("pages"));
@@ -327,7 +327,7 @@ fn categories_are_learnt_and_said() {
     let categories = Table::read(&out.join("pages")).texts("page_category");
     assert_eq!(categories, (0..20).map(|n| if n % 2 == 0 { "sport" } else { "food" }).collect::<Vec<_>>());
     assert_eq!(record(&out)["model"], record(&model)["model"]);
-    // Trained with other words, or not a training at all.
+    // Models that were trained with different words, are damaged, or are not models at all.
     let model_at = model.display().to_string();
     let other = ["--model", &model_at, "--stem", "--overwrite"];
     purify(&input, &out, &other).ends_with(2).says(&["was trained with ", "train again"]);

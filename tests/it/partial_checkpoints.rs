@@ -109,7 +109,7 @@ impl Place {
         assert!(!self.out(out).exists(), "it was over");
     }
 
-    /// Runs the same command again, with other threads and memory.
+    /// Runs the same command again, with a different number of threads and a different memory limit.
     fn goes_on(&self, out: &str) -> Ran {
         Ran::of(self.command(out, "0s", "3", "128MiB").output().unwrap()).ends_with(3)
     }
@@ -126,7 +126,7 @@ impl Place {
         portions
     }
 
-    /// Returns the first file of each saved part with such a name.
+    /// Returns the first file of each saved part for whose name `is_one` is true.
     fn products(&self, out: &str, is_one: impl Fn(&str) -> bool) -> Vec<PathBuf> {
         let work = self.out(&format!(".{out}.dupsift-work"));
         let ledger: serde_json::Value =
@@ -240,7 +240,7 @@ fn a_damaged_portion_is_named_and_those_behind_it_are_read_again() {
     }
 }
 
-/// The words of a repeated pass are stored in another order: no earlier checkpoint matches them.
+/// The words of a repeated pass are stored in a different order, so no earlier checkpoint matches them.
 #[test]
 fn portions_of_kept_words_are_of_these_words_only() {
     let place = Place::new(&["--algorithms", OF_WORDS]);

@@ -186,7 +186,7 @@ fn where_threads_cannot_be_started_fewer_do_or_a_message_says_so() {
         command
             .args(["run", "docs", "--out", &out, "--threads", "16", "--memory", "512MiB"])
             .current_dir(folder.path());
-        // SAFETY: it only reads the user id.
+        // SAFETY: the call only reads the user id.
         if unsafe { libc::geteuid() } == 0 {
             command.uid(54_321 + at as u32);
         }

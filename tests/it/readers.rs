@@ -235,7 +235,7 @@ fn each_line_of_a_text_file_is_a_document_where_that_is_asked_for() {
     refused(&["--text-lines", "--corpus", "keep", "--cut", "lines"], &["a.txt", "cannot be changed"]);
 }
 
-/// Lines are decoded and checked one by one, and a file that is cut off gives its complete lines.
+/// Lines are decoded and checked one by one, and a truncated file yields its complete lines.
 #[test]
 fn lines_of_text_may_be_of_another_encoding_or_cut_off() {
     let folder = tempfile::tempdir().unwrap();

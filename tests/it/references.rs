@@ -72,7 +72,7 @@ fn citations(line: &str) -> Vec<(&str, &str)> {
     found
 }
 
-/// Returns whether a part of the path is in capitals without being a known file, `docs/methods/NAME.md`, or has one letter, `x.rs`.
+/// Returns whether a part of the path is in capitals without being a known file (`docs/methods/NAME.md`), or has a single letter (`x.rs`).
 fn is_placeholder(word: &str) -> bool {
     const KNOWN: &[&str] = &["README", "ARCHITECTURE", "CHANGELOG", "CONTRIBUTING", "SUMMARY"];
     word.rsplit('/').any(|part| {
@@ -81,7 +81,7 @@ fn is_placeholder(word: &str) -> bool {
     })
 }
 
-/// Returns the file that a citation in another one names.
+/// Returns the file that is cited in the file `from`.
 fn resolve(from: &str, cited: &str) -> Option<PathBuf> {
     let mut folders: Vec<PathBuf> = ROOTS.iter().map(PathBuf::from).collect();
     folders.extend(root().join("crates").read_dir().unwrap().map(|entry| entry.unwrap().path().join("src")));

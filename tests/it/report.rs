@@ -158,7 +158,7 @@ fn without_its_corpus_a_run_still_has_a_page() {
     let bare = page(&run.out());
     assert_well_formed(&bare);
     assert!(bare.contains("The texts could not be read") && bare.contains("document 0") && !bare.contains("turned"));
-    // Another corpus in its place cannot be used.
+    // A different corpus in its place cannot be used.
     write_docs(&folder.path().join("a&b <c>.parquet"), &numbered(["one", "two", "three", "four"]), 10);
     report(&run.out(), &[]).ends_with(0).says(&["has changed since the run"]);
     assert!(!page(&run.out()).contains("three"));

@@ -20,8 +20,8 @@ use crate::kit::{
 const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi:dimensions=16,passes=1,as=lsi,repeats,shingles,near_page,\
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
-/// Holds a folder in which runs write to `out`, and another with their corpus: every third document in the samples, because these tests run
-/// often.
+/// Holds a folder in which runs write to `out`, and a second folder with their corpus: every third document in the samples, because these
+/// tests run often.
 pub struct Place {
     pub folder: tempfile::TempDir,
     corpus: Rc<tempfile::TempDir>,
@@ -43,7 +43,7 @@ impl Place {
         place
     }
 
-    /// Returns another folder with the same work files and the same corpus.
+    /// Returns a copy of the place, with the same work files and the same corpus.
     fn copied(&self) -> Place {
         let copy = Place { folder: tempfile::tempdir().unwrap(), corpus: Rc::clone(&self.corpus) };
         for file in files_below(&self.work()) {
@@ -109,7 +109,7 @@ impl Place {
         assert!(!self.out().exists(), "{stage} was over");
     }
 
-    /// Returns what the run with this output restored.
+    /// Returns the saved parts that the run with this output restored.
     pub fn taken_up(&self) -> BTreeSet<String> {
         let record = record(&self.out());
         let names = record["resumed"].as_array().cloned().unwrap_or_default();
@@ -156,7 +156,7 @@ fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
         let place = Place::new();
         let when = |random: &mut Numbers| takes.mul_f64(random.below(1000) as f64 / 1000.0);
         place.killed_after(when(&mut random), &[]);
-        // Every other one is killed again after it resumes.
+        // Every other run is killed again after it resumes.
         if moment % 2 == 1 && !place.out().exists() {
             place.killed_after(when(&mut random) / 2, &[]);
         }
@@ -187,7 +187,7 @@ fn other_threads_and_another_memory_go_on_from_the_same_products() {
     }
 }
 
-/// Returns what a run with other options restores from one that was killed.
+/// Returns the saved parts that a run with different options restores from a killed run.
 fn taken_with(killed: &Place, more: &[&str]) -> BTreeSet<String> {
     let place = killed.copied();
     place.run(more).ends_with(0);
@@ -195,7 +195,7 @@ fn taken_with(killed: &Place, more: &[&str]) -> BTreeSet<String> {
     place.taken_up()
 }
 
-/// Returns what is saved when tables are written.
+/// Returns all parts that are saved by the time tables are written.
 fn all_products() -> BTreeSet<String> {
     let mut all = of_algorithms("near");
     all.extend(["notes", "copies", "counts", "model lsi", "model repeats", "contained"].map(String::from));
@@ -230,10 +230,10 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
         let taken = taken_with(&["--algorithms", &algorithms]);
         assert_eq!(taken, all_but(&["contained", &format!("near {label}")]), "{to}");
     }
-    // One more algorithm signs alone.
+    // If an algorithm is added, only that algorithm signs.
     let more = format!("{ALGORITHMS},megashingles");
     assert_eq!(taken_with(&["--algorithms", &more]), all_but(&["contained"]));
-    // How long groups are written, which algorithms decide, and how much of a text has to be contained elsewhere do not affect pairs.
+    // The limit for large groups, the algorithms that decide, and the required containment do not affect pairs.
     for more in [
         "--remove-if pair",
         "--remove-if contained:0.5:0.5",
@@ -344,7 +344,7 @@ fn kinds_of_work_files(place: &Place) -> Vec<String> {
     let sized = |ending: &str| {
         let names = names_in(&place.work()).into_iter().filter(|name| name.ends_with(ending));
         let sized = names.map(|name| (std::fs::metadata(place.work().join(&name)).unwrap().len(), name));
-        // Files of 16 bytes are empty ones.
+        // Files of 16 bytes are empty.
         sized.filter(|(bytes, _)| *bytes > 40).collect::<BTreeSet<(u64, String)>>().into_iter().map(|(_, name)| name)
     };
     let (runs, products): (Vec<String>, Vec<String>) = (sized(".run").collect(), sized(".product").collect());
@@ -363,7 +363,7 @@ fn what_is_damaged_in_the_work_folder_is_named_and_made_again() {
             let place = killed.copied();
             damage.to(&place.work().join(&name));
             let ran = place.run(&[]).ends_with(0);
-            // A missing list cannot be reported.
+            // A missing ledger cannot be reported.
             let is_silent = name == "ledger.json" && matches!(damage, Damage::Gone);
             assert!(is_silent || ran.stderr.contains(&name), "{name}, {damage:?}: not named:\n{}", ran.stderr);
             assert_eq!(place.taken_up().is_empty(), name == "ledger.json", "{name}, {damage:?}");
@@ -392,7 +392,7 @@ fn a_corpus_that_was_written_again_is_known_by_its_contents() {
         command.args(["--threads", "2", "--memory", "512MiB", "--no-progress"]).args(more);
         command
     };
-    // It ends because the disk is full: what was saved before is kept.
+    // The run ends because the disk is full; the parts saved before that are kept.
     let mut command = typed(&[]);
     command.args(["--keep", "length asc"]);
     let ran = Ran::of(killed_at_tables(command));

@@ -36,7 +36,7 @@ fn a_stopped_run_reports_what_is_kept_and_the_same_command_resumes() {
             "{last}"
         );
         place.run(&[]).ends_with(0);
-        // It may have progressed further before it stopped.
+        // The run may have progressed further before it stopped.
         let taken = place.taken_up();
         let of_exact = ["rows exact", "pairs exact", "near exact"].iter().any(|product| taken.contains(*product));
         assert!(taken.contains("notes") && of_exact, "{signal}: {taken:?}");
@@ -70,8 +70,8 @@ fn a_full_disk_loses_nothing_that_was_put_down() {
     assert!(went_on > 0);
 }
 
-/// A disk of this many KiB in a namespace of its own, if the system allows that: after the first command, the same one runs again with
-/// enough room.
+/// A script that runs a command on a disk of this many KiB in a separate namespace, if the system allows that, and then the same command
+/// again with enough room.
 const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=$1k none \"$2\" || exit 77; shift 2; \"$@\"; echo first $?; \
     mount -o remount,size=1g \"$DISK\"; \"$@\"; echo second $?; cp -r \"$DISK/out\" \"$RESULT\"; ls -A \"$DISK\" | sed 's/^/left /'";
 
@@ -99,7 +99,7 @@ fn a_full_disk_says_how_much_more_is_needed() {
         assert!(ran.stdout.contains("second 0") && ran.stdout.contains("left out\n"), "{}\n{}", ran.stdout, ran.stderr);
         assert_same_bytes(&whole.out(), &place.out(), &format!("{kib} KiB"));
         if ran.stdout.contains("first 1") {
-            // If there was only no room to save a part, the run continued.
+            // If there was merely no room to save a part, the run continued.
             let is_last = |line: &&str| line.contains("No space left on device") && !line.contains("continues without");
             let said = ran.stderr.lines().find(is_last).unwrap();
             assert!(
@@ -155,7 +155,7 @@ fn a_file_that_was_set_aside_stays_so_for_the_run_that_goes_on() {
     assert_same_bytes(&out, &done(&rest, &algorithms).out(), "without the file");
 }
 
-/// Returns what a dry run reports as restorable.
+/// Returns the saved parts that a dry run reports as restorable.
 fn said(place: &Place, more: &[&str]) -> BTreeSet<String> {
     let ran = place.run(&[&["--dry-run"], more].concat()).ends_with(0);
     let mut lines = ran.stderr.lines().filter_map(|line| line.split_once("resumed from an earlier run ("));

@@ -82,7 +82,7 @@ impl Place {
         serde_json::from_str(&ran.ends_with(0).stdout).unwrap()
     }
 
-    /// Fails unless the output and the index are those of another place.
+    /// Fails unless the output and the index equal those of another place.
     #[track_caller]
     fn is_as(&self, whole: &Place, batch: &str, what: &str) {
         let out = |place: &Place| place.at("out").join(batch);
@@ -151,13 +151,13 @@ fn a_later_batch_resumes_after_a_kill_in_any_stage() {
 /// Returns where a stage begins for the last time in a run that is not killed.
 fn position(place: &Place, more: &[&str], stage: &str) -> usize {
     let ran = Ran::of(place.command("tuesday", more).output().unwrap()).ends_with(0);
-    // A reference of files is built by the same stages before.
+    // If the reference consists of files, the same stages run first to index them.
     let stages: Vec<&str> = ran.stderr.lines().filter(|line| line.contains("\"stage begins\"")).collect();
     let last = stages.iter().rposition(|line| line.contains(&format!("\"{stage}\"")));
     last.unwrap_or_else(|| panic!("no stage {stage}"))
 }
 
-/// While the index is changed, each step of the publication may be the last one.
+/// A run may be killed at each step of the publication, while the index is changed.
 #[test]
 fn a_kill_while_a_batch_is_published_neither_loses_nor_repeats_it() {
     let base = Place::after_monday();
@@ -238,7 +238,7 @@ fn a_run_with_a_reference_resumes() {
         assert!(names.iter().any(|name| name == "near versions"), "{reference}: {names:?}");
         assert_same_bytes(&whole.out(), &place.out(), reference);
     }
-    // Other files are another reference.
+    // Different files are a different reference.
     let place = Place::after_monday();
     let of_monday: &'static str = place.at("monday.parquet").to_string_lossy().into_owned().leak();
     place.killed_in("tuesday", 60, &["--reference", of_monday]).unwrap();

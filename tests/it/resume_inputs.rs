@@ -18,7 +18,7 @@ fn command(docs: &Path, out: &Path) -> Command {
     command
 }
 
-/// Starts a run, acts when it reports that this stage begins, and kills it when another one begins.
+/// Starts a run, acts when it reports that the stage `at` begins, and kills it when the stage `end` begins.
 fn killed_after(mut command: Command, at: &str, act: impl FnOnce(), end: &str) -> Vec<String> {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let begins = |line: &str, stage: &str| line.contains("stage begins") && line.contains(&format!("\"{stage}\""));
@@ -39,7 +39,7 @@ fn killed_after(mut command: Command, at: &str, act: impl FnOnce(), end: &str) -
     lines
 }
 
-/// Replaces a file by another one with the same name and other texts.
+/// Replaces a file with one that has the same name and different texts.
 fn replace(path: &Path) {
     let other = path.with_extension("other");
     let docs: Vec<_> = made_docs(900).split_off(400);
@@ -113,7 +113,7 @@ fn work_is_kept_until_the_result_has_its_name() {
     assert_eq!(names_in(place.folder.path()), ["out"]);
 }
 
-/// A run with another folder for temporary files reports that it abandons the saved state in the first one.
+/// A run with a different folder for temporary files reports that it abandons the saved state in the first folder.
 #[test]
 fn another_folder_for_work_files_gives_up_what_was_kept_and_says_so() {
     let place = Place::new();

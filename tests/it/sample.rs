@@ -72,7 +72,8 @@ fn a_sample_is_a_corpus_of_its_documents() {
     assert!(!at("no").exists());
 }
 
-/// A dry run over a sample removes as many documents as a run over it, estimates the share and the time for all, and leaves nothing.
+/// A dry run over a sample removes as many documents as a run over it, estimates the share and the time for the complete corpus, and leaves
+/// no files.
 #[test]
 fn a_dry_run_estimates_on_a_sample() {
     let folder = tempfile::tempdir().unwrap();

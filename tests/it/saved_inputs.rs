@@ -1,5 +1,5 @@
-//! A file is unchanged if its content is: equal size and time do not suffice, because copies keep them, and different permissions, a
-//! temporary name or a different place on disk do not matter.
+//! A file counts as unchanged if its content is the same. Equal size and time do not suffice, because copying may preserve them. Different
+//! permissions, a temporary name or a different place on disk do not matter.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -57,7 +57,7 @@ fn at_stage(mut command: Command, stage: &str, kills: bool, act: impl FnOnce()) 
     assert_eq!(ended.success(), !kills, "{lines:#?}");
 }
 
-/// Replaces bytes in the middle of a file by as many others, and restores its time; with the same inode or another one.
+/// Replaces bytes in the middle of a file with as many different ones, and restores its time. The inode is a new one if `anew` is set.
 fn change(path: &Path, from: &str, to: &str, anew: bool) {
     assert_eq!(from.len(), to.len());
     let (bytes, time) = (fs::read_to_string(path).unwrap(), fs::metadata(path).unwrap().modified().unwrap());
@@ -117,7 +117,7 @@ fn portions_of_another_file_are_not_taken_up() {
 /// The name of a change to a file, and the function that makes it.
 type Act = (&'static str, fn(&Path));
 
-/// Permissions, a temporary name, a restored copy, another time: the content is the same, so the saved work is used.
+/// Permissions, a temporary name, a restored copy or a different time do not change the content, so the saved work is used.
 #[test]
 fn work_is_kept_where_the_contents_are_the_same() {
     let acts: [Act; 4] = [

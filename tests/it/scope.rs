@@ -131,7 +131,7 @@ fn a_run_that_was_killed_takes_up_its_scopes() {
     for label in labels(&place.out()) {
         assert!(pairs(&place.out(), &label).is_empty(), "{label}");
     }
-    // With another scope, nothing is reused.
+    // With a different scope, nothing is reused.
     let place = Place::new();
     place.killed_in("recall kept words", &more);
     place.run(&["--algorithms", "exact,cosine"]).ends_with(0);
@@ -185,7 +185,7 @@ fn crossing() -> Vec<Placed> {
     let docs = made_docs(240);
     let more: Vec<Doc> = (0..60).map(|_| docs[numbers.below(docs.len())].clone()).collect();
     let all = docs.into_iter().chain(more).enumerate();
-    // Half of them are on one site, so that many classes have a single scope.
+    // Half of the documents are on one site, so that many classes have a single scope.
     let site = |numbers: &mut Numbers| sites[numbers.below(8).saturating_sub(4)];
     all.map(|(at, doc)| (site(&mut numbers), Doc { id: format!("d{at:03}"), ..doc })).collect()
 }
@@ -258,7 +258,7 @@ fn pairs_across_are_the_pairs_with_two_values() {
     assert!(single > 0, "no copy is represented by another one");
 }
 
-/// The default rule: documents are removed only in favor of those with another value, on any number of threads, and after a kill.
+/// The default rule: documents are removed only in favor of documents with a different value, on any number of threads, and after a kill.
 #[test]
 fn removed_across_is_contained_in_a_document_with_another_value() {
     let place = tempfile::tempdir().unwrap();
@@ -282,7 +282,7 @@ fn removed_across_is_contained_in_a_document_with_another_value() {
         sites.insert(*site);
         assert_eq!(sites.len(), 1, "{at}");
     }
-    // Copies on one site are no pair, and `explain` says so.
+    // Copies on the same site are not a pair, and `explain` says so.
     let same = |a: &Placed, b: &Placed| a.0 == b.0 && a.1.text == b.1.text;
     let two = (0..placed.len()).flat_map(|a| (a + 1..placed.len()).map(move |b| (a, b)));
     let (a, b) = two.into_iter().find(|&(a, b)| same(&placed[a], &placed[b])).unwrap();

@@ -121,7 +121,7 @@ fn a_work_folder_that_another_user_prepared_is_refused() {
             assert!(!place.at(".out.dupsift-work").exists(), "{way} {words:?}");
         }
         assert_eq!(names_in(&folder).len(), NAMES.len(), "{way}: nothing of it is removed");
-        // Another name can be used next to it.
+        // A different name next to it can be used.
         place.typed(&["run", "corpus.jsonl", "--out", "shared/other", "--algorithms", "exact"]).ends_with(0);
     }
 }
@@ -181,7 +181,7 @@ fn links_in_a_work_folder_are_not_followed() {
     place.run(&[]).ends_with(1).says(&["not a regular file"]);
 }
 
-/// Only this user may write the work folder and the unfinished result; the final result has the rights of the umask.
+/// Only this user may write the work folder and the unfinished result; the final result has the permissions that the umask allows.
 #[test]
 fn nobody_else_may_write_where_a_result_is_made() {
     let place = Place::new();
@@ -199,14 +199,14 @@ fn nobody_else_may_write_where_a_result_is_made() {
     assert!(child.wait().unwrap().success());
     let kept = |part: &str| seen.iter().filter(|(name, _)| name.contains(part)).collect::<Vec<_>>();
     assert!(!kept("-partial-").is_empty() && kept("-work").len() > kept("-partial-").len() / 2, "{seen:?}");
-    // It may be observed between two calls that create it.
+    // The folder may be observed between two calls that create it.
     let open = kept("-work").into_iter().filter(|(_, mode)| *mode != 0o700).count();
     assert_eq!(open, 0, "{seen:?}");
     assert_eq!(kept("-partial-")[kept("-partial-").len() / 2].1, 0o700);
     assert_eq!(place.at("shared/out").metadata().unwrap().mode() & 0o777, 0o777);
 }
 
-/// An index is written with every umask, and its files have the rights that the umask gives.
+/// An index can be written with any umask, and its files have the permissions that the umask allows.
 #[test]
 fn an_index_has_the_rights_of_the_umask() {
     for (umask, file, folder) in [("002", 0o664, 0o775), ("022", 0o644, 0o755), ("077", 0o600, 0o700)] {

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::kit::{ALL, Table, done, numbered, pairs, program, record, sample_docs, write_docs};
 
-/// Short texts, each of which occurs twice in a row in the corpus.
+/// Short texts. Each occurs twice in a row in the corpus.
 const SHORT: [&str; 8] = ["a", "你好", "...", "да", "😀", "1", "\u{300}", " x\n"];
 /// Blank texts, which also occur twice.
 const BLANK: [&str; 4] = [" ", "", "\u{3000}\n", "\t\r\n\u{a0}"];
@@ -57,7 +57,7 @@ fn equal_short_texts_are_a_pair_of_every_member_and_blank_ones_of_none() {
     let blank = 2 * BLANK.len() as u64;
     assert!(unsigned.values().all(|count| *count >= blank), "{unsigned:?}");
     assert_eq!((unsigned["exact"], unsigned["simhash"]), (blank, blank + 2 * SHORT.len() as u64));
-    // All algorithms agree on them, and the prefilter lets them pass.
+    // All algorithms agree on the short copies, and the prefilter lets them pass.
     assert_eq!(check(&["--algorithms", ALL, "--decide", "all"]), unsigned);
     assert_eq!(
         check(&["--algorithms", ALL, "--prefilter", "--count-copies", "false", "--remove-if", "pair"])["simhash"],

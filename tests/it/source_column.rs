@@ -59,7 +59,8 @@ fn numbers_are_values_and_a_column_that_is_not_there_is_reported() {
     assert!(said.stderr.contains("`source-column") && said.stderr.contains("did you mean"), "{}", said.stderr);
 }
 
-/// The number of values in a cluster, counted from the tables; the same bytes with little memory and another number of threads.
+/// The number of values in a cluster equals the number counted from the tables. The bytes are the same with little memory and a different
+/// number of threads.
 #[test]
 fn values_of_a_cluster_are_counted() {
     let folder = tempfile::tempdir().unwrap();

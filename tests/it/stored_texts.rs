@@ -33,7 +33,7 @@ impl Place {
         self.at(out)
     }
 
-    /// Overwrites the corpus with that of another day.
+    /// Overwrites the corpus with the corpus of another day.
     fn overwrite(&self) {
         for name in ["today/a.parquet", "today/b.parquet"] {
             std::fs::remove_file(self.at(name)).unwrap();
@@ -68,7 +68,7 @@ fn a_removal_is_explained_when_the_corpus_was_overwritten() {
         assert!(after.stderr.contains("texts are read from"), "{}", after.stderr);
         explained(&without, id).ends_with(2).says(&["the corpus has changed since the run"]);
     }
-    // A document that no removal names is not stored; by its number, it can still be requested.
+    // A document that no removal names is not stored; it can still be requested by its number.
     let number = kept_out.unwrap().to_string();
     let typed = [number.as_str(), &Table::read(&with.join("removed")).numbers("doc")[0].to_string(), "--docs"]
         .map(str::to_owned);

@@ -45,7 +45,7 @@ fn the_next_run_knows_what_earlier_ones_saw_and_forgets_what_it_is_told_to() {
     assert_eq!((report["duplicates"].as_u64(), report["keys"].as_u64()), (Some(10), Some(1010)));
     assert_eq!(report["unsigned"]["empty text"].as_u64(), Some(1), "{report}");
 
-    // The next run: half of it is known.
+    // In the next run, half of the texts are known.
     write("second.parquet", texts(500, 1500));
     let filter = path("first").join("filter.bloom");
     let filter = filter.to_str().unwrap();
@@ -149,7 +149,7 @@ fn old_versions_that_cannot_be_read_are_rejected() {
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
-    // The guard also applies to these: a filter that lost too much does not replace another one.
+    // The guard also applies to old versions: a filter that lost too many of them does not replace another one.
     let over = [&more[..4], &["--overwrite", "--max-rejected-share", "0.4"]].concat();
     stream(&path("a.parquet"), &path("next"), &over).ends_with(4).says(&["forget: 2 of 4 rows are invalid (50.0%)"]);
     let left = names_in(folder.path()).into_iter().filter(|name| name.starts_with('.')).collect::<Vec<_>>();

@@ -71,7 +71,7 @@ fn titles_from_a_column_of_any_name_or_from_none() {
     let line = |a, b, similarity, matched: &str| (a, b, similarity, matched.to_string());
     let marks = |path: &Path, typed: &str, more: &[&str]| found(path, &format!("sentence_marks:{typed}"), more);
 
-    // Equal in all three parts; with equal titles, also those that differ in the last one.
+    // Pairs that are equal in all three parts; with equal titles, also pairs that differ in the last part.
     let parts_alone = (vec![line(0, 1, 1.0, "parts")], "{}".to_string());
     let expected = vec![line(0, 1, 3.0 / 4.5, "parts"), line(0, 2, 3.5 / 4.5, "title_and_parts")];
     let expected = (expected, "{}".to_string());
@@ -100,7 +100,7 @@ fn titles_from_a_column_of_any_name_or_from_none() {
     assert_eq!(core(&without, "fallback=body"), (vec![(0, 1)], "{}".to_string()));
 }
 
-/// Copies of a text with other titles are not copies if a title is read.
+/// Copies of a text with different titles are not copies if a title is read.
 #[test]
 fn copies_are_those_of_text_and_title() {
     let folder = tempfile::tempdir().unwrap();

@@ -57,7 +57,7 @@ fn a_second_run_on_an_output_is_reported_at_the_start() {
     told(&["stream", "short.jsonl", "--out", "out"]);
     told(&["purify", "short.jsonl", "--out", "out", "--html-column", "text"]);
     told(&["clean", "out"]);
-    // Another output next to it can be used.
+    // A different output next to it can be used.
     typed(folder.path(), &["run", "short.jsonl", "--out", "out2", "--algorithms", "exact", "--work", "work"])
         .ends_with(0);
     first.kill().unwrap();
@@ -76,7 +76,7 @@ fn what_a_killed_run_left_is_cleared_away_by_the_next() {
         killed.wait().unwrap();
         let left = names_in(folder.path());
         assert!(left.contains(&".out.dupsift-work".to_owned()), "{left:?}");
-        // It is also found without --work.
+        // The folder of temporary files is also found without --work.
         run(&[&out("short.jsonl")], &out("out"), &["--algorithms", "exact"]).ends_with(0);
         assert_same_bytes(&out("alone"), &out("out"), "after a killed run");
         std::fs::remove_dir_all(out("out")).unwrap();

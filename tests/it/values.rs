@@ -134,7 +134,7 @@ fn a_text_that_is_not_utf8_costs_its_row_in_every_encoding() {
             (0..239).filter(|row| ![50, 51, 150].contains(row)).map(|row| format!("{TEXT}, text {row}")).collect();
         assert_eq!(kept.texts("text"), expected, "{name}");
         assert_eq!(Table::read(&out.join("dropped/a.parquet")).len(), 1, "{name}");
-        // In pieces of other sizes, the rows are the same.
+        // In pieces of different sizes, the rows are the same.
         let one = folder.path().join(format!("{name}-one"));
         run(&[&docs], &one, &[&more[..], &["--threads", "1", "--memory", "64MiB"]].concat()).ends_with(3);
         for file in files_below(&out).into_iter().filter(|file| file.extension().is_some_and(|end| end == "parquet")) {
@@ -167,7 +167,7 @@ fn texts_of_other_logical_types_and_in_structs_are_checked_too() {
     let path = folder.path().join("b.parquet");
     write_strings(&path, &[("doc", inside)], plain());
     assert_eq!(reasons(&path, "doc.body"), expected);
-    // For a text in several columns, one is enough.
+    // If a text consists of several columns, one usable column is enough.
     let path = folder.path().join("c.parquet");
     write_strings(
         &path,
@@ -390,7 +390,7 @@ fn tables_with_a_row_for_every_row_name_the_rows_whose_id_cannot_be_read() {
             "{torn}"
         );
     }
-    // Without such a table, the row is only named in rejected/, and the ids of the others are still numbers.
+    // Without attributes/, the row is only named in rejected/, and the ids of the other rows are still numbers.
     std::fs::write(&path, lines("torn")).unwrap();
     run(&[&path], &out, &["--algorithms", "exact", "--overwrite"]).ends_with(3);
     assert_eq!(Table::read(&out.join("removed")).numbers("id"), [2]);

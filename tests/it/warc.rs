@@ -59,7 +59,7 @@ fn archives_of_warcio_are_read_as_warcio_reads_them() {
     assert_eq!(rows["pages.warc"].iter().filter(|row| row["why"].is_string()).count(), 2);
 }
 
-/// Leaves out the content of a row that is not a page, and the reason of any other row.
+/// Leaves out the content of rows that are not pages, and the reason of all other rows.
 fn only_why(mut row: Value) -> Value {
     let gone = if row["why"].is_null() { "why" } else { "page" };
     row.as_object_mut().unwrap().remove(gone);

@@ -7,7 +7,7 @@ use crate::report::{counted, thousands};
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{Agreement, Review};
 
-/// Returns the section with row A, column B.
+/// Returns the section: A is in the rows, B in the columns.
 pub fn section(report: &RunReport, review: &Review) -> Markup {
     let labels: Vec<&str> =
         report.algorithms.iter().map(|one| one.label.as_str()).take(review.agreement.0.len()).collect();

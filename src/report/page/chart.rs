@@ -32,7 +32,7 @@ pub const SMALL: (u32, u32) = (480, 230);
 /// The size of a chart in a row of its own.
 pub const LARGE: (u32, u32) = (1080, 560);
 
-/// Returns the font size in a chart of that width, so that letters look equally large on the page.
+/// Returns the font size for a chart of this size, so that letters look equally large in all charts on the page.
 pub fn letters(size: (u32, u32)) -> i32 {
     if size.0 > SMALL.0 { 24 } else { 19 }
 }
@@ -76,7 +76,7 @@ pub fn figure(
     })
 }
 
-/// Formats a count in the space of a label: `950`, `1.2k`, `3M`.
+/// Formats a count briefly enough for a label: `950`, `1.2k`, `3M`.
 pub fn short(count: f64) -> String {
     let scaled = |value: f64, unit: &str| {
         let tenths = (value * 10.0).round() as u64;

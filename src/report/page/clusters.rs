@@ -52,7 +52,8 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
     })
 }
 
-/// Counts clusters of 2, 3 to 4, 5 to 8, ... documents: the first size, the last size, the clusters. Empty bars are left out.
+/// Counts clusters of 2, 3 to 4, 5 to 8, ... documents. Returns the smallest size, the largest size and the number of clusters for each
+/// bar, without empty bars.
 fn doubling(sizes: &BTreeMap<u64, u64>) -> Vec<(u64, u64, u64)> {
     let mut bars: Vec<(u64, u64, u64)> = Vec::new();
     for (&size, &clusters) in sizes {

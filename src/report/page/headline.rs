@@ -10,7 +10,7 @@ use crate::report::{counted, rejections, thousands};
 use dupsift_engine::job::{Guarded, PartsReport, RunReport};
 use dupsift_study::study::ComparisonReport;
 
-/// Up to this many remarks are all shown unfolded; if there are more, only warnings are.
+/// Up to this number, all remarks are shown unfolded; if there are more, only warnings are.
 const AT_ONCE: usize = 8;
 
 /// Returns the title.
@@ -26,7 +26,7 @@ pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> Strin
     }
 }
 
-/// Returns the rules that decided.
+/// Returns the rules that decided on removals.
 pub fn subtitle(report: &RunReport) -> String {
     let Some(removal) = &report.removal else { return "A comparison removes nothing.".into() };
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
@@ -93,7 +93,7 @@ pub fn facts(report: &RunReport) -> Markup {
     }
 }
 
-/// Returns what is removed, in documents, characters and bytes, and what is similar but kept.
+/// Returns the removed documents, characters and bytes, and the documents that are similar but kept.
 fn removal_facts(report: &RunReport) -> Vec<(&'static str, String, String)> {
     let Some(removal) = &report.removal else { return Vec::new() };
     let used = report.documents.used;

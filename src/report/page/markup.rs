@@ -14,7 +14,7 @@ pub fn sortable(label: &str, rows: Markup) -> Markup {
     scrolling(label, html! { table.sort { (rows) } })
 }
 
-/// Returns a cell whose text does not sort correctly; the numeric value is an attribute.
+/// Returns a cell whose text does not sort correctly, with its numeric value as an attribute.
 pub fn cell(value: f64, text: &str) -> Markup {
     html! { td data-value=(format!("{value:.3}")) { (text) } }
 }

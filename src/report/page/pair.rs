@@ -10,13 +10,13 @@ use dupsift_engine::job::RunReport;
 use dupsift_files::tables::REPRESENTATIVE;
 use dupsift_study::study::{Explanation, PairComparison, PairRelation, Review, ShownText};
 
-/// Characters of each text that are compared, starting shortly before the first difference.
+/// The number of characters of each text that are compared, starting shortly before the first difference.
 const COMPARED: usize = 3_000;
-/// Number of differing sentences that are shown for a pair.
+/// The number of differing sentences that are shown for a pair.
 const SHOWN: usize = 10;
-/// Characters at either end of an equal stretch, or of one that is too long to show.
+/// The number of characters shown at either end of a stretch that is equal or too long to show.
 const ENDS: usize = 70;
-/// Characters that are shown of a differing stretch.
+/// The maximum number of characters shown of a differing stretch.
 const LONG: usize = 400;
 
 /// Returns everything about a pair except the line that unfolds it.
@@ -29,9 +29,9 @@ pub fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     }
 }
 
-/// Returns the command that shows everything: by id if both ids can be typed and are unique. In an incremental run, an indexed document may
-/// have the same id. `None` if the command could not explain the pair: if both documents were indexed before, or if indexed texts are not
-/// kept.
+/// Returns the command that shows everything about a pair. It uses ids if both can be typed and are unique; in an incremental run, an
+/// indexed document may have the same id. Returns `None` if the command could not explain the pair, because both documents were indexed
+/// before or because indexed texts are not kept.
 pub fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<String> {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
     let is_later = report.index.as_ref().is_some_and(|index| index.first_doc > 0);
@@ -101,7 +101,7 @@ pub fn id_of(review: &Review, doc: u64) -> String {
     review.texts.get(&doc).map_or_else(|| format!("document {doc}"), |text| heading(&text.id))
 }
 
-/// Returns the names of two documents that share a line; common parts are shortened.
+/// Returns the names of two documents for the same line, with common parts shortened.
 pub fn names(review: &Review, a: u64, b: u64) -> [String; 2] {
     match (review.texts.get(&a), review.texts.get(&b)) {
         (Some(one), Some(other)) => [beside(&one.id, &other.id), beside(&other.id, &one.id)],
@@ -259,7 +259,7 @@ fn differences(a: &ShownText, b: &ShownText, where_all_are: &str) -> Markup {
     }
 }
 
-/// The styles of a marked difference on another page; the colors fit light and dark pages.
+/// The styles of a marked difference that is embedded in another page; the colors fit light and dark pages.
 const STYLE: &str = "\
 .dupsift-diff .both { display: grid; grid-template-columns: 1fr 1fr; gap: 1em; border-top: 1px solid rgba(128, 128, 128, .4); }\n\
 .dupsift-diff .both > div { min-width: 0; overflow-wrap: anywhere; white-space: pre-wrap; unicode-bidi: isolate; }\n\

@@ -7,7 +7,7 @@ use super::text::{bytes, percent, plain};
 use crate::report::{counted, thousands};
 use dupsift_engine::job::{CutReport, RunReport};
 
-/// Characters of a passage that are shown unfolded.
+/// The number of characters of a passage that are shown unfolded.
 const AT_ONCE: usize = 120;
 
 /// Returns the passages with their texts; `None` if the run did not search for any.

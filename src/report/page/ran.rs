@@ -8,7 +8,7 @@ use crate::report::counted;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::Review;
 
-/// Number of inputs that are listed.
+/// The maximum number of inputs that are listed.
 const NAMED: usize = 3;
 
 /// Returns the list.

@@ -32,7 +32,7 @@ pub fn section(report: &RunReport, review: &Review) -> Option<Markup> {
 }
 
 fn one_removal(report: &RunReport, review: &Review, one: &RemovalSample) -> Markup {
-    // An id that the page cannot show unchanged could not be found by its label.
+    // Labels refer to documents by id, so an id that the page cannot show unchanged is left out.
     let id = |doc: u64| review.texts.get(&doc).map(|text| text.id.as_str()).filter(|id| plain(id) == *id);
     let ids = id(one.doc).zip(id(one.kept));
     let [doc, kept] = names(review, one.doc, one.kept);

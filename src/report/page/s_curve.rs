@@ -19,16 +19,16 @@ use dupsift_study::study::{BINS, Review, bin_range};
 struct Banding {
     bands: i32,
     rows: i32,
-    /// The threshold of its verification, if that measures the same similarity.
+    /// The threshold of the verification, if the verification measures the same similarity.
     threshold: Option<f64>,
-    /// Whether its similarities are Jaccard similarities, measured or estimated.
+    /// Whether the similarities are Jaccard similarities, measured or estimated.
     jaccard: bool,
     /// Whether a margin excluded pairs that the bands let through.
     margin: bool,
 }
 
 impl Banding {
-    /// Parses the recipe of an algorithm; `None` if it is another one.
+    /// Parses the recipe of an algorithm; returns `None` if the algorithm is not minhash.
     fn of(recipe: &str) -> Option<Banding> {
         let chosen = Recipe::parse_algorithms(recipe).ok()?.into_iter().next()?;
         if chosen.algorithm.name() != "minhash" {
@@ -49,7 +49,7 @@ impl Banding {
         1.0 - (1.0 - similarity.powi(self.rows)).powi(self.bands)
     }
 
-    /// Returns the pairs above the threshold, and how many there should be according to the curve.
+    /// Returns the number of pairs above the threshold, and the number expected from the curve.
     ///
     /// Verification lets no pair below the threshold pass, so all pairs in the bin with the threshold are above it.
     fn expected(&self, scores: &[u64; BINS]) -> (u64, f64) {
@@ -62,8 +62,8 @@ impl Banding {
         })
     }
 
-    /// Returns the threshold, the pairs found above it, and the number that there should be according to the curve. Returns `None` if pairs
-    /// are missing for other reasons than the bands.
+    /// Returns the threshold, the number of pairs found above it, and the number expected from the curve. Returns `None` if pairs are
+    /// missing for reasons other than the bands.
     fn missed(&self, one: &AlgorithmReport, scores: &[u64; BINS]) -> Option<(f64, u64, f64)> {
         let whole = !self.margin && one.pairs_written == one.pairs && one.left_out == 0;
         let threshold = self.threshold.filter(|_| whole)?;
@@ -150,7 +150,7 @@ fn draw(area: &Area<'_>, banding: &Banding, scores: Option<&[u64; BINS]>) -> Dra
     }
     let curve = (0..=200).map(|at| f64::from(at) / 200.0).map(|s| (s, banding.lets_through(s)));
     chart.draw_series(LineSeries::new(curve, SECOND.stroke_width(6)))?;
-    // The label goes to the left of the curve at half its height if there is space, because the bars need the right side.
+    // The label is placed to the left of the curve at half its height if there is space, because the bars need the right side.
     let middle = (0..=200).map(|at| f64::from(at) / 200.0).find(|s| banding.lets_through(*s) >= 0.5).unwrap_or(1.0);
     let (place, style) =
         if middle > 0.4 { (middle - 0.03, words(LARGE, true)) } else { (middle + 0.05, words(LARGE, false)) };

@@ -4,9 +4,9 @@ use std::borrow::Cow;
 
 use crate::report::thousands;
 
-/// Characters of a name in a heading.
+/// The maximum number of characters of a name in a heading.
 const HEADING_CHARACTERS: usize = 80;
-/// Characters of an id that is shown next to another one.
+/// The maximum number of characters of an id that is shown next to another id.
 const BESIDE_CHARACTERS: usize = 48;
 
 /// Makes external text safe to show: control characters become visible symbols, and direction marks are spelled out, so that the reader
@@ -109,7 +109,7 @@ pub fn share(value: impl Into<f64>) -> String {
     if value >= 1.0 {
         return "1".into();
     }
-    // Never rounded up to 1: a pair with 0.9996 is not equal.
+    // Never rounded up to 1: two texts with 0.9996 are not equal.
     format!("{:.3}", value.min(0.999))
 }
 

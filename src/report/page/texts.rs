@@ -9,7 +9,7 @@ use dupsift_core::number::counted_as;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
 
-/// Characters shown of a single text.
+/// The number of characters shown of a single text.
 const ALONE: usize = 300;
 
 /// Returns the largest clusters.

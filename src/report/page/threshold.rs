@@ -50,7 +50,7 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     }))
 }
 
-/// Returns how many documents are removed if a larger share must be in the kept one; empty if being in a pair is enough.
+/// Returns how many documents are removed if the kept document must contain a larger share; empty if being in a pair is enough.
 fn shares(report: &RunReport, review: &Review) -> Markup {
     let Some((removal, bounds)) = report.removal.as_ref().zip(review.bounds) else { return html! {} };
     let rows = SHARES.iter().zip(&review.removed.contained).filter(|(share, _)| **share >= bounds.grams);

@@ -1,7 +1,7 @@
 //! Every removed document has a kept one, whatever is run, forgotten, compacted, recomputed, held back, accepted or killed: random
 //! sequences of these steps with an index, checked from outside after every step by the tables of all outputs.
 //!
-//! `DUPSIFT_LAW=1000..1200` runs other sequences than the default ones.
+//! `DUPSIFT_LAW=1000..1200` runs sequences other than the default ones.
 
 mod checks;
 
@@ -20,7 +20,7 @@ use crate::kit::{Numbers, Ran, Table, files_below, program, record, write_column
 
 /// The default sequences: each algorithm with each rule and each order once.
 const ALWAYS: Range<u64> = 0..(ALGORITHMS.len() * RULES.len() * ORDERS.len()) as u64;
-/// Steps in a sequence.
+/// The number of steps in a sequence.
 const STEPS: usize = 9;
 
 const ALGORITHMS: [Option<&str>; 3] = [Some("exact"), Some("exact,minhash"), None];
@@ -358,7 +358,7 @@ impl Law {
         self.batches[at].forgotten.fill(true);
     }
 
-    /// Forgets some documents: a kept one is always found by its id, a removed one if no kept one has its text.
+    /// Forgets some documents: a kept document is always found by its id, a removed document only if no kept one has its text.
     fn forget_ids(&mut self) {
         let (mut ids, count) = (BTreeMap::new(), 1 + self.numbers.below(3));
         for _ in 0..40 {
@@ -421,7 +421,7 @@ impl Law {
         self.kill(batch, true);
     }
 
-    /// Runs a batch that is killed at some step; then either the same command follows, or another one that opens the index.
+    /// Runs a batch that is killed at some step. Then either the same command is repeated, or a different one opens the index.
     fn kill(&mut self, batch: Batch, overwrite: bool) {
         let stop = STOPS[self.numbers.below(STOPS.len())];
         let more = if overwrite { vec![("overwrite", "true".to_owned())] } else { Vec::new() };
@@ -481,7 +481,7 @@ fn seeds() -> Range<u64> {
     from.parse().unwrap()..to.parse().unwrap()
 }
 
-/// Runs a sequence. Returns how many documents a chain removed, and how many texts only forgotten documents had kept.
+/// Runs a sequence. Returns how many documents a chain removed, and how many texts were kept only in forgotten documents.
 fn sequence(seed: u64) -> [usize; 2] {
     let mut law = Law::new(seed);
     law.step(Step::Run);

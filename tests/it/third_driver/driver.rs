@@ -474,7 +474,7 @@ impl<'d> Driver<'d> {
         let copied = |pair: &Pair| [pair.a, pair.b].map(|doc| clusters::Classes::representative(copies, doc));
         let are_copies = |pair: &Pair| copied(pair)[0] == copied(pair)[1];
         let best = |docs: &[u64]| self.best(Docs::Wide(docs));
-        // The documents with each text in a class.
+        // Groups the documents of a class by text.
         let by_text = |docs: &[u64]| {
             let mut texts: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
             for &doc in docs {
@@ -482,7 +482,7 @@ impl<'d> Driver<'d> {
             }
             texts
         };
-        // The best one of each text; above the limit, only the best one overall.
+        // The best document with each text; above the limit, only the best one overall.
         let texts = |docs: &[u64]| -> Vec<u64> { by_text(docs).values().map(|docs| best(docs)).collect() };
         let mut equal = |a: u64, b: u64| found.push(of_class(scheme, same, a, b, are_copies));
         for docs in classes.members.values() {

@@ -117,8 +117,8 @@ fn all_members_say_the_same_of_the_samples() {
     assert!(same(&said, &done.out()) > 1000 && said.0.len() == ALGORITHMS.len());
 }
 
-/// The default preset over the first 6,000 documents of `mixed-100m` in the folder `DUPSIFT_CORPORA`, or as many as `DUPSIFT_DOCUMENTS`;
-/// otherwise over the samples.
+/// Runs the default preset over the first 6,000 documents of `mixed-100m` in the folder that `DUPSIFT_CORPORA` names; `DUPSIFT_DOCUMENTS`
+/// changes their number. Without that folder, it runs over the samples.
 #[test]
 fn the_default_preset_says_the_same_of_a_mixed_corpus() {
     let mixed = std::env::var_os("DUPSIFT_CORPORA").map(|folder| Path::new(&folder).join("mixed-100m/docs"));
