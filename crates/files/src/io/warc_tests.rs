@@ -284,7 +284,7 @@ fn a_member_that_is_damaged_takes_no_other_with_it() {
         assert_eq!(flipped(0), [page("a"), broken("it does not start with a record header"), page("b")], "{name}");
         assert_eq!(with(b"\0\0\0\0"), [page("a"), page("b")]);
         assert_eq!(with(b"garbage"), [page("a"), broken("it does not start with a record header"), page("b")]);
-        // After the last member.
+        // Tests data after the last member.
         let whole = members.concat();
         let three = [page("a"), Ok(long.clone()), page("b")];
         assert_eq!(pages(name, &whole), three);
