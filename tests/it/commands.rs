@@ -1,4 +1,4 @@
-//! Every command printed in README.md, the manual and the help of the Makefile. Each one runs as printed, in the order of its page and in a
+//! Every command shown in README.md, the manual and the Makefile's help. Each one runs as printed, in the order of its page and in a
 //! folder with the files that its page mentions, or it is listed in [`LEFT_OUT`] with the reason. Python blocks run with the wheel:
 //! `python/tests/test_pages.py`, by `make python` and `make python-spark`.
 

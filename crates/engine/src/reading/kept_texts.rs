@@ -46,7 +46,7 @@ struct Place {
     id: Option<String>,
 }
 
-/// Holds a kept text.
+/// Holds a text that was kept.
 pub struct KeptText {
     /// The document.
     pub doc: u64,

@@ -157,7 +157,7 @@ fn open(
     if !length.is_file() {
         return Err(usage("expected a file".into()));
     }
-    // The file has one number more than the counters, and the counters may exactly fill the allowed memory.
+    // The file contains one more number than there are counters, and the counters alone may fill the allowed memory exactly.
     if bytes > most_bytes as u64 + 8 + 8 {
         return Err(usage(format!(
             "the counters take {}, but `memory` allows {}; raise `memory`",

@@ -98,7 +98,7 @@ impl Memory {
         Ok(loan)
     }
 
-    /// Spills (part of) the fullest partition of any shuffle to disk. Returns `false` if no shuffle has anything to spill.
+    /// Spills all or part of the fullest partition of all shuffles to disk. Returns `false` if no shuffle has anything to spill.
     ///
     /// Choosing the fullest one makes blocks about twice as long as the average, and partitions with few rows are never written at all.
     pub(super) fn spill_fullest(&self) -> Result<bool> {

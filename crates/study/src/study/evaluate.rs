@@ -221,7 +221,7 @@ fn measure(
     report.pairwise = Retrieval::of_counts(report.pairs_true, report.pairs, pairs).into();
     report.pagewise = Retrieval::of_counts(report.pages_true, report.pages, pages).into();
     if !all_written && !all_within {
-        // An unwritten pair may be true, or contain a page: only the precision of the written pairs is known.
+        // A pair that was not written may be a true duplicate or involve a page, so only the precision of the written pairs is known.
         report.pairwise = FiguresReport { precision: report.pairwise.precision, ..FiguresReport::default() };
         report.pagewise = FiguresReport::default();
     }

@@ -254,7 +254,7 @@ pub struct ExplainedKey {
     pub order: u32,
     /// The bytes stored with the key, in hexadecimal.
     pub sketch: String,
-    /// The meaning of the row, if there is a readable one.
+    /// A readable meaning of the row, if there is one.
     pub says: Option<String>,
 }
 
