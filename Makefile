@@ -22,7 +22,7 @@
 #   make study CORPORA=DIR [WRITE=FILE]                            the family compared, beside the study of 2007; the presets
 #   make growth CORPORA=DIR [WRITE=FILE]                          candidates and cost over growing parts of real text
 #   make scale CORPORA=DIR [GB=20] [THREADS=N] [WRITE=FILE]        whole runs on a corpus that is grown to so many gigabytes
-#   make incremental CORPUS=DIR [WRITE=FILE] [ARGS="--batches 10"] thirty batches against an index, compared with one run over all
+#   make incremental CORPUS=DIR [WRITE=FILE] [ARGS=...]             thirty batches against an index, compared with one run over all
 #   make hostile [DIR=DIR] [ARGS="--small"]                        hostile corpora: memory and exit codes beside what is promised
 #   make book                                                      the manual of docs/ as a book, in out/book
 #   make recording [WRITE=FILE]                                    a run in a terminal, recorded: out/recording.svg, or FILE
