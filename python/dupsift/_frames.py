@@ -213,9 +213,14 @@ class Corpus:
         self.folder: Path = Path(tempfile.mkdtemp(prefix=".dupsift-frame-", dir=beside)).absolute()
         weakref.finalize(self, _remove, self.folder, os.getpid())
         self.path: Path = self.folder / f"{name}.parquet"
+        self.left_out: list[str] = []
+        """The columns of the frame that are not in the file, because the run did not need them."""
         texts = texts_of(frame)
         if texts is not None:
             self.rows: int = _dupsift.write_texts(texts, os.fspath(self.path))
             return
-        stream = stream_of(frame, None if every else needed_of(frame, columns))
+        needed = None if every else needed_of(frame, columns)
+        if needed is not None:
+            self.left_out = [name for name in names_of(frame) or [] if name not in needed]
+        stream = stream_of(frame, needed)
         self.rows = _dupsift.write(stream, columns, every, os.fspath(self.path))

@@ -19,6 +19,14 @@ PathLike = str | os.PathLike[str]
 F = TypeVar("F")
 
 
+def _has_all_columns(corpus: Corpus | None, words: Corpora) -> None:
+    if corpus is not None and corpus.left_out and "annotate" != words:
+        raise ValueError(
+            f"corpus: the run read only some columns of the frame, without {', '.join(map(repr, corpus.left_out))}; "
+            "keep the rows of the frame itself with result.filter(frame), or pass corpus=\"keep\" to the run"
+        )
+
+
 def _write(folder: Path, out: PathLike | None, corpus: Corpora, remove_if: str | None, thresholds: dict[str, float], input: PathLike | None, add: str | Sequence[str] = "none") -> Path:
     words = corpus if isinstance(corpus, str) else ",".join(corpus)
     there = None if out is None else os.fspath(out)
@@ -55,6 +63,7 @@ class Survivors:
 
         ``corpus`` and the exceptions are the same as for ``Result.write``.
         """
+        _has_all_columns(self._result._corpus, corpus)
         return _write(self._result.path, out, corpus, self._remove_if, self._thresholds, self._input)
 
     def __repr__(self) -> str:
@@ -132,10 +141,13 @@ class Result(Pairs):
         the run, or written to the new folder ``out``. If the corpus was moved, pass its location as ``input``. ``add`` names
         columns to add to the kept rows: ``cluster_size``, ``copies``, ``sources``.
 
-        Raises ValueError if the corpus has changed since the run, or if the folder already exists.
+        Raises ValueError if the corpus has changed since the run, if the folder already exists, or if the result is of a frame with
+        columns that the run did not read: use ``result.filter(frame)`` then.
 
             result.write("clean/")
         """
+        if input is None:
+            _has_all_columns(self._corpus, corpus)
         return _write(self.path, out, corpus, None, {}, input, add)
 
     def passages(self) -> Table:

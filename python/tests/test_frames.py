@@ -428,6 +428,23 @@ class Frames(Case):
         with self.assertRaisesRegex(TypeError, "got builtins.dict"):
             result.filter({})
 
+    @needs("polars", "pyarrow")
+    def test_no_column_is_lost_when_a_result_of_a_frame_is_written(self) -> None:
+        import polars as pl
+
+        frame = pl.DataFrame(COLUMNS)
+        result = self.check(frame)
+        for write in (result.write, result.apply(remove_if="pair").write):
+            with self.assertRaisesRegex(ValueError, "without 'other'; keep the rows of the frame itself"):
+                write(self.folder / "clean")
+        self.assertFalse((self.folder / "clean").exists())
+        whole = self.check(frame, corpus="keep")
+        clean = whole.write(self.folder / "clean")
+        rows = pl.read_parquet(clean / "deduped" / "*.parquet")
+        self.assertEqual((rows["url"].to_list(), set(rows.columns)), (["u0", "u1", "u4"], set(COLUMNS)))
+        # A frame with no other columns is written as it is.
+        self.check(frame.select("body", "url")).write(self.folder / "narrow")
+
     def test_texts_are_a_corpus(self) -> None:
         result = ds.dedup(TEXTS, algorithms="exact", no_report=True)
         self.assertEqual(list(result.kept_mask), KEPT)

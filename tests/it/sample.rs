@@ -99,3 +99,48 @@ fn a_dry_run_estimates_on_a_sample() {
     assert!(!at("dry").exists());
     assert_eq!(fs::read_dir(at("work")).unwrap().count(), 0);
 }
+
+/// The result of a sample is explained, reported and evaluated: its documents have the numbers that they have in the corpus.
+#[test]
+fn the_result_of_a_sample_is_looked_at_like_any_other() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    write_docs(&at("docs/a.parquet"), &made_docs(400), 40);
+    let out = at("out");
+    run(&[&at("docs")], &out, &["--sample", "200", "--algorithms", "exact,minhash"]).ends_with(0);
+    let removed = Table::read(&out.join("removed"));
+    let (id, kept) = (removed.texts("id")[0].clone(), removed.texts("kept_id")[0].clone());
+    let ran = |args: &[&str]| {
+        let mut command = program();
+        command.arg(args[0]).arg(&out).args(&args[1..]);
+        Ran::of(command.output().unwrap()).ends_with(0).stdout
+    };
+    assert!(ran(&["explain", &id, &kept]).contains("removed in favor of"));
+    ran(&["report"]);
+    fs::write(at("truth.csv"), format!("id_a,id_b\n{id},{kept}\n")).unwrap();
+    let truth = at("truth.csv").display().to_string();
+    assert!(ran(&["evaluate", "--truth", &truth]).contains("(removed)"));
+    fs::write(at("docs/a.parquet"), b"").unwrap();
+    let changed = Ran::of(program().arg("explain").arg(&out).args([&id, &kept]).output().unwrap());
+    changed.ends_with(2);
+}
+
+/// With `--keep none`, the first document of a cluster is removed, too, and counts in the clusters of what is removed.
+#[test]
+fn a_run_that_keeps_none_is_evaluated() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    write_docs(&at("docs/a.parquet"), &made_docs(200), 40);
+    let figures = |out: &str, more: &[&str]| {
+        run(&[&at("docs")], &at(out), &[&["--algorithms", "exact,minhash"], more].concat()).ends_with(0);
+        let removed = Table::read(&at("best").join("removed"));
+        let (id, kept) = (removed.texts("id")[0].clone(), removed.texts("kept_id")[0].clone());
+        fs::write(at("truth.csv"), format!("id_a,id_b\n{id},{kept}\n")).unwrap();
+        let mut command = program();
+        command.arg("evaluate").arg(at(out)).arg("--truth").arg(at("truth.csv"));
+        let said = Ran::of(command.output().unwrap()).ends_with(0).stdout;
+        said.lines().find(|line| line.contains("(removed)")).unwrap_or_else(|| panic!("{said}")).to_owned()
+    };
+    assert!(figures("best", &[]).contains("(removed)"));
+    assert!(figures("none", &["--keep", "none"]).contains("(removed)"));
+}

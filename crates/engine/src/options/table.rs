@@ -112,9 +112,9 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(RESOURCES, EVERY, "work", "DIR", Kind::Path, "Folder for temporary files")
         .default(depends("a hidden folder next to the output, removed after success"))
         .but(&[
-            (Verb::Evaluate, "", depends("the parent folder of DIR")),
-            (Verb::Explain, "", depends("the parent folder of DIR")),
-            (Verb::Report, "", depends("the parent folder of DIR")),
+            (Verb::Evaluate, "", depends("the system's temporary folder")),
+            (Verb::Explain, "", depends("the system's temporary folder")),
+            (Verb::Report, "", depends("the system's temporary folder")),
             (Verb::Apply, "", depends("the system's temporary folder")),
         ])
         .field(|run, given| Ok(run.work = Some(given.path())), |run| run.work.clone().map(Value::from)),

@@ -84,7 +84,10 @@ pub fn removed(
             let why = format!("the documents {} and {} are not those of the run", row.doc, row.kept);
             return Err(Error::BadFile { path: table, why });
         }
-        link.push(&mut writer, row.kept, row.doc)?;
+        // With `--keep none`, the first document of a cluster is removed too, in a row of its own.
+        if row.doc != row.kept {
+            link.push(&mut writer, row.kept, row.doc)?;
+        }
     }
     writer.flush()?;
     drop(writer);

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicBool;
 
 use super::apply::AppliedReport;
 use dupsift_core::error::{Error, Result};
-use dupsift_core::number::{counted, counted_as};
+use dupsift_core::number::counted;
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_engine::engine::interruptible::interruptible;
 use dupsift_engine::engine::progress::Progress;
@@ -23,6 +23,7 @@ use dupsift_engine::options::{Kind, OPTIONS, RunOptions, Settings, options_again
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::content_hashes;
 use dupsift_engine::reading::inputs::{Inputs, look_into};
+use dupsift_engine::reading::sample::Sample;
 use dupsift_engine::session::Session;
 use dupsift_files::io::{DASH, FoundFile, HELD, InputFile, SUCCESS, TableReader, find_all};
 use dupsift_files::tables::{
@@ -346,17 +347,24 @@ impl Finished {
             look_into(&run, found, Vec::new())
         })?;
         let (files, known) = (&inputs.source.files, &self.report.inputs);
-        let same = files.len() == known.len()
-            && files.iter().zip(known).all(|(file, known)| file.bytes == known.bytes)
-            && self.report.documents.rows
-                == options.limit.map_or(inputs.source.documents(), |limit| limit.min(inputs.source.documents()));
-        if !same {
+        if let Some((file, known)) = files.iter().zip(known).find(|(file, known)| file.bytes != known.bytes) {
             return Err(Error::usage(format!(
-                "the corpus has changed since the run: {} of {} read, {} of {} there, or other sizes; run again with `overwrite`",
+                "the corpus has changed since the run: {} had {} and now has {}; run again with `overwrite`",
+                file.path.display(),
+                counted(known.bytes, "byte"),
+                counted(file.bytes, "byte")
+            )));
+        }
+        let all = inputs.source.documents();
+        let all = options.limit.map_or(all, |limit| limit.min(all));
+        let rows = options.sample.map_or(all, |size| Sample::draw(size, options.seed, all).documents());
+        if files.len() != known.len() || rows != self.report.documents.rows {
+            return Err(Error::usage(format!(
+                "the corpus has changed since the run, which read {} in {}; now there are {} in {}; run again with `overwrite`",
+                counted(self.report.documents.rows, "row"),
                 counted(known.len() as u64, "file"),
-                counted_as(self.report.documents.rows, "row was|rows were"),
-                counted(files.len() as u64, "file"),
-                counted_as(inputs.source.documents(), "row is|rows are")
+                counted(rows, "row"),
+                counted(files.len() as u64, "file")
             )));
         }
         Ok(inputs)

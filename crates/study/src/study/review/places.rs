@@ -18,7 +18,7 @@ impl<'r> Places<'r> {
     /// Returns the mapping for a finished run, and for its corpus if that is read.
     pub fn new(report: &RunReport, session: Option<&'r Session<'r>>) -> Places<'r> {
         let first_doc = report.index.as_ref().map_or(0, |index| index.first_doc);
-        let alone = first_doc + report.documents.rows;
+        let alone = first_doc + report.documents.sampled_from.unwrap_or(report.documents.rows);
         Places { session, first_doc, documents: session.map_or(alone, Session::documents) }
     }
 
