@@ -5,6 +5,7 @@ use maud::{Markup, html};
 use super::text::{bytes, percent};
 use crate::report::thousands;
 use dupsift_engine::job::{PartsReport, RunReport};
+use dupsift_files::tables::REPRESENTATIVE;
 
 /// A part of a bar: its class, its name, its size.
 type Part = (&'static str, &'static str, u64);
@@ -12,19 +13,26 @@ type Part = (&'static str, &'static str, u64);
 /// Returns the bars of a run that removes documents.
 pub fn section(report: &RunReport) -> Markup {
     let Some(removal) = &report.removal else { return html! {} };
-    let copies = removal.removed - removal.near_duplicates.min(removal.removed);
+    // With `--keep none`, the first document of each cluster is removed, too.
+    let originals = removal.reasons.get(REPRESENTATIVE).copied().unwrap_or(0);
+    let copies = removal.removed.saturating_sub(removal.near_duplicates + originals);
     let similar: u64 = removal.stays.values().sum();
     let documents = [
         ("kept", "kept", removal.kept - similar.min(removal.kept)),
         ("similar", "similar but kept", similar),
         ("near", "near-duplicates removed", removal.near_duplicates),
+        ("near", "originals removed", originals),
         ("copies", "exact copies removed", copies),
     ];
     let by_bytes = report.parts.as_ref().map(PartsReport::all).map(|[all, gone]| {
         let copied = removal.copied_bytes.min(gone.bytes);
         [
             ("kept", "kept, similar or not", all.bytes - gone.bytes.min(all.bytes)),
-            ("near", "near-duplicates removed", gone.bytes - copied),
+            (
+                "near",
+                if originals > 0 { "near-duplicates and originals removed" } else { "near-duplicates removed" },
+                gone.bytes - copied,
+            ),
             ("copies", "exact copies removed", copied),
         ]
     });
@@ -65,7 +73,14 @@ mod tests {
             stays: [("unique text".to_owned(), 10)].into(),
             ..RemovalReport::default()
         };
+        // With `--keep none`, three of the ten others are the first of their cluster.
+        let none = RemovalReport { reasons: [(REPRESENTATIVE.to_owned(), 3)].into(), ..removal.clone() };
+        let page = section(&RunReport { removal: Some(none), ..RunReport::default() }).into_string();
+        for told in ["<strong>3</strong> originals removed (3.0%)", "<strong>7</strong> exact copies removed (7.0%)"] {
+            assert!(page.contains(told), "{told} is missing in {page}");
+        }
         let page = section(&RunReport { removal: Some(removal), ..RunReport::default() }).into_string();
+        assert!(!page.contains("originals"), "{page}");
         for told in [
             "Documents: 100",
             "width:60.00%",

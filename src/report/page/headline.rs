@@ -30,8 +30,9 @@ pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> Strin
 pub fn subtitle(report: &RunReport) -> String {
     let Some(removal) = &report.removal else { return "A comparison removes nothing.".into() };
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
+    let none = if removal.keep == "none" { " That document is then removed, too." } else { "" };
     format!(
-        "{} (Kept by {}; decided by {}; removed if {}.)",
+        "{}{none} (Kept by {}; decided by {}; removed if {}.)",
         in_words(rule),
         plain(&removal.keep),
         plain(&removal.decide),
