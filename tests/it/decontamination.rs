@@ -212,7 +212,7 @@ fn all_of_a_cluster_are_removed_and_nothing_of_the_reference() {
     let place = Place(tempfile::tempdir().unwrap());
     let text = |name: &str| (0..30).map(|at| format!("{name}{at}")).collect::<Vec<_>>().join(" ");
     write_docs(&place.at("old/docs.parquet"), &numbered(vec![text("seen"), text("alone")]), 10);
-    let new = ["seen", "twice", "twice", "once"].map(|name| text(name)).to_vec();
+    let new = ["seen", "twice", "twice", "once"].map(text).to_vec();
     write_docs(&place.at("new/docs.parquet"), &numbered(new), 10);
     let old = place.run("old", "bench", &[]);
     let out = place.run("new", "out", &["--keep", "none", "--reference", old.to_str().unwrap()]);
