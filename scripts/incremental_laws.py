@@ -132,7 +132,7 @@ def versions(arguments, folder, say, algorithms):
         "### Statistics of the first batch",
         "",
         f"`{algorithms}`, two batches that are halves at random. F1 of the pairs against the labels: one run under its own counts, and one under the "
-        "statistics of the first batch; of the two batches the labelled pairs whose older text no earlier document has, for a text is met by its first "
+        "statistics of the first batch; from the two batches, only labelled pairs whose older text is in no earlier document, because a text is matched by its first "
         "document alone.",
         "",
     )

@@ -1,6 +1,5 @@
 //! `dupsift run`: resolves the options, logs the estimate, runs the engine, and prints the summary.
 
-use std::env;
 use std::sync::atomic::AtomicBool;
 
 use anyhow::{Context, Result};
@@ -17,8 +16,8 @@ use dupsift_core::number::counted;
 use dupsift_engine::engine::{Leg, Progress};
 use dupsift_engine::job::{self, Estimate, Guarded, Pass, RunReport};
 use dupsift_engine::options::{RunOptions, Settings, resolve};
+use dupsift_engine::reading::again::temporary_folder;
 use dupsift_engine::reading::{self, Inputs, Writes};
-use dupsift_files::io::{Unfinished, WORK};
 
 /// The maximum number of algorithms that the first line names; if there are more, it shows only their number.
 pub(super) const MOST_NAMED: usize = 8;
@@ -63,9 +62,7 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
 /// # Errors
 /// Returns the errors of a run.
 fn run_sample(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) -> Result<RunReport> {
-    let parent = options.work.clone().unwrap_or_else(env::temp_dir);
-    let folder = Unfinished::create_in(&parent, WORK)
-        .with_context(|| format!("cannot create a temporary folder in {}", parent.display()))?;
+    let folder = temporary_folder(options.work.as_deref())?;
     let sampled = RunOptions {
         out: folder.path().join("out"),
         work: None,

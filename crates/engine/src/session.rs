@@ -8,7 +8,7 @@ use crate::options::RunOptions;
 use crate::reading::content_hashes::ContentHashes;
 use crate::reading::kept_texts::KeptTexts;
 use crate::reading::purified_store::Pages;
-use crate::reading::sample::Sample;
+use crate::reading::sample::{Sample, taking_part};
 use crate::reading::scopes::Scopes;
 use dupsift_core::doc::IndexDoc;
 use dupsift_files::io::{Source, Split};
@@ -59,8 +59,7 @@ impl<'s> Session<'s> {
         source: &'s Source,
         pipeline: &'s Pipeline,
     ) -> Session<'s> {
-        let all = options.limit.map_or(source.documents(), |limit| limit.min(source.documents()));
-        let sample = options.sample.map(|size| Sample::draw(size, options.seed, all));
+        let (_, sample) = taking_part(options, source.documents());
         Session {
             sample,
             engine,

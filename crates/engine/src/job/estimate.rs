@@ -9,7 +9,7 @@ use crate::job::saved::left;
 use crate::job::write::corpus_files::check_cut;
 use crate::options::RunOptions;
 use crate::reading::inputs::Inputs;
-use crate::reading::sample::Sample;
+use crate::reading::sample::{Sample, taking_part};
 use dupsift_algorithms::algorithm::Corpus;
 use dupsift_algorithms::algorithm::contract::banding::Banding;
 use dupsift_algorithms::corpus::CorpusStats;
@@ -143,8 +143,8 @@ pub fn disk_bytes(options: &RunOptions, source: &Source) -> Result<u64> {
 
 /// Returns the size of the documents that will be read, and the bytes of the input files.
 fn size(options: &RunOptions, source: &Source) -> (Size, u64) {
-    let documents = options.limit.map_or(source.documents(), |limit| limit.min(source.documents()));
-    let documents = options.sample.map_or(documents, |size| Sample::draw(size, options.seed, documents).documents());
+    let (documents, sample) = taking_part(options, source.documents());
+    let documents = sample.map_or(documents, Sample::documents);
     let share = documents as f64 / source.documents().max(1) as f64;
     let sum = |bytes: fn(&InputFile) -> u64| (source.files.iter().map(bytes).sum::<u64>() as f64 * share) as u64;
     let page_bytes = sum(|file| if file.html { file.text_bytes } else { 0 });

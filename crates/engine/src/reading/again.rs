@@ -1,5 +1,6 @@
 //! Works on the corpus of a finished run.
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use crate::engine::progress::Progress;
@@ -25,10 +26,18 @@ pub fn work_again<T>(
 ) -> Result<T> {
     let resources = Resources::new(options.memory, options.threads)?;
     let pipeline = Pipeline::new(&options.recipe.text)?;
-    let parent = options.work.clone().unwrap_or_else(std::env::temp_dir);
-    let folder = Unfinished::create_in(&parent, WORK).map_err(Error::io("create the temporary folder in", &parent))?;
+    let folder = temporary_folder(options.work.as_deref())?;
     let engine = resources.engine(options.prefilter, options.strict, folder.path(), progress, cancel);
     let session = Session::new(&engine, options, source, &pipeline);
     session.check_pages()?;
     work(&session)
+}
+
+/// Creates a temporary folder in the one for temporary files, or in that of the system. It is removed when the value is dropped.
+///
+/// # Errors
+/// Returns an I/O error.
+pub fn temporary_folder(work: Option<&Path>) -> Result<Unfinished> {
+    let parent = work.map_or_else(std::env::temp_dir, Path::to_path_buf);
+    Unfinished::create_in(&parent, WORK).map_err(Error::io("create a temporary folder in", &parent))
 }

@@ -5,6 +5,7 @@
 
 use std::fmt;
 
+use crate::options::RunOptions;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::splitmix64;
 
@@ -45,6 +46,12 @@ impl fmt::Display for SampleSize {
             SampleSize::Share(share) => write!(f, "{share}"),
         }
     }
+}
+
+/// Returns how many of a corpus's rows take part within `--limit`, and the sample of these rows, if only a sample is read.
+pub fn taking_part(options: &RunOptions, rows: u64) -> (u64, Option<Sample>) {
+    let rows = options.limit.map_or(rows, |limit| limit.min(rows));
+    (rows, options.sample.map(|size| Sample::draw(size, options.seed, rows)))
 }
 
 /// Selects the documents of a sample.

@@ -23,7 +23,7 @@ use dupsift_engine::options::{Kind, OPTIONS, RunOptions, Settings, options_again
 use dupsift_engine::reading::again::work_again;
 use dupsift_engine::reading::content_hashes;
 use dupsift_engine::reading::inputs::{Inputs, look_into};
-use dupsift_engine::reading::sample::Sample;
+use dupsift_engine::reading::sample::{Sample, taking_part};
 use dupsift_engine::session::Session;
 use dupsift_files::io::{DASH, FoundFile, HELD, InputFile, SUCCESS, TableReader, find_all};
 use dupsift_files::tables::{
@@ -347,7 +347,9 @@ impl Finished {
             look_into(&run, found, Vec::new())
         })?;
         let (files, known) = (&inputs.source.files, &self.report.inputs);
-        if let Some((file, known)) = files.iter().zip(known).find(|(file, known)| file.bytes != known.bytes) {
+        if files.len() == known.len()
+            && let Some((file, known)) = files.iter().zip(known).find(|(file, known)| file.bytes != known.bytes)
+        {
             return Err(Error::usage(format!(
                 "the corpus has changed since the run: {} had {} and now has {}; run again with `overwrite`",
                 file.path.display(),
@@ -355,9 +357,8 @@ impl Finished {
                 counted(file.bytes, "byte")
             )));
         }
-        let all = inputs.source.documents();
-        let all = options.limit.map_or(all, |limit| limit.min(all));
-        let rows = options.sample.map_or(all, |size| Sample::draw(size, options.seed, all).documents());
+        let (all, sample) = taking_part(options, inputs.source.documents());
+        let rows = sample.map_or(all, Sample::documents);
         if files.len() != known.len() || rows != self.report.documents.rows {
             return Err(Error::usage(format!(
                 "the corpus has changed since the run, which read {} in {}; now there are {} in {}; run again with `overwrite`",

@@ -14,9 +14,10 @@ use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::check::check_resources;
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_engine::options::RunOptions;
+use dupsift_engine::reading::again::temporary_folder;
 use dupsift_engine::session::Session;
+use dupsift_files::io::Stage;
 use dupsift_files::io::unfinished::publish;
-use dupsift_files::io::{Stage, Unfinished, WORK};
 use dupsift_spill::shuffle::AtomicBits;
 
 /// File name of the page in the output folder.
@@ -71,8 +72,7 @@ pub fn write_again(
         check_resources(options)?;
     }
     let dir = std::path::absolute(finished.dir()).map_err(Error::reading("find", finished.dir()))?;
-    let parent = options.as_ref().ok().and_then(|options| options.work.clone()).unwrap_or_else(std::env::temp_dir);
-    let folder = Unfinished::create_in(&parent, WORK).map_err(Error::io("create a folder in", &parent))?;
+    let folder = temporary_folder(options.as_ref().ok().and_then(|options| options.work.as_deref()))?;
     let clock = Clock::start();
     let running = clock.stage("report");
     let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };

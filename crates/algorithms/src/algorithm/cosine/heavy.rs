@@ -4,7 +4,7 @@
 //! out, so the number of comparisons grows little faster than the corpus. A pair is missed if it shares at most one heavy term.
 //!
 //! Versions share most of their heaviest terms, and some of the less heavy ones. So only pairs of terms with a small sum of ranks are keys.
-//! With the same number of keys, this misses half as many pairs as all pairs from a shorter list.
+//! With the same number of keys, this misses half as many pairs as the keys of all pairs in a shorter list.
 //!
 //! ```text
 //! of `most` terms the keys are those of ranks r + s <= most + 1; their number is most^2 / 4
