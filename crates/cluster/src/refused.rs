@@ -78,20 +78,11 @@ fn all_with_all(recipe: &Recipe, documents: u64) -> Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_pages::PurifyOptions;
-    use dupsift_text::TextOptions;
 
     #[test]
     fn all_with_all_is_refused_above_a_number_of_documents() {
         let refused = |recipe: &str, documents| {
-            let recipe = Recipe {
-                algorithms: Recipe::parse_algorithms(recipe).unwrap(),
-                text: TextOptions::default(),
-                count_copies: true,
-                within: None,
-                across: None,
-                purify: PurifyOptions::default(),
-            };
+            let recipe = Recipe { count_copies: true, ..Recipe::new(Recipe::parse_algorithms(recipe).unwrap()) };
             all_with_all(&recipe, documents).err().map(|error| error.to_string()).unwrap_or_default()
         };
         for recipe in ["shingles:join=exact", "lsi:join=exact", "shingles,lsi,cosine,minhash"] {

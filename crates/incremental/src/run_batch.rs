@@ -245,7 +245,7 @@ impl Variant for Matching<'_> {
             indexed.copy(class.get(0));
         }
         let batches = manifest.batches.iter().map(|batch| indexed.first_from(IndexDoc(batch.first_doc)));
-        taken.keep.by_batches(batches.chain([session.base]).collect());
+        taken.columns.keep.by_batches(batches.chain([session.base]).collect());
     }
 
     fn earlier(&self) -> Option<&dyn Earlier> {

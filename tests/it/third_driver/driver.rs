@@ -77,7 +77,7 @@ type Numbered = BTreeMap<u64, Vec<u64>>;
 /// Holds classes of equal documents.
 #[derive(Clone, Debug, Default)]
 struct Classes {
-    members: BTreeMap<u64, Vec<u64>>,
+    members: Numbered,
     representatives: BTreeMap<u64, u64>,
 }
 
@@ -102,11 +102,12 @@ impl clusters::Classes for Classes {
     }
 }
 
-struct Sketched(Vec<Vec<u64>>);
+#[derive(Default)]
+struct Sketched(Numbered);
 
 impl Sketches for Sketched {
     fn copy(&self, doc: u64, to: &mut [u64]) {
-        to.iter_mut().zip(&self.0[doc as usize]).for_each(|(to, word)| *to = *word);
+        to.iter_mut().zip(&self.0[&doc]).for_each(|(to, word)| *to = *word);
     }
 }
 
@@ -207,11 +208,6 @@ pub struct Driver<'d> {
 }
 
 impl<'d> Driver<'d> {
-    pub fn new(docs: &'d [Document], recipe: &'d Recipe, asked: Asked, seed: u64) -> Driver<'d> {
-        let zeros = (vec![0; docs.len()], vec![0; docs.len()]);
-        Driver { docs, recipe, asked, random: Numbers(seed), lengths: zeros.0, headings: zeros.1 }
-    }
-
     /// Counts every row, with or without a text.
     fn count(&self) -> u64 {
         self.docs.len() as u64
@@ -274,7 +270,7 @@ impl<'d> Driver<'d> {
 
     fn note(&mut self, pipeline: &Pipeline) -> Classes {
         let (mut rows, mut links) = (Rows::new(), Vec::new());
-        let (mut lengths, mut lines) = (vec![0; self.docs.len()], vec![0; self.docs.len()]);
+        let (mut lengths, mut lines) = (self.lengths.clone(), self.headings.clone());
         self.read(&View::first(pipeline), |doc, document| {
             lengths[doc as usize] = note::length(document);
             lines[doc as usize] = note::first_line(document);
@@ -291,7 +287,7 @@ impl<'d> Driver<'d> {
         let kinds = self.recipe.features();
         let new = || Tally::new(Stats { words: true, features: true }, &kinds, 0);
         let (mut tally, mut words, mut features) = (new(), Rows::new(), Rows::new());
-        let (mut counted, mut tokens, mut random) = (0, 0, Numbers(self.random.0));
+        let mut random = Numbers(self.random.0);
         let mut drain = |tally: &mut Tally<'_>| {
             for (counts, rows) in [(&mut tally.words, &mut words), (&mut tally.features, &mut features)] {
                 let mut push = |term, df, cf| Ok::<_, ()>(rows.push(encode_count(term, df, cf).to_vec()));
@@ -307,7 +303,7 @@ impl<'d> Driver<'d> {
             }
         });
         drain(&mut tally);
-        (counted, tokens) = (counted + tally.documents, tokens + tally.tokens);
+        let (counted, tokens) = (tally.documents, tally.tokens);
         drop(tally);
         let words = self.terms(words, LEAST_WORDS, &folder.join("words"));
         let features = self.terms(features, LEAST_FEATURES, &folder.join("features"));
@@ -412,9 +408,18 @@ impl<'d> Driver<'d> {
         all
     }
 
-    fn checked(&self, check: Check<'_>, evidence: &Numbered, pairs: Vec<Pair>) -> Vec<Pair> {
+    /// Verifies pairs; returns the evidence as well.
+    fn checked(
+        &self,
+        (check, view): (Check<'_>, &View<'_, Classes>),
+        early: Option<Numbered>,
+        pairs: Vec<Pair>,
+    ) -> (Numbered, Vec<Pair>) {
+        let take = |document: &Analysis<'_>, out: &mut Vec<u64>| check.evidence(document, out);
+        let evidence = early.unwrap_or_else(|| self.evidence(view, pairs.iter().flat_map(documents), take));
         let judged = |pair: Pair| judge(check, [&evidence[&pair.a], &evidence[&pair.b]], pair, || ());
-        pairs.into_iter().filter_map(judged).collect()
+        let pairs = pairs.into_iter().filter_map(judged).collect();
+        (evidence, pairs)
     }
 
     fn margin(&self, bound: &Bound<'_>, pairs: Vec<Pair>) -> Vec<Pair> {
@@ -471,15 +476,13 @@ impl<'d> Driver<'d> {
     fn expanded(&self, bound: &Bound<'_>, classes: &Classes, copies: &Classes, pairs: &[Pair]) -> Vec<PairRow> {
         let (most, scheme, mut found) = (self.asked.max_group, &bound.scheme, Vec::new());
         let same = bound.relating().map(|(rule, _)| rule.same());
-        let copied = |pair: &Pair| [pair.a, pair.b].map(|doc| clusters::Classes::representative(copies, doc));
-        let are_copies = |pair: &Pair| copied(pair)[0] == copied(pair)[1];
+        let text = |doc: u64| clusters::Classes::representative(copies, doc);
+        let are_copies = |pair: &Pair| text(pair.a) == text(pair.b);
         let best = |docs: &[u64]| self.best(Docs::Wide(docs));
         // Groups the documents of a class by text.
         let by_text = |docs: &[u64]| {
-            let mut texts: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-            for &doc in docs {
-                texts.entry(clusters::Classes::representative(copies, doc)).or_default().push(doc);
-            }
+            let mut texts = Numbered::new();
+            docs.iter().for_each(|&doc| texts.entry(text(doc)).or_default().push(doc));
             texts
         };
         // The best document with each text; above the limit, only the best one overall.
@@ -507,11 +510,9 @@ impl<'d> Driver<'d> {
         }
         found.sort_by_key(|pair| (pair.a, pair.b));
         let mut names = MatchedBy::new(scheme.rules);
-        let row = |pair: Pair| {
-            let related = pair.related.map(|related| {
-                (related.relation.name().to_string(), related.why.name().to_string(), related.next_best())
-            });
-            (pair.a, pair.b, pair.score.similarity, pair.score.distance, names.of(pair.matched).to_string(), related)
+        let row = |Pair { a, b, score, matched, related }: Pair| {
+            let related = related.map(|it| (it.relation.name().to_string(), it.why.name().to_string(), it.next_best()));
+            (a, b, score.similarity, score.distance, names.of(matched).to_string(), related)
         };
         found.into_iter().map(row).collect()
     }
@@ -577,63 +578,58 @@ impl<'d> Driver<'d> {
         found
     }
 
-    /// Runs everything: returns the result of every algorithm in the recipe, and the removed documents.
-    pub fn run(mut self, folder: &Path) -> (Vec<Said>, Vec<RemovedRow>) {
-        let pipeline = Pipeline::new(&self.recipe.text).unwrap();
-        let copies = self.note(&pipeline);
-        let stats = self.statistics(&pipeline, &copies, folder);
-        let corpus = Corpus::new(self.count(), &stats);
-        let view = View::after_count(&pipeline, &stats).with_copies(Some(&copies), self.recipe.count_copies);
-        let models = self.models(&view, &corpus, &copies);
-        let bound = self.recipe.bind(&corpus, &models).unwrap();
+    /// Runs everything: returns the result of every algorithm in the recipe, and the removed documents. `seed` determines the order of
+    /// buckets and the pieces.
+    pub fn run(docs: &'d [Document], recipe: &'d Recipe, asked: Asked, seed: u64) -> (Vec<Said>, Vec<RemovedRow>) {
+        let (folder, lengths, headings) = (tempfile::tempdir().unwrap(), vec![0; docs.len()], vec![0; docs.len()]);
+        let mut driver = Driver { docs, recipe, asked, random: Numbers(seed), lengths, headings };
+        let pipeline = Pipeline::new(&driver.recipe.text).unwrap();
+        let copies = driver.note(&pipeline);
+        let stats = driver.statistics(&pipeline, &copies, folder.path());
+        let corpus = Corpus::new(driver.count(), &stats);
+        let view = View::after_count(&pipeline, &stats).with_copies(Some(&copies), driver.recipe.count_copies);
+        let models = driver.models(&view, &corpus, &copies);
+        let bound = driver.recipe.bind(&corpus, &models).unwrap();
 
         let mut signed: Vec<(Rows, Numbered, Sketched, TallyOfSigning)> = Vec::new();
-        signed.resize_with(bound.len(), || {
-            (Rows::new(), Numbered::new(), Sketched(vec![Vec::new(); self.docs.len()]), TallyOfSigning::default())
-        });
+        signed.resize_with(bound.len(), Default::default);
         let (mut scratch, mut record): ((Signatures, Vec<u64>), _) = Default::default();
-        self.read(&view, |doc, document| {
-            if copies.is_surplus(doc) && !self.asked.signs_copies {
+        driver.read(&view, |doc, document| {
+            if copies.is_surplus(doc) && !driver.asked.signs_copies {
                 return;
             }
             sign(&bound, document, &mut scratch, |number, out, evidence| {
                 let (rows, all, sketches, count) = &mut signed[number];
-                count.add(out, if self.asked.signs_copies { 1 } else { copies.count(doc) });
+                count.add(out, if driver.asked.signs_copies { 1 } else { copies.count(doc) });
                 all.insert(doc, evidence.to_vec());
-                sketches.0[doc as usize] = out.sketch_of_document().to_vec();
-                let layout = RowLayout::new(bound[number].scheme.shape, self.count());
+                sketches.0.insert(doc, out.sketch_of_document().to_vec());
+                let layout = RowLayout::new(bound[number].scheme.shape, driver.count());
                 encode(layout, (None, doc), out, &mut record, |_| true, |row| Ok::<_, ()>(rows.push(row.to_vec())))
             })
             .unwrap();
         });
         let (mut said, mut linked) = (Vec::new(), Vec::new());
         for (bound, (rows, taken, sketches, signed)) in bound.iter().zip(signed) {
-            let (classes, occurrences, compared) = self.group(bound, rows, &copies, &sketches);
-            let (layout, mut pairs) = (PairLayout::new(self.count()), Vec::new());
-            self.scan(occurrences, layout.group_width(), |rows| pairs.extend(merge(layout, rows)));
+            let (classes, occurrences, compared) = driver.group(bound, rows, &copies, &sketches);
+            let (layout, mut pairs) = (PairLayout::new(driver.count()), Vec::new());
+            driver.scan(occurrences, layout.group_width(), |rows| pairs.extend(merge(layout, rows)));
             let candidates = pairs.len() as u64;
-            let mut early = taken;
+            let mut evidence = taken;
             if let Some(check) = bound.verify_candidates() {
-                if !bound.takes_evidence_early() {
-                    early = self.evidence(&view, pairs.iter().flat_map(documents), |document, out| {
-                        check.evidence(document, out)
-                    });
-                }
-                pairs = self.checked(check, &early, pairs);
+                let early = bound.takes_evidence_early().then_some(evidence);
+                (evidence, pairs) = driver.checked((check, &view), early, pairs);
             }
-            pairs = self.margin(bound, pairs);
-            pairs = self.classified(bound, &view, &early, &copies, pairs);
+            pairs = driver.margin(bound, pairs);
+            pairs = driver.classified(bound, &view, &evidence, &copies, pairs);
             if let Some(check) = bound.verify_last() {
-                let evidence = self
-                    .evidence(&view, pairs.iter().flat_map(documents), |document, out| check.evidence(document, out));
-                pairs = self.checked(check, &evidence, pairs);
+                pairs = driver.checked((check, &view), None, pairs).1;
             }
             pairs.sort_by_key(|pair| (pair.a, pair.b));
             let classes = classes.unwrap_or_else(|| copies.clone());
             said.push(Said {
                 label: bound.label.clone(),
-                pairs: self.expanded(bound, &classes, &copies, &pairs),
-                clusters: self.clusters(bound, &classes, &pairs),
+                pairs: driver.expanded(bound, &classes, &copies, &pairs),
+                clusters: driver.clusters(bound, &classes, &pairs),
                 signed,
                 candidates,
                 compared,
@@ -643,8 +639,7 @@ impl<'d> Driver<'d> {
         }
         let shown: BTreeSet<u64> = said.iter().flat_map(|said| &said.pairs).flat_map(|pair| [pair.0, pair.1]).collect();
         let alike = shown.iter().map(|&doc| clusters::Classes::representative(&copies, doc));
-        let contents = self.evidence(&view, alike, write_contents);
-        let removed = self.removed(&linked, shown, &contents, &copies);
-        (said, removed)
+        let contents = driver.evidence(&view, alike, write_contents);
+        (said, driver.removed(&linked, shown, &contents, &copies))
     }
 }

@@ -10,9 +10,7 @@ use std::sync::Arc;
 
 use arrow::array::{ArrayRef, StringArray};
 use dupsift::algorithm::ALGORITHMS;
-use dupsift::pages::PurifyOptions;
 use dupsift::stage::recipe::{DEFAULT_PRESET, Recipe};
-use dupsift::text::TextOptions;
 
 use crate::kit::{
     Doc, Table, done, made_docs, read_docs, record, run, sample_docs, samples, write_columns, write_docs,
@@ -22,27 +20,12 @@ use driver::{Asked, ClusterRow, Document, Driver, PairRow, RemovedRow, Said};
 const ASKED: Asked = Asked { max_group: 1000, max_candidates: 10_000_000, signs_copies: true };
 
 fn recipe(algorithms: &str, count_copies: bool) -> Recipe {
-    let algorithms = Recipe::parse_algorithms(algorithms).unwrap();
-    Recipe {
-        algorithms,
-        text: TextOptions::default(),
-        count_copies,
-        within: None,
-        across: None,
-        purify: PurifyOptions::default(),
-    }
+    Recipe { count_copies, ..Recipe::new(Recipe::parse_algorithms(algorithms).unwrap()) }
 }
 
-/// Returns the result of the third driver; `seed` determines the order of buckets and the pieces.
-fn third(docs: &[Document], recipe: &Recipe, asked: Asked, seed: u64) -> (Vec<Said>, Vec<RemovedRow>) {
-    let folder = tempfile::tempdir().unwrap();
-    Driver::new(docs, recipe, asked, seed).run(folder.path())
-}
-
-fn documents(docs: &[crate::kit::Doc]) -> Vec<Document> {
+fn documents(docs: &[Doc]) -> Vec<Document> {
     let titled = docs.iter().any(|doc| doc.title.is_some());
-    let document =
-        |doc: &crate::kit::Doc| Document { text: Some(doc.text.clone()), title: titled.then(|| doc.title.clone()) };
+    let document = |doc: &Doc| Document { text: Some(doc.text.clone()), title: titled.then(|| doc.title.clone()) };
     docs.iter().map(document).collect()
 }
 
@@ -83,7 +66,9 @@ fn same((said, removed): &(Vec<Said>, Vec<RemovedRow>), out: &Path) -> usize {
     let record = record(out);
     let mut pairs = 0;
     let tally = |counts: &BTreeMap<Cow<'static, str>, u64>| serde_json::to_value(counts).unwrap();
-    for (said, report) in said.iter().zip(record["algorithms"].as_array().unwrap()) {
+    let reports = record["algorithms"].as_array().unwrap();
+    assert_eq!(said.len(), reports.len());
+    for (said, report) in said.iter().zip(reports) {
         let label = &said.label;
         assert_eq!(report["label"].as_str(), Some(label.as_str()));
         let expected = pair_rows(out, label);
@@ -105,7 +90,6 @@ fn same((said, removed): &(Vec<Said>, Vec<RemovedRow>), out: &Path) -> usize {
         }
         pairs += expected.len();
     }
-    assert_eq!(said.len(), record["algorithms"].as_array().unwrap().len());
     assert_eq!(*removed, removed_rows(out));
     pairs
 }
@@ -113,7 +97,7 @@ fn same((said, removed): &(Vec<Said>, Vec<RemovedRow>), out: &Path) -> usize {
 #[test]
 fn all_members_say_the_same_of_the_samples() {
     let done = done(samples(), &["--algorithms", "all"]);
-    let said = third(&documents(&sample_docs()), &recipe("all", true), ASKED, 1);
+    let said = Driver::run(&documents(&sample_docs()), &recipe("all", true), ASKED, 1);
     assert!(same(&said, &done.out()) > 1000 && said.0.len() == ALGORITHMS.len());
 }
 
@@ -131,7 +115,7 @@ fn the_default_preset_says_the_same_of_a_mixed_corpus() {
     let done = done(&input, &[]);
     for (seed, signs_copies) in [(2, false), (3, true)] {
         let asked = Asked { signs_copies, ..ASKED };
-        let said = third(&documents(&docs), &recipe(DEFAULT_PRESET.algorithms, true), asked, seed);
+        let said = Driver::run(&documents(&docs), &recipe(DEFAULT_PRESET.algorithms, true), asked, seed);
         assert!(same(&said, &done.out()) > 20);
     }
 }
@@ -178,17 +162,15 @@ fn nothing_is_forgotten() {
     write_columns(&input, &[("id", ids), ("text", texts), ("title", titles)], 64);
     for (count_copies, max_group, max_candidates) in [(true, 1000, 10_000_000), (false, 5, 30)] {
         let out = folder.path().join(format!("out-{count_copies}"));
-        let settings = [count_copies.to_string(), max_group.to_string(), max_candidates.to_string()];
-        let names = ["--count-copies", "--max-group", "--max-candidates"];
-        let mut more = vec!["--algorithms".to_string(), RULES.to_string()];
-        more.extend(names.iter().zip(&settings).map(|(name, value)| format!("{name}={value}")));
-        let more: Vec<&str> = more.iter().map(String::as_str).collect();
+        let settings =
+            format!("--count-copies={count_copies} --max-group={max_group} --max-candidates={max_candidates}");
+        let more: Vec<&str> = ["--algorithms", RULES].into_iter().chain(settings.split(' ')).collect();
         // Rows without a text are rejected.
         let ran = run(&[&input], &out, &more);
         assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
         for (seed, signs_copies) in [(4, false), (5, true)] {
             let asked = Asked { max_group, max_candidates, signs_copies };
-            let said = third(&docs, &recipe(RULES, count_copies), asked, seed);
+            let said = Driver::run(&docs, &recipe(RULES, count_copies), asked, seed);
             assert!(same(&said, &out) > 1000);
             for (said, report) in said.0.iter().zip(record(&out)["algorithms"].as_array().unwrap()) {
                 // Extra copies are left out before anything is compared.

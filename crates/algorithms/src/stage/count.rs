@@ -84,15 +84,7 @@ mod tests {
         let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
         // Two algorithms need sentences, which are counted once.
         let algorithms = Recipe::parse_algorithms("long_sent:max_sentence_df=9,A12:max_sentence_df=5").unwrap();
-        let kinds = Recipe {
-            algorithms,
-            text: TextOptions::default(),
-            count_copies: true,
-            within: None,
-            across: None,
-            purify: dupsift_pages::PurifyOptions::default(),
-        }
-        .features();
+        let kinds = Recipe { count_copies: true, ..Recipe::new(algorithms) }.features();
         let mut tally = Tally::new(Stats { words: true, features: true }, &kinds, 0);
         for text in ["Кот спит. Кот спит. Пёс не спит.", "кот СПИТ!", "?!", ""] {
             tally.add(&pipeline.analyse(text));

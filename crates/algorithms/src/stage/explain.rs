@@ -357,14 +357,7 @@ mod tests {
     use dupsift_text::{Pipeline, TextOptions};
 
     fn look_at(algorithm: &str, a: &str, b: &str) -> Look {
-        let recipe = |algorithms: Vec<Chosen>| Recipe {
-            algorithms,
-            text: TextOptions::default(),
-            count_copies: true,
-            within: None,
-            across: None,
-            purify: dupsift_pages::PurifyOptions::default(),
-        };
+        let recipe = |algorithms: Vec<Chosen>| Recipe { count_copies: true, ..Recipe::new(algorithms) };
         let chosen = Recipe::parse_algorithms(algorithm).unwrap();
         let loose = recipe(chosen.iter().map(Chosen::loosened).collect());
         let stats = CorpusStats::none();

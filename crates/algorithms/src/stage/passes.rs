@@ -202,19 +202,10 @@ mod tests {
     use super::*;
     use crate::algorithm::Corpus;
     use crate::corpus::CorpusStats;
-    use dupsift_pages::PurifyOptions;
-    use dupsift_text::TextOptions;
 
     fn names_of(algorithms: &str, prefilters: bool) -> Vec<Pass> {
         let algorithms = Recipe::parse_algorithms(algorithms).unwrap();
-        let recipe = Recipe {
-            algorithms,
-            text: TextOptions::default(),
-            count_copies: true,
-            within: None,
-            across: None,
-            purify: PurifyOptions::default(),
-        };
+        let recipe = Recipe { count_copies: true, ..Recipe::new(algorithms) };
         let (size, stats) = (Size { documents: 1000, text_bytes: 30_000, page_bytes: 0 }, CorpusStats::none());
         let bound = recipe.bind(&Corpus::new(size.documents, &stats), &[]).unwrap();
         passes(&Plan::new(&recipe, size.documents, prefilters, false).unwrap(), &recipe, &bound, size)

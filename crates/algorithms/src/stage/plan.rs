@@ -91,19 +91,10 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_pages::PurifyOptions;
-    use dupsift_text::TextOptions;
 
     fn planned(algorithms: &str, count_copies: bool, prefilters: bool, known: bool) -> Plan {
         let algorithms = Recipe::parse_algorithms(algorithms).unwrap();
-        let recipe = Recipe {
-            algorithms,
-            text: TextOptions::default(),
-            count_copies,
-            within: None,
-            across: None,
-            purify: PurifyOptions::default(),
-        };
+        let recipe = Recipe { count_copies, ..Recipe::new(algorithms) };
         Plan::new(&recipe, 1000, prefilters, known).unwrap()
     }
 

@@ -67,19 +67,11 @@ mod tests {
     use crate::algorithm::Corpus;
     use crate::corpus::CorpusStats;
     use crate::stage::recipe::Recipe;
-    use dupsift_text::TextOptions;
 
     #[test]
     fn rows_that_meet_pass_and_single_ones_do_not() {
         let algorithms = Recipe::parse_algorithms("three_plus_five,simhash").unwrap();
-        let recipe = Recipe {
-            algorithms,
-            text: TextOptions::default(),
-            count_copies: true,
-            within: None,
-            across: None,
-            purify: dupsift_pages::PurifyOptions::default(),
-        };
+        let recipe = Recipe { count_copies: true, ..Recipe::new(algorithms) };
         let stats = CorpusStats::none();
         let bound = recipe.bind(&Corpus::new(1000, &stats), &[]).unwrap();
         let prefilter = Prefilter::new(&bound, 1000, 1 << 20);

@@ -66,6 +66,18 @@ pub struct Recipe {
 }
 
 impl Recipe {
+    /// Returns the recipe that runs these algorithms with default options.
+    pub fn new(algorithms: Vec<Chosen>) -> Recipe {
+        Recipe {
+            algorithms,
+            text: TextOptions::default(),
+            count_copies: false,
+            within: None,
+            across: None,
+            purify: PurifyOptions::default(),
+        }
+    }
+
     /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`, which stands for all
     /// algorithms that the list does not name.
     ///

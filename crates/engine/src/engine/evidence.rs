@@ -104,16 +104,14 @@ impl Evidence {
 
     /// Saves the evidence to a checkpoint.
     pub fn save(&self, to: &mut CheckpointWriter<'_>) -> Result<()> {
-        to.plain(&self.met.is_some())?;
-        self.met.as_ref().map_or(Ok(()), |met| to.ranks(met))?;
+        to.optional(self.met.as_ref(), |met, to| to.ranks(met))?;
         to.heap(&self.numbers)?;
         to.cells(&self.begins)
     }
 
     /// Restores the evidence from a checkpoint.
     pub fn restore(from: &mut CheckpointReader<'_>) -> Result<Evidence> {
-        let met = if from.plain()? { Some(from.ranks()?) } else { None };
-        Ok(Evidence { met, numbers: from.heap()?, begins: from.cells()? })
+        Ok(Evidence { met: from.optional(CheckpointReader::ranks)?, numbers: from.heap()?, begins: from.cells()? })
     }
 
     /// Returns the size of the temporary file in bytes.

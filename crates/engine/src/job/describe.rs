@@ -28,7 +28,7 @@ pub fn removal(session: &Session<'_>, taken: &Taken, removals: &Removals, decide
     RemovalReport {
         decide: options.decide.to_string(),
         keep: options.keep.to_string(),
-        keep_columns: taken.keep.compared_as(),
+        keep_columns: taken.columns.keep.compared_as(),
         removed: removals.removed,
         kept: taken.used - removals.removed.min(taken.used),
         reasons: removals.reasons.clone(),
@@ -99,7 +99,7 @@ pub fn report(
     report.warnings = notes(session, losses.bad);
     report.warnings.extend(input_notes::other_encoding(session, &report.documents.rejections));
     report.warnings.extend(report.lost_values.warnings());
-    report.warnings.extend(taken.keep.warnings().iter().cloned());
+    report.warnings.extend(taken.columns.keep.warnings().iter().cloned());
     report.warnings.extend(warnings(&report));
     report
 }

@@ -178,7 +178,7 @@ pub fn attempt(
         }
     };
     let view = view.over(session);
-    let headings = taken.headings.as_ref();
+    let headings = taken.columns.headings.as_ref();
     let known = relate::Corpus { copies: &copies, view: &view, headings, earlier: variant.earlier() };
     let (algorithms, contents) = relate(session, &saved, algorithms, known)?;
     variant.paired(session, &algorithms)?;

@@ -13,8 +13,7 @@ use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_core::encoding::Encoding;
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Coding, Quoting, Separator, Taking, TextFiles};
-use dupsift_pages::PurifyOptions;
-use dupsift_text::{Field, TextOptions};
+use dupsift_text::Field;
 
 /// Holds all options of a run.
 #[derive(Clone)]
@@ -208,14 +207,7 @@ impl RunOptions {
             fields_required: [false; Field::ALL.len()],
             other_columns: Vec::new(),
             list_columns: Vec::new(),
-            recipe: Recipe {
-                algorithms: Vec::new(),
-                text: TextOptions::default(),
-                count_copies: false,
-                within: None,
-                across: None,
-                purify: PurifyOptions::default(),
-            },
+            recipe: Recipe::new(Vec::new()),
             stats: None,
             index: None,
             reference: None,

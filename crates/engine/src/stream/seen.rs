@@ -97,18 +97,9 @@ impl Seen {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dupsift_pages::PurifyOptions;
-    use dupsift_text::TextOptions;
 
     fn recipe(algorithm: &str) -> Result<Recipe> {
-        Ok(Recipe {
-            algorithms: Recipe::parse_algorithms(algorithm)?,
-            text: TextOptions::default(),
-            count_copies: true,
-            within: None,
-            across: None,
-            purify: PurifyOptions::default(),
-        })
+        Ok(Recipe { count_copies: true, ..Recipe::new(Recipe::parse_algorithms(algorithm)?) })
     }
 
     fn seen(algorithm: &str, keys: u64) -> Result<Seen> {

@@ -385,9 +385,9 @@ fn with_documents(
     let (taken, copies) = note_again(session)?;
     let shown = Arc::new(shown(session.engine, session.documents(), &pairs.known)?);
     let decided = match is_other {
-        true => pairs.decide(session, &taken.keep, &shown)?,
+        true => pairs.decide(session, &taken.columns.keep, &shown)?,
         false => {
-            let clusters = pairs.clusters(session, &taken.keep, &shown)?;
+            let clusters = pairs.clusters(session, &taken.columns.keep, &shown)?;
             removals::decided_again(session, removed(session, finished)?, Some(clusters))?
         }
     };
@@ -417,7 +417,7 @@ fn write_removed(
 ) -> Result<()> {
     let running = session.engine.clock.stage("write removed/");
     stage.file(REMOVED)?;
-    let part = |doc: u64| (taken.shapes.load(doc as usize), taken.keep.length(doc));
+    let part = |doc: u64| (taken.columns.shapes.load(doc as usize), taken.columns.keep.length(doc));
     let (removals, bytes) = removals::write(session, stage, decided, copies, ids, part)?;
     running.end(removals.removed, removals.removed, bytes);
     Ok(())

@@ -46,6 +46,12 @@ impl<'p> CheckpointWriter<'p> {
         Ok(())
     }
 
+    /// Saves whether there is a value and, if there is one, the value.
+    pub fn optional<T>(&mut self, value: Option<T>, save: impl FnOnce(T, &mut Self) -> Result<()>) -> Result<()> {
+        self.plain(&value.is_some())?;
+        value.map_or(Ok(()), |value| save(value, self))
+    }
+
     /// Saves bytes in a file.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
         let file = put_down(self.dir, &self.name(PRODUCT), bytes)?;
@@ -141,6 +147,11 @@ impl<'p> CheckpointReader<'p> {
     pub fn plain<T: DeserializeOwned>(&mut self) -> Result<T> {
         let value = self.plain.next().ok_or_else(|| self.damaged("a value is missing"))?;
         T::deserialize(value).map_err(|error| self.damaged(format!("a value cannot be read: {error}")))
+    }
+
+    /// Restores a value saved by [`CheckpointWriter::optional`].
+    pub fn optional<T>(&mut self, restore: impl FnOnce(&mut Self) -> Result<T>) -> Result<Option<T>> {
+        if self.plain()? { restore(self).map(Some) } else { Ok(None) }
     }
 
     fn file(&mut self) -> Result<&'p PutDown> {

@@ -39,11 +39,11 @@ impl Order {
         let mut documents = Numbers::new(dir, "cut-order", count as usize, all)?;
         let mut slots = documents.slots();
         kept.iter().enumerate().for_each(|(at, doc)| slots.set(at as u64, doc as u64));
-        taken.keep.sort(session.engine, slots)?;
+        taken.columns.keep.sort(session.engine, slots)?;
         let mut places = Numbers::new(dir, "cut-places", all as usize, count)?;
         let mut slots = places.slots();
         documents.docs(0..count as usize).iter().enumerate().for_each(|(at, doc)| slots.set(doc, at as u64));
-        let characters = kept.iter().map(|doc| u64::from(taken.keep.length(doc as u64))).sum();
+        let characters = kept.iter().map(|doc| u64::from(taken.columns.keep.length(doc as u64))).sum();
         running.end(all, count, 0);
         Ok(Order { kept: Arc::new(kept), documents, places, count, characters })
     }

@@ -6,38 +6,32 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::copies;
-use super::headings::Headings;
-use super::keep::{KeepOrder, KeepRecorder};
+use super::document_columns::{ColumnRecorders, DocumentColumns};
 use crate::engine::checkpoints::{Merge, Recorder};
 use crate::engine::threads::Engine;
 use crate::reading::content_hashes::{self, Sum};
 use crate::reading::document::View;
 use crate::reading::keep_column::Tally;
-use crate::reading::parts::{Bytes, put};
+use crate::reading::parts::Bytes;
 use crate::reading::rejected::{Rejected, Rejecter};
-use crate::reading::scopes::Noted;
-use crate::reading::source_values::{SourceRecorder, SourceValues};
 use crate::session::Session;
 use dupsift_algorithms::stage::note;
 use dupsift_algorithms::stage::parts::{Parts, shape};
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::Want;
 use dupsift_files::tables::{Documents, IdsSeen, LostValues, RejectReason};
-use dupsift_spill::shuffle::{AtomicCells, Shuffle, Sorted, Writer};
+use dupsift_spill::shuffle::{Shuffle, Sorted, Writer};
 use dupsift_text::Analysis;
 
 /// Holds the recorders for all threads.
 pub struct Intake<'j> {
     session: &'j Session<'j>,
     ids: Shuffle,
-    keep: KeepRecorder<'j>,
-    sources: Option<SourceRecorder<'j>>,
+    columns: ColumnRecorders<'j>,
     rejecter: Rejecter,
     hashes: Option<Shuffle>,
-    headings: Option<Headings>,
-    shapes: AtomicCells<u64>,
     /// The columns whose values are hashed together with the texts.
-    columns: Vec<String>,
+    hashed: Vec<String>,
 }
 
 /// Holds the recorders of one thread.
@@ -79,18 +73,12 @@ impl Merge for Took {
 
 /// Holds the recorded data.
 pub struct Taken {
-    /// The order of preference.
-    pub keep: KeepOrder,
-    /// The scopes (see `--scope`).
-    pub scopes: Option<Noted>,
-    /// The values of `--source-column`, if it is given.
-    pub sources: Option<SourceValues>,
+    /// The values of all documents.
+    pub columns: DocumentColumns,
     /// Rejected rows.
     pub rejected: Rejected,
     /// The hashes of all texts, if copies were not known before the pass.
     pub hashes: Option<Sorted>,
-    /// The first lines of all texts, if an algorithm needs them.
-    pub headings: Option<Headings>,
     /// Kinds of ids.
     pub ids_seen: IdsSeen,
     /// Rows with the same id as an earlier row.
@@ -103,8 +91,6 @@ pub struct Taken {
     pub text_bytes: u64,
     /// Document counts by script and length.
     pub parts: Parts,
-    /// The [`shape`] of each document.
-    pub shapes: AtomicCells<u64>,
     /// Bytes spilled to disk.
     pub spilled_bytes: u64,
     /// Hashes of the contents read from each file, see [`content_hashes`].
@@ -115,7 +101,7 @@ impl Taken {
     /// Returns the values, except texts, that count as null, including those of `--keep`.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = self.lost.clone();
-        lost.merge(self.keep.lost());
+        lost.merge(self.columns.keep.lost());
         lost
     }
 
@@ -130,24 +116,15 @@ impl Taken {
         out.extend_from_slice(&docs.start.to_le_bytes());
         out.extend_from_slice(&(docs.end - docs.start).to_le_bytes());
         for doc in docs {
-            self.keep.put_part(doc, out);
-            out.extend_from_slice(&self.shapes.load(doc as usize).to_le_bytes());
-            if let Some(headings) = &self.headings {
-                out.extend_from_slice(&headings.packed(doc).to_le_bytes());
-            }
-            if let Some(sources) = &self.sources {
-                let value = sources.of(doc);
-                out.push(value.is_some().into());
-                value.into_iter().for_each(|value| put(value, out));
-            }
+            self.columns.put_part(doc, out);
         }
     }
 }
 
 impl Recorder for Intake<'_> {
     fn parts(&self) -> Vec<&dyn Recorder> {
-        let Intake { session, ids, keep, sources, rejecter, hashes, headings, shapes, .. } = self;
-        vec![ids, hashes, keep, sources, rejecter, headings, &session.contents, shapes]
+        let Intake { session, ids, columns, rejecter, hashes, .. } = self;
+        vec![ids, hashes, columns, rejecter, &session.contents]
     }
 }
 
@@ -157,13 +134,10 @@ impl<'j> Intake<'j> {
         Ok(Intake {
             session,
             ids: session.engine.shuffle("ids", 8, 8, session.documents())?,
-            keep: KeepRecorder::new(session)?,
-            sources: SourceRecorder::new(session)?,
+            columns: ColumnRecorders::new(session)?,
             rejecter: Rejecter::new(session)?,
             hashes: hashes.then(|| copies::shuffle(session)).transpose()?,
-            shapes: AtomicCells::new(session.engine.dir, "shapes", session.documents() as usize)?,
-            headings: session.options.recipe.relates().then(|| Headings::new(session)).transpose()?,
-            columns: Intake::wanted(session, View::first(session).want()).others,
+            hashed: Intake::wanted(session, View::first(session).want()).others,
         })
     }
 
@@ -174,7 +148,7 @@ impl<'j> Intake<'j> {
 
     /// Works like `want`, without recorders.
     pub fn wanted(session: &Session<'_>, want: Want) -> Want {
-        SourceRecorder::want(session, KeepRecorder::want(session, Want { id: true, ..want }))
+        ColumnRecorders::want(session, Want { id: true, ..want })
     }
 
     /// Returns the recorders for one thread.
@@ -229,12 +203,10 @@ impl<'j> Intake<'j> {
             recorder.took.text_bytes += document.raw().len() as u64;
             let shape = shape(document.raw());
             recorder.took.parts.add(shape, length);
-            self.shapes.store(doc as usize, shape);
+            self.columns.shape(doc, shape);
         }
         recorder.lengths.push(length);
-        if let Some(headings) = &self.headings {
-            headings.take(doc, document);
-        }
+        self.columns.text(doc, document);
         recorder.hashes.as_mut().map_or(Ok(()), |writer| copies::push(writer, doc, document))
     }
 
@@ -245,15 +217,14 @@ impl<'j> Intake<'j> {
         if recorder.indexed {
             recorder.took.ids_seen.nulls = nulls;
         }
-        let recorded = self.keep.record(batch, &recorder.lengths);
+        let recorded = self.columns.batch(batch, &recorder.lengths);
         recorder.lengths.clear();
         recorded?;
         if !recorder.indexed && !recorder.contents.is_empty() {
-            let (file, sum) = content_hashes::sum(self.session.source, batch, &self.columns, &recorder.contents)?;
+            let (file, sum) = content_hashes::sum(self.session.source, batch, &self.hashed, &recorder.contents)?;
             self.session.contents.add(file, sum);
             recorder.contents.clear();
         }
-        self.sources.as_ref().map_or(Ok(()), |sources| sources.record(batch))?;
         // This comes last, because values that cannot be written as text are known only after the columns have been read.
         if !recorder.indexed {
             recorder.took.lost.merge(&batch.lost_values());
@@ -268,16 +239,7 @@ impl<'j> Intake<'j> {
             let (first, count) = (bytes.long()?, bytes.long()?);
             for doc in first..first.saturating_add(count) {
                 noted(doc)?;
-                self.keep.take_part(doc, &mut bytes)?;
-                self.shapes.store(doc as usize, bytes.long()?);
-                if let Some(headings) = &self.headings {
-                    headings.take_packed(doc, bytes.long()?);
-                }
-                if let Some(sources) = &self.sources
-                    && bytes.take(1)? != [0]
-                {
-                    sources.take_part(doc, bytes.string()?)?;
-                }
+                self.columns.take_part(doc, &mut bytes)?;
             }
         }
         Ok(())
@@ -285,12 +247,12 @@ impl<'j> Intake<'j> {
 
     /// Returns the tallies of the values in `--keep` columns; see [`Intake::add_tallies`].
     pub fn tallies(&self) -> Vec<Tally> {
-        self.keep.tallies()
+        self.columns.tallies()
     }
 
     /// Adds the tallies from [`Intake::tallies`] for another part of the corpus.
     pub fn add_tallies(&self, tallies: &[Tally]) {
-        self.keep.add_tallies(tallies);
+        self.columns.add_tallies(tallies);
     }
 
     /// Records rows that another process rejected.
@@ -326,19 +288,15 @@ impl<'j> Intake<'j> {
         let hashes = self.hashes.map(Shuffle::finish).transpose()?;
         let taken = Taken {
             spilled_bytes: ids.spilled_bytes() + hashes.as_ref().map_or(0, Sorted::spilled_bytes),
-            keep: self.keep.finish()?,
-            scopes: self.session.scopes.noted(),
-            sources: self.sources.map(SourceRecorder::finish).transpose()?,
+            columns: self.columns.finish()?,
             rejected: self.rejecter.finish()?,
             hashes,
-            headings: self.headings,
             ids_seen: took.ids_seen,
             duplicate_ids: 0,
             lost: took.lost,
             used: took.used,
             text_bytes: took.text_bytes,
             parts: took.parts,
-            shapes: self.shapes,
             contents: self.session.contents.sums(),
         };
         self.session.contents.cover(self.session.documents());

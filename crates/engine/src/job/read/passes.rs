@@ -178,7 +178,7 @@ impl<'n> FirstStates<'n> {
         }
         let (algorithms, unsigned, stored) = passes.restore_algorithms(passes.first_bound(before)?, is_indexed)?;
         let notes = saved.restore::<Taken>(|keys| &keys.notes)?;
-        match notes.as_ref().and_then(|notes| notes.scopes.clone()) {
+        match notes.as_ref().and_then(|notes| notes.columns.scopes.clone()) {
             Some(noted) => session.scopes.know(noted),
             None => session.scopes.begin(session.engine, &session.options.recipe, session.documents())?,
         }

@@ -26,18 +26,16 @@ pub struct Rows {
 impl Checkpoint for Rows {
     fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.report)?;
-        to.plain(&(self.evidence.is_some(), self.sketches.is_some()))?;
-        self.evidence.as_ref().map_or(Ok(()), |evidence| evidence.save(to))?;
-        self.sketches.as_ref().map_or(Ok(()), |sketches| sketches.save(to))?;
+        to.optional(self.evidence.as_ref(), Evidence::save)?;
+        to.optional(self.sketches.as_ref(), SketchFile::save)?;
         to.rows(engine, &mut self.rows)
     }
 
     fn restore(engine: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Rows> {
-        let (report, (evidence, sketches)): (_, (bool, bool)) = (from.plain()?, from.plain()?);
         Ok(Rows {
-            report,
-            evidence: if evidence { Some(Evidence::restore(from)?) } else { None },
-            sketches: if sketches { Some(SketchFile::restore(from)?) } else { None },
+            report: from.plain()?,
+            evidence: from.optional(Evidence::restore)?,
+            sketches: from.optional(SketchFile::restore)?,
             rows: from.rows(engine)?,
         })
     }
@@ -45,14 +43,12 @@ impl Checkpoint for Rows {
 
 impl Checkpoint for Keys {
     fn save(&mut self, engine: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
-        to.plain(&self.sketches.is_some())?;
-        self.sketches.as_ref().map_or(Ok(()), |sketches| sketches.save(to))?;
+        to.optional(self.sketches.as_ref(), SketchFile::save)?;
         to.rows(engine, &mut self.rows)
     }
 
     fn restore(engine: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Keys> {
-        let sketches = if from.plain()? { Some(SketchFile::restore(from)?) } else { None };
-        Ok(Keys { sketches, rows: from.rows(engine)? })
+        Ok(Keys { sketches: from.optional(SketchFile::restore)?, rows: from.rows(engine)? })
     }
 }
 
@@ -81,15 +77,14 @@ impl Checkpoint for Pairs {
     fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&self.report)?;
         self.pairs.save(to)?;
-        to.plain(&self.classes.is_some())?;
-        self.classes.as_ref().map_or(Ok(()), |classes| classes.save(to))
+        to.optional(self.classes.as_ref(), Classes::save)
     }
 
     fn restore(_: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Pairs> {
         Ok(Pairs {
             report: from.plain()?,
             pairs: PairList::restore(documents, from)?,
-            classes: if from.plain()? { Some(Classes::restore(from)?) } else { None },
+            classes: from.optional(Classes::restore)?,
         })
     }
 }

@@ -7,14 +7,11 @@ use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter}
 use crate::engine::evidence::Evidence;
 use crate::engine::threads::Engine;
 use crate::job::pair::classes::Classes;
-use crate::job::read::headings::Headings;
+use crate::job::read::document_columns::DocumentColumns;
 use crate::job::read::intake::Taken;
-use crate::job::read::keep::KeepOrder;
 use crate::reading::cuts::Cuts;
 use crate::reading::forward::Forward;
 use crate::reading::rejected::Rejected;
-use crate::reading::scopes::Noted;
-use crate::reading::source_values::SourceValues;
 use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter};
 use dupsift_core::error::Result;
 use dupsift_core::row::number;
@@ -52,21 +49,14 @@ impl Checkpoint for Taken {
         to.plain(&(self.duplicate_ids, self.used, self.text_bytes, &self.lost))?;
         to.plain(&self.parts)?;
         to.plain(&self.contents)?;
-        to.cells(&self.shapes)?;
-        self.keep.save(to)?;
-        to.plain(&self.scopes.is_some())?;
-        self.scopes.as_ref().map_or(Ok(()), |Noted(scopes)| to.cells(scopes))?;
-        to.plain(&self.sources.is_some())?;
-        self.sources.as_ref().map_or(Ok(()), |sources| sources.save(to))?;
-        self.rejected.save(engine, to)?;
-        to.plain(&self.headings.is_some())?;
-        self.headings.as_ref().map_or(Ok(()), |headings| headings.save(to))
+        self.columns.save(to)?;
+        self.rejected.save(engine, to)
     }
 
     fn restore(engine: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Taken> {
         let ids_seen = from.plain()?;
         let (duplicate_ids, used, text_bytes, lost) = from.plain()?;
-        let (parts, contents, shapes) = (from.plain()?, from.plain()?, from.cells()?);
+        let (parts, contents) = (from.plain()?, from.plain()?);
         Ok(Taken {
             ids_seen,
             duplicate_ids,
@@ -74,12 +64,8 @@ impl Checkpoint for Taken {
             used,
             text_bytes,
             parts,
-            shapes,
-            keep: KeepOrder::restore(from)?,
-            scopes: if from.plain()? { Some(Noted(Arc::new(from.cells()?))) } else { None },
-            sources: if from.plain()? { Some(SourceValues::restore(from)?) } else { None },
+            columns: DocumentColumns::restore(from)?,
             rejected: Rejected::restore(engine, documents, from)?,
-            headings: if from.plain()? { Some(Headings::restore(from)?) } else { None },
             hashes: None,
             spilled_bytes: 0,
             contents,
@@ -112,16 +98,15 @@ impl Checkpoint for Counts {
                 })
             })?;
         }
-        to.plain(&self.cuts.is_some())?;
-        self.cuts.as_ref().map_or(Ok(()), |cuts| cuts.save(to))
+        to.optional(self.cuts.as_ref(), Cuts::save)
     }
 
     fn restore(engine: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<Counts> {
         let (documents, tokens, snapshot) = from.plain()?;
         let words = table(engine, "words", from)?;
         let features = table(engine, "features", from)?;
-        let cuts = if from.plain()? { Some(Cuts::restore(from)?) } else { None };
-        Ok(Counts { stats: CorpusStats::new(documents, tokens, snapshot, words, features), cuts })
+        let stats = CorpusStats::new(documents, tokens, snapshot, words, features);
+        Ok(Counts { stats, cuts: from.optional(Cuts::restore)? })
     }
 }
 
@@ -152,12 +137,11 @@ pub struct IndexedNumbers(pub Option<Arc<Mapped<u64>>>);
 
 impl Checkpoint for IndexedNumbers {
     fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
-        to.plain(&self.0.is_some())?;
-        self.0.as_ref().map_or(Ok(()), |numbers| to.array(numbers))
+        to.optional(self.0.as_ref(), |numbers, to| to.array(numbers))
     }
 
     fn restore(_: &Engine<'_>, _: u64, from: &mut CheckpointReader<'_>) -> Result<IndexedNumbers> {
-        Ok(IndexedNumbers(if from.plain()? { Some(Arc::new(from.array()?)) } else { None }))
+        from.optional(|from| Ok(Arc::new(from.array()?))).map(IndexedNumbers)
     }
 }
 

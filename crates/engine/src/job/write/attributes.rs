@@ -95,7 +95,7 @@ impl<'c> ClusterColumns<'c> {
     pub fn new(session: &Session<'_>, known: Known<'c>) -> Result<Option<ClusterColumns<'c>>> {
         let (add, components) = (session.options.add, known.decided.components.as_ref());
         let Some(components) = components.filter(|_| !add.is_none()) else { return Ok(None) };
-        let sources = match &known.taken.sources {
+        let sources = match &known.taken.columns.sources {
             _ if !add.sources => None,
             Some(sources) => Some(in_clusters(session, sources, components)?),
             None => Some(files_in_clusters(session, components)?),
@@ -149,7 +149,8 @@ pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<F
     let Some(components) = &known.decided.components else { return Ok(FolderReport::default()) };
     let running = session.engine.clock.stage("write attributes/");
     let marks = Marks::new(session, known.decided, known.copies, &known.taken.rejected)?;
-    let sources = known.taken.sources.as_ref().map(|sources| in_clusters(session, sources, components)).transpose()?;
+    let sources =
+        known.taken.columns.sources.as_ref().map(|sources| in_clusters(session, sources, components)).transpose()?;
     let extras = AttributeExtras { sources: sources.is_some(), cut: known.cuts.is_some() };
     let (files, indexed) = (&session.source.files, session.indexed_files());
     let places = session.source.places(indexed)?;
@@ -227,7 +228,7 @@ fn push(
     let representative = components.representative(doc);
     // The text of a document that was removed in favor of another document was not searched for passages.
     let is_text = removed == Some(false) || reason == Some(EMPTIED);
-    let characters = known.taken.keep.length(doc);
+    let characters = known.taken.columns.keep.length(doc);
     let cut = |cuts: &Cuts| match cuts.of(doc) {
         Some(cuts) => (cuts.share(characters), u64::from(cuts.left)),
         None => (0.0, u64::from(characters)),

@@ -62,7 +62,7 @@ pub fn write(
     let shown = Arc::new(AtomicBits::new(session.engine.dir, "shown", session.documents() as usize)?);
     let alike = Alike::new(session, copies)?;
     let mut algorithms = each(algorithms, |bound, relation, report| {
-        let pairs = pairs::expand(session, bound, &relation, &alike, &taken.keep, &shown)?;
+        let pairs = pairs::expand(session, bound, &relation, &alike, &taken.columns.keep, &shown)?;
         pairs.note(report);
         if bound.verify().is_none() {
             report.candidates = relation.pairs.rows();
@@ -75,7 +75,7 @@ pub fn write(
         last_reading::read(session, view, &taken.ids_named(session), &named(session, &shown)?, taking)?;
     let contents = contents.map(|contents| contents.offer(saved)).transpose()?;
     let relations: Vec<&Relation> = algorithms.iter().map(|algorithm| &algorithm.now.relation).collect();
-    let decide = || decide::decide(session, &relations, copies, &taken.keep, &shown, contents.as_ref());
+    let decide = || decide::decide(session, &relations, copies, &taken.columns.keep, &shown, contents.as_ref());
     let mut decided = session.options.removes.then(decide).transpose()?;
     let cut = match &mut decided {
         Some(decided) => cut::cut(session, saved, taken, decided, &ids)?,
@@ -87,8 +87,8 @@ pub fn write(
     let label = |at: &usize| (&*algorithms[*at].bound.label, &*models[*at]);
     let tables = Tables {
         algorithms: &algorithms,
-        keep: &taken.keep,
-        shapes: &taken.shapes,
+        keep: &taken.columns.keep,
+        shapes: &taken.columns.shapes,
         copies,
         decided: decided.as_ref(),
         compared: compared.as_ref(),
@@ -115,7 +115,8 @@ pub fn write(
     report.corpus = copied;
     report.stored_texts = stored;
     report.cut = cut;
-    report.sources = removals::by_source(session, taken.sources.as_ref(), decided.as_ref(), copies, cuts.as_ref())?;
+    report.sources =
+        removals::by_source(session, taken.columns.sources.as_ref(), decided.as_ref(), copies, cuts.as_ref())?;
     report.guards = guards::of_run(session, stage, losses, &report)?;
     Ok((report, decided))
 }
