@@ -2,10 +2,9 @@
 
 use super::cluster::{Cluster, Frame};
 use super::kind::{Kind, What};
-use super::known::{TERM, term_of};
 use super::map::Tally;
 use super::spool::Block;
-use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter};
+use dupsift_algorithms::corpus::{CorpusStats, TERM_WIDTH, TermTable, TermTableWriter, decode_term};
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::row::LinkLayout;
@@ -86,7 +85,7 @@ pub fn sums(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Resul
     let equal = link.shuffle(session, "equal-texts", session.documents() / 4)?;
     let terms = |name: &str| {
         let rows = session.source.files.iter().map(|file| file.text_bytes).sum::<u64>() / 40;
-        session.engine.ordered(u64::MAX, name, TERM, 8, 8, rows)
+        session.engine.ordered(u64::MAX, name, TERM_WIDTH, 8, 8, rows)
     };
     let (words, features, mut repeated) = (terms("words")?, terms("features")?, 0);
     let (mut links, mut to_words, mut to_features) = (equal.writer(), words.writer(), features.writer());
@@ -97,8 +96,8 @@ pub fn sums(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Resul
         let push = |writer: &mut Writer<'_>, width| rows.chunks_exact(width).try_for_each(|row| writer.push(row));
         match kind.what {
             What::Links => push(&mut links, width),
-            What::WordTerms => push(&mut to_words, TERM),
-            What::FeatureTerms => push(&mut to_features, TERM),
+            What::WordTerms => push(&mut to_words, TERM_WIDTH),
+            What::FeatureTerms => push(&mut to_features, TERM_WIDTH),
             _ => {
                 let mut bytes = Bytes(&rows);
                 while !bytes.0.is_empty() {
@@ -123,7 +122,7 @@ fn table(engine: &Engine<'_>, name: &str, terms: Shuffle) -> Result<TermTable> {
         let records = sorted.load(partition, engine.budget.a_thread)?;
         for at in 0..records.len() {
             engine.go_on()?;
-            let (term, df, cf) = term_of(records.record(at));
+            let (term, df, cf) = decode_term(records.record(at));
             writer.push(term, df, cf)?;
         }
         sorted.remove(partition)?;

@@ -12,9 +12,9 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use super::opened::{Machine, Opened};
-use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter};
+use dupsift_algorithms::corpus::{CorpusStats, TERM_WIDTH, TermTable, TermTableWriter, decode_term, encode_term};
 use dupsift_core::error::{Error, Result};
-use dupsift_core::row::{LinkLayout, number};
+use dupsift_core::row::LinkLayout;
 use dupsift_core::safe_fs::private;
 use dupsift_engine::engine::threads::Engine;
 use dupsift_engine::job::pair::classes::{Classes, Link};
@@ -22,8 +22,6 @@ use dupsift_engine::reading::parts::Bytes;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// Bytes of a term with its counts.
-pub const TERM: usize = 24;
 /// Bytes of a document number with its bucket.
 const PLACE: usize = 12;
 /// Rows that are read at a time.
@@ -66,20 +64,6 @@ struct Head {
     places: u64,
 }
 
-/// Encodes a term with its counts as a row.
-pub fn term_row((term, df, cf): (u64, u64, u64)) -> [u8; TERM] {
-    let mut row = [0; TERM];
-    row[..8].copy_from_slice(&term.to_be_bytes());
-    row[8..16].copy_from_slice(&df.to_be_bytes());
-    row[16..].copy_from_slice(&cf.to_be_bytes());
-    row
-}
-
-/// Decodes the term and the counts in a row.
-pub fn term_of(row: &[u8]) -> (u64, u64, u64) {
-    (number(&row[..8]), number(&row[8..16]), number(&row[16..TERM]))
-}
-
 /// Writes the data that tasks need.
 ///
 /// # Errors
@@ -111,7 +95,7 @@ pub fn write(path: &Path, session: &Session<'_>, facts: Facts<'_>) -> Result<()>
         class.iter().try_for_each(|doc| put(&layout.encode(first, doc)[..layout.width()]))?;
     }
     for table in [&stats.words, &stats.features] {
-        (0..table.len()).try_for_each(|at| put(&term_row(table.entry(at))))?;
+        (0..table.len()).try_for_each(|at| put(&encode_term(table.entry(at))))?;
     }
     models.iter().try_for_each(|model| put(bytemuck::cast_slice(model)))?;
     placed(places).try_for_each(|(doc, place)| {
@@ -231,8 +215,8 @@ fn terms(engine: &Engine<'_>, name: &str, rows: &mut RowsOf<'_>, count: u64) -> 
         return Ok(TermTable::empty());
     }
     let mut writer = TermTableWriter::create(&engine.dir.join(format!("{name}.terms")))?;
-    rows.each(count, TERM, |row| {
-        let (term, df, cf) = term_of(row);
+    rows.each(count, TERM_WIDTH, |row| {
+        let (term, df, cf) = decode_term(row);
         writer.push(term, df, cf)
     })?;
     writer.finish()

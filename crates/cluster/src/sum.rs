@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use super::kind::{Kind, What};
-use super::known::term_row;
 use super::opened::{Machine, Opened};
 use super::spool::{Block, Blocks, Spool};
-use dupsift_algorithms::corpus::{COUNT_GROUP, COUNT_WIDTH};
+use dupsift_algorithms::corpus::{COUNT_GROUP, COUNT_WIDTH, encode_term};
 use dupsift_algorithms::stage::copies;
 use dupsift_algorithms::stage::count::{LEAST_FEATURES, LEAST_WORDS, sum as sum_of};
 use dupsift_core::error::{Error, Result};
@@ -71,7 +70,7 @@ fn links(engine: &Engine<'_>, sorted: &Sorted, layout: LinkLayout, spool: &mut S
 
 fn terms(engine: &Engine<'_>, sorted: &Sorted, (what, least): (What, u64), spool: &mut Spool) -> Result<()> {
     groups(engine, sorted, |rows| {
-        sum_of(rows, least).map_or(Ok(()), |term| spool.push(Kind::of(what), 0, &term_row(term)))
+        sum_of(rows, least).map_or(Ok(()), |term| spool.push(Kind::of(what), 0, &encode_term(term)))
     })
 }
 

@@ -4,6 +4,7 @@
 //! integers do not depend on the order, so neither threads nor the memory limit affect the statistics.
 
 use dupsift_core::cpu::ask_for;
+use dupsift_core::row::number;
 
 /// The number of bytes in a partial count.
 pub const COUNT_WIDTH: usize = 16;
@@ -21,8 +22,24 @@ pub fn encode_count(term: u64, df: u32, cf: u32) -> [u8; COUNT_WIDTH] {
 
 /// Returns the term, df and cf of a row; `bytes` are [`COUNT_WIDTH`] long.
 pub fn decode_count(bytes: &[u8]) -> (u64, u32, u32) {
-    let part = |range: std::ops::Range<usize>| bytes[range].iter().fold(0, |value, &byte| value << 8 | u64::from(byte));
-    (part(0..8), part(8..12) as u32, part(12..16) as u32)
+    (number(&bytes[..8]), number(&bytes[8..12]) as u32, number(&bytes[12..COUNT_WIDTH]) as u32)
+}
+
+/// The number of bytes in a term with its total counts.
+pub const TERM_WIDTH: usize = 24;
+
+/// Encodes a row: term, df, cf over the whole corpus, big-endian, so that rows sort by term.
+pub fn encode_term((term, df, cf): (u64, u64, u64)) -> [u8; TERM_WIDTH] {
+    let mut out = [0; TERM_WIDTH];
+    for (to, number) in out.chunks_exact_mut(8).zip([term, df, cf]) {
+        to.copy_from_slice(&number.to_be_bytes());
+    }
+    out
+}
+
+/// Returns the term, df and cf of a row; `bytes` are [`TERM_WIDTH`] long.
+pub fn decode_term(bytes: &[u8]) -> (u64, u64, u64) {
+    (number(&bytes[..8]), number(&bytes[8..16]), number(&bytes[16..TERM_WIDTH]))
 }
 
 /// The number of slots for early terms: 768 KiB.

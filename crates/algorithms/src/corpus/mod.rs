@@ -9,7 +9,7 @@ mod table;
 mod table_parts;
 mod term_file;
 
-pub use counts::{COUNT_GROUP, COUNT_WIDTH, Counts, decode_count, encode_count};
+pub use counts::{COUNT_GROUP, COUNT_WIDTH, Counts, TERM_WIDTH, decode_count, decode_term, encode_count, encode_term};
 #[cfg(test)]
 pub use forward::tests::{Written, written};
 pub use forward::{Record, Records, Vocabulary, Words, write_document, write_first_line};

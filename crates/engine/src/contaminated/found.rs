@@ -3,10 +3,25 @@
 use crate::session::Session;
 use dupsift_contamination::Item;
 use dupsift_core::error::Result;
-use dupsift_spill::shuffle::{FrozenHeap, Heap, Records, Shuffle, Sorted, Writer};
+use dupsift_core::row::number;
+use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
+use zerocopy::big_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes of a row: document, item, first token, and the offset and length of the span's other data.
-const ROW: usize = 28;
+/// Holds a span as recorded; rows are grouped by document and item, and sorted by position.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Row {
+    doc: U64,
+    item: U32,
+    /// The position of the first token.
+    start: U32,
+    /// The offset of the span's other data.
+    begin: U64,
+    /// The length of the span's other data in bytes.
+    length: U32,
+}
+
 /// Leading bytes of a row that identify the document and the item.
 const GROUP: usize = 12;
 /// Bytes of the numbers at the start of the span's other data.
@@ -34,7 +49,7 @@ impl Finding {
     pub fn new(session: &Session<'_>) -> Result<Finding> {
         let engine = session.engine;
         Ok(Finding {
-            rows: engine.ordered(session.documents(), "spans", ROW, GROUP, 8, 0)?,
+            rows: engine.ordered(session.documents(), "spans", size_of::<Row>(), GROUP, 8, 0)?,
             rest: Heap::new(engine.dir, "covered")?,
         })
     }
@@ -46,17 +61,17 @@ impl Finding {
 
     /// Adds a span.
     pub fn push(&self, writer: &mut Writer<'_>, doc: u64, span: &dupsift_contamination::Span) -> Result<()> {
-        let (item, mut rest) = (span.item, Vec::with_capacity(NUMBERS + 8 * span.covered.len()));
+        let mut rest = Vec::with_capacity(NUMBERS + 8 * span.covered.len());
         [span.end, span.grams].iter().for_each(|number| rest.extend_from_slice(&number.to_be_bytes()));
         span.covered.iter().for_each(|word| rest.extend_from_slice(&word.to_be_bytes()));
-        let begin = self.rest.append(&rest)?;
-        let mut row = [0; ROW];
-        row[..8].copy_from_slice(&doc.to_be_bytes());
-        row[8..12].copy_from_slice(&item.to_be_bytes());
-        row[12..16].copy_from_slice(&span.start.to_be_bytes());
-        row[16..24].copy_from_slice(&begin.to_be_bytes());
-        row[24..].copy_from_slice(&(rest.len() as u32).to_be_bytes());
-        writer.push(&row)
+        let row = Row {
+            doc: doc.into(),
+            item: span.item.into(),
+            start: span.start.into(),
+            begin: self.rest.append(&rest)?.into(),
+            length: (rest.len() as u32).into(),
+        };
+        writer.push(row.as_bytes())
     }
 
     /// Ends the collection.
@@ -91,27 +106,20 @@ impl Found {
             session.engine.go_on()?;
             let records = self.rows.load(partition, session.engine.budget.a_thread)?;
             for group in records.groups() {
-                let first = records.record(group.start);
-                let (doc, item) = (number(&first[..8]), number(&first[8..12]) as Item);
-                let spans: Vec<Span> = group.map(|at| self.span(&records, at)).collect();
-                each(doc, item, &spans)?;
+                let first = records.row::<Row>(group.start);
+                let spans: Vec<Span> = group.map(|at| self.span(records.row(at))).collect();
+                each(first.doc.get(), first.item.get(), &spans)?;
             }
         }
         Ok(())
     }
 
-    fn span(&self, records: &Records, at: usize) -> Span {
-        let row = records.record(at);
-        let rest = self.rest.get(number(&row[16..24]), number(&row[24..]) as usize);
+    fn span(&self, row: &Row) -> Span {
+        let rest = self.rest.get(row.begin.get(), row.length.get() as usize);
         Span {
-            tokens: [number(&row[12..16]) as u32, number(&rest[..4]) as u32],
+            tokens: [row.start.get(), number(&rest[..4]) as u32],
             grams: number(&rest[4..NUMBERS]) as u32,
             covered: rest[NUMBERS..].chunks_exact(8).map(number).collect(),
         }
     }
-}
-
-/// Decodes a big-endian number.
-fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0, |number, &byte| number << 8 | u64::from(byte))
 }

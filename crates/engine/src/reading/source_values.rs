@@ -5,6 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
+use zerocopy::{Immutable, IntoBytes};
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::session::Session;
@@ -111,11 +112,11 @@ impl SourceValues {
     ///
     /// # Errors
     /// Returns an error if the disk is full.
-    pub fn spread<const WIDTH: usize>(
+    pub fn spread<R: IntoBytes + Immutable>(
         &self,
         session: &Session<'_>,
         to: &Shuffle,
-        row: impl Fn(u64, u64) -> [u8; WIDTH] + Sync,
+        row: impl Fn(u64, u64) -> R + Sync,
     ) -> Result<()> {
         let (files, indexed) = (&session.source.files, session.indexed_files());
         session.engine.work(
@@ -126,7 +127,7 @@ impl SourceValues {
                 session.engine.go_on()?;
                 for doc in file.first_doc..(file.first_doc + file.rows).min(session.documents()) {
                     if let Some(value) = self.of(doc) {
-                        writer.push(&row(doc, xxh3_64(value)))?;
+                        writer.push(row(doc, xxh3_64(value)).as_bytes())?;
                     }
                 }
                 Ok(())

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memmap2::Mmap;
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
 /// The records of one partition in byte order: in memory, or in a mapped temporary file if they exceed the allowance.
 #[derive(Debug)]
@@ -101,6 +102,17 @@ impl Records {
     /// Panics if there is no such record.
     pub fn record(&self, at: usize) -> &[u8] {
         &self.bytes()[at * self.width..][..self.width]
+    }
+
+    /// Returns the record at an index as a value; `T` is the type whose bytes were written.
+    ///
+    /// # Panics
+    /// Panics if there is no such record, or if records have a different width than `T`.
+    pub fn row<T: FromBytes + KnownLayout + Immutable + Unaligned>(&self, at: usize) -> &T {
+        match T::ref_from_bytes(self.record(at)) {
+            Ok(row) => row,
+            Err(_) => panic!("records of {} bytes were read as {} bytes", self.width, size_of::<T>()),
+        }
     }
 
     /// Returns the ranges of record numbers for each group: records with equal leading `group_width` bytes.

@@ -9,12 +9,56 @@ use crate::session::Session;
 use dupsift_core::error::Result;
 use dupsift_passages::{Repeat, Rule};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Sorted};
+use zerocopy::big_endian::{U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes of a row: the document, the position in the document, the document with the first copy, the character position of that copy, and
-/// the number of occurrences.
-const ROW: usize = 28;
-/// Bytes of a saved repeat.
-const SAVED: usize = 24;
+/// Holds a unit that equals an earlier one; rows are grouped by document and sorted by position.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Row {
+    doc: U64,
+    position: U32,
+    first_doc: U64,
+    /// The character position of the first copy in its document.
+    first_start: U32,
+    /// The number of occurrences.
+    copies: U32,
+}
+
+/// Holds a [`Repeat`] as saved.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct Saved {
+    position: U32,
+    count: U32,
+    first_doc: U64,
+    first_start: U32,
+    copies: U32,
+}
+
+impl From<&Repeat> for Saved {
+    fn from(repeat: &Repeat) -> Saved {
+        Saved {
+            position: repeat.position.into(),
+            count: repeat.count.into(),
+            first_doc: repeat.first_doc.into(),
+            first_start: repeat.first_start.into(),
+            copies: repeat.copies.into(),
+        }
+    }
+}
+
+impl From<&Saved> for Repeat {
+    fn from(saved: &Saved) -> Repeat {
+        Repeat {
+            position: saved.position.get(),
+            count: saved.count.get(),
+            first_doc: saved.first_doc.get(),
+            first_start: saved.first_start.get(),
+            copies: saved.copies.get(),
+        }
+    }
+}
 
 /// Holds the repeats of each document.
 pub struct Repeats {
@@ -45,14 +89,8 @@ impl Repeats {
         out.clear();
         let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return };
         let count = number(self.heap.get(begin, 4)) as usize;
-        let saved = self.heap.get(begin + 4, count * SAVED).chunks_exact(SAVED);
-        out.extend(saved.map(|saved| Repeat {
-            position: number(&saved[..4]) as u32,
-            count: number(&saved[4..8]) as u32,
-            first_doc: number(&saved[8..16]),
-            first_start: number(&saved[16..20]) as u32,
-            copies: number(&saved[20..]) as u32,
-        }));
+        let saved = <[Saved]>::ref_from_bytes(self.heap.get(begin + 4, count * size_of::<Saved>())).unwrap_or_default();
+        out.extend(saved.iter().map(Repeat::from));
     }
 }
 
@@ -63,7 +101,7 @@ impl Repeats {
 pub fn find(session: &Session<'_>, order: &Order, rule: Rule, rows: Sorted) -> Result<Repeats> {
     let engine = session.engine;
     let running = engine.clock.stage("find repeats");
-    let by_document = engine.ordered(session.documents(), "repeats", ROW, 8, 8, rows.rows() / 2)?;
+    let by_document = engine.ordered(session.documents(), "repeats", size_of::<Row>(), 8, 8, rows.rows() / 2)?;
     engine.work(
         rows.partitions(),
         || Ok(by_document.writer()),
@@ -74,15 +112,18 @@ pub fn find(session: &Session<'_>, order: &Order, rule: Rule, rows: Sorted) -> R
                 let record = |at: usize| &records.record(group.start + at)[HASH..];
                 let at = |at: usize| (number(&record(at)[..6]), number(&record(at)[6..10]) as u32);
                 let first = order.document(at(0).0);
+                let first_start = number(&record(0)[10..]) as u32;
                 let copies = u32::try_from(group.len()).unwrap_or(u32::MAX);
                 rule.repeats(group.len(), at, |one| {
-                    let mut row = [0; ROW];
-                    row[..8].copy_from_slice(&order.document(at(one).0).to_be_bytes());
-                    row[8..12].copy_from_slice(&record(one)[6..10]);
-                    row[12..20].copy_from_slice(&first.to_be_bytes());
-                    row[20..24].copy_from_slice(&record(0)[10..]);
-                    row[24..].copy_from_slice(&copies.to_be_bytes());
-                    writer.push(&row)
+                    let (place, position) = at(one);
+                    let row = Row {
+                        doc: order.document(place).into(),
+                        position: position.into(),
+                        first_doc: first.into(),
+                        first_start: first_start.into(),
+                        copies: copies.into(),
+                    };
+                    writer.push(row.as_bytes())
                 })?;
             }
             rows.remove(partition)
@@ -109,14 +150,14 @@ fn of_documents(session: &Session<'_>, rows: &Sorted) -> Result<Repeats> {
             let records = rows.load(partition, engine.budget.a_thread)?;
             for group in records.groups() {
                 repeats.clear();
-                let doc = number(&records.record(group.start)[..8]);
-                for record in group.map(|at| records.record(at)) {
+                let doc = records.row::<Row>(group.start).doc.get();
+                for row in group.map(|at| records.row::<Row>(at)) {
                     let repeat = Repeat {
-                        position: number(&record[8..12]) as u32,
+                        position: row.position.get(),
                         count: 1,
-                        first_doc: number(&record[12..20]),
-                        first_start: number(&record[20..24]) as u32,
-                        copies: number(&record[24..]) as u32,
+                        first_doc: row.first_doc.get(),
+                        first_start: row.first_start.get(),
+                        copies: row.copies.get(),
                     };
                     if repeats.last_mut().is_none_or(|last| !last.joins(&repeat)) {
                         repeats.push(repeat);
@@ -124,13 +165,7 @@ fn of_documents(session: &Session<'_>, rows: &Sorted) -> Result<Repeats> {
                 }
                 bytes.clear();
                 bytes.extend_from_slice(&(repeats.len() as u32).to_be_bytes());
-                for one in repeats.iter() {
-                    bytes.extend_from_slice(&one.position.to_be_bytes());
-                    bytes.extend_from_slice(&one.count.to_be_bytes());
-                    bytes.extend_from_slice(&one.first_doc.to_be_bytes());
-                    bytes.extend_from_slice(&one.first_start.to_be_bytes());
-                    bytes.extend_from_slice(&one.copies.to_be_bytes());
-                }
+                repeats.iter().for_each(|one| bytes.extend_from_slice(Saved::from(one).as_bytes()));
                 begins.store(doc as usize, heap.append(bytes)? + 1);
             }
             rows.remove(partition)

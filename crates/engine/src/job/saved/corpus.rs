@@ -12,13 +12,9 @@ use crate::job::read::intake::Taken;
 use crate::reading::cuts::Cuts;
 use crate::reading::forward::Forward;
 use crate::reading::rejected::Rejected;
-use dupsift_algorithms::corpus::{CorpusStats, TermTable, TermTableWriter};
+use dupsift_algorithms::corpus::{CorpusStats, TERM_WIDTH, TermTable, TermTableWriter, decode_term, encode_term};
 use dupsift_core::error::Result;
-use dupsift_core::row::number;
 use dupsift_spill::shuffle::Mapped;
-
-/// Bytes of a term with its counts.
-const TERM: usize = 24;
 
 /// Holds the counts of the corpus.
 pub struct Counts {
@@ -87,16 +83,7 @@ impl Checkpoint for Counts {
     fn save(&mut self, _: &Engine<'_>, to: &mut CheckpointWriter<'_>) -> Result<()> {
         to.plain(&(self.stats.documents(), self.stats.tokens(), self.stats.snapshot()))?;
         for table in [&self.stats.words, &self.stats.features] {
-            to.stream(|writer| {
-                (0..table.len()).try_for_each(|at| {
-                    let (term, df, cf) = table.entry(at);
-                    let mut bytes = [0; TERM];
-                    bytes[..8].copy_from_slice(&term.to_be_bytes());
-                    bytes[8..16].copy_from_slice(&df.to_be_bytes());
-                    bytes[16..].copy_from_slice(&cf.to_be_bytes());
-                    writer.append(&bytes)
-                })
-            })?;
+            to.stream(|writer| (0..table.len()).try_for_each(|at| writer.append(&encode_term(table.entry(at)))))?;
         }
         to.optional(self.cuts.as_ref(), Cuts::save)
     }
@@ -116,8 +103,9 @@ fn table(engine: &Engine<'_>, name: &str, from: &mut CheckpointReader<'_>) -> Re
         return Ok(TermTable::empty());
     }
     let mut writer = TermTableWriter::create(&engine.dir.join(format!("{name}.terms")))?;
-    for term in bytes.chunks_exact(TERM) {
-        writer.push(number(&term[..8]), number(&term[8..16]), number(&term[16..]))?;
+    for row in bytes.chunks_exact(TERM_WIDTH) {
+        let (term, df, cf) = decode_term(row);
+        writer.push(term, df, cf)?;
     }
     writer.finish()
 }

@@ -37,7 +37,7 @@ impl Marks {
         for partition in 0..decided.rows.partitions() {
             let records = decided.rows.load(partition, session.engine.budget.a_thread)?;
             for at in 0..records.len() {
-                let (doc, partner, reason) = fate(session, records.record(at), copies);
+                let (doc, partner, reason) = fate(session, records.row(at), copies);
                 let number = REASONS.iter().position(|known| *known == reason).unwrap_or_default();
                 kept_for.set(doc, partner + 1);
                 why.set(doc, number as u64 + 1);

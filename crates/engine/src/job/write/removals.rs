@@ -5,7 +5,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::engine::evidence::Evidence;
 use crate::job::cut::{Cuts, Emptied};
-use crate::job::pair::classes::{Classes, number};
+use crate::job::pair::classes::Classes;
 use crate::job::pair::components::Components;
 use crate::job::pair::contents::Shares;
 use crate::reading::ids::Ids;
@@ -18,29 +18,60 @@ use dupsift_core::shown::shortened;
 use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{EMPTIED, REPRESENTATIVE, RemovalBuilder, RemovalRow, removal_schema};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
+use zerocopy::big_endian::{F32, U16, U64};
+use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes of a row: document, kept document, algorithm (0: a chain), similarity, whether containment was compared, and the two shares.
-pub const ROW: usize = 31;
+/// Bytes of a [`Row`].
+pub const ROW: usize = size_of::<Row>();
 
-/// Bytes of a row: the hash of the value, the document, and a code: 0 if the document is kept, 1 if it is removed, 2 if its text is
-/// indexed.
-const SOURCE_ROW: usize = 17;
+/// Holds a removal as recorded; rows are sorted by document.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub struct Row {
+    doc: U64,
+    kept: U64,
+    /// The position of the algorithm plus one, 0 for a chain, or one of the codes below.
+    code: U16,
+    similarity: F32,
+    /// Whether the two documents were compared; the shares are 0 otherwise.
+    is_compared: u8,
+    grams: F32,
+    numbers: F32,
+}
+
+/// Holds a document for the counts by source; rows are grouped by the value.
+#[derive(FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+struct SourceRow {
+    /// The hash of the value.
+    value: U64,
+    doc: U64,
+    fate: u8,
+}
+
+/// The fate of a document that is kept.
+const IS_KEPT: u8 = 0;
+/// The fate of a document that is removed.
+const IS_REMOVED: u8 = 1;
+/// The fate of a document that is removed because its text is indexed.
+const IS_SEEN: u8 = 2;
 
 /// Records a removal.
 pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
     let (algorithm, similarity) =
         removal.found.map_or((0, 0.0), |(number, similarity)| (number as u16 + 1, similarity));
-    let mut row = [0; ROW];
-    row[..8].copy_from_slice(&removal.doc.to_be_bytes());
-    row[8..16].copy_from_slice(&removal.kept.to_be_bytes());
-    row[16..18].copy_from_slice(&algorithm.to_be_bytes());
-    row[18..22].copy_from_slice(&similarity.to_bits().to_be_bytes());
-    if let Some(Shares { grams, numbers }) = removal.contained.map(Shares::of) {
-        row[22] = 1;
-        row[23..27].copy_from_slice(&grams.to_bits().to_be_bytes());
-        row[27..].copy_from_slice(&numbers.to_bits().to_be_bytes());
-    }
-    writer.push(&row)
+    let shares = removal.contained.map(Shares::of);
+    let Shares { grams, numbers } = shares.unwrap_or(Shares { grams: 0.0, numbers: 0.0 });
+    let row = Row {
+        doc: removal.doc.into(),
+        kept: removal.kept.into(),
+        code: algorithm.into(),
+        similarity: similarity.into(),
+        is_compared: shares.is_some().into(),
+        grams: grams.into(),
+        numbers: numbers.into(),
+    };
+    writer.push(row.as_bytes())
 }
 
 /// The algorithm code for a document with too little text left.
@@ -50,11 +81,8 @@ const REPRESENTATIVE_CODE: u16 = u16::MAX - 1;
 
 /// Records a removal that was not caused by a pair.
 fn push_coded(writer: &mut Writer<'_>, (doc, kept): (u64, u64), code: u16) -> Result<()> {
-    let mut row = [0; ROW];
-    row[..8].copy_from_slice(&doc.to_be_bytes());
-    row[8..16].copy_from_slice(&kept.to_be_bytes());
-    row[16..18].copy_from_slice(&code.to_be_bytes());
-    writer.push(&row)
+    let row = Row { doc: doc.into(), kept: kept.into(), code: code.into(), ..Row::new_zeroed() };
+    writer.push(row.as_bytes())
 }
 
 /// Records the removal of a document that others are removed in favor of.
@@ -151,8 +179,8 @@ pub fn each(decided: &Decided, memory_bytes: usize, mut each: impl FnMut(u64, u6
     for partition in 0..decided.rows.partitions() {
         let records = decided.rows.load(partition, memory_bytes)?;
         for at in 0..records.len() {
-            let record = records.record(at);
-            each(number(&record[..8]), number(&record[8..16]))?;
+            let row: &Row = records.row(at);
+            each(row.doc.get(), row.kept.get())?;
         }
     }
     Ok(())
@@ -185,20 +213,21 @@ struct ReadBack {
     shares: Option<Shares>,
 }
 
-/// Returns the algorithm that caused a removal, if one did.
-fn algorithm(record: &[u8]) -> Option<usize> {
-    let code = number(&record[16..18]) as u16;
-    usize::from(code).checked_sub(1).filter(|_| !matches!(code, EMPTIED_CODE | REPRESENTATIVE_CODE))
+impl Row {
+    /// Returns the algorithm that caused the removal, if one did.
+    fn algorithm(&self) -> Option<usize> {
+        let code = self.code.get();
+        usize::from(code).checked_sub(1).filter(|_| !matches!(code, EMPTIED_CODE | REPRESENTATIVE_CODE))
+    }
 }
 
 /// Returns the removed document of a row, the document kept instead, and the reason.
-pub fn fate(session: &Session<'_>, record: &[u8], copies: &Classes) -> (u64, u64, &'static str) {
-    let (doc, kept) = (number(&record[..8]), number(&record[8..16]));
+pub fn fate(session: &Session<'_>, row: &Row, copies: &Classes) -> (u64, u64, &'static str) {
+    let (doc, kept) = (row.doc.get(), row.kept.get());
     let text = copies.representative(doc);
-    let code = number(&record[16..18]) as u16;
-    let reason = match algorithm(record) {
-        _ if code == EMPTIED_CODE => EMPTIED,
-        _ if code == REPRESENTATIVE_CODE => REPRESENTATIVE,
+    let reason = match row.algorithm() {
+        _ if row.code == EMPTIED_CODE => EMPTIED,
+        _ if row.code == REPRESENTATIVE_CODE => REPRESENTATIVE,
         // This is the reason, regardless of what happened to the indexed document with this text.
         _ if text < session.base => "seen",
         None => "chain",
@@ -208,18 +237,17 @@ pub fn fate(session: &Session<'_>, record: &[u8], copies: &Classes) -> (u64, u64
     (doc, kept, reason)
 }
 
-fn read_back(session: &Session<'_>, record: &[u8], decided: &Decided, copies: &Classes) -> ReadBack {
-    let (doc, kept, reason) = fate(session, record, copies);
-    let algorithm = algorithm(record);
-    let float = |bytes: &[u8]| f32::from_bits(number(bytes) as u32);
-    let looked_at = || Shares { grams: float(&record[23..27]), numbers: float(&record[27..]) };
+fn read_back(session: &Session<'_>, row: &Row, decided: &Decided, copies: &Classes) -> ReadBack {
+    let (doc, kept, reason) = fate(session, row, copies);
+    let algorithm = row.algorithm();
+    let looked_at = || Shares { grams: row.grams.get(), numbers: row.numbers.get() };
     // Copies are not compared with each other: they have the same contents.
     let is_copy = algorithm.is_some() && copies.representative(doc) == copies.representative(kept);
     let shares = match is_copy {
         true if decided.looks => Some(Shares::COPY),
-        _ => (record[22] == 1).then(looked_at),
+        _ => (row.is_compared == 1).then(looked_at),
     };
-    ReadBack { doc, kept, algorithm, similarity: algorithm.map(|_| float(&record[18..22])), reason, shares }
+    ReadBack { doc, kept, algorithm, similarity: algorithm.map(|_| row.similarity.get()), reason, shares }
 }
 
 /// Writes the table; also returns the size of the table in bytes. `part` returns the shape of each document and its length in characters.
@@ -242,7 +270,7 @@ pub fn write(
         for at in 0..records.len() {
             session.engine.go_on()?;
             let ReadBack { doc, kept, algorithm, similarity, reason, shares } =
-                read_back(session, records.record(at), decided, copies);
+                read_back(session, records.row(at), decided, copies);
             builder.push(&RemovalRow {
                 id: ids.of(doc).as_ref(),
                 kept_id: ids.of(kept).as_ref(),
@@ -296,20 +324,21 @@ pub fn by_source(
     for partition in 0..decided.rows.partitions() {
         let records = decided.rows.load(partition, session.engine.budget.a_thread)?;
         for at in 0..records.len() {
-            let (doc, _, reason) = fate(session, records.record(at), copies);
+            let (doc, _, reason) = fate(session, records.row(at), copies);
             goes.set(doc as usize);
             if reason == "seen" {
                 seen.set(doc as usize);
             }
         }
     }
-    let shuffle = session.engine.shuffle("sources", SOURCE_ROW, 8, session.rows())?;
+    let shuffle = session.engine.shuffle("sources", size_of::<SourceRow>(), 8, session.rows())?;
     sources.spread(session, &shuffle, |doc, hash| {
-        let mut row = [0; SOURCE_ROW];
-        row[..8].copy_from_slice(&hash.to_be_bytes());
-        row[8..16].copy_from_slice(&doc.to_be_bytes());
-        row[16] = u8::from(goes.get(doc as usize)) + u8::from(seen.get(doc as usize));
-        row
+        let fate = match (goes.get(doc as usize), seen.get(doc as usize)) {
+            (false, _) => IS_KEPT,
+            (true, false) => IS_REMOVED,
+            (true, true) => IS_SEEN,
+        };
+        SourceRow { value: hash.into(), doc: doc.into(), fate }
     })?;
     let (values, least) = (shuffle.finish()?, session.options.guard_rows.max(1));
     let found = Mutex::new(Vec::new());
@@ -319,12 +348,13 @@ pub fn by_source(
         |(), partition| {
             let records = values.load(partition, session.engine.budget.a_thread)?;
             for group in records.groups().filter(|group| group.len() as u64 >= least) {
-                let fates = |fate| group.clone().filter(|&at| records.record(at)[16] >= fate).count() as u64;
-                let value = sources.of(number(&records.record(group.start)[8..16])).unwrap_or_default();
+                let row = |at| records.row::<SourceRow>(at);
+                let fates = |fate| group.clone().filter(|&at| row(at).fate >= fate).count() as u64;
+                let value = sources.of(row(group.start).doc.get()).unwrap_or_default();
                 let source = shortened(&String::from_utf8_lossy(value)).into_owned();
-                let (rows, removed, seen) = (group.len() as u64, fates(1), fates(2));
+                let (rows, removed, seen) = (group.len() as u64, fates(IS_REMOVED), fates(IS_SEEN));
                 let mut report = SourceReport { source, rows, removed, seen, ..SourceReport::default() };
-                let docs = group.clone().map(|at| number(&records.record(at)[8..16]));
+                let docs = group.clone().map(|at| row(at).doc.get());
                 for passage in docs.filter_map(|doc| cuts?.of(doc)).flat_map(|cuts| cuts.passages()) {
                     report.cut_passages += 1;
                     report.cut_bytes += u64::from(passage.end_byte - passage.start_byte);
