@@ -94,7 +94,7 @@ pub const ALGORITHMS: &[&dyn Algorithm] = &[
 /// Returns the algorithm with this name or alias.
 ///
 /// # Errors
-/// Returns an error that names the nearest known name and lists all of them if the name is unknown.
+/// Returns an error if the name is unknown. The error suggests the most similar name and lists all names.
 pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
     let known = |algorithm: &&&dyn Algorithm| algorithm.name() == name || algorithm.facts().aliases.contains(&name);
     ALGORITHMS.iter().find(known).copied().ok_or_else(|| {

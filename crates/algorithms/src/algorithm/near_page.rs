@@ -1,4 +1,4 @@
-//! `near_page`: a share of the keywords, the most frequent ones. Their number is rounded down to whole intervals.
+//! `near_page`: the most frequent keywords, which make up a share of all keywords. Their number is rounded down to whole intervals.
 //!
 //! Source: a Chinese survey of page deduplication, "near page discovery". Cost: O(words), one sort of the distinct words, one row per
 //! document.

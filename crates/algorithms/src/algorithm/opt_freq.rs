@@ -92,7 +92,7 @@ fn idf_weight(documents: u64, df: u64, optimum: f64) -> f64 {
 
 struct OptFreqSigner {
     words: WordString,
-    /// IDF' by df.
+    /// IDF' as a function of df.
     weight: ByCount,
     /// The optimal IDF, if it was computed from the corpus.
     optimum: Option<f64>,

@@ -12,7 +12,7 @@ pub struct Needs {
     pub features: Option<Box<dyn FeatureKind>>,
     /// The columns that the algorithm reads besides the text.
     pub fields: &'static [Field],
-    /// The parts of a document that its signatures, and the evidence recorded with them, depend on.
+    /// The parts of a document that determine its signatures and the evidence recorded with them.
     pub reads: Reads,
 }
 

@@ -19,9 +19,9 @@ use dupsift_core::hash::{mix64, splitmix64};
 
 /// Number of signs per document.
 pub const BITS: u32 = 512;
-/// Number of 8-byte words that the signs take.
+/// Number of 8-byte words that hold the signs.
 pub const WORDS: usize = BITS as usize / 64;
-/// Allowed standard deviations beyond the expected difference. At the threshold, 2 of 10,000 pairs are lost.
+/// Number of standard deviations by which a difference may exceed its expected value. At the threshold, 2 of 10,000 pairs are lost.
 const DEVIATIONS: f64 = 3.5;
 /// Number of coordinates that terms are hashed to, and size of each part. A term has one coordinate in each part.
 const WIDE: usize = 1024;
@@ -67,7 +67,7 @@ impl SignSketch {
 
     /// Returns the signs of a vector with length 1.
     pub fn signs(&self, terms: &[Term]) -> [u64; WORDS] {
-        // Integers: sums that overflow wrap around, and are the same on every machine.
+        // Integers, because sums that overflow wrap around and are the same on every machine.
         let mut hashed = [0i32; WIDE];
         for term in terms {
             // Four coordinates and four signs.
@@ -129,7 +129,8 @@ fn transform<const N: usize>(values: &mut [i16; N]) {
 mod tests {
     use super::*;
 
-    /// Returns two vectors with length 1 and this cosine. They share `terms` terms, and each has as many of its own, with uneven weights.
+    /// Returns two vectors with length 1 and this cosine. They share `terms` terms, and each has the same number of unique terms, with
+    /// uneven weights.
     fn pair(cosine: f64, terms: u64, number: u64) -> [Vec<Term>; 2] {
         let random = |at: u64| (splitmix64(number, at) >> 11) as f64 / 2f64.powi(53);
         let part = |first: u64, square: f64| -> Vec<Term> {
@@ -173,7 +174,7 @@ mod tests {
                 assert!((mean - expected).abs() < 3.0, "{terms} terms, {cosine}: {mean} for {expected}");
                 let lost = apart.iter().filter(|&&one| one > most_differing(cosine)).count();
                 assert!(lost <= 8, "{terms} terms, {cosine}: {lost} of {count} lost");
-                // If the cosine is lower by 0.25, some pairs stay below the limit; of unrelated pairs, almost none do.
+                // If the cosine is lower by 0.25, some pairs stay below the limit, but almost no unrelated pairs do.
                 let stay = |cosine: f64, limit: u32| {
                     let near = |number: &u64| {
                         let [a, b] = pair(cosine, terms, number + 9_000).map(|vector| sketch.signs(&vector));

@@ -263,7 +263,7 @@ mod tests {
         assert_eq!(signer("digest=xxh3_128").scheme().shape.key_bits, 128);
     }
 
-    /// Learns from texts and signs them: words that are too common or too rare are not learned.
+    /// Learns from texts and signs them, and checks that words that are too common or too rare are not learned.
     #[test]
     fn learnt_words_describe_the_documents() {
         let texts = ["и лес лес река", "и лес лес бор", "и бор бор гать", "и лес река бор раз"];

@@ -51,8 +51,8 @@ impl Verify for Jaccard {
     }
 
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
-        // The size of the smaller set divided by that of the larger is an upper bound on the similarity. The test uses a quotient like the
-        // similarity itself: a product would round differently, and reject a contained set that reaches the threshold exactly.
+        // The size of the smaller set divided by that of the larger is an upper bound on the similarity. The test uses a quotient, as the
+        // similarity does. A product would round differently and reject a contained set that reaches the threshold exactly.
         let (few, many) = (a.len().min(b.len()), a.len().max(b.len()));
         if few as f64 / (many as f64) < self.threshold {
             return Ok(None);
@@ -167,7 +167,7 @@ mod tests {
         assert!(check("jacard", 0.5, Shingling::DEFAULT).is_none());
     }
 
-    /// Thresholds and set sizes whose product, after rounding, exceeds the smaller size.
+    /// Tests thresholds and set sizes whose product, after rounding, exceeds the smaller size.
     #[test]
     fn a_set_within_another_reaches_its_share_of_it_exactly() {
         let mut tight = 0;
