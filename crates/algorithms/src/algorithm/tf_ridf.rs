@@ -1,4 +1,4 @@
-//! `tf_ridf` (A3): the six words with the highest TF RIDF, which are the bursty ones.
+//! `tf_ridf` (A3): the six words with the highest TF RIDF, which are the bursty words.
 //!
 //! Source: Zelenkov, Segalovich 2007, TF*RIDF; residual IDF of Church and Gale 1995. Recall 0.59, precision 0.95 in that study. Cost: a
 //! first pass for the counts, O(words) and one lookup per distinct word, one row per document.
@@ -74,9 +74,10 @@ impl Algorithm for TfRidf {
 
 /// Computes RIDF for one corpus, as the sum of its two parts.
 struct Ridf {
-    /// -ln(df / N) by df.
+    /// -ln(df / N) as a function of df.
     idf: ByCount,
-    /// ln(1 - exp(-cf / N)) by cf: the logarithm of the share of documents expected to contain the word under a Poisson distribution.
+    /// ln(1 - exp(-cf / N)) as a function of cf: the logarithm of the share of documents expected to contain the word under a Poisson
+    /// distribution.
     expected: ByCount,
 }
 

@@ -5,9 +5,9 @@
 //! longest sentence; each pair of the three), one sort. Limits: pages with the same disclaimer as their longest sentence are separated
 //! only by their length.
 //!
-//! Rows with the same key are ordered by length in words. A new chain starts where the next length times `ratio` exceeds the last one.
-//! Documents in the same chain are pairs. A document with fewer than `small_doc_sentences` sentences must also be within the ratio of each
-//! of its partners, not only of its neighbor in the chain.
+//! Rows with the same key are ordered by length in words. A new chain starts where the next length times `ratio` exceeds the previous
+//! length. Documents in the same chain are pairs. A document with fewer than `small_doc_sentences` sentences must also be within the ratio
+//! of each of its partners, not only of its neighbor in the chain.
 //!
 //! ```text
 //! lengths 85 100 117 | 140 160        ratio 0.85: 117 x 0.85 <= 100; 140 x 0.85 = 119 > 117 starts a new chain
@@ -229,7 +229,7 @@ mod tests {
         let long = [(85, 10), (100, 10), (117, 10), (140, 10), (160, 10)];
         // 117 x 0.85 = 99.45 continues the chain, 140 x 0.85 = 119 starts a new one, 160 x 0.85 = 136 continues it.
         assert_eq!(pairs("", &long), [(0, 1), (0, 2), (1, 2), (3, 4)]);
-        // 85 and 117 are in the same chain, but not within the ratio of each other.
+        // 85 and 117 are in the same chain, but they are not within the ratio of each other.
         assert_eq!(pairs("chain=pairwise", &long), [(0, 1), (1, 2), (3, 4)]);
         assert_eq!(pairs("chain=off", &long).len(), 10);
         // A small document must be near each partner.
