@@ -15,7 +15,7 @@ use dupsift_core::error::{Error, Result};
 /// How often a waiting thread checks whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// A term table in parts: parts with lower numbers have lower terms.
+/// Writes a term table in parts. Parts with lower numbers contain lower terms.
 pub struct TermTableParts {
     file: File,
     path: PathBuf,
@@ -23,7 +23,7 @@ pub struct TermTableParts {
     moved: Condvar,
 }
 
-/// The state of the part whose position in the file is determined next.
+/// Holds the state of the part whose position in the file is determined next.
 #[derive(Default)]
 struct Turn {
     next: usize,
@@ -84,7 +84,7 @@ impl TermTableParts {
     }
 }
 
-/// A part that is being written.
+/// Writes one part of a table.
 pub struct TermTablePart<'p> {
     of: &'p TermTableParts,
     at: usize,

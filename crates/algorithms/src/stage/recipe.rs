@@ -18,7 +18,7 @@ use dupsift_text::{Field, Pipeline, TextOptions};
 /// The maximum length of a label: with prefix and suffix, it names folders and files, whose names have at most 255 bytes.
 const MOST_LABEL: usize = 100;
 
-/// An algorithm with its parameters.
+/// Holds an algorithm with its parameters.
 #[derive(Clone)]
 pub struct Chosen {
     /// The method.
@@ -35,18 +35,18 @@ impl Chosen {
         self.algorithm.needs(&self.params).stats()
     }
 
-    /// Returns whether it classifies pairs as versions, contained texts or the same template.
+    /// Returns whether the algorithm classifies pairs as versions, contained texts or the same template.
     pub fn relates(&self) -> bool {
         specs(self.algorithm).iter().any(|spec| spec.name == RELATE) && self.params.flag(RELATE)
     }
 
-    /// Returns the algorithm with every threshold as low as possible. See [`Params::loosened`].
+    /// Returns the algorithm with every threshold as low as possible; see [`Params::loosened`].
     pub fn loosened(&self) -> Chosen {
         Chosen { params: self.params.loosened(&specs(self.algorithm)), ..self.clone() }
     }
 }
 
-/// Everything that signatures depend on.
+/// Holds everything that signatures depend on.
 #[derive(Clone)]
 pub struct Recipe {
     /// The algorithms, in the order given, with unique labels.
@@ -58,8 +58,8 @@ pub struct Recipe {
     /// The column of `scope=within:COLUMN`: only documents with the same value are compared. `None` compares all
     /// documents.
     pub within: Option<String>,
-    /// The column of `scope=across:COLUMN`: only documents with different values are compared. `None` compares all documents.
-    /// Signatures do not depend on it.
+    /// The column of `scope=across:COLUMN`: only documents with different values are compared. `None` compares all documents. Signatures do
+    /// not depend on this column.
     pub across: Option<String>,
     /// How pages become texts, if the corpus has pages.
     pub purify: PurifyOptions,
@@ -194,7 +194,8 @@ impl Recipe {
         self.within.as_ref().or(self.across.as_ref())
     }
 
-    /// Returns a hash of the recipe and of the versions that words depend on, and of how pages become texts if the corpus has pages.
+    /// Returns a hash of the recipe and of the software versions that affect words. If the corpus has pages, the hash includes how pages
+    /// become texts.
     pub fn identity(&self, pipeline: &Pipeline, pages: bool) -> u64 {
         let purify = if pages { format!("\n{}", purify_name(&self.purify)) } else { String::new() };
         hash64(format!("{self}\n{}{purify}", pipeline.identity()).as_bytes())
@@ -222,7 +223,7 @@ impl fmt::Display for Chosen {
 pub use super::preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
 pub use super::purifier::{parse_purify, purify_name};
 
-/// A name in a list with its values.
+/// Holds a name in a list with its values.
 pub(super) type Named = (String, Vec<(String, String)>);
 
 /// Parses `a,b:x=1,y=2,c` into names with their values: an item with `=` belongs to the name before it.
@@ -274,7 +275,7 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
     let (label, preset) = (take("as"), take("preset"));
     let specs = specs(algorithm);
     for short in algorithm.facts().shorthands {
-        // A mistyped shorthand is closer than any name that Params::check suggests.
+        // A mistyped shorthand is detected before Params::check, which would suggest a less similar name.
         let unknown = values.iter().find(|(name, _)| name != short.name && specs.iter().all(|spec| spec.name != name));
         if let Some((name, _)) = unknown.filter(|(name, _)| nearest(name, [short.name]).is_some()) {
             let hint = did_you_mean(name, [short.name]);

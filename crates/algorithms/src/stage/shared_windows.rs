@@ -2,7 +2,7 @@
 
 use super::bound::Bound;
 
-/// The windows that two documents share.
+/// Holds the windows that two documents share.
 #[derive(Clone, Debug)]
 pub struct Windows {
     /// Position and key of each window.
