@@ -182,7 +182,7 @@ impl<'r> Records<'r> {
         ahead.number()
     }
 
-    /// Returns the next document; `None` if the bytes are invalid or do not match this vocabulary.
+    /// Returns the next document, or `None` if the bytes are invalid or do not match this vocabulary.
     pub fn next<'v>(&mut self, words: &Words<'v>) -> Option<Record<'v>> {
         let (doc, text_bytes) = (self.number()?, self.number()?);
         let mut text = self.words(words)?;

@@ -68,12 +68,12 @@ impl CorpusStats {
         self.tokens
     }
 
-    /// Returns avgdl, the mean number of words per document; 0 for an empty corpus.
+    /// Returns avgdl, the mean number of words per document, or 0 for an empty corpus.
     pub fn mean_length(&self) -> f64 {
         if self.documents == 0 { 0.0 } else { self.tokens as f64 / self.documents as f64 }
     }
 
-    /// Returns the number of documents that contain the term; 1 for an unknown term.
+    /// Returns the number of documents that contain the term, or 1 for an unknown term.
     pub fn df(&self, term: u64) -> u64 {
         self.words.get(term).map_or(1, |found| found.df)
     }
@@ -83,7 +83,7 @@ impl CorpusStats {
         self.words.get_many(terms, |found| each(found.map_or(1, |found| found.df)));
     }
 
-    /// Returns how often the term occurs in all documents; 1 for an unknown term.
+    /// Returns how often the term occurs in all documents, or 1 for an unknown term.
     pub fn cf(&self, term: u64) -> u64 {
         self.words.get(term).map_or(1, |found| found.cf)
     }
@@ -112,7 +112,7 @@ impl CorpusStats {
         self.features.get_many(features, |found| each(frequency(&self.features, found)));
     }
 
-    /// Returns the IDF of a word that occurs in `df` documents, ln(N / df); 0 for a corpus that was not counted.
+    /// Returns the IDF of a word that occurs in `df` documents, ln(N / df), or 0 for a corpus that was not counted.
     pub fn idf(&self, df: u64) -> f64 {
         if self.documents == 0 { 0.0 } else { float::ln(self.documents as f64 / df as f64) }
     }

@@ -78,7 +78,7 @@ fn stem(word: &str) -> &str {
     end.map_or(word, |(end, _)| &word[..end])
 }
 
-/// Returns the hash of a title that is a single name; 0 for several words, and for Han text, which has no white space.
+/// Returns the hash of a title that is a single name, or 0 for several words and for Han text, which has no white space.
 fn name(title: &str) -> u64 {
     let name = title.trim_start_matches('#').trim();
     if name.contains(|letter: char| letter.is_whitespace() || is_han(letter)) {
@@ -118,8 +118,8 @@ impl<'t> Title<'t> {
     }
 }
 
-/// Returns how the titles of two texts differ; `None` if they do not differ, or if one text has no title. Each text is given as its
-/// title and its distinct 3-grams in ascending order.
+/// Returns how the titles of two texts differ, or `None` if they do not differ or if one text has no title. Each text is given as its title
+/// and its distinct 3-grams in ascending order.
 pub fn title_difference([a, b]: [(&[u64], &[u64]); 2]) -> Option<TitleDifference> {
     let (title_a, title_b) = (Title::of(a.0)?, Title::of(b.0)?);
     if title_a.name != 0 && title_b.name != 0 {

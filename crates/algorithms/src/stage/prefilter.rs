@@ -49,7 +49,7 @@ impl Prefilter {
         self.filters[algorithm].as_ref().is_none_or(|filter| filter.count(group(row)) >= 2)
     }
 
-    /// Returns the description of an algorithm's filter in run.json after this many rows; `None` if it has no filter.
+    /// Returns the description of an algorithm's filter in run.json after this many rows, or `None` if it has no filter.
     pub fn note(&self, algorithm: usize, rows: u64) -> Option<String> {
         let filter = self.filters[algorithm].as_ref()?;
         let rate = filter.false_positives(rows);

@@ -1,7 +1,7 @@
-//! The recipe: which algorithms, with which parameters, over which words. Both drivers use this object.
+//! The recipe: the algorithms, their parameters, and how text becomes words. Both drivers use this object.
 //!
-//! It is typed as text (`three_plus_five,minhash:bands=20,rows=5,as=minhash_loose`), checked once, printed back in full, and hashed, so
-//! that a run can record its recipe.
+//! A recipe is typed as text (`three_plus_five,minhash:bands=20,rows=5,as=minhash_loose`), checked once, printed back in full, and hashed,
+//! so that a run can record its recipe.
 
 use std::collections::BTreeSet;
 use std::fmt;

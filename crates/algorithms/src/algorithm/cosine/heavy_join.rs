@@ -214,7 +214,7 @@ impl HeavyJoin {
         self.numbers_in(&words)
     }
 
-    /// Returns the numbers in a sketch; zeros for an empty one.
+    /// Returns the numbers in a sketch, or zeros for an empty sketch.
     fn numbers_in(&self, sketch: &[u64]) -> Numbers {
         let word = |at: usize| sketch.get(WORDS + at / PRINTS).copied().unwrap_or_default();
         std::array::from_fn(|at| (word(at) >> (PRINT_BITS * (PRINTS - 1 - at % PRINTS) as u32)) as u16)

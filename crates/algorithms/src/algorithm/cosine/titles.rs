@@ -59,7 +59,7 @@ impl<'e> Side<'e> {
         self.terms.peek().map(|term| term.place >> 1)
     }
 
-    /// Returns the counts of the word with this number; zeros if another word is next.
+    /// Returns the counts of the word with this number, or zeros if a different word is next.
     fn take(&mut self, number: u64, df: &mut u64) -> Counted {
         let mut counted = Counted::default();
         while let Some(term) = self.terms.next_if(|term: &Stated| term.place >> 1 == number) {

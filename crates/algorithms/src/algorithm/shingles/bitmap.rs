@@ -94,7 +94,7 @@ fn common_bits(level: Level, a: &[u64], b: &[u64]) -> u32 {
         // SAFETY: `Level::best` found the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2(a, b) },
-        // SAFETY: as above.
+        // SAFETY: `Level::best` found the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx512(a, b) },
     }

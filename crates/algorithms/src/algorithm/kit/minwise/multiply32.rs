@@ -18,7 +18,7 @@ pub fn lower(level: Level, set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]
         // SAFETY: `Level::best` found the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2(set, a, b, minima) },
-        // SAFETY: as above.
+        // SAFETY: `Level::best` found the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx512(set, a, b, minima) },
     }
@@ -82,7 +82,7 @@ mod x86 {
             }
         }
         for (to, from) in minima.as_chunks_mut::<BLOCK>().0.iter_mut().zip(least) {
-            // SAFETY: as above.
+            // SAFETY: each block is sixteen numbers, and the stores require no alignment.
             unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), from) };
         }
     }
@@ -104,7 +104,7 @@ mod x86 {
                 }
             }
             for (half, least) in least.into_iter().enumerate() {
-                // SAFETY: as above.
+                // SAFETY: each half of a block is eight numbers, and the stores require no alignment.
                 unsafe { _mm256_storeu_si256(to[half * 8..].as_mut_ptr().cast(), least) };
             }
         }
