@@ -11,11 +11,11 @@
 //!             |d| - ceil(|d| tau / (2 - tau)) + 1                                     9 of 31 for tau = 0.85
 //! ```
 //!
-//! Cost: a first pass for the counts, one row for each of those words that another document also contains, and a check of each pair that
-//! the positions of the first common word do not rule out. The check is most of the cost, and its work is bounded ([`crate::measure`]):
-//! long texts that are neither clearly similar nor clearly different are left undecided and counted. Limits: a copy with reordered
-//! paragraphs is as far away as an unrelated text; similarity of words does not imply similarity of characters. `max_list` limits the cost
-//! at the expense of completeness.
+//! Cost: a first pass for the counts, one row for each listed word that another document also contains, and a check of each pair that the
+//! positions of the first common word do not rule out. The check is most of the cost, and its work is bounded ([`crate::measure`]): long
+//! texts that are neither clearly similar nor clearly different are left undecided and counted. Limits: a copy with reordered paragraphs is
+//! as far away as an unrelated text; similarity of words does not imply similarity of characters. `max_list` limits the cost at the expense
+//! of completeness.
 
 use std::cmp::Reverse;
 
@@ -153,7 +153,7 @@ impl Signer for DecompositionSigner<'_> {
         (bound >= self.tau).then_some(Score { similarity: bound.min(1.0) as f32, distance: None })
     }
 
-    /// Rows are ordered by length, so each row is compared with its followers up to the first one that is too long.
+    /// Rows are ordered by length, so each row is compared with its followers up to the first row that is too long.
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let (rows, mut end, mut all) = (window.len(), 0, 0);
         let mut ends = Vec::with_capacity(rows);

@@ -1,4 +1,4 @@
-//! `idf_hash`: the rarest words of a document as one string, hashed by one of eight classic functions and compared.
+//! `idf_hash`: hashes the rarest words of a document as one string, with one of eight classic functions, and compares the hashes.
 //!
 //! Source: a Chinese survey of page deduplication, "hash algorithm", which compares ELF, RS, JS, PJW, BKDR, SDBM, DJB and AP. Cost: a
 //! first pass for the word counts, one sort of the distinct words, one row of 20 bytes per document.

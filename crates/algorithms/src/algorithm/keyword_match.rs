@@ -1,8 +1,8 @@
 //! `keyword_match`: m of the N most frequent words agree.
 //!
 //! Source: keyword signatures in the style of Manber, as described in the 2011 survey of page replicas; N = 10 and m = 8 are dupsift's
-//! choice. Cost: a first pass for the counts, and N - m + 1 rows per document. Each row holds all keywords, so nothing is read again. Any
-//! two lists of N words with m words in common share a word that is among the N - m + 1 rarest in both lists.
+//! choice. Cost: a first pass for the counts, and N - m + 1 rows per document. Each row holds all keywords, so texts are not read a second
+//! time. Any two lists of N words with m words in common share a word that is among the N - m + 1 rarest in both lists.
 //!
 //! ```text
 //! N = 3, m = 2:  {a b c} and {b c d} are a pair, {a b c} and {c d e} are none

@@ -119,7 +119,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
         Pipeline::new(&TextOptions { stop_words: ["и", "w0"].map(String::from).to_vec(), ..TextOptions::default() })
             .expect("options");
     let mut texts = in_memory::texts(5, 150, 40);
-    // Adds first lines, a different script in some texts, and texts of which little or nothing remains.
+    // Adds first lines, a different script in some texts, and texts with few or no words.
     texts.iter_mut().step_by(3).for_each(|text| *text = text.replacen(' ', "\n", 1));
     texts.iter_mut().step_by(7).for_each(|text| text.push_str(" 网页搜索引擎和重复网页 Кот и пёс и кот"));
     texts.extend(["", "?!\n", "и", "w1 w1\nw1", "搜索\n引擎"].map(String::from));

@@ -129,7 +129,7 @@ impl MinHashSigner {
 }
 
 impl Signer for MinHashSigner {
-    /// Returns one shingle for each band: the first one in the text that has one of the band's minima.
+    /// Returns one shingle for each band: the first shingle in the text that has one of the band's minima.
     fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         let mut shingles = Vec::new();
         self.shingling.cut_all(document, &mut shingles);
@@ -173,8 +173,7 @@ impl Signer for MinHashSigner {
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
         let mut shingles = out.take_numbers();
-        // A repeated shingle does not change any minimum. The shingles are sorted only if distinct ones must be
-        // counted.
+        // A repeated shingle does not change any minimum. The shingles are sorted only if distinct shingles must be counted.
         self.shingling.cut_all(document, &mut shingles);
         if shingles.is_empty() {
             return out.none("no shingles");

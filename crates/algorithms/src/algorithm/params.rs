@@ -98,7 +98,7 @@ enum Value {
 pub struct Margin {
     /// How far the similarity of a pair may be below the best similarity of its documents, from 0 to 1.
     pub within: f64,
-    /// Whether it is enough that a pair is within the margin of one of its two documents.
+    /// Whether a pair is kept if it is within the margin of only one of its two documents.
     pub either: bool,
     /// The distance up to which pairs within a cluster are kept although the margin alone would remove them.
     pub whole: Option<f64>,

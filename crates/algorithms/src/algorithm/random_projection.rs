@@ -6,7 +6,7 @@
 //!
 //! Each token has a random vector of +1 and -1. The vector is the output of a generator seeded with the token's hash, so no table of
 //! vectors is kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits of the
-//! document. Two documents with distance k agree in one of k + 1 blocks, so the search is complete; a pair is reported once.
+//! document. Two documents at distance k agree in at least one of k + 1 blocks, so the search is complete. Each pair is reported once.
 //!
 //! Limits: similar to the limits of `simhash`, because this algorithm is its wide variant. Short texts produce both false and missed pairs,
 //! and near pairs form chains. If pages from the same site share much boilerplate, most of their bits are equal.

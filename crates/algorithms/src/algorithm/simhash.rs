@@ -154,7 +154,7 @@ impl SimHashSigner<'_> {
         u128::from(high) << 64 | u128::from(majority(features, self.zero, |feature| feature))
     }
 
-    /// Returns the fingerprint computed with the article's hash, whose upper 64 bits cannot be derived from the lower ones.
+    /// Returns the fingerprint computed with the article's hash, whose upper 64 bits cannot be derived from the lower 64 bits.
     fn voted_s3(&self, document: &Analysis<'_>) -> std::result::Result<u128, Reason> {
         let mut hashes = Vec::new();
         self.features.texts(document, |text| hashes.push(scalar_hash(text, self.bits)));

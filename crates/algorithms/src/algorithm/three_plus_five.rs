@@ -1,9 +1,9 @@
 //! `three_plus_five` (A12, "3+5"): documents of similar length are pairs if the longest sentence, or two of the three longest, agree.
 //!
-//! Source: Zelenkov, Segalovich 2007, the experimental method 3+5: recall 0.96, precision 0.95, the best in that study. No source explains
-//! the "5"; the constants here are dupsift's interpretation and remain parameters. Cost: O(words), at most 4 rows per document (the
-//! longest sentence; each pair of the three), one sort. Limits: pages with the same disclaimer as their longest sentence are separated
-//! only by their length.
+//! Source: Zelenkov, Segalovich 2007, the experimental method 3+5: recall 0.96, precision 0.95, the best in that study. No publication
+//! explains the "5"; the constants are dupsift's interpretation and remain parameters. Cost: O(words), at most 4 rows per document (the
+//! longest sentence; each pair of the three), one sort. Limits: pages with the same disclaimer as their longest sentence are separated only
+//! by their length.
 //!
 //! Rows with the same key are ordered by length in words. A new chain starts where the next length times `ratio` exceeds the previous
 //! length. Documents in the same chain are pairs. A document with fewer than `small_doc_sentences` sentences must also be within the ratio

@@ -192,7 +192,7 @@ mod tests {
     fn the_table_is_that_of_one_thread() {
         let mut all: Vec<u64> = (0..5000).map(|n| splitmix64(3, n)).collect();
         all.sort_unstable();
-        // Parts of all sizes, including empty ones.
+        // Parts of all sizes, including empty parts.
         let parts: Vec<Vec<u64>> = [0, 1, 0, 2000, 7, 2900, 92, 0]
             .iter()
             .scan(0, |from, &size| {

@@ -20,7 +20,7 @@ pub fn map(file: &File, path: &Path) -> Result<Option<Mmap>> {
     if bytes == 0 {
         return Ok(None);
     }
-    // SAFETY: the file has no name, so nothing else can open it, and this process only reads it from here on.
+    // SAFETY: the file has no name, so nothing else can open it, and from this point on this process only reads it.
     let map = unsafe { Mmap::map(file) }.map_err(Error::io("map the term table", path))?;
     Ok(Some(map))
 }

@@ -59,7 +59,7 @@ fn write_numbers(document: &Analysis<'_>, out: &mut Vec<u64>) {
     if let Some(line) = document.first_line().filter(|_| frame > 0) {
         each_number(line.text(), |_, hash| out.push(hash));
     }
-    // If a number also occurs outside the frame, that occurrence sorts first, and the one in the frame is removed.
+    // If a number also occurs outside the frame, that occurrence sorts first, and the occurrence in the frame is removed.
     out.sort_unstable();
     out.dedup_by_key(|number| *number & !IN_FRAME);
 }

@@ -29,8 +29,7 @@ pub fn nearest(partners: &mut [Partner], better: impl Fn(u64, u64) -> bool) -> (
 
 /// Chooses a partner that contains the document: the partner with the largest share of its 3-grams, then the most similar, then the best.
 ///
-/// Only the [`MOST_LOOKED_AT`] most similar partners are compared; among equally similar partners, the best ones are
-/// compared.
+/// Only the [`MOST_LOOKED_AT`] most similar partners are compared; among equally similar partners, the best partners are compared.
 pub struct Chooser<B> {
     bounds: Bounds,
     better: B,
@@ -151,7 +150,7 @@ mod tests {
         assert_eq!(chosen(&[(2, 0.9)], |_| Some([of(1, 1); 2])).1.stays, BTreeMap::from([(Stays::OwnText, 1)]));
     }
 
-    /// The best twenty of thirty equally similar partners are compared, and the others are counted.
+    /// The best twenty of thirty equally similar partners are compared, and the other ten are counted.
     #[test]
     fn the_most_similar_are_looked_at_and_the_others_count() {
         let all: Vec<(u64, f32)> = (0..30).rev().map(|kept| (kept, 0.5)).collect();

@@ -30,7 +30,7 @@ pub struct Contestant {
 /// Holds all contestants and their algorithms.
 #[derive(Clone)]
 pub struct Contest {
-    /// The algorithms that run, with unique labels: those in the list, then those that only presets contain.
+    /// The algorithms that run, with unique labels: the algorithms in the list, then the algorithms that only presets contain.
     pub algorithms: Vec<Chosen>,
     /// The contestants: the algorithms in the list, then the presets.
     pub contestants: Vec<Contestant>,

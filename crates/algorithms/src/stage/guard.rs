@@ -49,11 +49,11 @@ pub struct ReadCounts {
     pub bad_files: u64,
     /// The size of the skipped files on disk, in bytes.
     pub bad_bytes: u64,
-    /// The size of all files on disk, including skipped ones, in bytes.
+    /// The size of all files on disk, including skipped files, in bytes.
     pub bytes: u64,
     /// The number of skipped files that no longer exist on disk, so that their size is unknown.
     pub unknown_files: u64,
-    /// The number of all files, including skipped ones.
+    /// The number of all files, including skipped files.
     pub files: u64,
 }
 

@@ -1,11 +1,11 @@
 //! Document counts by script and length: in the whole corpus, and among removed documents.
 //!
 //! The script and length of each document are recorded and added up while its text is read ([`shape`]); the values of removed documents are
-//! added up again after the decision, without reading any text.
+//! added up a second time after the decision, without reading any text.
 
 use serde::{Deserialize, Serialize};
 
-/// The number of bytes at the beginning of a text that determine its script: 64 Chinese characters, 192 English ones.
+/// The number of bytes at the beginning of a text that determine its script: 64 Chinese characters, or 192 English letters.
 const LOOKED_AT: usize = 192;
 
 /// Describes the script of a text, determined from its beginning.

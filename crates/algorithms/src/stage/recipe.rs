@@ -66,8 +66,8 @@ pub struct Recipe {
 }
 
 impl Recipe {
-    /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`, which stands for all
-    /// algorithms that the list does not name.
+    /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`, which stands for all algorithms that are not
+    /// in the list.
     ///
     /// # Errors
     /// Returns an error for unknown names and parameters, values out of range, or two algorithms with the same label.
@@ -77,8 +77,8 @@ impl Recipe {
 
     /// Returns the algorithms of a parsed list.
     pub(super) fn choose_all(named: Vec<Named>) -> Result<Vec<Chosen>> {
-        // `all` leaves out the algorithms that the list names: `all,lsi:passes=1` is every algorithm, with different
-        // parameters for one of them.
+        // `all` excludes the algorithms that are also in the list: `all,lsi:passes=1` is every algorithm, with different parameters for
+        // `lsi`.
         let mut typed = Vec::new();
         for (name, values) in named.iter().filter(|(name, _)| name != "all") {
             typed.push(choose(algorithm(name)?, values.clone())?);
@@ -114,9 +114,9 @@ impl Recipe {
         self.algorithms.iter().map(Chosen::needs_stats).fold(Stats::NONE, Stats::union)
     }
 
-    /// Returns whether words are kept while they are counted, so that signing does not read texts again, and if so, whether the words
-    /// of first lines are kept too. This requires that all algorithms that need counts use only counted words, and that no other pass
-    /// is needed: no algorithm learns, and rows are not prefiltered.
+    /// Returns whether words are kept while they are counted, so that signing does not read texts a second time. If so, also returns
+    /// whether the words of first lines are kept. This requires that all algorithms that need counts use only counted words, and that no
+    /// other pass is needed: no algorithm learns, and rows are not prefiltered.
     pub fn keeps_words(&self, learns: bool, prefilters: bool) -> Option<bool> {
         let counted: Vec<&Chosen> = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any()).collect();
         if counted.is_empty() || learns || prefilters {
@@ -332,7 +332,7 @@ mod tests {
         assert_eq!(list.len(), 3);
         assert!(list[0].starts_with("three_plus_five:chain=neighbors"));
         assert!(list[1].starts_with("minhash:bands=20,") && list[1].ends_with("verify=lcs:0.85,as=minhash_loose"));
-        // The printed list can be typed again.
+        // The printed list can be used as input.
         assert_eq!(parse(&list.join(",")).unwrap(), list);
         assert_eq!(parse("all").unwrap().len(), crate::algorithm::ALGORITHMS.len());
         let one_changed = parse("all,lsi:passes=1,lsi:passes=3,as=other").unwrap();

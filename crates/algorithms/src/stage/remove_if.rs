@@ -13,7 +13,7 @@ use std::fmt;
 use crate::measure::Contained;
 use dupsift_core::error::{Error, Result};
 
-/// The number of kept partners that a document is compared with, the most similar ones first.
+/// The maximum number of kept partners that a document is compared with, the most similar partners first.
 pub const MOST_LOOKED_AT: usize = 20;
 
 /// Defines the condition for removing a document.

@@ -3,7 +3,7 @@
 //! Documents are visited in order of preference. A document is removed if it may be removed in favor of a document kept before it;
 //! otherwise, it is kept. So no kept document may be removed in favor of another document kept before it, and each removed document has a
 //! kept partner. The partners of a document are the documents that it forms a pair with, and a rule selects one of them (`choose`): the
-//! best one, or the one that contains most of it. A pair counts if at least `needed` algorithms found it.
+//! best partner, or the partner that contains most of the document. A pair counts if at least `needed` algorithms found it.
 //!
 //! Pairs are never listed: each algorithm provides classes of equal documents and links between classes. The kept documents of each class
 //! form a linked list, so a document reads the lists of its own class and of the linked classes.

@@ -173,7 +173,7 @@ fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     assert_eq!((finder.gather(&all, 0), finder.partners.len()), (20, 10));
 }
 
-/// Thirty documents of one class that are all kept: the first three are listed, and the others are only counted.
+/// Thirty documents of one class that are all kept: the first three are listed, and the remaining documents are only counted.
 #[test]
 fn the_first_of_a_class_are_listed_where_no_more_are_looked_at() {
     let relations = [Plain { class: vec![0; 40], links: vec![] }];

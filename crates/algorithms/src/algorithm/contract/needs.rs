@@ -35,7 +35,7 @@ pub enum Reads {
     #[default]
     Text,
     /// Only [`Analysis::counted`], [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and [`Analysis::times`]. These
-    /// are kept while words are counted, so that the text is not read again.
+    /// are kept while words are counted, so that the text is not read a second time.
     Words {
         /// Whether the same data is needed for [`Analysis::first_line`].
         first_line: bool,

@@ -1,10 +1,11 @@
 //! Keys for texts that share two of their heaviest terms.
 //!
-//! A text's few heaviest terms describe its topic. Unrelated texts rarely share two of them if terms that occur in many documents are left
-//! out, so the number of comparisons grows little faster than the corpus. A pair is missed if it shares at most one heavy term.
+//! A text's few heaviest terms describe its topic. Unrelated texts rarely share two of their heaviest terms if terms that occur in many
+//! documents are excluded, so the number of comparisons grows little faster than the corpus. A pair is missed if it shares at most one
+//! heavy term.
 //!
-//! Versions share most of their heaviest terms, and some of the less heavy ones. So only pairs of terms with a small sum of ranks are keys.
-//! With the same number of keys, this misses half as many pairs as a shorter list in which all pairs of terms are keys.
+//! Versions share most of their heaviest terms, and some of the less heavy terms. So only pairs of terms with a small sum of ranks are
+//! keys. With the same number of keys, this misses half as many pairs as a shorter list in which all pairs of terms are keys.
 //!
 //! ```text
 //! of `most` terms the keys are those of ranks r + s <= most + 1; their number is most^2 / 4
@@ -48,7 +49,7 @@ pub struct HeavyTerms {
 /// Holds the keys of a text and the terms that make them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
-    /// The terms: first those that are not common, then the common ones; each group by descending weight.
+    /// The terms: first the rarer terms, then the common terms, each group by descending weight.
     pub terms: Vec<u64>,
     /// The keys, each made of two terms or of one.
     pub keys: Vec<u64>,

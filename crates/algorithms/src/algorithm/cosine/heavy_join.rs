@@ -17,7 +17,7 @@ use dupsift_core::row::{Pair, Pairs, Score, Signatures, Sketches, Window};
 
 /// Maximum number of rows in a window whose pairs are all compared. In larger windows, a pair needs a third shared term.
 const LARGE_WINDOW: usize = 64;
-/// Maximum number of entries of a window's list of third terms that are held in memory: 4 MB.
+/// Maximum number of entries in memory of a window's list of third terms (4 MB).
 const ENTRIES: usize = 1 << 18;
 /// Number of bits that a sketch holds per term.
 const PRINT_BITS: u32 = 16;
@@ -37,7 +37,7 @@ pub struct HeavyJoin {
     terms: HeavyTerms,
     signs: SignSketch,
     most_differing: u32,
-    /// Maximum number of entries of a window's list of third terms that are held in memory.
+    /// Maximum number of entries in memory of a window's list of third terms.
     entries: usize,
 }
 

@@ -156,7 +156,7 @@ mod tests {
         assert!((1..100).map(|n| most_differing(f64::from(n) / 100.0)).is_sorted_by(|a, b| a >= b));
     }
 
-    /// Checks the limits stated at the top, for texts with a few terms and for long ones.
+    /// Checks the limits stated at the top of this file, for texts with a few terms and for long texts.
     #[test]
     fn pairs_at_the_threshold_are_kept_and_others_are_not() {
         let sketch = SignSketch::new(42);
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(one.signs(&a), one.signs(&turned));
         assert_eq!(SignSketch::new(1).signs(&b), one.signs(&b));
         assert!(differing(&one.signs(&a), &other.signs(&a)) > 150);
-        // Neither an empty vector nor weights above those of a vector with length 1 causes a panic.
+        // Neither an empty vector nor weights too large for a vector with length 1 cause a panic.
         assert_eq!(differing(&one.signs(&[]), &other.signs(&[])), 0);
         let heavy: Vec<Term> = (0..3_000).map(|hash| Term { hash, weight: 1e9, df: 1 }).collect();
         one.signs(&heavy);

@@ -12,7 +12,7 @@
 //! ```
 //!
 //! The page's own description is used if the corpus has the column and the description contains a letter or a digit; otherwise, the
-//! beginning of the text is used. The source gives no value for `a`. The default is the threshold of the later purified-page rule, which is
+//! beginning of the text is used. The papers give no value for `a`. The default is the threshold of the later purified-page rule, which is
 //! an interpretation. Limits: words with equal weight may swap places at rank N, which breaks rules 2 to 5; ties are broken by the words
 //! themselves.
 

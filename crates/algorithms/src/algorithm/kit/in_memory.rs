@@ -20,7 +20,7 @@ pub struct Found {
     pub candidates: usize,
     /// Number of comparisons made.
     pub compared: u64,
-    /// Number of comparisons left out.
+    /// Number of comparisons skipped.
     pub left_out: u64,
     /// Documents without a signature, with the reasons.
     pub unsigned: BTreeMap<usize, &'static str>,

@@ -51,8 +51,8 @@ const FOUND: usize = 16;
 /// Number of documents that probe at the same time in a window that can have crowds.
 const FEW: usize = 256;
 
-/// The lowest threshold at which join=auto uses the rarest shingles. Below it, most elements of a text would have to probe, including
-/// common ones.
+/// The lowest threshold at which join=auto uses the rarest shingles. Below this threshold, most elements of a text would have to probe,
+/// including common elements.
 const LEAST_RAREST: f64 = 0.5;
 
 /// Returns whether candidates are found by their rarest shingles.

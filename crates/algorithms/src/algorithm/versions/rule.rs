@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(of("0.92", 0.95), None);
     }
 
-    /// A printed recipe can be typed again: bounds with their default values are not a contradiction.
+    /// A printed recipe can be used as input: bounds with their default values are not a contradiction.
     #[test]
     fn bounds_of_a_rule_that_is_not_asked_for_are_refused() {
         let of = |typed: Vec<(String, String)>| rule(&Params::check("test", &PARAMS, &typed).expect("in range"), 0.6);
