@@ -105,7 +105,7 @@ fn occurrences(document: &Analysis<'_>) -> Vec<(u64, Reverse<u32>, u64)> {
 
 impl Signer for DecompositionSigner<'_> {
     fn scheme(&self) -> SignatureScheme {
-        // The sketch holds the position of the occurrence in the document's order, and the key of the previous one.
+        // The sketch holds the position of the occurrence in the document's order, and the key of the previous occurrence.
         let shape = RowShape { ordered: true, sketch: 12, ..RowShape::KEY64 };
         SignatureScheme {
             rules: &["lcs"],
@@ -251,7 +251,7 @@ mod tests {
         };
         assert_eq!(of(0.75, "a b c d", "a b x d"), Some(0.75));
         assert_eq!(of(0.76, "a b c d", "a b x d"), None);
-        // Repeated words count as often as both texts contain them.
+        // A repeated word counts as often as it occurs in both texts.
         assert_eq!(of(0.8, "a a a", "a a"), Some(0.8));
         // The first sentence is moved to the end: five of eleven words are in order.
         let moved = of(0.4, D1, D2).unwrap();

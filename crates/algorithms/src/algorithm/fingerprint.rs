@@ -1,4 +1,4 @@
-//! `fingerprint`: the heaviest words with their counts.
+//! `fingerprint`: compares the heaviest words with their counts.
 //!
 //! Source: a Chinese survey of page deduplication, "information fingerprint". Cost: O(words), one row per document; a first pass for the
 //! corpus counts with `weight=tf_over_df`.

@@ -1,4 +1,4 @@
-//! `imatch`: all words of the document that are neither too common nor too rare.
+//! `imatch`: compares all words of a document that are neither too common nor too rare.
 //!
 //! Source: Chowdhury, Frieder, Grossman, McCabe 2002, Collection statistics for fast duplicate document detection. Cost: a first pass for
 //! the counts, O(words), one sort of the lexicon's words, one row per document.
@@ -165,7 +165,7 @@ mod tests {
     fn medium_words_in_alphabetical_order() {
         let faithful = |typed: &str| key(&format!("digest=sha1,min_terms=3{typed}"), TEXT);
         assert_eq!(faithful(""), Ok(sha1("бор гать лес река".as_bytes())));
-        // Neither the order nor the number of occurrences matters, nor do words outside the lexicon.
+        // The order of words, the number of occurrences, and words outside the lexicon do not matter.
         assert_eq!(key("min_terms=4", TEXT), key("min_terms=4", "Река, река, лес. Бор бор гать на два"));
         assert_ne!(key("min_terms=3", TEXT), key("min_terms=3", "Река, река, лес. Бор бор на два"));
         assert_eq!(key("", TEXT), Err("fewer lexicon words than min_terms"));

@@ -1,4 +1,4 @@
-//! `keyword_match`: m of the N most frequent words agree.
+//! `keyword_match`: documents are pairs if m of their N most frequent words agree.
 //!
 //! Source: keyword signatures in the style of Manber, as described in the 2011 survey of page replicas; N = 10 and m = 8 are dupsift's
 //! choice. Cost: a first pass for the counts, and N - m + 1 rows per document. Each row holds all keywords, so texts are not read a second

@@ -186,8 +186,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
     assert!(by_words >= 18, "{by_words} algorithms sign by words alone");
 }
 
-/// The example in docs/dev/add-an-algorithm.md is identical to the compiled one, and it finds pairs in texts without
-/// further code.
+/// The example in docs/dev/add-an-algorithm.md is identical to the compiled code, and it finds pairs in texts without further code.
 #[test]
 fn the_skeleton_of_a_new_algorithm_works() {
     use super::skeleton::FirstWords;

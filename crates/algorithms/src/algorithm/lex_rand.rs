@@ -12,8 +12,8 @@
 //! | 0.33, 10 (default) | 0.98 | 0.68 | 0.31 | 0.04 |
 //!
 //! The 2004 paper uses 10 random lexicons and the complete one; the `seed` preset follows a summary that mentions 11 random lexicons and
-//! 30%. Limits: in a long document some word of the lexicon always changes. Documents that only share a template have few words in a
-//! lexicon; `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
+//! 30%. Limits: if a long document is edited, some word of the lexicon always changes. Documents that only share a template have few words
+//! in a lexicon; `min_terms` skips them. Signatures are comparable only within one statistics snapshot.
 //!
 //! ```text
 //! lexicon words of a document: бор гать лес река
@@ -111,7 +111,7 @@ struct LexRandSigner {
 }
 
 impl LexRandSigner {
-    /// Returns the random lexicons that contain a word of the complete one, as bits.
+    /// Returns, as bits, the random lexicons that contain a word of the complete lexicon.
     fn lexicons_of(&self, word: u64) -> u64 {
         let seeds = self.seeds.iter().enumerate();
         seeds.fold(0, |mask, (k, seed)| mask | u64::from(mix64(word ^ seed) >= self.removed) << k)

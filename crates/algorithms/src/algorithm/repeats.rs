@@ -289,7 +289,7 @@ mod tests {
         assert!(learn("filter_mib=1").is_ok());
     }
 
-    /// 7 of 25 is 0.28, and 0.28 times 25 is slightly more than 7.
+    /// 7/25 is 0.28, but in floating-point arithmetic, 0.28 times 25 is slightly more than 7.
     #[test]
     fn a_share_that_is_reached_exactly_is_reached() {
         let text = |own: &str| {

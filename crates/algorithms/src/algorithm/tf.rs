@@ -1,4 +1,4 @@
-//! `tf` (A1): the six most frequent words.
+//! `tf` (A1): compares the six most frequent words.
 //!
 //! Source: Zelenkov, Segalovich 2007, method TF. Recall 0.60, precision 0.94 in that study. Cost: O(words), one row per document. Limits:
 //! if no stop words are given, the six words are mostly function words. Many words tie at one occurrence, so the order of ties (by code

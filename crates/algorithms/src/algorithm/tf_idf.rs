@@ -1,4 +1,4 @@
-//! `tf_idf` (A2): the six words with the highest TF IDF in the BM25 variant.
+//! `tf_idf` (A2): compares the six words with the highest TF IDF in the BM25 variant.
 //!
 //! Source: Zelenkov, Segalovich 2007, TF*IDF. Recall 0.54, precision 0.96 in that study. Cost: a first pass for the counts, O(words) and
 //! one lookup per distinct word, one row per document.

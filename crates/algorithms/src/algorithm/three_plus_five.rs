@@ -227,7 +227,7 @@ mod tests {
     #[test]
     fn chains_follow_the_lengths() {
         let long = [(85, 10), (100, 10), (117, 10), (140, 10), (160, 10)];
-        // 117 x 0.85 = 99.45 continues the chain, 140 x 0.85 = 119 starts a new one, 160 x 0.85 = 136 continues it.
+        // 117 x 0.85 = 99.45 continues the chain, 140 x 0.85 = 119 starts a new chain, and 160 x 0.85 = 136 continues it.
         assert_eq!(pairs("", &long), [(0, 1), (0, 2), (1, 2), (3, 4)]);
         // 85 and 117 are in the same chain, but they are not within the ratio of each other.
         assert_eq!(pairs("chain=pairwise", &long), [(0, 1), (1, 2), (3, 4)]);

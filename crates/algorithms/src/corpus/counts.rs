@@ -30,7 +30,7 @@ const EARLY: usize = 1 << 15;
 
 /// The initial number of slots for all terms that have no early slot.
 const FIRST: usize = 1 << 10;
-/// The number of terms whose slots are prefetched before the first of them is counted.
+/// The number of terms whose slots are prefetched before the first term is counted.
 const AT_ONCE: usize = 64;
 
 /// Holds a term with its counts.

@@ -317,7 +317,7 @@ pub mod tests {
     #[test]
     fn what_comes_back_is_what_the_text_says() {
         let stop_words = ["и", "the", "bargains"].map(String::from).to_vec();
-        // Long enough that words are prefetched in several portions, with numbers of more than one byte.
+        // This text is so long that words are prefetched in several portions and some numbers take more than one byte.
         let long = (0..3000u32).map(|n| format!("w{} ", n * n % 1777)).collect::<String>();
         let texts: Vec<String> = TEXTS.iter().map(ToString::to_string).chain([long]).collect();
         for (stem, first_lines) in [(false, false), (false, true), (true, true)] {

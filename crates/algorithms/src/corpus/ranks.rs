@@ -20,7 +20,7 @@ use dupsift_core::error::{Error, Result};
 
 /// The number of bytes in a rank, enough for 10^12 terms.
 const BYTES: usize = 5;
-/// Document frequencies below this one are counted without a search.
+/// Document frequencies below this value are counted without a search.
 const LOW: usize = 1 << 10;
 /// The number of most common terms whose df is in a separate list (half a megabyte).
 const COMMON: u64 = if cfg!(test) { 100 } else { 1 << 16 };

@@ -53,7 +53,7 @@ impl CorpusStats {
     }
 
     /// Returns whether every document that is signed was counted. Only then do the counts prove that a term occurs in no document other
-    /// than this one and its copies; with frozen counts, an unknown term may occur in many.
+    /// than this one and its copies; with frozen counts, an unknown term may occur in many documents.
     pub fn covers(&self) -> bool {
         self.covers
     }

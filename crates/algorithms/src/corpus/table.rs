@@ -129,7 +129,7 @@ impl TermTable {
     fn write_index(&self, path: &Path, spread: Spread<'_>) -> Result<Option<Mmap>> {
         let file = nameless(path)?;
         let (len, ranges) = (self.len(), self.len().div_ceil(BUCKET));
-        // Each stretch writes the ranges that begin in it; the last one also writes the ranges after all terms.
+        // Each stretch writes the ranges that begin in it; the last stretch also writes the ranges after all terms.
         let write = |stretch: Range<usize>| {
             let first = stretch.start.checked_sub(1).map_or(0, |before| range_of(self.term(before), ranges) + 1);
             let (mut begins, ends) = (Vec::new(), stretch.end == len);

@@ -1,8 +1,8 @@
 //! Containment (Broder 1997): how much of one text is in another text.
 //!
 //! Texts are compared by their distinct 3-grams (of words or, in Han text, of characters) and their distinct numbers. A number may be
-//! written in digits, with or without thousands separators, or in words. A comparison takes O(|A| + |B|); a text takes 8 bytes per distinct
-//! gram.
+//! written in digits, with or without thousands separators, or in words. A comparison takes O(|A| + |B|) time; a text takes 8 bytes per
+//! distinct gram.
 //!
 //! A saved page has dates, counters and addresses around its text, which differ each time it is saved. So in a long text, numbers that
 //! occur only in the first or last twentieth, and not in the first line, belong to its frame and do not count as facts.

@@ -115,7 +115,7 @@ mod tests {
     fn worked_by_hand() {
         let sums = Partitions::of_labels(&[7, 7, 7, 8, 8, 9], &[1, 1, 2, 2, 2, 3]);
         let b_cubed = sums.b_cubed();
-        // P: 1, 1, 1/3, 2/3, 2/3, 1 of 6; R: 2/3, 2/3, 1/3, 1, 1, 1 of 6.
+        // P is the mean of 1, 1, 1/3, 2/3, 2/3 and 1; R is the mean of 2/3, 2/3, 1/3, 1, 1 and 1.
         near(b_cubed.precision, (4.0 + 2.0 / 3.0) / 6.0);
         near(b_cubed.recall, (4.0 + 2.0 / 3.0) / 6.0);
         near(b_cubed.f, 7.0 / 9.0);

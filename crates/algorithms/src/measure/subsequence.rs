@@ -55,7 +55,7 @@ pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> D
         band /= WIDEN;
     }
     loop {
-        // Narrow bands are tried only if they leave enough steps for the widest one.
+        // Narrow bands are tried only if they leave enough steps for the widest band.
         let left = most_steps.saturating_sub(steps);
         let last = numbered.most_steps(widest);
         if last <= left && numbered.most_steps(band) > left - last {
@@ -75,7 +75,7 @@ pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> D
 struct Numbered {
     first: Vec<u32>,
     second: Vec<u32>,
-    /// The number of distinct numbers, including unused ones.
+    /// The number of distinct numbers, including unused numbers.
     numbers: usize,
 }
 
@@ -266,7 +266,7 @@ impl State {
         masks.len() as u64
     }
 
-    /// Processes a row with entries for some blocks and ignores those after `end`; returns the number of steps.
+    /// Processes a row with entries for some blocks and ignores the entries after `end`; returns the number of steps.
     fn some(&mut self, end: usize, blocks: &[u32], masks: &[u64]) -> u64 {
         let (mut carry, mut next, mut steps) = (false, 0, 0);
         for (&block, &mask) in blocks.iter().zip(masks) {

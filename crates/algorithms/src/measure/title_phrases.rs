@@ -36,7 +36,7 @@ pub enum TitleDifference {
 }
 
 /// Appends the title of a text, or nothing if the text has no title. `sorted` holds all 3-grams of the text in ascending order, including
-/// repeated ones.
+/// repetitions.
 pub fn write_title(document: &Analysis<'_>, sorted: &[u64], out: &mut Vec<u64>) {
     let Some(line) = first_title(document) else { return };
     let title = document.beside(line);

@@ -8,8 +8,9 @@
 //! 2. No single word distinguishes the two texts: in neither text does a word occur so much more often than in the other that its surplus
 //!    exceeds the share `word` of the text's weight (in a short text, `short` average words). This condition is skipped if the first lines
 //!    are equal.
-//! 3. A pair that passes is a version if one text is contained in the other: at least the share `contained` of its 3-grams is in the other
-//!    text. In this case, condition 2 applies only to the better contained text, because the other text may add anything.
+//! 3. A pair that passes conditions 1 and 2 is a version if one text is contained in the other: at least the share `contained` of its
+//!    3-grams is in the other text. In this case, condition 2 applies only to the better contained text, because the other text may add
+//!    anything.
 //! 4. A pair is also a version if it is isolated: its cosine exceeds the next best cosine of either document outside the near group by
 //!    `gap`. The near group consists of the two documents and all documents with a cosine of at least `near` to either of them.
 //! 5. A pair is also a version if both texts have the same title and no document outside the near group is more similar. All other pairs
@@ -82,7 +83,7 @@ pub struct Surplus {
     pub share: f64,
     /// The word, as a number defined by the algorithm that found it; 0 if there is none.
     pub word: u64,
-    /// The number of words in the text, including repeated ones.
+    /// The number of words in the text, including repetitions.
     pub words: u64,
 }
 

@@ -1,5 +1,5 @@
-//! clusters: connected components of one algorithm's pairs, with the best document of each and the similarity of the
-//! other documents to it.
+//! clusters: finds the connected components of one algorithm's pairs, the best document of each component, and the similarity of all other
+//! documents to it.
 //!
 //! A class of equal documents is one node, identified by its smallest document. The driver provides the arrays, and so decides where they
 //! are stored. They have one number per document, all 0 at the start. A driver that processes one component at a time numbers the documents
@@ -27,7 +27,7 @@ pub trait Classes {
 /// Builds clusters.
 pub struct Clusters<'c, C> {
     classes: &'c C,
-    /// `None` if there are no pairs, so that every class is a cluster.
+    /// `None` if there are no pairs, in which case every class is a cluster.
     forest: Option<Forest<'c>>,
     /// The number of the best document in each cluster plus one, indexed by root.
     best: Slots<'c>,

@@ -1,4 +1,4 @@
-//! contest: the contestants of `compare`. A contestant is an algorithm from the list, or a preset: the union of the pairs of its
+//! contest: determines the contestants of `compare`. A contestant is an algorithm from the list, or a preset: the union of the pairs of its
 //! algorithms.
 //!
 //! The argument of `compare` is a list of algorithms and presets: `minhash,balanced,strict`. An algorithm that several contestants contain

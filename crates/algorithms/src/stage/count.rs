@@ -59,8 +59,7 @@ impl Tally<'_> {
 
 /// The minimum number of documents that contain a word: every word is kept.
 pub const LEAST_WORDS: u64 = 1;
-/// The minimum number of documents that contain a feature: a feature in a single document is equivalent to an unknown
-/// one.
+/// The minimum number of documents that contain a feature: a feature in a single document is equivalent to an unknown feature.
 pub const LEAST_FEATURES: u64 = 2;
 
 /// Sums all partial counts of one term: the term, its number of documents and its number of occurrences; `None` if fewer than `least`

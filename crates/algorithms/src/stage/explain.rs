@@ -62,7 +62,7 @@ pub struct Checked {
     pub name: String,
     /// Whether the two documents pass.
     pub passes: bool,
-    /// The similarity. It may be below the threshold if the same check was also run with a lower threshold.
+    /// The similarity. The similarity may be below the threshold if the same check was also run with a lower threshold.
     pub similarity: Option<f32>,
 }
 
@@ -403,7 +403,7 @@ mod tests {
         assert!(!check.passes && check.similarity.is_some_and(|reached| reached > 0.7 && reached < 0.95));
     }
 
-    /// Two checks with separate evidence both report their scores, even if the pair fails one.
+    /// Two checks with separate evidence both report their scores, even if the pair fails one of them.
     #[test]
     fn every_check_reports_its_score() {
         let look = look_at("shingles:threshold=0.9,verify=lcs:0.5", A, B);

@@ -158,8 +158,8 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
     })
 }
 
-/// A removed document with more near-duplicates than this, about as similar as the kept one, looks like a page from a template. In three
-/// collections with one template each, 30% to 43% of the documents that `minhash` removes have more such near-duplicates; in six
+/// A removed document with more near-duplicates than this, about as similar as the kept document, looks like a page from a template. In
+/// three collections with one template each, 30% to 43% of the documents that `minhash` removes have more such near-duplicates; in six
 /// collections of prose, mail and news, 1% to 10% do.
 pub const MANY_NEAR: usize = 5;
 /// The maximum amount by which these near-duplicates may be less similar than the kept document.

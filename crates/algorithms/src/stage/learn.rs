@@ -1,4 +1,4 @@
-//! learn: the order in which a learning algorithm receives the notes of documents, and how often it receives each note.
+//! learn: determines the order in which a learning algorithm receives the notes of documents, and how often it receives each note.
 //!
 //! A note occurs as often as the statistics count its text ([`View::times`](super::view::View::times)), and the notes of all documents
 //! are ordered by a hash of their texts, so a model does not depend on the order of documents.

@@ -34,7 +34,7 @@ pub trait Partners {
 pub struct NextBest {
     /// The similarity of the partner; `None` if there is no other partner.
     pub similarity: Option<f32>,
-    /// Whether the search ended early, so that this may be a partner within the near group.
+    /// Whether the search ended early, so that the partner may be within the near group.
     pub cut_short: bool,
     /// Whether the near group has a third document.
     pub in_group: bool,

@@ -96,8 +96,8 @@ fn within(byte: u8, least: u8, most: u8) -> bool {
     byte.wrapping_sub(least) <= most - least
 }
 
-/// Returns the number of positions at which a byte and the two after it satisfy `are`. The number fits in a byte, so the compiler can
-/// vectorize the count.
+/// Returns the number of positions at which a byte and the two following bytes satisfy `are`. The number fits in a byte, so the compiler
+/// can vectorize the count.
 fn count(bytes: &Beginning, are: impl Fn(u8, u8, u8) -> bool) -> u8 {
     const { assert!(LOOKED_AT < 256) };
     (0..LOOKED_AT).fold(0, |sum, at| sum + u8::from(are(bytes[at], bytes[at + 1], bytes[at + 2])))

@@ -114,9 +114,9 @@ impl Recipe {
         self.algorithms.iter().map(Chosen::needs_stats).fold(Stats::NONE, Stats::union)
     }
 
-    /// Returns whether words are kept while they are counted, so that signing does not read texts a second time. If so, also returns
-    /// whether the words of first lines are kept. This requires that all algorithms that need counts use only counted words, and that no
-    /// other pass is needed: no algorithm learns, and rows are not prefiltered.
+    /// Returns whether the words of first lines are kept, or `None` if words are not kept while they are counted. Kept words save signing a
+    /// second read of the texts. Words are kept if all algorithms that need counts use only counted words, and no other pass is needed: no
+    /// algorithm learns, and rows are not prefiltered.
     pub fn keeps_words(&self, learns: bool, prefilters: bool) -> Option<bool> {
         let counted: Vec<&Chosen> = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any()).collect();
         if counted.is_empty() || learns || prefilters {

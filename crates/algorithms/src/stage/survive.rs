@@ -126,7 +126,7 @@ impl Lists<'_> {
             }
             next.set(doc, heads.get(class));
         } else if heads.get(class) > 0 {
-            // Several documents of a class may have been kept before: the best one is listed first.
+            // Several documents of a class may have been kept before: the best document is listed first.
             return;
         }
         heads.set(class, doc + 1);

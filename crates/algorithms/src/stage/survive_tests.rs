@@ -233,7 +233,7 @@ proptest::proptest! {
         let expected: BTreeSet<(u64, u64)> = gone(&relations, needed, &order, &order, |_| None).into_iter().collect();
         let agree = |x: u64, y: u64| relations.iter().filter(|of| of.is_pair(x as usize, y as usize)).count();
 
-        // Components over links of any relation. They may be larger than the components over pairs.
+        // Components over links of any relation. These components may be larger than the components over pairs.
         let mut components: Vec<u64> = (0..12).collect();
         for (x, y) in (0..12 * 144).map(|at| (at / 12 % 12, at % 12)).filter(|&(x, y)| agree(x, y) > 0) {
             let label = components[x as usize].min(components[y as usize]);

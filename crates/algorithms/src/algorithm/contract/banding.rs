@@ -28,7 +28,7 @@ const MISSED: f64 = 0.05;
 /// The lowest threshold, rounded, for which `MOST_MINIMA` minima are enough.
 pub const LOWEST: f64 = 0.05;
 
-/// Holds the number of bands and the number of minima in each.
+/// Holds the number of bands and the number of minima per band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Banding {
     /// Number of bands. Two documents are candidates if they have at least one equal band.

@@ -5,7 +5,7 @@
 //!
 //! | trait | question | who implements it |
 //! | --- | --- | --- |
-//! | [`Algorithm`] | What is its name, what does it need, and how is it bound to a corpus? | every algorithm |
+//! | [`Algorithm`] | What is the algorithm's name, what does it need, and how is it bound to a corpus? | every algorithm |
 //! | [`KeySigner`] | What is the key of a document? Documents with equal keys are duplicates. | algorithms with one key per document |
 //! | [`Signer`] | Which rows does a document have, and which rows make a pair? | all others |
 //! | [`Verify`] | Do the texts confirm a candidate pair? | algorithms with a check of their own |
@@ -52,7 +52,7 @@ impl<'c> Corpus<'c> {
     }
 }
 
-/// Holds the static facts of an algorithm. Help, parameter checks and documentation are generated from them.
+/// Holds the static facts of an algorithm. Help, parameter checks and documentation are generated from these facts.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     /// The name in `--algorithms` and in the output folder.
@@ -73,8 +73,8 @@ pub struct Facts {
     pub shorthands: &'static [Shorthand],
     /// Named sets of parameter values: `("fineweb", "bands=14,rows=8")`.
     pub presets: &'static [(&'static str, &'static str)],
-    /// The revision of the signatures. Increase it whenever the same document gets different signatures. An index with
-    /// a different revision is rejected.
+    /// The revision of the signatures. Increase the revision whenever the same document gets different signatures. An index with a
+    /// different revision is rejected.
     pub revision: u32,
 }
 

@@ -44,8 +44,8 @@ pub enum Reads {
 
 /// Defines a kind of feature other than words, such as sentences or segments, whose document frequencies the first pass counts.
 pub trait FeatureKind: Send + Sync {
-    /// Returns the name of the kind, including everything it depends on, such as `segments:paragraph`. Kinds with the same name are
-    /// counted once for all algorithms.
+    /// Returns the name of the kind, including all settings that it depends on, such as `segments:paragraph`. Features of kinds with the
+    /// same name are counted only once for all algorithms.
     fn name(&self) -> String;
 
     /// Appends the hash of each feature of the document. Repeated features count once. Hashes of different kinds must differ.

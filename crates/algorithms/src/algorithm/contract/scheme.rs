@@ -13,18 +13,19 @@ pub struct SignatureScheme {
     /// The rules that can find a pair, in the order of their bits in [`Pair::matched`](dupsift_core::row::Pair::matched). Their names
     /// appear in the `matched_by` column.
     pub rules: &'static [&'static str],
-    /// Two directed rules, as indices into `rules`. They are swapped when the documents of a pair are swapped.
+    /// Two directed rules, as indices into `rules`. The two rules are swapped when the documents of a pair are swapped.
     pub opposite_rules: Option<[u32; 2]>,
     /// The score of two documents whose rows have equal keys, if equal keys make them duplicates.
     pub equal: Score,
-    /// Approximate number of rows per document. It determines the size of temporary files and filters.
+    /// Approximate number of rows per document. The sizes of temporary files and filters depend on it.
     pub rows_per_document: u64,
     /// Number of 8-byte words in the sketch that each document has in addition to its rows
     /// ([`Signatures::document_sketch`](dupsift_core::row::Signatures::document_sketch)). Windows provide these sketches in
     /// [`Pairs::sketches`](dupsift_core::row::Pairs::sketches). 0 for methods that compare only rows.
     pub sketch_words: usize,
     /// Number of 8-byte words that an index keeps for each document ([`Signer::index_sketch`](super::Signer::index_sketch)) to rule out
-    /// documents that only share a key. At most 28, so that they fit in a row. If it is 0, all documents that share a key are looked up.
+    /// documents that only share a key. At most 28, so that they fit in a row. If the number is 0, all documents that share a key are
+    /// looked up.
     pub index_words: usize,
     /// How the number of comparisons grows with the corpus.
     pub growth: Growth,
@@ -47,9 +48,9 @@ pub enum SharedKey {
     /// The documents are duplicates. A group of rows with equal keys represents all of its pairs, so its cost is linear in the number of
     /// rows.
     Duplicates,
-    /// The documents are duplicates, and a second round with rows of this shape finds pairs whose keys differ slightly, such as by a
-    /// Hamming distance. Documents with equal keys are merged into classes first, so that rows with the same frequent key are not compared
-    /// with each other. [`Signer::probes`](super::Signer::probes) emits the rows of the second round, and
+    /// The documents are duplicates, and a second round with rows of this shape finds pairs whose keys differ slightly, for example by a
+    /// small Hamming distance. Documents with equal keys are merged into classes first, so that rows with the same frequent key are not
+    /// compared with each other. [`Signer::probes`](super::Signer::probes) emits the rows of the second round, and
     /// [`Signer::pairs`](super::Signer::pairs) compares them.
     DuplicatesAndProbes(RowShape),
     /// The shared key alone makes the documents candidates. Each position has one key per document, as in MinHash bands.

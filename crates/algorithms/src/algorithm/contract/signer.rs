@@ -10,7 +10,7 @@ pub trait Signer: Send + Sync {
     /// Returns how signatures are built. Each run calls it once and keeps the result.
     fn scheme(&self) -> SignatureScheme;
 
-    /// Emits the rows of the document, or the reason why it has none.
+    /// Emits the rows of the document, or the reason why it has no rows.
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures);
 
     /// Returns, for each key and in readable form, the words of the document that the key represents. `None` for keys that do not represent
@@ -24,8 +24,8 @@ pub trait Signer: Send + Sync {
         Some(Score::EQUAL)
     }
 
-    /// Finds all pairs among the rows with the same key. The default calls [`Signer::judge`] for every pair of rows. Override it if the
-    /// method does not need to compare all rows or has several rules.
+    /// Finds all pairs among the rows with the same key. The default calls [`Signer::judge`] for every pair of rows. Override this default
+    /// if the method does not need to compare all rows or has several rules.
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         out.compare_all(window, |a, b| self.judge(a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)));
     }

@@ -9,8 +9,8 @@
 //! The name of the site is the part that many titles share. A part (`kit/title.rs`) that is in more than 3 titles and in more than 1% of
 //! all titles is dropped from the title, unless nothing would remain.
 //!
-//! Paragraphs are joined until they have 50 words; then the next segment begins. A remainder at the end is added to the last segment. A
-//! word is a run of letters and digits; two Chinese characters count as one word.
+//! Paragraphs are joined until they have 50 words in total; then the next segment begins. If fewer words remain at the end of the text,
+//! they are added to the last segment. A word is a run of letters and digits; two Chinese characters count as one word.
 //!
 //! ```text
 //! title "Погода в Москве - Новости", keywords "погода, прогноз":  погода 5 x idf, прогноз 2, москве 3, в 3
@@ -180,7 +180,7 @@ impl CoreWordsSigner<'_> {
         heaviest.join()
     }
 
-    /// Like `CoreWordsSigner::core`, for the words of the text itself.
+    /// Like `CoreWordsSigner::core`, but uses the words of the text itself.
     fn core_of_body(&self, document: &Analysis<'_>) -> String {
         let mut heaviest = Heaviest::new(self.core);
         for (one, frequency) in document.counted().iter().zip(document.frequencies()) {
@@ -196,7 +196,7 @@ impl CoreWordsSigner<'_> {
         let (text, places) = (document.text(), paragraphs(document));
         let mut found: Vec<(usize, u64)> = Vec::new();
         let mut one = Passage::default();
-        // The first paragraphs of the current segment and of the previous one.
+        // The first paragraphs of the current and the previous segment.
         let (mut begin, mut before) = (0, 0);
         for (at, place) in places.iter().enumerate() {
             one.add(&text[place.clone()]);

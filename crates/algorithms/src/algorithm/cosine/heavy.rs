@@ -12,11 +12,11 @@
 //! heaviest 4 of "a a a a b b b c c d e" (df 2 each): a b c d -> keys ab, ac, ad, bc
 //! ```
 //!
-//! A page from a template has few words of its own. The template's words are common and make no keys; otherwise, all pages with the
-//! template would be compared. If two texts share no term that makes keys, their cosine is at most the product of the lengths of their
-//! remaining terms (the bound of the prefix filter, `kit/prefix.rs`). So no pair is lost as long as this product is below the threshold. If
-//! the remaining terms of a text could reach the threshold, common terms fill up its list. If two texts share a key of two common terms,
-//! they are compared only if that bound reaches the threshold.
+//! A page from a template has few unique words. The template's words are common and make no keys; otherwise, all pages with the template
+//! would be compared. If two texts share no term that makes keys, their cosine is at most the product of the lengths of their remaining
+//! terms (the bound of the prefix filter, `kit/prefix.rs`). So no pair is lost as long as this product is below the threshold. If the
+//! remaining terms of a text could reach the threshold, common terms fill up its list. If two texts share a key of two common terms, they
+//! are compared only if that bound reaches the threshold.
 //!
 //! ```text
 //! threshold 0.6; lengths of the common terms: a 0.9  b 0.7  c 0.65      a b 0.63, a c 0.585, b c 0.455: only a and b are compared
@@ -219,7 +219,7 @@ mod tests {
         assert_eq!(kinds, [Kind::Two, Kind::Two, Kind::Common, Kind::Single]);
         let stricter = HeavyTerms { threshold: 0.8, ..HEAVY }.keys(&terms, 1);
         assert_eq!((stricter.terms, stricter.keys, stricter.common), (vec![6], vec![Kind::Single.key(6)], 0.0));
-        // A share of the corpus, but at least 400 documents.
+        // The maximum is a share of the corpus, but at least 400 documents.
         assert_eq!([100, 20_000, 1_000_000].map(|n| HeavyTerms::most_documents(0.02, n)), [400, 400, 20_000]);
     }
 }

@@ -1,8 +1,8 @@
 //! The join by heavy terms: the rows that a document emits, and which documents with the same key are candidates.
 //!
 //! Three things limit the number of candidates: keys of two heavy terms (`heavy.rs`); a third shared heavy term, required in a large
-//! window; and the signs of random projections (`sign_sketch.rs`): documents that reach the threshold differ in few of them. Each
-//! document has one sketch: its signs, 16 bits for each of its heavy terms, and the length of its common terms.
+//! window; and the signs of random projections (`sign_sketch.rs`): documents that reach the threshold differ in few signs. Each document
+//! has one sketch: its signs, 16 bits for each of its heavy terms, and the length of its common terms.
 //!
 //! ```text
 //! window of the key ab, large:   1: a b c d    2: a b e f    3: a b c f    4: a b g h
@@ -45,7 +45,7 @@ pub struct HeavyJoin {
 type Numbers = [u16; NUMBERS];
 
 impl HeavyJoin {
-    /// Returns the join by these terms, with the random projections of `seed`.
+    /// Returns the join by heavy terms, with the random projections of `seed`.
     pub fn new(terms: HeavyTerms, seed: u64) -> HeavyJoin {
         HeavyJoin {
             terms,
@@ -220,7 +220,8 @@ impl HeavyJoin {
         std::array::from_fn(|at| (word(at) >> (PRINT_BITS * (PRINTS - 1 - at % PRINTS) as u32)) as u16)
     }
 
-    /// Returns the fingerprints that all documents of a window share. Two different terms with the same fingerprint count twice.
+    /// Returns the fingerprints that all documents of a window share. If two different terms have the same fingerprint, it is returned
+    /// twice.
     fn common(&self, window: &Window<'_>, sketches: &dyn Sketches) -> Vec<u16> {
         let count = |prints: &[u16], print: u16| prints.iter().filter(|&&one| one == print).count();
         let prints = |at: usize| self.numbers(sketches, window.row(at).doc);

@@ -21,7 +21,7 @@ use dupsift_core::hash::{mix64, splitmix64};
 pub const BITS: u32 = 512;
 /// Number of 8-byte words that hold the signs.
 pub const WORDS: usize = BITS as usize / 64;
-/// Number of standard deviations by which a difference may exceed its expected value. At the threshold, 2 of 10,000 pairs are lost.
+/// Number of standard deviations by which a difference may exceed its expected value. At the threshold, 2 in 10,000 pairs are lost.
 const DEVIATIONS: f64 = 3.5;
 /// Number of coordinates that terms are hashed to, and size of each part. A term has one coordinate in each part.
 const WIDE: usize = 1024;
@@ -34,7 +34,7 @@ const LANES: usize = 8;
 const UNIT: f64 = (1 << 20) as f64;
 const SHIFT: u32 = 10;
 
-/// Returns the maximum number of differing signs for vectors that reach the cosine. 2 of 10,000 such pairs exceed it.
+/// Returns the maximum number of differing signs for vectors that reach the cosine. About 2 in 10,000 such pairs exceed this number.
 pub fn most_differing(cosine: f64) -> u32 {
     // Slightly below the given cosine, because weights are rounded.
     let share = float::acos((cosine - 1e-6).clamp(-1.0, 1.0)) / PI;
@@ -151,7 +151,7 @@ mod tests {
     fn the_worked_limits() {
         // p = arccos(0.68) / pi = 0.262: 134.1 + 3.5 * 9.95; p = 0.295: 151.1 + 3.5 * 10.32.
         assert_eq!([0.68, 0.6, 0.9].map(most_differing), [169, 188, 102]);
-        // Equal vectors have equal signs, but weights are rounded.
+        // Equal vectors have equal signs, but the limit is above 0 because weights are rounded.
         assert_eq!((most_differing(1.0), most_differing(0.999)), (2, 17));
         assert!((1..100).map(|n| most_differing(f64::from(n) / 100.0)).is_sorted_by(|a, b| a >= b));
     }

@@ -10,9 +10,9 @@
 //! thresholds  кот 12/64, окно 20/64, птица 30/64;   "Кот, кот, окно, птица": f = 1, 0.5, 0.5 -> bits кот, окно, птица
 //! ```
 //!
-//! Limits: unrelated pages with the same few bits are merged (a higher `min_bits` reduces this, but signs fewer documents). The words
-//! depend on the corpus, so signatures are comparable only within one run. Words with the same score are ordered by hash, because their
-//! letters are not kept.
+//! Limits: unrelated pages with the same few bits are merged (a higher `min_bits` reduces this, but then fewer documents have a signature).
+//! The words depend on the corpus, so signatures are comparable only within one run. Words with the same score are ordered by hash, because
+//! their letters are not kept.
 
 mod support_words;
 

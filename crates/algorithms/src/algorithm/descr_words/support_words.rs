@@ -5,7 +5,7 @@
 //! is above its threshold. Its quality is the share of these documents whose f is not near the threshold, so that a small edit rarely moves
 //! f across it. A document is covered if enough words describe it. Each round has two phases. First, words are added, starting with the
 //! word that helps the most documents, until no word helps. Then the worst words are dropped while nearly all covered documents stay
-//! covered. Each round requires a higher quality than the previous one.
+//! covered. Each round requires a higher quality than the previous round.
 //!
 //! Memory: 256 bytes per candidate word, and four bytes for each document that a candidate describes.
 
@@ -164,7 +164,8 @@ fn count(notes: &Notes<'_>) -> Result<Counts> {
     Ok((places, counts))
 }
 
-/// Returns the word at its best threshold with enough documents above it, or `None` if there is none. Ties go to the lowest threshold.
+/// Returns the word at its best threshold with enough documents above it, or `None` if there is no such threshold. Ties go to the lowest
+/// threshold.
 fn candidate(word: u64, counts: &[u32; STEPS as usize], goals: &Goals) -> Option<Candidate> {
     let sum = |range: std::ops::Range<usize>| counts[range].iter().sum::<u32>();
     let all = sum(0..counts.len());
@@ -242,7 +243,7 @@ impl Set {
         }
     }
 
-    /// Drops words in ascending order of quality until the next one would uncover too many documents.
+    /// Drops words in ascending order of quality until dropping the next word would uncover too many documents.
     fn shrink(&mut self) {
         let mut worst: Vec<usize> = (0..self.candidates.len()).filter(|&at| self.selected[at]).collect();
         worst.sort_unstable_by(|&a, &b| {
@@ -301,7 +302,7 @@ mod tests {
         let chosen = choose(&notes, &GOALS).unwrap();
         assert_eq!(chosen.words.iter().map(|one| one.0 / STEPS).collect::<Vec<_>>(), [1, 3]);
         assert_eq!((chosen.candidates, chosen.covered), (4, 5));
-        // Two words are chosen for each document that has two.
+        // For each document with two words, both words are chosen.
         let chosen = choose(&notes, &Goals { min_bits: 2, ..GOALS }).unwrap();
         assert_eq!((chosen.words.len(), chosen.covered), (4, 3));
         assert_eq!(choose(&Notes::in_memory(&[]), &GOALS).unwrap(), Chosen { rounds: 1, ..Chosen::default() });

@@ -1,7 +1,7 @@
-//! `keywords`: the heaviest words of a document, or its description, compared by one of five rules.
+//! `keywords`: compares the heaviest words of a document, or its description, by one of five rules.
 //!
 //! Source: Wang, Xie, Lei, Li 2000, the search engine Tianwang; the keyword rules of the Chinese survey. Cost: O(words), one row per
-//! document; a first pass for the counts if the weights need them.
+//! document; a first pass for the counts if the weights depend on them.
 //!
 //! ```text
 //! 1  equal descriptions                                  4  rule 2, and d < a

@@ -95,7 +95,7 @@ fn union<V: Bits>(masks: &[V], table: u64) -> V {
 }
 
 trait FindOrLast: Iterator + Sized {
-    /// Returns the first item that passes, or the last one if none does.
+    /// Returns the first item that passes, or the last item if none passes.
     fn find_or_last(self, mut passes: impl FnMut(&Self::Item) -> bool) -> Option<Self::Item> {
         let mut last = None;
         for item in self {

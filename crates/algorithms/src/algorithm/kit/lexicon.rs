@@ -95,7 +95,7 @@ impl Lexicon {
     /// Returns the frequencies whose normalized IDF is within bounds, given the range of all frequencies.
     fn of_nidf(least: u64, greatest: u64, lo: f64, hi: f64) -> Lexicon {
         if least >= greatest {
-            // All words are equally common, so none is preferred.
+            // All words are equally common, so all are in the lexicon.
             return Lexicon { rarest: 0, commonest: u64::MAX };
         }
         let range = float::ln(greatest as f64 / least as f64);
@@ -132,8 +132,8 @@ impl Lexicon {
     }
 }
 
-/// Returns the first number in a range for which `holds` is true, or the end of the range if there is none. If `holds` is true for a
-/// number, it must be true for all larger numbers.
+/// Returns the first number in a range for which `holds` is true, or the end of the range if there is no such number. If `holds` is true
+/// for a number, it must be true for all larger numbers.
 fn first(mut from: u64, mut to: u64, holds: impl Fn(u64) -> bool) -> u64 {
     while from < to {
         let middle = from + (to - from) / 2;

@@ -10,8 +10,8 @@
 //! ```
 //!
 //! If a page has five versions, each version is most similar to the next version, and with the margin alone, only a chain of pairs would
-//! remain. So with `margin=M:D`, the kept pairs form clusters, and every pair found within a cluster is kept too if its distance is at most
-//! D: the method's own distance, or 1 - similarity if it has none.
+//! remain. So with `margin=M:D`, the kept pairs form clusters, and every pair found within a cluster is also kept if its distance is at
+//! most D. The distance is the method's own distance, or 1 - similarity if the method has no distance.
 //!
 //! Exact copies are merged first. So are documents with equal fingerprints if the method treats them as one document (`simhash`,
 //! `random_projection`). So the best partner of a document is never its own copy. The rule uses all other pairs of both documents, so

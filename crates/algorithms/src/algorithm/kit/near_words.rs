@@ -35,7 +35,7 @@ fn near(level: Level, first: u64, words: &[u64], most: u32, places: &mut Vec<u32
         Level::Avx512 if is_x86_feature_detected!("avx512vpopcntdq") => unsafe {
             x86::avx512(first, words, most, places);
         },
-        // SAFETY: a processor of this level also supports the lower one.
+        // SAFETY: a processor of this level also supports the lower level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx2(first, words, most, places) },
     }

@@ -44,7 +44,7 @@ impl<'t> Heaviest<'t> {
         let word = (weight + 0.0, word, tf);
         let heavier =
             |a: &(f64, &str, u32), b: &(f64, &str, u32)| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)).is_lt();
-        // Most words with the same weight as the last one come after it.
+        // Most words with the same weight as the last word come after it.
         if self.words.len() == self.count && self.words.last().is_some_and(|last| !heavier(&word, last)) {
             return;
         }

@@ -50,7 +50,7 @@ impl Overlap {
     /// Returns, in ascending order, the shingles of a sample under which a document must be indexed so that no pair is missed.
     ///
     /// Two sets that reach the threshold share at least ceil(threshold |A|) elements. So if both use the same order, the first |A| -
-    /// ceil(threshold |A|) + 1 elements of each include a shared one (the prefix of Chaudhuri, Ganti, Kaushik 2006). The other document
+    /// ceil(threshold |A|) + 1 elements of each include a shared element (the prefix of Chaudhuri, Ganti, Kaushik 2006). The other document
     /// may be at any higher level, so each level has its own first shingles; they largely overlap.
     pub fn met_by(&self, sample: &[u64], level: u32) -> impl Iterator<Item = u64> {
         let mut met = Vec::new();

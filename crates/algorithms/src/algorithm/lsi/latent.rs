@@ -1,4 +1,4 @@
-//! The reduced space of `lsi`, learned from the tf idf vectors of a sample, and the coordinates of a document in it.
+//! The reduced space of `lsi`, learned from the tf idf vectors of a sample, and the coordinates of a document in this space.
 
 use super::svd::{OVERSAMPLED, Rows, truncated};
 use crate::algorithm::contract::{Corpus, Learner, Notes};

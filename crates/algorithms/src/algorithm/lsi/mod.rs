@@ -1,4 +1,4 @@
-//! `lsi`: the cosine of documents in the space of the first singular vectors of the corpus.
+//! `lsi`: compares documents by their cosine in the space of the first singular vectors of the corpus.
 //!
 //! Source: Deerwester, Dumais, Furnas, Landauer, Harshman 1990, Indexing by latent semantic analysis; method (a) of the "general
 //! treatment" in a survey of page deduplication. Cost: one pass for the counts, one for the notes (16 bytes per word and sampled

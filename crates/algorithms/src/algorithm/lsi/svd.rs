@@ -77,7 +77,7 @@ pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> 
 
     let mut vectors = eigen.eigenvectors.select_columns(&order).transpose() * &basis;
     for mut vector in vectors.row_iter_mut() {
-        // If several components are equal, the first one counts.
+        // If several components are equal, the first component counts.
         let greatest = vector.iter().fold(0.0f64, |best, &one| if one.abs() > best.abs() { one } else { best });
         if greatest < 0.0 {
             vector.neg_mut();

@@ -1,7 +1,7 @@
 //! The text next to punctuation marks, in three parts (docs/methods/sentence_marks.md).
 //!
-//! Marks are found in the raw text, where full-width marks are unchanged and U+2026 has not become three dots. The text next to them is
-//! taken from the normalized text.
+//! Marks are found in the raw text, where full-width marks are unchanged and U+2026 has not become three dots. The text next to the marks
+//! is taken from the normalized text.
 
 use crate::algorithm::kit::passages::is_unspaced;
 use crate::algorithm::kit::raw_places::RawPlaces;
@@ -55,8 +55,8 @@ impl Marks {
         }))
     }
 
-    /// Returns the groups of a document in order, each with at least one unit. Units never extend past the next mark. White space and
-    /// everything that is not a letter or digit is skipped.
+    /// Returns the groups of a document in order, each with at least one unit. Units never extend past the next mark. White space and all
+    /// other characters that are not letters or digits are skipped.
     pub fn groups<'t>(&self, document: &'t Analysis<'_>) -> Vec<Group<'t>> {
         let (raw, text) = (document.raw(), document.text());
         let mut places = RawPlaces::new(document);

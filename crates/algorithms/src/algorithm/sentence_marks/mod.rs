@@ -3,8 +3,8 @@
 //! Source: the sentence-based method of the Chinese survey. At every comma, full stop, exclamation and question mark, the two units on its
 //! left and the two units on its right form a group. A unit is a Chinese character, or a word in any other script; units never extend past
 //! the next mark. The groups are cut in order into three parts. An equal part counts 1 and an equal title 1.5. Documents with a sum of at
-//! least 3 are duplicates: three parts must agree, or two parts and the title. Cost: O(text), three rows per document, or one if it has no
-//! title.
+//! least 3 are duplicates: three parts must agree, or two parts and the title. Cost: O(text), three rows per document, or one row if the
+//! document has no title.
 //!
 //! ```text
 //! 今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。
@@ -250,7 +250,7 @@ mod tests {
         assert!(unreachable.err().unwrap().to_string().contains("have 4.5 points"));
     }
 
-    /// The pairs of the example with modified parts and titles, by document number.
+    /// Checks the pairs of the example with modified parts and titles, by document number.
     #[test]
     fn worked_scores() {
         let changed = |part: &str, by: &str| EXAMPLE.replace(part, by);

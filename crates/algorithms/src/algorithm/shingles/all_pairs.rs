@@ -235,7 +235,7 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
                 self.compare(x, y);
             });
         }
-        // The first documents of each block are compared with all others. The head has already been compared with its crowd.
+        // The first documents of each block are compared with all other documents. The head has already been compared with its crowd.
         near.push((0, head));
         near.sort_unstable_by_key(|(_, set)| set.0.doc);
         let mut blocks: Vec<u32> = near.iter().map(|(_, set)| set.0.block).collect();

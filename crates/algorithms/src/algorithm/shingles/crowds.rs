@@ -85,7 +85,7 @@ impl Finding {
         self.crowd
     }
 
-    /// Adds a similar document, and opens a crowd if there are too many.
+    /// Adds a similar document, and opens a crowd if there are too many similar documents.
     pub fn add(&mut self, other: usize, crowds: &mut Crowds) {
         if let Some(crowd) = self.crowd {
             return crowds.join(crowd, other);

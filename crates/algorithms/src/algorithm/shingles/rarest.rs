@@ -1,15 +1,16 @@
-//! The exact join for sets that are contained in others, by the rarest elements of the smaller set.
+//! The exact join for sets that are contained in other sets, by the rarest elements of the smaller set.
 //!
 //! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. All documents
-//! have their elements in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of them, where m is
-//! the threshold times n, rounded up. So it must have at least one of the n - m + 1 rarest elements. A set probes with these elements, and
-//! is indexed by all of its elements. The smaller set of a pair probes; if both have the same size, the document that comes first probes.
+//! have their elements in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these elements,
+//! where m is the threshold times n, rounded up. So a containing set must have at least one of the n - m + 1 rarest elements. A set probes
+//! with these elements, and is indexed by all of its elements. The smaller set of a pair probes; if both have the same size, the document
+//! that comes first probes.
 //!
 //! Each element that a set probes with is the head of a group. The next rarest elements are dealt to the groups in turn, up to four per
 //! group. If at most n - m elements are missing, at least one of the n - m + 1 groups is complete. So a set that contains the head of this
-//! group must also contain its followers. Before the check, a bitmap of each document shows whether the followers may be present. It also
-//! shows whether more than n - m elements are missing, because each missing bit is at least one missing element. The bitmap never rules out
-//! a true match.
+//! group must also contain its followers. Before the check, a bitmap of each document shows whether the followers may be present. The
+//! bitmap also shows whether more than n - m elements are missing, because each missing bit is at least one missing element. The bitmap
+//! never rules out a true match.
 //!
 //! ```text
 //! a b c d e f g h i j, threshold 0.8: m 8, three groups        a d g j    b e h    c f i
@@ -72,7 +73,7 @@ pub struct RarestJoin {
 }
 
 impl RarestJoin {
-    /// Returns the join for sets that share at least this fraction of the smaller one.
+    /// Returns the join for sets that share at least this fraction of the smaller set.
     pub fn new(threshold: f64) -> RarestJoin {
         RarestJoin { threshold }
     }
@@ -498,7 +499,7 @@ mod tests {
 
     #[test]
     fn crowds_are_compared_in_proportion() {
-        // Sixty elements shared by all pages. Each page lacks one, and has a few elements that only two other pages share.
+        // Sixty elements shared by all pages. Each page lacks one of them, and has a few elements that only two other pages share.
         let page = |n: u64| -> BTreeSet<u64> {
             let own = (0..3).map(move |at| (n / 3) << 8 | at);
             (0..60).filter(|at| *at != n / 3 % 60).map(|at| (1 << 40) + at).chain(own).collect()

@@ -55,7 +55,7 @@ pub struct ShingleSets {
     pub sketch: Sketch,
     /// How sets are compared.
     pub measure: Measure,
-    /// Whether the evidence includes a bitmap, which decides most pairs. It helps if there are many candidates and few of them are
+    /// Whether the evidence includes a bitmap, which decides most pairs. The bitmap helps if there are many candidates and few of them are
     /// similar.
     pub bitmap: bool,
 }

@@ -4,7 +4,7 @@
 //! Source: dupsift's own rule (docs/versions.md), based on the vectors and the join of `cosine`. Cost: the same as `cosine` with
 //! `join=heavy`, that is, a first pass for the counts and 56 rows of 12 bytes per document. Each candidate pair is then examined a second
 //! time to compare its first lines, numbers and 3-grams. Limits: a revised text below the threshold is not found. If many documents share a
-//! template and have little unique text, versions cannot be distinguished, and nothing is removed.
+//! template and have little unique text, versions cannot be distinguished, and no document is removed.
 //!
 //! ```text
 //! weight = (1 + ln tf) ln(1 + N / df)
