@@ -1,8 +1,8 @@
 //! `decomposition` (A11): compares documents with similar length and a common rare word by their common subsequence.
 //!
 //! Source: Zelenkov, Segalovich 2007, the decomposition method. The paper states only that the length in words separates well, that lists
-//! of documents with a common feature are found, and that recall and precision are practically complete. The steps here are dupsift's
-//! interpretation. They find every pair that reaches the threshold of their own measure:
+//! of documents with a common feature are found, and that recall and precision are practically complete. The steps in this file are
+//! dupsift's interpretation, and find every pair that reaches the threshold of the following measure:
 //!
 //! ```text
 //! sim(a, b) = 2 LCS(a, b) / (|a| + |b|) over words >= tau
@@ -11,10 +11,11 @@
 //!             |d| - ceil(|d| tau / (2 - tau)) + 1                                     9 of 31 for tau = 0.85
 //! ```
 //!
-//! Cost: a first pass for the counts, one row for each of those words that another document also contains, and the check of each pair that
-//! the positions of the first common word allow. Most of the cost is the check, whose work is bounded ([`crate::measure`]): long texts
-//! that are neither near nor far are left undecided, and counted. Limits: a copy with reordered paragraphs is as far away as an unrelated
-//! text; similarity of words does not imply similarity of characters. `max_list` limits the cost at the expense of completeness.
+//! Cost: a first pass for the counts, one row for each listed word that another document also contains, and a check of each pair that the
+//! positions of the first common word do not rule out. The check is most of the cost, and its work is bounded ([`crate::measure`]): long
+//! texts that are neither clearly similar nor clearly different are left undecided and counted. Limits: a copy with reordered paragraphs is
+//! as far away as an unrelated text; similarity of words does not imply similarity of characters. `max_list` limits the cost at the expense
+//! of completeness.
 
 use std::cmp::Reverse;
 
@@ -69,7 +70,7 @@ impl Algorithm for Decomposition {
         let tau = params.real("tau");
         Ok(Box::new(DecompositionSigner {
             tau,
-            // Slightly below the exact ratio, so that the check decides and not the rounding.
+            // Slightly below the exact ratio, so that rounding does not reject a pair before the check.
             ratio: tau / (2.0 - tau) - 1e-9,
             max_list: params.count("max_list"),
             stats: corpus.stats,
@@ -85,7 +86,7 @@ struct DecompositionSigner<'c> {
 }
 
 impl DecompositionSigner<'_> {
-    /// Returns whether two lengths, the shorter first, allow the similarity.
+    /// Returns whether texts with these lengths, the shorter first, can reach the threshold.
     fn near(&self, shorter: u32, longer: u32) -> bool {
         f64::from(longer) * self.ratio <= f64::from(shorter)
     }
@@ -104,7 +105,7 @@ fn occurrences(document: &Analysis<'_>) -> Vec<(u64, Reverse<u32>, u64)> {
 
 impl Signer for DecompositionSigner<'_> {
     fn scheme(&self) -> SignatureScheme {
-        // The sketch holds the position of the occurrence in the document's order, and the key of the previous one.
+        // The sketch holds the position of the occurrence in the document's order, and the key of the previous occurrence.
         let shape = RowShape { ordered: true, sketch: 12, ..RowShape::KEY64 };
         SignatureScheme {
             rules: &["lcs"],
@@ -152,7 +153,7 @@ impl Signer for DecompositionSigner<'_> {
         (bound >= self.tau).then_some(Score { similarity: bound.min(1.0) as f32, distance: None })
     }
 
-    /// Rows are ordered by length, so each row is compared with its followers up to the first one that is too long.
+    /// Rows are ordered by length, so each row is compared with its followers up to the first row that is too long.
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         let (rows, mut end, mut all) = (window.len(), 0, 0);
         let mut ends = Vec::with_capacity(rows);
@@ -250,7 +251,7 @@ mod tests {
         };
         assert_eq!(of(0.75, "a b c d", "a b x d"), Some(0.75));
         assert_eq!(of(0.76, "a b c d", "a b x d"), None);
-        // Repeated words count as often as both texts contain them.
+        // A repeated word counts as often as it occurs in both texts.
         assert_eq!(of(0.8, "a a a", "a a"), Some(0.8));
         // The first sentence is moved to the end: five of eleven words are in order.
         let moved = of(0.4, D1, D2).unwrap();

@@ -1,4 +1,4 @@
-//! `fingerprint`: the heaviest words with their counts.
+//! `fingerprint`: compares the heaviest words with their counts.
 //!
 //! Source: a Chinese survey of page deduplication, "information fingerprint". Cost: O(words), one row per document; a first pass for the
 //! corpus counts with `weight=tf_over_df`.
@@ -166,7 +166,7 @@ mod tests {
     use dupsift_core::row::Signatures;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// Returns the words of the source's example with the same counts.
+    /// Returns the words of the survey's example with the same counts.
     fn example() -> String {
         ["网页 ".repeat(12), "搜索 ".repeat(10), "引擎 ".repeat(7)].concat()
     }

@@ -1,4 +1,4 @@
-//! `heavy_sent` (A5): the two heaviest sentences by the sum of TF IDF over their words.
+//! `heavy_sent` (A5): compares the two heaviest sentences, by the sum of TF IDF over their words.
 //!
 //! Source: Zelenkov, Segalovich 2007, Heavy Sent. Recall 0.62, precision 0.86 in that study. Cost: a first pass for the counts, O(words)
 //! and one lookup per distinct word, one row per document.
@@ -127,7 +127,7 @@ mod tests {
     use crate::algorithm::kit::examples::{counted, key_over};
     use dupsift_core::hash::crc32;
 
-    /// Rare words outweigh many common ones, whose weight is negative.
+    /// Rare words outweigh many common words, whose weight is negative.
     #[test]
     fn the_heaviest_sentences_are_chosen_and_put_in_order() {
         let common = [("кот", 5), ("спит", 2), ("птица", 1), ("улетела", 1), ("и", 9), ("на", 9), ("окне", 3)];

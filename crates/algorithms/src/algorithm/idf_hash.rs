@@ -1,4 +1,4 @@
-//! `idf_hash`: the rarest words of a document as one string, hashed by one of eight classic functions and compared.
+//! `idf_hash`: hashes the rarest words of a document as one string, with one of eight classic functions, and compares the hashes.
 //!
 //! Source: a Chinese survey of page deduplication, "hash algorithm", which compares ELF, RS, JS, PJW, BKDR, SDBM, DJB and AP. Cost: a
 //! first pass for the word counts, one sort of the distinct words, one row of 20 bytes per document.
@@ -6,11 +6,12 @@
 //! The distinct words are sorted by descending idf = ln(N / df), ties alphabetically. The first 70% of them, at least one, are the string.
 //! Documents with equal hashes are compared by their strings, and only equal strings are duplicates. So the key is the 32-bit hash,
 //! followed by 96 bits of another hash of the string. Therefore the choice among the eight functions does not change any pair. `cargo bench
-//! --bench string_hashes` counts how many different strings each of them maps to the same value. The source reports hundreds of collisions
-//! among a thousand strings, which 32 bits cannot produce: it must have counted after a reduction to the size of a table.
+//! --bench string_hashes` counts how many different strings each of them maps to the same value. The survey reports hundreds of collisions
+//! among a thousand strings. Hashes of 32 bits cannot produce that many, so the survey must have counted after a reduction to the size of a
+//! table.
 //!
-//! Limits: the string contains the rarest words by construction, so any typo breaks it: this is nearly an exact comparison of the sets of
-//! words. Signatures are comparable only within one statistics snapshot.
+//! Limits: the string contains the rarest words by construction, so any typo changes it. The method is nearly an exact comparison of the
+//! sets of words. Signatures are comparable only within one statistics snapshot.
 //!
 //! ```text
 //! N = 10, df: и 10, кот 9, птица 2, окно 1;  share 0.7 of 4 words is 2  ->  "окно птица"
@@ -195,7 +196,7 @@ mod tests {
         assert_ne!(key("signed_char=true", text), key("", text));
     }
 
-    /// In ELF, a letter that is one higher and a next letter that is sixteen lower cancel out.
+    /// In ELF, raising one letter by one and lowering the next letter by sixteen cancel out.
     #[test]
     fn equal_hashes_of_different_strings_are_no_pair() {
         let (one, other) = (key("hash=elf", "aq").unwrap(), key("hash=elf", "ba").unwrap());

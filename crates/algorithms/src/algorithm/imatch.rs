@@ -1,4 +1,4 @@
-//! `imatch`: all words of the document that are neither too common nor too rare.
+//! `imatch`: compares all words of a document that are neither too common nor too rare.
 //!
 //! Source: Chowdhury, Frieder, Grossman, McCabe 2002, Collection statistics for fast duplicate document detection. Cost: a first pass for
 //! the counts, O(words), one sort of the lexicon's words, one row per document.
@@ -8,11 +8,11 @@
 //! nidf = ln(df_greatest / df) / ln(df_greatest / df_least)
 //! ```
 //!
-//! Positions and frequencies are not used. The presets are the one-sided cuts of the 2002 paper. Words that occur once (typos, numbers)
-//! set the highest IDF, so the cuts shift with the size of the corpus; `df_min` and `df_max` do not. `top` is a fixed-size variant
-//! described elsewhere: the words after the first `skip` by tf ln(N / df), instead of a lexicon. Limits: one changed lexicon word breaks
-//! the signature (`lex_rand` addresses that). Documents that only share a template have few lexicon words; `min_terms` skips them.
-//! Signatures are comparable only within one statistics snapshot.
+//! Positions and frequencies are not used. The presets are the one-sided cuts of the 2002 paper. Words that occur once (typos, numbers) set
+//! the highest IDF, so the cuts shift with the size of the corpus; `df_min` and `df_max` do not. `top` is a fixed-size variant described
+//! elsewhere: instead of a lexicon, it uses the heaviest words by tf ln(N / df), without the first `skip` words. Limits: one changed
+//! lexicon word breaks the signature (`lex_rand` addresses that). Documents that only share a template have few lexicon words; `min_terms`
+//! skips them. Signatures are comparable only within one statistics snapshot.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::digest::{StringKey, VERIFY_STRING};
@@ -97,7 +97,7 @@ struct IMatchSigner<'c> {
 }
 
 impl IMatchSigner<'_> {
-    /// Returns the words after the first `skip` by tf idf, in alphabetical order.
+    /// Returns the heaviest words by tf idf, without the first `skip` words, in alphabetical order.
     fn top_words<'t>(&self, document: &'t Analysis<'_>) -> Vec<&'t str> {
         let mut heaviest = Heaviest::new(self.skip + self.top);
         for (counted, frequency) in document.counted().iter().zip(document.frequencies()) {
@@ -165,7 +165,7 @@ mod tests {
     fn medium_words_in_alphabetical_order() {
         let faithful = |typed: &str| key(&format!("digest=sha1,min_terms=3{typed}"), TEXT);
         assert_eq!(faithful(""), Ok(sha1("бор гать лес река".as_bytes())));
-        // Neither the order nor the number of occurrences matters, nor do words outside the lexicon.
+        // The order of words, the number of occurrences, and words outside the lexicon do not matter.
         assert_eq!(key("min_terms=4", TEXT), key("min_terms=4", "Река, река, лес. Бор бор гать на два"));
         assert_ne!(key("min_terms=3", TEXT), key("min_terms=3", "Река, река, лес. Бор бор на два"));
         assert_eq!(key("", TEXT), Err("fewer lexicon words than min_terms"));

@@ -1,8 +1,8 @@
-//! `keyword_match`: m of the N most frequent words agree.
+//! `keyword_match`: documents are pairs if m of their N most frequent words agree.
 //!
 //! Source: keyword signatures in the style of Manber, as described in the 2011 survey of page replicas; N = 10 and m = 8 are dupsift's
-//! choice. Cost: a first pass for the counts, and N - m + 1 rows per document. Each row holds all keywords, so nothing is read again. Any
-//! two lists of N with m in common share one of the N - m + 1 rarest words of each.
+//! choice. Cost: a first pass for the counts, and N - m + 1 rows per document. Each row holds all keywords, so texts are not read a second
+//! time. Any two lists of N words with m words in common share a word that is among the N - m + 1 rarest in both lists.
 //!
 //! ```text
 //! N = 3, m = 2:  {a b c} and {b c d} are a pair, {a b c} and {c d e} are none
@@ -144,7 +144,7 @@ mod tests {
         let found = run(&KeywordMatch, "words=3,common=2", &[of("a b c"), of("b c d"), of("c d e"), of("a b")]);
         assert_eq!(found.numbers(), [(0, 1), (0, 3), (1, 2)].into());
         assert_eq!(found.pairs[&(0, 1)].score.similarity, 2.0 / 3.0);
-        // Three keywords; the two rarest are listed.
+        // Of the three keywords, the two rarest emit rows.
         assert_eq!(sign(&KeywordMatch, "words=3,common=2", "a a a b b c c d").unwrap().len(), 2);
         assert_eq!(sign(&KeywordMatch, "", "a b c"), Err("fewer keywords than common"));
         assert_eq!(sign(&KeywordMatch, "", "?"), Err("no words"));

@@ -44,8 +44,7 @@ fn every_default_and_preset_is_valid_and_every_fact_is_reported() {
 }
 
 proptest::proptest! {
-    /// A document with any text and title is either signed or gets a reason for having no signature, and signing it
-    /// twice gives the same result.
+    /// Any document is either signed or gets a reason for having no signature, and signing it twice gives the same result.
     #[test]
     fn any_text_is_signed_or_has_a_reason(
         text in "([a-cа-в网页搜的]{0,3}[ .,!?。，！_|\\n\u{0}\u{301}\u{200d}\u{1f600}-]{0,2}){0,30}",
@@ -85,7 +84,7 @@ fn signatures_keep_their_shape_and_ignore_dress() {
         let layout = RowLayout::new(shape, 100);
         let rows = |text: &str| {
             let mut out = Signatures::default();
-            // Algorithms that read titles receive one, because they sign nothing in a corpus without the column.
+            // Algorithms that read titles receive a title, because they sign nothing in a corpus without the column.
             let fields = [FieldValue::Text("Ещё одна погода"); Field::ALL.len()];
             signer.sign(&pipeline.analyse(text).with_fields(fields), &mut out);
             let mut bytes = Vec::new();
@@ -112,7 +111,7 @@ fn signatures_keep_their_shape_and_ignore_dress() {
     }
 }
 
-/// An algorithm that declares that the words of a document are enough gets the same signatures and evidence from them as from the text.
+/// If an algorithm declares that it needs only the words of a document, the words give the same signatures and evidence as the text.
 #[test]
 fn signatures_of_kept_words_are_those_of_the_text() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -120,7 +119,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
         Pipeline::new(&TextOptions { stop_words: ["и", "w0"].map(String::from).to_vec(), ..TextOptions::default() })
             .expect("options");
     let mut texts = in_memory::texts(5, 150, 40);
-    // Adds first lines, a different script in some texts, and texts of which little or nothing remains.
+    // Adds first lines, a different script in some texts, and texts with few or no words.
     texts.iter_mut().step_by(3).for_each(|text| *text = text.replacen(' ', "\n", 1));
     texts.iter_mut().step_by(7).for_each(|text| text.push_str(" 网页搜索引擎和重复网页 Кот и пёс и кот"));
     texts.extend(["", "?!\n", "и", "w1 w1\nw1", "搜索\n引擎"].map(String::from));
@@ -187,8 +186,7 @@ fn signatures_of_kept_words_are_those_of_the_text() {
     assert!(by_words >= 18, "{by_words} algorithms sign by words alone");
 }
 
-/// The example in docs/dev/add-an-algorithm.md is identical to the compiled one, and it finds pairs in texts without
-/// further code.
+/// The example in docs/dev/add-an-algorithm.md is identical to the compiled code, and it finds pairs in texts without further code.
 #[test]
 fn the_skeleton_of_a_new_algorithm_works() {
     use super::skeleton::FirstWords;

@@ -1,4 +1,4 @@
-//! `long_sent` (A4): the two longest sentences.
+//! `long_sent` (A4): compares the two longest sentences.
 //!
 //! Source: Zelenkov, Segalovich 2007, Long Sent. Recall 0.84, precision 0.80: the best single signature in that study. Cost: O(words), one
 //! row per document; a first pass only if `max_sentence_df` needs sentence counts. Limits: a license or cookie notice is often the longest

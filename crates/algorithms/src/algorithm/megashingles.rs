@@ -5,8 +5,8 @@
 //! evaluation per shingle and minimum, 15 rows per document.
 //!
 //! Each of m seeded functions yields its minimum over the shingles. A group of r minima is hashed to a supershingle, and each pair of
-//! supershingles, with its number, to a megashingle. Two documents are duplicates if they have at least one equal megashingle, that is,
-//! if two of their groups with the same numbers are equal. P(pair | Jaccard p) = P(at least 2 of 6), each with p^r:
+//! supershingles, with its number, to a megashingle. Two documents are duplicates if they have at least one equal megashingle, that is, if
+//! they agree in at least two groups. P(pair | Jaccard p) = P(at least 2 of 6 groups agree), each with probability p^r:
 //!
 //! | p | 0.5 | 0.6 | 0.7 | 0.8 | 0.85 | 0.9 | 0.95 | 0.99 |
 //! | --- | --- | --- | --- | --- | --- | --- | --- | --- |

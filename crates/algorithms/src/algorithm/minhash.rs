@@ -12,7 +12,7 @@
 //! `threshold=T` chooses the bands as described in `contract/banding.rs`. `threshold=0.8` is `bands=13,rows=7,verify=jaccard:0.8`: in
 //! pairs with similarity 0.8, a band of 7 is equal with probability 0.8^7 = 0.21, so 13 bands let 1 - 0.79^13 = 0.95 of them through.
 //!
-//! Limits: pages that share a template and little else are in fact similar, and are reported. The estimate is coarse for documents with
+//! Limits: pages that share a template and little else are in fact similar, so they are reported. The estimate is coarse for documents with
 //! few shingles; the check corrects that. A document without words has no signature, so empty documents do not match each other. Without
 //! the check (`verify=none`), `similarity` is an estimate from one byte of each minimum (b-bit minwise hashing, Li and König 2010).
 //!
@@ -113,7 +113,7 @@ struct MinHashSigner {
     shingling: Shingling,
     min_shingles: usize,
     family: Family,
-    /// Number of minimum bytes stored with a row if the texts are not checked.
+    /// Number of minima stored with a row, one byte each, if the texts are not checked.
     sketch: usize,
     verify: Option<Box<dyn Verify>>,
 }
@@ -129,7 +129,7 @@ impl MinHashSigner {
 }
 
 impl Signer for MinHashSigner {
-    /// Returns one shingle for each band: the first one in the text that has one of the band's minima.
+    /// Returns one shingle for each band: the first shingle in the text that has one of the band's minima.
     fn words_of_keys(&self, document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         let mut shingles = Vec::new();
         self.shingling.cut_all(document, &mut shingles);
@@ -173,8 +173,7 @@ impl Signer for MinHashSigner {
 
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures) {
         let mut shingles = out.take_numbers();
-        // A repeated shingle does not change any minimum. The shingles are sorted only if distinct ones must be
-        // counted.
+        // A repeated shingle does not change any minimum. The shingles are sorted only if distinct shingles must be counted.
         self.shingling.cut_all(document, &mut shingles);
         if shingles.is_empty() {
             return out.none("no shingles");

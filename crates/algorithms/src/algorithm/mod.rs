@@ -1,8 +1,8 @@
-//! The algorithms: one file or folder each, the contract they implement, and a list of all of them.
+//! The algorithms: one file or folder each, the contract they implement, and a list of all algorithms.
 //!
-//! To add an algorithm, write its file and add two lines here, both in alphabetical order: its `mod` and its entry in [`ALGORITHMS`].
-//! Help, checks, property tests, golden files and documentation iterate over that list. docs/dev/add-an-algorithm.md has the steps and an
-//! example.
+//! To add an algorithm, write its file and add two lines to this file, both in alphabetical order: its `mod` and its entry in
+//! [`ALGORITHMS`]. Help, checks, property tests, golden files and documentation iterate over that list. docs/dev/add-an-algorithm.md has
+//! the steps and an example.
 
 pub mod contract;
 pub mod kit;
@@ -94,7 +94,7 @@ pub const ALGORITHMS: &[&dyn Algorithm] = &[
 /// Returns the algorithm with this name or alias.
 ///
 /// # Errors
-/// Returns an error that names the nearest known name and lists all of them if the name is unknown.
+/// Returns an error if the name is unknown. The error suggests the most similar name and lists all names.
 pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
     let known = |algorithm: &&&dyn Algorithm| algorithm.name() == name || algorithm.facts().aliases.contains(&name);
     ALGORITHMS.iter().find(known).copied().ok_or_else(|| {
@@ -104,7 +104,7 @@ pub fn by_name(name: &str) -> Result<&'static dyn Algorithm> {
     })
 }
 
-/// Returns the parameters of an algorithm: its own and the shared ones.
+/// Returns the parameters of an algorithm: its own and the shared parameters.
 pub fn specs(algorithm: &dyn Algorithm) -> Vec<ParamSpec> {
     let mut specs = algorithm.facts().params.to_vec();
     if specs.iter().all(|spec| spec.name != kit::verify::VERIFY.name) {

@@ -1,4 +1,4 @@
-//! `near_page`: a share of the keywords, the most frequent ones. Their number is rounded down to whole intervals.
+//! `near_page`: the most frequent keywords, which make up a share of all keywords. Their number is rounded down to whole intervals.
 //!
 //! Source: a Chinese survey of page deduplication, "near page discovery". Cost: O(words), one sort of the distinct words, one row per
 //! document.
@@ -7,7 +7,7 @@
 //! `interval`. The sum3 most frequent keywords (ties in reverse alphabetical order) are sorted in reverse alphabetical order and hashed.
 //! One new word rarely changes sum3.
 //!
-//! Limits: keywords that occur once make the end of the list unstable, so a small share is safer; the source gives no values. A document
+//! Limits: keywords that occur once make the end of the list unstable, so a small share is safer. The survey gives no values. A document
 //! with fewer than interval / percentage keywords has no signature, unless `min_one_interval` is set.
 //!
 //! ```text

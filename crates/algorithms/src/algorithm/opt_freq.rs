@@ -1,4 +1,4 @@
-//! `opt_freq` (A10): the six words whose frequency in the corpus is closest to the optimum.
+//! `opt_freq` (A10): compares the six words whose frequency in the corpus is closest to the optimum.
 //!
 //! Source: Zelenkov, Segalovich 2007, Opt Freq. Recall 0.59, precision 0.94 in that study. Cost: a first pass for the counts, O(words) and
 //! one lookup per distinct word, one row per document.
@@ -77,8 +77,8 @@ impl Algorithm for OptFreq {
     }
 }
 
-/// Returns the IDF of a word in five documents. In a corpus with at most ten documents, it returns the IDF of a word in half of them,
-/// because no lower optimum is meaningful.
+/// Returns the IDF of a word in five documents. In a corpus with at most ten documents, it returns the IDF of a word in half of the
+/// documents, because no lower optimum is meaningful.
 fn optimum_of(documents: u64) -> f64 {
     (float::ln(documents as f64) - float::ln(5f64)).max(float::ln(2f64))
 }
@@ -92,7 +92,7 @@ fn idf_weight(documents: u64, df: u64, optimum: f64) -> f64 {
 
 struct OptFreqSigner {
     words: WordString,
-    /// IDF' by df.
+    /// IDF' as a function of df.
     weight: ByCount,
     /// The optimal IDF, if it was computed from the corpus.
     optimum: Option<f64>,

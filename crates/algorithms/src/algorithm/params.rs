@@ -1,6 +1,7 @@
 //! Parameters: checks typed values such as `bands=14` against an algorithm's specification.
 //!
-//! A wrong name produces a suggestion, a wrong value the valid range. Algorithms receive only checked values.
+//! The error for an unknown name suggests a similar name, and the error for a wrong value states the valid range. Algorithms receive only
+//! checked values.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -37,7 +38,7 @@ pub struct ParamSpec {
     pub help: &'static str,
 }
 
-/// Defines a parameter that stands for several others. They replace it before the values are checked.
+/// Defines a parameter that stands for several other parameters, which replace it before the values are checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Shorthand {
     /// The name on the command line.
@@ -48,8 +49,8 @@ pub struct Shorthand {
     pub help: &'static str,
     /// The parameters that the shorthand determines. None of them may be given together with it.
     pub decides: &'static [&'static str],
-    /// Returns the parameters that the shorthand stands for, with their values. Those that are not in `decides` can be given too, and then
-    /// take precedence.
+    /// Returns the parameters that the shorthand stands for, with their values. Parameters that are not in `decides` can be given
+    /// explicitly, and then take precedence.
     pub stands_for: fn(f64) -> Vec<(&'static str, String)>,
 }
 
@@ -97,7 +98,7 @@ enum Value {
 pub struct Margin {
     /// How far the similarity of a pair may be below the best similarity of its documents, from 0 to 1.
     pub within: f64,
-    /// Whether it is enough that a pair is within the margin of one of its two documents.
+    /// Whether a pair is kept if it is within the margin of only one of its two documents.
     pub either: bool,
     /// The distance up to which pairs within a cluster are kept although the margin alone would remove them.
     pub whole: Option<f64>,
@@ -185,8 +186,8 @@ impl fmt::Display for Kind {
     }
 }
 
-/// Names of parameters that only set how much two documents must have in common. Algorithms that have their own check or judge by a
-/// share use these names.
+/// Names of parameters that only set how much two documents must have in common. Algorithms with their own check or a required share use
+/// these names.
 pub const THRESHOLDS: &[&str] = &["threshold", "tau", "share", "min_common", "common"];
 
 /// Holds the checked parameters for one use of an algorithm.
@@ -234,7 +235,8 @@ impl Params {
         Ok(Params { values })
     }
 
-    /// Returns a whole number, or 0 if the algorithm did not declare the name as a whole number (a test of the registry detects this).
+    /// Returns the value of a [`Kind::Int`] parameter, or 0 if the algorithm did not declare the name with this kind (a test of the
+    /// registry detects this).
     pub fn int(&self, name: &str) -> i64 {
         match self.values.get(name) {
             Some(Value::Int(value)) => *value,
@@ -242,12 +244,12 @@ impl Params {
         }
     }
 
-    /// Returns a whole number whose declared range excludes negative values.
+    /// Returns the value of a [`Kind::Int`] parameter whose range excludes negative values.
     pub fn count(&self, name: &str) -> usize {
         usize::try_from(self.int(name)).unwrap_or(0)
     }
 
-    /// Returns a number.
+    /// Returns the value of a [`Kind::Real`] parameter.
     pub fn real(&self, name: &str) -> f64 {
         match self.values.get(name) {
             Some(Value::Real(value)) => *value,
@@ -255,12 +257,12 @@ impl Params {
         }
     }
 
-    /// Returns a flag.
+    /// Returns the value of a [`Kind::Flag`] parameter.
     pub fn flag(&self, name: &str) -> bool {
         matches!(self.values.get(name), Some(Value::Flag(true)))
     }
 
-    /// Returns the chosen word.
+    /// Returns the value of a [`Kind::Choice`] parameter.
     pub fn word(&self, name: &str) -> &'static str {
         match self.values.get(name) {
             Some(Value::Word(word)) => word,
@@ -268,7 +270,7 @@ impl Params {
         }
     }
 
-    /// Returns a check on the texts: its name and threshold.
+    /// Returns the name and threshold of a [`Kind::Verify`] parameter, or `None` for `none`.
     pub fn verify(&self, name: &str) -> Option<(&'static str, f64)> {
         match self.values.get(name) {
             Some(Value::Verify(check)) => *check,
@@ -276,7 +278,7 @@ impl Params {
         }
     }
 
-    /// Returns a margin.
+    /// Returns the value of a [`Kind::Margin`] parameter, or `None` for `none`.
     pub fn margin(&self, name: &str) -> Option<Margin> {
         match self.values.get(name) {
             Some(Value::Margin(margin)) => *margin,

@@ -4,12 +4,12 @@
 //! equal; precision 0.50 in that paper, compared with 0.38 for supershingles). Cost: about five operations per feature and 64 bits, one
 //! row of 68 bytes per document, then one row per block for each distinct vector.
 //!
-//! Each token has a random vector of +1 and -1. It is the output of a generator seeded with the token's hash, so no table of vectors is
-//! kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits of the document.
-//! Two documents with distance k agree in one of k + 1 blocks, so the search is complete; a pair is reported once.
+//! Each token has a random vector of +1 and -1. The vector is the output of a generator seeded with the token's hash, so no table of
+//! vectors is kept. The vectors of all tokens of a document, including repetitions, are added; the signs of the sums are the bits of the
+//! document. Two documents at distance k agree in at least one of k + 1 blocks, so the search is complete. Each pair is reported once.
 //!
-//! Limits: like those of `simhash`; this algorithm is its wide variant. Short texts produce both false and missed pairs, and near pairs
-//! form chains. If pages from the same site share much boilerplate, most of their bits are equal.
+//! Limits: similar to the limits of `simhash`, because this algorithm is its wide variant. Short texts produce both false and missed pairs,
+//! and near pairs form chains. If pages from the same site share much boilerplate, most of their bits are equal.
 //!
 //! ```text
 //! the:  + + - +        V = sum = + + - +   (2, 0, -2, 2)  ->  bits V > 0:  1 0 0 1
@@ -86,7 +86,7 @@ impl Algorithm for RandomProjection {
             _ => 384,
         };
         let distance = params.count("max_distance") as u32;
-        // Beyond that distance, the keys of the tables are shorter than 16 bits, and unrelated texts become candidates.
+        // With a larger distance, the keys of the tables are shorter than 16 bits, and unrelated texts become candidates.
         if distance > bits / 16 {
             return Err(Error::usage(format!(
                 "random_projection: max_distance={distance} is too high for bits={bits}; expected at most {}, or preset=bits256, bits128 or bits64",

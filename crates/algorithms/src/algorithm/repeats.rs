@@ -1,4 +1,4 @@
-//! `repeats`: finds documents most of whose sentences also occur elsewhere, and pairs them if they share most of their sentences.
+//! `repeats`: finds documents in which most sentences also occur in other documents, and pairs those that share most of their sentences.
 //!
 //! Source: the counting Bloom filter of Fan, Cao, Almeida, Broder 2000 over features of documents; the rule for pairs is dupsift's
 //! interpretation and remains a parameter. A first pass inserts each feature of a document once into the filter. A document is a suspect
@@ -10,9 +10,9 @@
 //! ```
 //!
 //! Cost: one more pass, and 7.2 bytes per feature, at most `filter_mib` in total. A document is indexed under its n + 1 - ceil(share n)
-//! rarest features, so that no pair is missed. Limits: a filter that is too small counts single features as repeated ones, so there are
-//! more suspects, but never fewer pairs; a sentence on every page makes a long list, whose comparisons `--max-candidates` limits; those
-//! left out are counted.
+//! rarest features, so that no pair is missed. Limits: a filter that is too small counts some single features as repeated, so there are
+//! more suspects, but never fewer pairs. A sentence on every page makes a long list; `--max-candidates` limits the comparisons within it,
+//! and skipped comparisons are counted.
 
 use super::contract::{
     Algorithm, Corpus, Decided, Facts, FeatureKind, Learner, Notes, SignatureScheme, Signer, Verify,
@@ -140,8 +140,8 @@ impl Learner for RepeatsLearner {
         /// Number of copies of the filter that exist at the same time while it is passed on.
         const AT_ONCE: u64 = 3;
         let features = (0..notes.count).map(|at| notes.get(at).len() as u64).sum();
-        // The numbers that are passed on and the signer's own filter briefly exist together with the filter. Its size does not depend on
-        // the machine's memory, because it determines which documents are suspects.
+        // Three copies briefly exist at the same time: the filter, the numbers that are passed on, and the signer's own filter. The size
+        // does not depend on the machine's memory, because it determines which documents are suspects.
         let bytes = CountingBloom::bytes_for(features, RATE).min(self.most_bytes as u64);
         let room = notes.memory_bytes as u64 / AT_ONCE;
         if bytes > room {
@@ -173,7 +173,7 @@ impl Signer for RepeatsSigner {
     fn scheme(&self) -> SignatureScheme {
         SignatureScheme {
             rules: &["common_features"],
-            // The number of rarest features in a typical page.
+            // The number of rarest features that a typical page is indexed under.
             rows_per_document: 8,
             ..SignatureScheme::new(RowShape::KEY64)
         }
@@ -193,14 +193,14 @@ impl Signer for RepeatsSigner {
         let mut counted: Vec<(u8, u64)> = features.iter().map(|&feature| (times(feature), feature)).collect();
         out.leave_numbers(features);
         let repeated = counted.iter().filter(|one| one.0 >= 2).count();
-        // Slightly below the product, because it was rounded; one more feature in the lists does no harm.
+        // Slightly below the product, because the product was rounded; one more feature in the lists does no harm.
         let needed = (self.check.share * count as f64 - 1e-9).ceil() as usize;
         if repeated < needed {
             return out.none("too few repeated features");
         }
         counted.sort_unstable();
-        // A document that shares this many features with this one shares one of its first features. Features that occur
-        // once find nothing.
+        // A document that shares `needed` features with this one shares at least one of its first features. Features that occur once match
+        // no document.
         let first = &counted[..count + 1 - needed.clamp(1, count)];
         first.iter().filter(|one| one.0 >= 2).for_each(|&(_, feature)| out.push(0, feature.into(), 0, &[]));
         if first.iter().all(|one| one.0 < 2) {
@@ -262,7 +262,7 @@ mod tests {
         let keys =
             |text| sign_with(signer.as_ref(), text).map(|rows| rows.into_iter().map(|row| row.1).collect::<Vec<_>>());
         let (a, b) = (keys(A).unwrap(), keys(B).unwrap());
-        // Two of five features are indexed; the single one, "пять", finds nothing.
+        // Two of the five features are chosen, but "пять" occurs only once and matches no document.
         assert_eq!((a.len(), b.len()), (1, 1));
         assert_eq!(a, b);
         assert_eq!(keys(C), Err("too few repeated features"));
@@ -289,7 +289,7 @@ mod tests {
         assert!(learn("filter_mib=1").is_ok());
     }
 
-    /// 7 of 25 is 0.28, and 0.28 times 25 is slightly more than 7.
+    /// 7/25 is 0.28, but in floating-point arithmetic, 0.28 times 25 is slightly more than 7.
     #[test]
     fn a_share_that_is_reached_exactly_is_reached() {
         let text = |own: &str| {

@@ -1,4 +1,4 @@
-//! Compares each algorithm's revision and a hash of its signatures with the recorded ones. An index with different signatures must be
+//! Compares each algorithm's revision and a hash of its signatures with the recorded values. An index with different signatures must be
 //! rejected, so signatures must not change without a new revision.
 
 use super::kit::examples::{D1, params};
@@ -37,7 +37,7 @@ fn other_signatures_are_another_revision() {
             signer.sign(&pipeline.analyse(text).counted_over(&stats).with_fields(fields), &mut out);
             out.rows(doc as u64).for_each(|row| layout.encode(&row, &mut bytes));
             out.sketch_of_document().iter().for_each(|word| bytes.extend(word.to_le_bytes()));
-            // Keys of the second round, which an index keeps for its documents. Their scheme depends on the planned size.
+            // An index keeps the keys of the second round for its documents. Their scheme depends on the planned size of the index.
             let Some(shape) = planned.scheme().probe_shape() else { continue };
             for row in out.rows(doc as u64) {
                 let mut probes = Signatures::default();
@@ -62,7 +62,7 @@ fn other_signatures_are_another_revision() {
         }
         lines += &line;
     }
-    // A line is rewritten only with a new revision.
+    // A line is rewritten only if the revision is new.
     if std::env::var_os("UPDATE_EXPECT").is_some() {
         std::fs::write(&path, &lines).expect("written");
     }

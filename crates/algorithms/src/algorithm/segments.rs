@@ -1,13 +1,13 @@
-//! `segments`: cuts documents into segments, each with a fingerprint. Documents that share enough of them are duplicates.
+//! `segments`: cuts documents into segments, each with a fingerprint. Documents that share enough fingerprints are duplicates.
 //!
 //! Source: Shivakumar, Garcia-Molina 1998/99 (chunks of lines); the segment signature of the Chinese survey. Cost: a first pass for the
-//! fingerprint counts, O(text) for the cutting, one row for each fingerprint that may find a pair, and the fingerprints of the candidates
-//! once more.
+//! fingerprint counts, O(text) for the cutting, one row for each fingerprint that may find a pair, and computing the fingerprints of the
+//! candidates a second time.
 //!
 //! A pair shares at least M fingerprints (and, with `ratio`, at least this share of the smaller set). If all documents order their
-//! fingerprints the same way, the first n - M + 1 of n are enough to find the pair. The order is rarest first, and a fingerprint that
-//! occurs in no other document needs no row. A document with fewer than M fingerprints is a duplicate only of a document with the
-//! same set.
+//! fingerprints the same way, the first n - M + 1 of n fingerprints are enough to find the pair. The order is rarest first, and a
+//! fingerprint that occurs in no other document needs no row. A document with fewer than M fingerprints is a duplicate only of a document
+//! with the same set.
 //!
 //! ```text
 //! M = 3; a: p q r s (counts 2 2 3 9), b: p q r t: a is listed under p and q; common p q r -> a pair, similarity 3 / 4
@@ -262,8 +262,8 @@ impl Verify for SegmentsSigner<'_> {
         out.extend(self.counted(&fingerprints).into_iter().map(|(_, fingerprint)| fingerprint));
     }
 
-    /// Requires enough shared fingerprints, in number and as a share of the smaller set. A set with fewer than `min_common` must equal the
-    /// other set.
+    /// Requires enough shared fingerprints, in number and as a share of the smaller set. A set with fewer than `min_common` fingerprints
+    /// must equal the other set.
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
         let fewer = a.len().min(b.len());
         if fewer < self.min_common {
@@ -309,7 +309,7 @@ mod tests {
         assert_eq!(count("segment=equal,size=4", &words), 4);
         assert_eq!(count("segment=equal,size=5", &words), 3);
         assert_eq!(count("segment=equal,size=100,min_seg_words=1", &words), 23);
-        // Letters count; punctuation and quotes do not.
+        // Letters count; punctuation and quotation marks do not.
         let rows = |text| sign(&Segments, "", text).unwrap();
         assert_eq!(rows("One, two: \"three\" four-five six."), rows("\n ONE two three four five six"));
         assert_ne!(rows("One two three four five six."), rows("One two three four five seven."));

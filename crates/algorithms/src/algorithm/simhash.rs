@@ -11,9 +11,9 @@
 //! V = (+3, +1, -2, -1, 0, +5) -> 110001
 //! ```
 //!
-//! The source leaves the features open. They are words with their counts for spaced scripts, and character pairs for Han. `preset=s3`
-//! reproduces the program of a Chinese article: words, 128 bits, V >= 0, and the string hash of CPython 2, which mixes short strings
-//! poorly.
+//! The papers leave the features open. dupsift uses words with their counts for scripts written with spaces, and character pairs for Han.
+//! `preset=s3` reproduces the program of a Chinese article: words, 128 bits, V >= 0, and the string hash of CPython 2, which mixes short
+//! strings poorly.
 
 use super::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use super::kit::bits::differing;
@@ -139,7 +139,7 @@ struct SimHashSigner<'c> {
     bits: u32,
     blocks: Blocks<u128>,
     features: Features,
-    /// Whether to use the hash of the Chinese article instead of a well-mixed one.
+    /// Whether to use the hash of the Chinese article instead of a well-mixed hash.
     s3: bool,
     weight: &'static str,
     min_features: usize,
@@ -148,13 +148,13 @@ struct SimHashSigner<'c> {
 }
 
 impl SimHashSigner<'_> {
-    /// Returns the fingerprint of a list of features. Each occurrence of a feature is one vote.
+    /// Returns the fingerprint of a list of features, in which each occurrence of a feature is one vote.
     fn voted(&self, features: &[u64]) -> u128 {
         let high = if self.bits == 64 { 0 } else { majority(features, self.zero, second_half) };
         u128::from(high) << 64 | u128::from(majority(features, self.zero, |feature| feature))
     }
 
-    /// Returns the fingerprint computed with the article's hash, whose upper 64 bits cannot be derived from the lower ones.
+    /// Returns the fingerprint computed with the article's hash, whose upper 64 bits cannot be derived from the lower 64 bits.
     fn voted_s3(&self, document: &Analysis<'_>) -> std::result::Result<u128, Reason> {
         let mut hashes = Vec::new();
         self.features.texts(document, |text| hashes.push(scalar_hash(text, self.bits)));
@@ -293,11 +293,11 @@ mod tests {
         }
         // A tie gives 0.
         assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64, false), 0);
-        // Under the other rule, a tie gives 1; bits that no feature sets stay 0.
+        // If `zero` is true, a tie gives 1; bits that no feature sets stay 0.
         assert_eq!(fingerprint(&[(0b01, 1), (0b10, 1)], 64, true), 0b11);
     }
 
-    /// Votes, one per occurrence, give the same result as the sums of whole weights.
+    /// Checks that votes, one per occurrence, give the same result as sums of whole weights.
     #[test]
     fn votes_and_weights_agree() {
         let stats = CorpusStats::none();
@@ -320,7 +320,7 @@ mod tests {
         }
     }
 
-    /// The features a, b and c, under both rules for ties.
+    /// Tests the features a, b and c with both rules for ties.
     #[test]
     fn the_fingerprint_of_the_article() {
         for zero in ["0", "1"] {

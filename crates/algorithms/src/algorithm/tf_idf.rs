@@ -1,4 +1,4 @@
-//! `tf_idf` (A2): the six words with the highest TF IDF in the BM25 variant.
+//! `tf_idf` (A2): compares the six words with the highest TF IDF in the BM25 variant.
 //!
 //! Source: Zelenkov, Segalovich 2007, TF*IDF. Recall 0.54, precision 0.96 in that study. Cost: a first pass for the counts, O(words) and
 //! one lookup per distinct word, one row per document.
@@ -84,7 +84,7 @@ impl TfIdfSigner<'_> {
     }
 
     /// Returns the heaviest words. Words are weighted in descending order of tf. Among words with the same tf, a word in a single document
-    /// weighs the most. So if even that weight is too low, the remaining words, usually all words that occur once, are not looked up.
+    /// weighs the most. If even that weight is too low, the remaining words (usually all words that occur once) are not looked up.
     fn heaviest<'t>(&self, document: &'t Analysis<'_>) -> Heaviest<'t> {
         /// Number of words that are looked up before the bound is checked again.
         const AT_ONCE: usize = 32;
@@ -186,7 +186,7 @@ mod tests {
             (plain.weight(2, stats.idf_bm25(stats.df(hash64("окно".as_bytes()))), 4) - 0.5 * (9.5f64 / 1.5).ln()).abs()
                 < 1e-12
         );
-        // A word in more than half of the documents: more occurrences give less weight.
+        // If a word is in more than half of the documents, more occurrences give it less weight.
         let common = stats.idf_bm25(stats.df(hash64("кот".as_bytes())));
         assert!(plain.weight(3, common, 4) < plain.weight(1, common, 4));
 

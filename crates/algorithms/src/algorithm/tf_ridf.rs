@@ -1,4 +1,4 @@
-//! `tf_ridf` (A3): the six words with the highest TF RIDF, which are the bursty ones.
+//! `tf_ridf` (A3): compares the six words with the highest TF RIDF, which are the bursty words.
 //!
 //! Source: Zelenkov, Segalovich 2007, TF*RIDF; residual IDF of Church and Gale 1995. Recall 0.59, precision 0.95 in that study. Cost: a
 //! first pass for the counts, O(words) and one lookup per distinct word, one row per document.
@@ -8,10 +8,10 @@
 //! N = 3, df = cf = 1:  1.0986 - 1.2607 = -0.1620;     N = 1000, df = 10, cf = 100:  4.6052 - 2.3522 = 2.2530
 //! ```
 //!
-//! RIDF measures how much lower a word's document frequency is than if its occurrences were distributed at random. A word that never occurs
-//! twice in one document has a slightly negative RIDF that tends to 0 as N grows. A larger TF then lowers its rank; this is intended. Many
-//! weights are equal near 0, so alphabetical order often decides. Limits: signatures are comparable only within one statistics snapshot.
-//! With `bm25_tf`, TF is computed as in `tf_idf`.
+//! RIDF measures how much lower a word's document frequency is than it would be if its occurrences were distributed at random. A word that
+//! never occurs twice in one document has a slightly negative RIDF that tends to 0 as N grows. A larger TF then lowers its rank; this is
+//! intended. Many weights are equal near 0, so alphabetical order often decides. Limits: signatures are comparable only within one
+//! statistics snapshot. With `bm25_tf`, TF is computed as in `tf_idf`.
 
 use super::contract::{Algorithm, Corpus, Facts, Key, KeySigner, Needs, SignatureScheme, Signer};
 use super::kit::bm25::{B, Bm25, K};
@@ -74,9 +74,10 @@ impl Algorithm for TfRidf {
 
 /// Computes RIDF for one corpus, as the sum of its two parts.
 struct Ridf {
-    /// -ln(df / N) by df.
+    /// -ln(df / N) as a function of df.
     idf: ByCount,
-    /// ln(1 - exp(-cf / N)) by cf: the logarithm of the share of documents expected to contain the word under a Poisson distribution.
+    /// ln(1 - exp(-cf / N)) as a function of cf: the logarithm of the share of documents expected to contain the word under a Poisson
+    /// distribution.
     expected: ByCount,
 }
 
@@ -146,7 +147,7 @@ mod tests {
         assert!((ridf(1000, 10, 100) - 2.253_002).abs() < 1e-6);
         // Words that never occur twice in a document tend to 0 from below.
         assert!(ridf(1_000_000, 1, 1) < 0.0 && ridf(1_000_000, 1, 1) > -1e-6);
-        // A word in every document is as frequent as possible: almost nothing is left to explain.
+        // A word in every document has the highest possible frequency, so its RIDF is almost 0.
         assert!(ridf(1000, 1000, 5000).abs() < 0.01);
     }
 
@@ -165,7 +166,7 @@ mod tests {
             // A word in every document weighs -0.0001, unknown words -0.0005, "сразу" -0.05.
             assert_eq!(key(&format!(",words=3{tf}"), "Сразу пули, бета, и, альфа"), crc("альфа и пули"));
         }
-        // With a negative RIDF, a word weighs less the more often it is repeated.
+        // If the RIDF is negative, repeating a word lowers its weight.
         assert_eq!(key(",words=1", "сразу сразу тотчас"), crc("тотчас"));
         assert_eq!(key("", "..."), Err("no words"));
         assert_eq!(key_over(&TfRidf, "", &stats, "И сразу пули"), Err("fewer distinct words than min_distinct"));

@@ -1,13 +1,13 @@
 //! `three_plus_five` (A12, "3+5"): documents of similar length are pairs if the longest sentence, or two of the three longest, agree.
 //!
-//! Source: Zelenkov, Segalovich 2007, the experimental method 3+5: recall 0.96, precision 0.95, the best in that study. No source explains
-//! the "5"; the constants here are dupsift's interpretation and remain parameters. Cost: O(words), at most 4 rows per document (the
-//! longest sentence; each pair of the three), one sort. Limits: pages with the same disclaimer as their longest sentence are separated
-//! only by their length.
+//! Source: Zelenkov, Segalovich 2007, the experimental method 3+5: recall 0.96, precision 0.95, the best in that study. No publication
+//! explains the "5"; the constants are dupsift's interpretation and remain parameters. Cost: O(words), at most 4 rows per document (the
+//! longest sentence; each pair of the three), one sort. Limits: pages with the same disclaimer as their longest sentence are separated only
+//! by their length.
 //!
-//! Rows with the same key are ordered by length in words. A new chain starts where the next length times `ratio` exceeds the last one.
-//! Documents in the same chain are pairs. A document with fewer than `small_doc_sentences` sentences must also be within the ratio of each
-//! of its partners, not only of its neighbor in the chain.
+//! Rows with the same key are ordered by length in words. A new chain starts where the next length times `ratio` exceeds the previous
+//! length. Documents in the same chain are pairs. A document with fewer than `small_doc_sentences` sentences must also be within the ratio
+//! of each of its partners, not only of its neighbor in the chain.
 //!
 //! ```text
 //! lengths 85 100 117 | 140 160        ratio 0.85: 117 x 0.85 <= 100; 140 x 0.85 = 119 > 117 starts a new chain
@@ -227,9 +227,9 @@ mod tests {
     #[test]
     fn chains_follow_the_lengths() {
         let long = [(85, 10), (100, 10), (117, 10), (140, 10), (160, 10)];
-        // 117 x 0.85 = 99.45 continues the chain, 140 x 0.85 = 119 starts a new one, 160 x 0.85 = 136 continues it.
+        // 117 x 0.85 = 99.45 continues the chain, 140 x 0.85 = 119 starts a new chain, and 160 x 0.85 = 136 continues it.
         assert_eq!(pairs("", &long), [(0, 1), (0, 2), (1, 2), (3, 4)]);
-        // 85 and 117 are in the same chain, but not within the ratio of each other.
+        // 85 and 117 are in the same chain, but they are not within the ratio of each other.
         assert_eq!(pairs("chain=pairwise", &long), [(0, 1), (1, 2), (3, 4)]);
         assert_eq!(pairs("chain=off", &long).len(), 10);
         // A small document must be near each partner.

@@ -1,6 +1,6 @@
 //! Document and collection frequencies, counted by one worker in bounded memory and drained when the memory is full.
 //!
-//! A partial count is a row of fixed width, (term, df, cf); the rows of a term from all workers are added up after a sort. Sums of
+//! A partial count is a row of fixed width, (term, df, cf). After a sort, the rows of a term from all workers are added up. Sums of
 //! integers do not depend on the order, so neither threads nor the memory limit affect the statistics.
 
 use dupsift_core::cpu::ask_for;
@@ -42,15 +42,15 @@ pub fn decode_term(bytes: &[u8]) -> (u64, u64, u64) {
     (number(&bytes[..8]), number(&bytes[8..16]), number(&bytes[16..TERM_WIDTH]))
 }
 
-/// The number of slots for early terms: 768 KiB.
+/// The number of slots for early terms (768 KiB).
 const EARLY: usize = 1 << 15;
 
-/// Initial number of slots for the other terms.
+/// The initial number of slots for all terms that have no early slot.
 const FIRST: usize = 1 << 10;
-/// The number of terms whose slots are prefetched before the first of them is counted.
+/// The number of terms whose slots are prefetched before the first term is counted.
 const AT_ONCE: usize = 64;
 
-/// A term with its counts.
+/// Holds a term with its counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
     term: u64,
@@ -61,18 +61,18 @@ struct Slot {
     number: u32,
 }
 
-/// A term of the current document that has no early slot: the term, its position in the document, and its count.
+/// Holds a term of the current document that has no early slot: the term, its position in the document, and its count.
 type Late = (u64, u32, u32);
 
-/// The counts of one worker. Terms are 64-bit hashes, which need no second hashing.
+/// Holds the counts of one worker. Terms are 64-bit hashes and are not hashed a second time.
 pub struct Counts {
-    /// Terms that occurred early, each in the slot of its lowest bits: they nearly always include the most common ones, and these slots
+    /// Terms that occurred early, each in the slot of its lowest bits. They nearly always include the most common terms, and their slots
     /// stay in the processor's cache, unlike the table of all terms.
     early: Vec<Slot>,
-    /// The other terms, each in the slot of its upper bits or in one of the following slots; at least half of the slots
-    /// are free.
+    /// The terms without an early slot, each in the slot of its upper bits or in one of the following slots. At least half of the slots are
+    /// free.
     slots: Vec<Slot>,
-    /// The number of other terms.
+    /// The number of terms in `slots`.
     terms: usize,
     limit: usize,
     occurrences: u64,
@@ -123,12 +123,12 @@ impl Counts {
         self.add(terms.map(|term| (term, 0)), 0);
     }
 
-    /// Returns the numbers of the terms added last, in their order: 0 is the first term since the last drain.
+    /// Returns the numbers of the most recently added terms, in the order of the terms. 0 is the first term since the last drain.
     pub fn numbers(&self) -> &[u32] {
         &self.numbers
     }
 
-    /// Returns the positions of new terms among those added last, in the order of their numbers.
+    /// Returns the positions of new terms among the most recently added terms, in the order of their numbers.
     pub fn fresh(&self) -> &[u32] {
         &self.fresh
     }
@@ -190,7 +190,7 @@ impl Counts {
         self.slots = slots;
     }
 
-    /// Returns how many terms may be counted between two drains: a document with more terms should be a separate part.
+    /// Returns how many terms may be counted between two drains. A document with more terms should be a separate part.
     pub fn limit(&self) -> usize {
         self.limit
     }
@@ -214,7 +214,7 @@ impl Counts {
     }
 }
 
-/// Returns the slot of a term if all slots are free; `slots`, their number, is a power of two.
+/// Returns the slot of a term if all slots are free; `slots` is the number of slots, a power of two.
 #[inline]
 fn slot_of(term: u64, slots: usize) -> usize {
     (term >> 32) as usize & (slots - 1)

@@ -27,7 +27,7 @@ const HAN: u32 = 1 << 31;
 /// The number of words that are prefetched before the first of them is read.
 const AT_ONCE: usize = 64;
 
-/// The words that one worker has numbered.
+/// Holds the words that one worker has numbered.
 #[derive(Debug, Default)]
 pub struct Vocabulary {
     /// The length of each word in bytes, combined with [`HAN`].
@@ -96,13 +96,13 @@ fn push(out: &mut Vec<u8>, mut value: u64) {
     out.push(value as u8);
 }
 
-/// A stored vocabulary, with the corpus frequencies of its words.
+/// Holds a stored vocabulary, with the corpus frequencies of its words.
 pub struct Words<'v> {
     words: Vec<Known>,
     letters: &'v str,
 }
 
-/// A word of a vocabulary. Nearly every access waits for memory; the alignment keeps that to one cache line.
+/// Holds a word of a vocabulary. Nearly every access waits for memory, and the alignment limits an access to one cache line.
 #[derive(Clone, Copy)]
 #[repr(align(32))]
 struct Known {
@@ -123,7 +123,7 @@ impl Known {
 }
 
 impl<'v> Words<'v> {
-    /// Looks up the frequencies of the words; `None` if the bytes are not a valid vocabulary.
+    /// Looks up the frequencies of the words. Returns `None` if the bytes are not a valid vocabulary.
     pub fn look_up(lengths: &[u8], letters: &'v [u8], corpus: &dyn Frequencies) -> Option<Words<'v>> {
         let letters = std::str::from_utf8(letters).ok()?;
         let (lengths, rest) = lengths.as_chunks::<4>();
@@ -146,7 +146,7 @@ impl<'v> Words<'v> {
     }
 }
 
-/// Reads stored documents, one after the other.
+/// Reads stored documents one by one.
 #[derive(Clone)]
 pub struct Records<'r> {
     rest: &'r [u8],
@@ -154,7 +154,7 @@ pub struct Records<'r> {
     numbers: Vec<(u32, u32)>,
 }
 
-/// The stored record of one document.
+/// Holds the stored record of one document.
 pub struct Record<'v> {
     /// The number of the document.
     pub doc: u64,
@@ -182,7 +182,7 @@ impl<'r> Records<'r> {
         ahead.number()
     }
 
-    /// Returns the next document; `None` if the bytes are invalid or do not match this vocabulary.
+    /// Returns the next document, or `None` if the bytes are invalid or do not match this vocabulary.
     pub fn next<'v>(&mut self, words: &Words<'v>) -> Option<Record<'v>> {
         let (doc, text_bytes) = (self.number()?, self.number()?);
         let mut text = self.words(words)?;
@@ -277,7 +277,7 @@ pub mod tests {
         counted.map(of).collect()
     }
 
-    /// The stored form of some texts.
+    /// Holds the stored form of some texts.
     pub struct Written {
         /// The lengths of the words.
         pub lengths: Vec<u8>,
@@ -317,7 +317,7 @@ pub mod tests {
     #[test]
     fn what_comes_back_is_what_the_text_says() {
         let stop_words = ["и", "the", "bargains"].map(String::from).to_vec();
-        // Long enough that words are prefetched in several portions, with numbers of more than one byte.
+        // This text is so long that words are prefetched in several portions and some numbers take more than one byte.
         let long = (0..3000u32).map(|n| format!("w{} ", n * n % 1777)).collect::<String>();
         let texts: Vec<String> = TEXTS.iter().map(ToString::to_string).chain([long]).collect();
         for (stem, first_lines) in [(false, false), (false, true), (true, true)] {
@@ -344,7 +344,7 @@ pub mod tests {
     }
 
     proptest::proptest! {
-        /// Only a broken disk could return bytes other than those written; even they must not cause a panic.
+        /// Only a broken disk could return bytes that were not written, but even such bytes must not cause a panic.
         #[test]
         fn any_bytes_are_read_or_refused(
             cut in 0usize..4000, at in 0usize..4000, by in 0u8.., noise in proptest::collection::vec(0u8.., 0..300),

@@ -20,14 +20,14 @@ use dupsift_core::error::{Error, Result};
 
 /// The number of bytes in a rank, enough for 10^12 terms.
 const BYTES: usize = 5;
-/// Document frequencies below this one are counted without a search.
+/// Document frequencies below this value are counted without a search.
 const LOW: usize = 1 << 10;
-/// The number of most common terms whose df is in a separate list: half a megabyte.
+/// The number of most common terms whose df is in a separate list (half a megabyte).
 const COMMON: u64 = if cfg!(test) { 100 } else { 1 << 16 };
 /// The number of steps that are checked one by one.
 const NEAR: usize = 8;
 
-/// A number for each df.
+/// Holds a number for each df.
 #[derive(Clone)]
 struct ByDf {
     low: Vec<u64>,
@@ -53,7 +53,7 @@ impl ByDf {
     }
 }
 
-/// The ranks of the terms of a table.
+/// Holds the ranks of the terms of a table.
 pub struct Ranks {
     file: Option<Mmap>,
     /// The first rank of each df that occurs, and the df.
@@ -106,14 +106,14 @@ impl Ranks {
         u64::from_le_bytes([a, b, c, d, e, 0, 0, 0])
     }
 
-    /// Returns a lookup of the df of terms with ascending ranks.
+    /// Returns a lookup that finds the df of terms in ascending order of rank.
     pub fn dfs(&self) -> Dfs<'_> {
         let len = self.file.as_ref().map_or(0, |file| file.len() / BYTES);
         Dfs { steps: &self.steps, df: 1, first_common: (len - self.common.len()) as u64, common: &self.common }
     }
 }
 
-/// Replaces the number of terms with each df in each stretch by the rank of the first of them; returns the first rank of each df.
+/// For each stretch and each df, replaces the number of terms by the rank of the first of these terms. Returns the first rank of each df.
 fn begin(counts: &mut [ByDf]) -> Vec<(u64, u64)> {
     let mut next = ByDf::new();
     counts.iter().flat_map(ByDf::each).for_each(|(df, count)| *next.of(df) += count);
@@ -145,7 +145,7 @@ pub struct Dfs<'r> {
 }
 
 impl Dfs<'_> {
-    /// Returns the df of the term with this rank, which must not be lower than the previous one; 1 beyond all ranks.
+    /// Returns the df of the term with this rank, which must not be lower than the previous rank. Returns 1 for a rank beyond the last.
     #[inline]
     pub fn of(&mut self, rank: u64) -> u64 {
         if rank >= self.first_common {
@@ -189,7 +189,7 @@ mod tests {
         assert_eq!(ranks.dfs().of(3), 3);
     }
 
-    /// Compares with sorting, over several stretches and with frequencies below and above the search limit.
+    /// Compares the ranks with the result of sorting, over several stretches and with frequencies below and above the search limit.
     #[test]
     fn ranks_are_places_in_the_order_of_df_and_hash() {
         for (seed, len) in [(1, 0), (2, 1), (3, 299), (4, 300), (5, 2_000)] {

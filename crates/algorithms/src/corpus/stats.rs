@@ -10,7 +10,7 @@ use dupsift_core::float;
 use dupsift_core::hash::combine;
 use dupsift_text::{Frequencies, Frequency};
 
-/// The counts of one corpus with one tokenizer.
+/// Holds the counts of one corpus with one tokenizer.
 pub struct CorpusStats {
     documents: u64,
     tokens: u64,
@@ -31,8 +31,8 @@ impl CorpusStats {
         CorpusStats::new(0, 0, 0, TermTable::empty(), TermTable::empty())
     }
 
-    /// Creates the statistics of `documents` documents with at least one word and `tokens` words in all. `snapshot` is
-    /// the result of [`snapshot`].
+    /// Creates the statistics of `documents` documents that have at least one word, and `tokens` words in total. `snapshot` is the result
+    /// of [`snapshot`].
     pub fn new(documents: u64, tokens: u64, snapshot: u64, words: TermTable, features: TermTable) -> CorpusStats {
         let idf = (0..=documents.min(KEPT_IDF)).map(|df| idf_bm25(documents, df)).collect();
         CorpusStats {
@@ -53,7 +53,7 @@ impl CorpusStats {
     }
 
     /// Returns whether every document that is signed was counted. Only then do the counts prove that a term occurs in no document other
-    /// than this one and its copies; with frozen counts, an unknown term may occur in many.
+    /// than this one and its copies; with frozen counts, an unknown term may occur in many documents.
     pub fn covers(&self) -> bool {
         self.covers
     }
@@ -68,22 +68,22 @@ impl CorpusStats {
         self.tokens
     }
 
-    /// Returns avgdl, the mean number of words per document; 0 for an empty corpus.
+    /// Returns avgdl, the mean number of words per document, or 0 for an empty corpus.
     pub fn mean_length(&self) -> f64 {
         if self.documents == 0 { 0.0 } else { self.tokens as f64 / self.documents as f64 }
     }
 
-    /// Returns the number of documents that contain the term; 1 for an unknown term.
+    /// Returns the number of documents that contain the term, or 1 for an unknown term.
     pub fn df(&self, term: u64) -> u64 {
         self.words.get(term).map_or(1, |found| found.df)
     }
 
-    /// Like [`CorpusStats::df`] for many terms, in their order; much faster in a large table than one by one.
+    /// Like [`CorpusStats::df`], for many terms in their order. In a large table, this is much faster than single lookups.
     pub fn df_of_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(u64)) {
         self.words.get_many(terms, |found| each(found.map_or(1, |found| found.df)));
     }
 
-    /// Returns how often the term occurs in all documents; 1 for an unknown term.
+    /// Returns how often the term occurs in all documents, or 1 for an unknown term.
     pub fn cf(&self, term: u64) -> u64 {
         self.words.get(term).map_or(1, |found| found.cf)
     }
@@ -93,7 +93,7 @@ impl CorpusStats {
         self.features.get(feature).map_or(1, |found| found.df)
     }
 
-    /// Like [`CorpusStats::feature_df`] for many features, in their order.
+    /// Like [`CorpusStats::feature_df`], for many features in their order.
     pub fn feature_df_of_many(&self, features: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(u64)) {
         self.features.get_many(features, |found| each(found.map_or(1, |found| found.df)));
     }
@@ -107,12 +107,12 @@ impl CorpusStats {
         })
     }
 
-    /// Looks up the frequencies of many features, in their order; [`Frequency::UNKNOWN`] for those in a single document.
+    /// Looks up the frequencies of many features, in their order. Features in a single document have [`Frequency::UNKNOWN`].
     pub fn features_of_many(&self, features: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Frequency)) {
         self.features.get_many(features, |found| each(frequency(&self.features, found)));
     }
 
-    /// Returns the IDF of a word that occurs in `df` documents, ln(N / df); 0 for a corpus that was not counted.
+    /// Returns the IDF of a word that occurs in `df` documents, ln(N / df), or 0 for a corpus that was not counted.
     pub fn idf(&self, df: u64) -> f64 {
         if self.documents == 0 { 0.0 } else { float::ln(self.documents as f64 / df as f64) }
     }
@@ -122,7 +122,7 @@ impl CorpusStats {
         self.idf.get(df as usize).copied().unwrap_or_else(|| idf_bm25(self.documents, df))
     }
 
-    /// Returns the id of these counts, which is equal for equal corpora with the same tokenizer, whatever the order of their documents.
+    /// Returns the id of these counts. Equal corpora with the same tokenizer have the same id, whatever the order of their documents.
     pub fn snapshot(&self) -> u64 {
         self.snapshot
     }

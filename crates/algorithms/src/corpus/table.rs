@@ -2,7 +2,7 @@
 //!
 //! Terms are well-mixed 64-bit hashes, so equal ranges contain about equally many terms. An index in a second file stores where each range
 //! of about [`BUCKET`] terms begins, so that a lookup accesses memory twice, far less often than a binary search. A record is three
-//! little-endian 64-bit numbers, an index entry is one. A third file has the ranks (`ranks.rs`).
+//! little-endian 64-bit numbers, and an index entry is one such number. A third file contains the ranks (`ranks.rs`).
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -21,7 +21,7 @@ use dupsift_text::Frequency;
 
 const RECORD: usize = 24;
 
-/// The number of slots for the most common terms: 2 MiB.
+/// The number of slots for the most common terms (2 MiB).
 const COMMON: usize = 1 << 16;
 
 /// The number of terms that are looked up together.
@@ -66,7 +66,7 @@ impl TermTableWriter {
     }
 }
 
-/// Rejects counts that do not fit a [`Frequency`].
+/// Rejects counts that do not fit in a [`Frequency`].
 pub(super) fn check_counts(path: &Path, df: u64, cf: u64) -> Result<()> {
     let (most_df, most_cf) = Frequency::MOST;
     if df > most_df || cf > most_cf {
@@ -86,7 +86,7 @@ pub(super) fn record(term: u64, df: u64, cf: u64) -> [u8; RECORD] {
     record
 }
 
-/// An entry of the table.
+/// Holds an entry of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The number of documents that contain the term.
@@ -97,13 +97,13 @@ pub struct Found {
     pub at: usize,
 }
 
-/// The sorted terms with their counts.
+/// Holds the sorted terms with their counts.
 pub struct TermTable {
     terms: Option<Mmap>,
     index: Option<Mmap>,
     ranks: Ranks,
-    /// The most common terms, each in the slot of its highest bits or in one of the following slots: most lookups end here, and these
-    /// slots stay in the processor's cache. A df of 0 marks a free slot.
+    /// The most common terms, each in the slot of its highest bits or in one of the following slots. Most lookups end in these slots, which
+    /// stay in the processor's cache. A df of 0 marks a free slot.
     common: Vec<(u64, Found)>,
 }
 
@@ -113,7 +113,7 @@ impl TermTable {
         TermTable { terms: None, index: None, ranks: Ranks::none(), common: Vec::new() }
     }
 
-    /// Opens the table in a file. The ranks and the index are created next to `path`, which error messages also name.
+    /// Opens the table in a file. The ranks and the index are created next to `path`, and error messages contain this path.
     pub(super) fn open(file: &File, path: &Path, spread: Spread<'_>) -> Result<TermTable> {
         let mut table = TermTable { terms: map(file, path)?, ..TermTable::empty() };
         if !table.is_empty() {
@@ -129,7 +129,7 @@ impl TermTable {
     fn write_index(&self, path: &Path, spread: Spread<'_>) -> Result<Option<Mmap>> {
         let file = nameless(path)?;
         let (len, ranges) = (self.len(), self.len().div_ceil(BUCKET));
-        // Each stretch writes the ranges that begin in it; the last one also writes the ranges after all terms.
+        // Each stretch writes the ranges that begin in it; the last stretch also writes the ranges after all terms.
         let write = |stretch: Range<usize>| {
             let first = stretch.start.checked_sub(1).map_or(0, |before| range_of(self.term(before), ranges) + 1);
             let (mut begins, ends) = (Vec::new(), stretch.end == len);
@@ -176,7 +176,7 @@ impl TermTable {
             stretch.for_each(|at| by_width[width(self.entry(at).1)] += 1);
             by_width
         });
-        // For each number of bits in a df, takes all terms or none: the exact number of terms does not matter.
+        // Chooses either all or none of the terms whose df has the same number of bits, because the exact number of terms does not matter.
         let (mut least, mut count) = (65, 0);
         while least > 1 {
             count += widths.iter().map(|by_width| by_width[least - 1]).sum::<usize>();
@@ -200,7 +200,7 @@ impl TermTable {
         self.common = common;
     }
 
-    /// Looks up a term among the common ones.
+    /// Looks up a term among the common terms.
     #[inline]
     fn common(&self, term: u64) -> Option<Found> {
         let mut slot = range_of(term, COMMON);
@@ -222,18 +222,18 @@ impl TermTable {
         self.ranks.get(at)
     }
 
-    /// Returns a lookup of the df of terms with ascending ranks.
+    /// Returns a lookup that finds the df of terms in ascending order of rank.
     pub fn dfs(&self) -> Dfs<'_> {
         self.ranks.dfs()
     }
 
-    /// Looks up a term; `None` if it is not in the table.
+    /// Looks up a term. Returns `None` if the term is not in the table.
     pub fn get(&self, term: u64) -> Option<Found> {
         self.common(term).or_else(|| self.find(term, self.range(term)?))
     }
 
-    /// Like [`TermTable::get`] for many terms, in their order, but faster: each step prefetches the memory that the next one reads, so
-    /// that the waits for memory overlap. These waits are nearly all of the cost of a lookup in a large table.
+    /// Like [`TermTable::get`] for many terms, in their order, but faster: each step prefetches the memory that the next step reads, so
+    /// that the waits for memory overlap. In a large table, these waits are nearly the whole cost of a lookup.
     pub fn get_many(&self, terms: impl Iterator<Item = u64> + Clone, mut each: impl FnMut(Option<Found>)) {
         let mut places = [const { Place::Nowhere }; AT_ONCE];
         let index = self.index();
@@ -270,7 +270,7 @@ impl TermTable {
         }
     }
 
-    /// Returns where each range begins, and where the last one ends.
+    /// Returns where each range begins, followed by the end of the last range.
     #[inline]
     fn index(&self) -> &[[u8; 8]] {
         self.index.as_deref().map_or(&[], |index| index.as_chunks::<8>().0)
@@ -317,7 +317,7 @@ impl TermTable {
     }
 }
 
-/// The location of a term.
+/// Describes where a term is stored.
 enum Place {
     Nowhere,
     Common(Found),

@@ -15,7 +15,7 @@ use dupsift_core::error::{Error, Result};
 /// How often a waiting thread checks whether to stop.
 const LOOK_EVERY: Duration = Duration::from_millis(20);
 
-/// A term table in parts: parts with lower numbers have lower terms.
+/// Writes a term table in parts. Parts with lower numbers contain lower terms.
 pub struct TermTableParts {
     file: File,
     path: PathBuf,
@@ -23,7 +23,7 @@ pub struct TermTableParts {
     moved: Condvar,
 }
 
-/// The state of the part whose position in the file is determined next.
+/// Holds the state of the part whose position in the file is determined next.
 #[derive(Default)]
 struct Turn {
     next: usize,
@@ -84,7 +84,7 @@ impl TermTableParts {
     }
 }
 
-/// A part that is being written.
+/// Writes one part of a table.
 pub struct TermTablePart<'p> {
     of: &'p TermTableParts,
     at: usize,
@@ -192,7 +192,7 @@ mod tests {
     fn the_table_is_that_of_one_thread() {
         let mut all: Vec<u64> = (0..5000).map(|n| splitmix64(3, n)).collect();
         all.sort_unstable();
-        // Parts of all sizes, including empty ones.
+        // Parts of all sizes, including empty parts.
         let parts: Vec<Vec<u64>> = [0, 1, 0, 2000, 7, 2900, 92, 0]
             .iter()
             .scan(0, |from, &size| {

@@ -8,19 +8,19 @@ use memmap2::Mmap;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::private;
 
-/// Creates a new file and removes its name immediately, so that nothing of it is left however the process ends.
+/// Creates a new file and removes its name immediately, so that nothing remains of it, however the process ends.
 pub fn nameless(path: &Path) -> Result<File> {
     private::create_nameless(path).map_err(Error::io("create the term table", path))
 }
 
-/// Maps a complete file; returns `None` for an empty one.
+/// Maps a complete file. Returns `None` if the file is empty.
 #[allow(unsafe_code)]
 pub fn map(file: &File, path: &Path) -> Result<Option<Mmap>> {
     let bytes = file.metadata().map_err(Error::io("read the size of", path))?.len();
     if bytes == 0 {
         return Ok(None);
     }
-    // SAFETY: the file has no name, so nothing else can open it, and this process only reads it from here on.
+    // SAFETY: the file has no name, so nothing else can open it, and from this point on this process only reads it.
     let map = unsafe { Mmap::map(file) }.map_err(Error::io("map the term table", path))?;
     Ok(Some(map))
 }

@@ -1,7 +1,8 @@
-//! Containment (Broder 1997): how much of one text is in another.
+//! Containment (Broder 1997): how much of one text is in another text.
 //!
-//! Texts are compared by their distinct 3-grams (of words or, in Han text, of characters) and their distinct numbers, in digits with or
-//! without thousands separators, or in words. A comparison takes O(|A| + |B|); a text takes 8 bytes per distinct gram.
+//! Texts are compared by their distinct 3-grams (of words or, in Han text, of characters) and their distinct numbers. A number may be
+//! written in digits, with or without thousands separators, or in words. A comparison takes O(|A| + |B|) time; a text takes 8 bytes per
+//! distinct gram.
 //!
 //! A saved page has dates, counters and addresses around its text, which differ each time it is saved. So in a long text, numbers that
 //! occur only in the first or last twentieth, and not in the first line, belong to its frame and do not count as facts.
@@ -58,7 +59,7 @@ fn write_numbers(document: &Analysis<'_>, out: &mut Vec<u64>) {
     if let Some(line) = document.first_line().filter(|_| frame > 0) {
         each_number(line.text(), |_, hash| out.push(hash));
     }
-    // If a number also occurs outside the frame, that occurrence sorts first, and the one in the frame is removed.
+    // If a number also occurs outside the frame, that occurrence sorts first, and the occurrence in the frame is removed.
     out.sort_unstable();
     out.dedup_by_key(|number| *number & !IN_FRAME);
 }
@@ -74,7 +75,7 @@ fn each_number(text: &str, mut each: impl FnMut(usize, u64)) {
     }
 }
 
-/// The part of one text's elements that another text contains.
+/// Counts the elements of one text that another text contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Part {
     /// The number of elements that are in the other text.
@@ -84,13 +85,13 @@ pub struct Part {
 }
 
 impl Part {
-    /// Returns the share; `None` if there are no elements.
+    /// Returns the share, or `None` if there are no elements.
     pub fn share(self) -> Option<f64> {
         (self.all > 0).then(|| self.common as f64 / self.all as f64)
     }
 }
 
-/// How much of one text another one contains.
+/// Describes how much of one text another text contains.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Contained {
     /// The contained part of the distinct grams.
@@ -181,8 +182,7 @@ mod tests {
         contained(&contents(a), &contents(b))
     }
 
-    /// The date of a saved page belongs to its frame; the same date in a short text, in the first line or outside the
-    /// frame is a fact.
+    /// The date of a saved page belongs to its frame. In a short text, in the first line or outside the frame, the same date is a fact.
     #[test]
     fn numbers_of_the_frame_are_no_facts() {
         let words = |count: usize| "word ".repeat(count);
@@ -207,7 +207,7 @@ mod tests {
     fn worked_examples() {
         let both = Contained { grams: part(1, 3), numbers: part(0, 1), facts: part(0, 1) };
         assert_eq!(of("Fares rise on 1 May", "fares rise on 2 May"), [both, both]);
-        // Four characters are two grams, five are three.
+        // Four characters make two grams, and five make three.
         let [a, b] = of("今天下雨", "今天下雨了");
         assert_eq!((a.grams, b.grams, a.numbers), (part(2, 2), part(2, 3), part(0, 0)));
         assert_eq!((a.grams.share(), a.numbers.share(), b.grams.share()), (Some(1.0), None, Some(2.0 / 3.0)));
@@ -215,7 +215,7 @@ mod tests {
         assert_eq!(of("one two", "one two three")[0].grams, part(0, 1));
         assert_eq!(of("!!!", "!!!")[0].grams, part(0, 0));
         assert_eq!(of("costs 1\u{a0}200 or 1,200", "costs 1200")[0].numbers, part(1, 1));
-        // Numbers in words equal their digits.
+        // Numbers written in words equal numbers written in digits.
         assert_eq!(of("一千二百户 сорок", "1200 40")[0].numbers, part(2, 2));
         // Repeated numbers and grams count once.
         let [a, _] = of("1 1 1 1 1", "1 1 1");

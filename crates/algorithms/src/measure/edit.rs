@@ -1,15 +1,15 @@
 //! Similarity by the minimum number of insertions and deletions: 2 LCS / (|a| + |b|), as Perl's String::Similarity computes it.
 //!
-//! The value equals the result of Myers' O(ND) algorithm; it is computed bit-parallel within the band that the
-//! threshold allows ([`super::subsequence`]). A [`Profile`] bounds it from above for the cost of two lookups.
+//! The value equals the result of Myers' O(ND) algorithm, but it is computed bit-parallel within the band that the threshold allows
+//! ([`super::subsequence`]). A [`Profile`] gives an upper bound at the cost of two lookups.
 
 use super::subsequence::{Decided, common_in_order};
 
-/// The maximum cost of one comparison: about a second. Any two sequences of 200,000 elements stay below it at any threshold (their
-/// widest band has 626 million blocks); longer ones do if they are nearly equal or have few elements in common.
+/// The maximum cost of one comparison: about a second. Any two sequences of 200,000 elements stay below this cost at any threshold (their
+/// widest band has 626 million blocks). Longer sequences stay below it if they are nearly equal or have few elements in common.
 pub const MOST_STEPS: u64 = 700_000_000;
 
-/// Returns 2 LCS / (|a| + |b|) of two sequences if it reaches `threshold` (0 to 1); 1 for two empty ones.
+/// Returns 2 LCS / (|a| + |b|) of two sequences if it reaches `threshold` (0 to 1). The similarity of two empty sequences is 1.
 ///
 /// # Errors
 /// Returns [`Undecided`](super::Undecided) for sequences so long and different that the comparison takes more than `MOST_STEPS`.
@@ -22,11 +22,11 @@ fn lcs_similarity_within(a: &[u32], b: &[u32], threshold: f64, most_steps: u64) 
     if all == 0 {
         return Ok(Some(1.0));
     }
-    // The LCS cannot exceed the shorter sequence, so lengths alone decide most unrelated pairs.
+    // The LCS cannot exceed the shorter sequence, so the lengths alone rule out most unrelated pairs.
     if !may_reach(a.len().min(b.len()), all, threshold) {
         return Ok(None);
     }
-    // One less than the threshold requires, so that rounding here never decides; the last line decides.
+    // One less than the threshold requires, so that rounding in this step never rejects a pair; the last line compares exactly.
     let least = ((threshold * all as f64 / 2.0).floor() as usize).saturating_sub(1);
     let common = common_in_order(a, b, least, most_steps)?;
     let similarity = common.map(|common| 2.0 * common as f64 / all as f64);
@@ -38,16 +38,16 @@ pub fn may_reach(common: usize, all: usize, threshold: f64) -> bool {
     all == 0 || 2.0 * common as f64 / all as f64 >= threshold
 }
 
-/// The number of a sequence's elements in each of 256 hash classes.
+/// Holds the number of a sequence's elements in each of 256 hash classes.
 ///
-/// In each class, two sequences have at most the smaller of the two counts in common, in any order, so the sum of these minima bounds
-/// their LCS. This rejects most pairs of unrelated Chinese texts without an alignment, but few Russian or English ones, whose letters
-/// are always the same.
+/// In each class, two sequences have at most the smaller of the two counts in common, in any order, so the sum of these minima bounds their
+/// LCS. This rejects most pairs of unrelated Chinese texts without an alignment, but few pairs of Russian or English texts, which all use
+/// the same letters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Profile(pub [u32; 256]);
 
 impl Profile {
-    /// Returns the profile of a sequence. O(n).
+    /// Returns the profile of a sequence. Takes O(n) time.
     pub fn of(elements: impl IntoIterator<Item = u32>) -> Profile {
         let mut counts = [0; 256];
         // The upper bits of a product with the golden ratio spread neighboring values, such as the letters of an alphabet.
@@ -80,7 +80,7 @@ mod tests {
         let exact = if all == 0 { 1.0 } else { 2.0 * common as f64 / all as f64 };
         let expected = (exact >= threshold).then_some(exact);
         proptest::prop_assert_eq!(lcs_similarity(a, b, threshold), Ok(expected));
-        // Under any limit the result is the same or undecided.
+        // With any limit, the result is either the same or undecided.
         for most_steps in [0, 1 << 10, 1 << 12, 1 << 14] {
             let bounded = lcs_similarity_within(a, b, threshold, most_steps);
             proptest::prop_assert!(bounded.is_err() || bounded == Ok(expected), "{:?}", bounded);

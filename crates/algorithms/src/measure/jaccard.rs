@@ -1,6 +1,6 @@
-//! Jaccard similarity (resemblance, Broder 1997): common elements over all elements of two sets.
+//! Jaccard similarity (resemblance, Broder 1997): the number of common elements of two sets divided by the number of all their elements.
 
-/// Returns |A n B| / |A u B| of two sorted slices of distinct values; 1 for two empty sets. O(|A| + |B|).
+/// Returns |A n B| / |A u B| of two sorted slices of distinct values, or 1 for two empty sets. Takes O(|A| + |B|) time.
 ///
 /// ```text
 /// jaccard(&[1, 2, 3], &[2, 3, 4]) == 0.5
@@ -11,10 +11,10 @@ pub fn jaccard(a: &[u64], b: &[u64]) -> f64 {
     if all == 0 { 1.0 } else { common as f64 / all as f64 }
 }
 
-/// Returns how many values two sorted slices share; repeated values count as often as both have them. O(|A| + |B|).
+/// Returns how many values two sorted slices share. Repeated values count as often as they occur in both. Takes O(|A| + |B|) time.
 ///
-/// Both slices are split at the middle value of the first one, and the two halves are merged in parallel: each step of a merge
-/// depends on the previous one, and two merges overlap their latencies.
+/// Each step of a merge depends on the previous step. So both slices are split at the middle value of the first slice, and the two halves
+/// are merged in parallel, so that their latencies overlap.
 pub fn common<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
     let Some(&middle) = a.get(a.len() / 2) else { return 0 };
     let (a, upper_a) = a.split_at(a.partition_point(|x| *x < middle));
@@ -43,9 +43,8 @@ fn merged<T: Ord + Copy>(a: &[T], b: &[T]) -> usize {
     common
 }
 
-/// Returns [`common`] of two sorted slices of distinct values if it is at least `least`. Stops as soon as too many values of the
-/// smaller set are missing. For dissimilar sets of hashes, this is after a fraction of the smaller set, whatever the size of the larger
-/// one.
+/// Returns [`common`] of two sorted slices of distinct values if it is at least `least`. Stops as soon as too many values of the smaller
+/// set are missing. For dissimilar sets of hashes, this happens after a fraction of the smaller set, whatever the size of the larger set.
 pub fn common_at_least(a: &[u64], b: &[u64], least: usize) -> Option<usize> {
     let (small, large) = if a.len() <= b.len() { (a, b) } else { (b, a) };
     let mut may_miss = small.len().checked_sub(least)?;

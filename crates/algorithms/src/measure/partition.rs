@@ -1,24 +1,24 @@
 //! The similarity of two partitions of the same documents: B-cubed (Bagga, Baldwin 1998) and the adjusted Rand index (Hubert, Arabie
 //! 1985).
 //!
-//! Both are sums over cells, where a cell is the set of documents that share their true and their predicted cluster. So no lists of
-//! labels are needed: a caller that sorts the documents by (predicted, true) passes one cell after the other, and memory does not grow
-//! with the documents. Documents that are alone count like all others.
+//! Both are sums over cells, where a cell is the set of documents that share their true and their predicted cluster. So no lists of labels
+//! are needed: a caller that sorts the documents by (predicted, true) passes one cell at a time, and memory does not grow with the number
+//! of documents. Documents that are alone in their clusters count like all other documents.
 //!
-//! Pairwise measures are dominated by giant clusters, whose pairs grow with the square of their size; B-cubed weighs each document
-//! equally.
+//! Pairwise measures are dominated by giant clusters, in which the number of pairs grows with the square of the size; B-cubed weighs each
+//! document equally.
 
 use super::Retrieval;
 
-/// The sums over all cells of a true and a predicted partition.
+/// Holds the sums over all cells of a true and a predicted partition.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Partitions {
     documents: u128,
-    /// Ordered pairs of documents that are together in both partitions.
+    /// The number of ordered pairs of documents that are together in both partitions.
     together: u128,
-    /// Ordered pairs that are together in the truth.
+    /// The number of ordered pairs that are together in the true partition.
     together_true: u128,
-    /// Ordered pairs that are together in the prediction.
+    /// The number of ordered pairs that are together in the predicted partition.
     together_predicted: u128,
     precision: f64,
     recall: f64,
@@ -26,8 +26,8 @@ pub struct Partitions {
 
 impl Partitions {
     /// Adds the `size` documents that one true cluster of `true_size` documents and one predicted cluster of `predicted_size` documents
-    /// have in common. Every document must be in exactly one cell; a document that is alone is a cluster of one. The same cells in the
-    /// same order give the same bits.
+    /// have in common. Every document must be in exactly one cell; a document that is alone is a cluster of one. The same cells in the same
+    /// order give identical results.
     pub fn add(&mut self, size: u64, true_size: u64, predicted_size: u64) {
         let n = u128::from(size);
         self.documents += n;
@@ -46,7 +46,7 @@ impl Partitions {
         self.recall += documents as f64;
     }
 
-    /// Returns the sums for two lists with one label per document. O(n log n) time, O(n) memory.
+    /// Returns the sums for two lists with one label per document. Takes O(n log n) time and O(n) memory.
     pub fn of_labels(truth: &[u64], predicted: &[u64]) -> Partitions {
         let sizes = |labels: &[u64]| {
             let mut labels = labels.to_vec();
@@ -67,22 +67,24 @@ impl Partitions {
         sums
     }
 
-    /// Returns B-cubed: the mean over all documents of the share of a document's predicted cluster that is in its true one (P), and of
-    /// the share of its true cluster that is in its predicted one (R). Undefined without documents.
+    /// Returns B-cubed. Precision is the mean, over all documents, of the share of a document's predicted cluster that is also in its true
+    /// cluster. Recall is the mean of the share of its true cluster that is also in its predicted cluster. Both are undefined if there are
+    /// no documents.
     pub fn b_cubed(&self) -> Retrieval {
         let mean = |sum: f64| (self.documents > 0).then(|| sum / self.documents as f64);
         Retrieval::of(mean(self.precision), mean(self.recall))
     }
 
-    /// Returns the adjusted Rand index: 1 for equal partitions, 0 on average for independent ones, at least -1. If all documents are
-    /// alone in both, or all are in one cluster in both, the formula has no denominator and the index is 1. Undefined without documents.
+    /// Returns the adjusted Rand index: 1 for equal partitions, 0 on average for independent partitions, at least -1. If all documents are
+    /// alone in both partitions, or all are in one cluster in both, the denominator of the formula is 0 and the index is 1. The index is
+    /// undefined if there are no documents.
     ///
-    /// The sums are 128-bit integers: exact up to some five billion documents, and floating-point beyond.
+    /// The sums are 128-bit integers, exact up to about five billion documents, and floating-point numbers beyond that.
     pub fn ari(&self) -> Option<f64> {
         if self.documents == 0 {
             return None;
         }
-        // Ordered pairs are twice the unordered ones; the factor cancels.
+        // There are twice as many ordered pairs as unordered pairs; the factor cancels out.
         let all = self.documents * (self.documents - 1);
         let (t, p) = (self.together_true, self.together_predicted);
         let exact = || {
@@ -113,11 +115,11 @@ mod tests {
     fn worked_by_hand() {
         let sums = Partitions::of_labels(&[7, 7, 7, 8, 8, 9], &[1, 1, 2, 2, 2, 3]);
         let b_cubed = sums.b_cubed();
-        // P: 1, 1, 1/3, 2/3, 2/3, 1 of 6; R: 2/3, 2/3, 1/3, 1, 1, 1 of 6.
+        // P is the mean of 1, 1, 1/3, 2/3, 2/3 and 1; R is the mean of 2/3, 2/3, 1/3, 1, 1 and 1.
         near(b_cubed.precision, (4.0 + 2.0 / 3.0) / 6.0);
         near(b_cubed.recall, (4.0 + 2.0 / 3.0) / 6.0);
         near(b_cubed.f, 7.0 / 9.0);
-        // Pairs: 15 in all, 4 true, 4 predicted, 2 of them both: (2 - 16/15) / (4 - 16/15) = 14/44.
+        // There are 15 pairs: 4 are true, 4 are predicted, and 2 are both: (2 - 16/15) / (4 - 16/15) = 14/44.
         near(sums.ari(), 14.0 / 44.0);
     }
 
@@ -141,7 +143,7 @@ mod tests {
     fn large_counts_are_no_trouble() {
         for clusters in [1u64 << 10, 1 << 33] {
             let mut sums = Partitions::default();
-            // Every true cluster of four is split into two predicted ones of two.
+            // Every true cluster of four is split into two predicted clusters of two.
             (0..1024).for_each(|_| sums.add(2 * clusters, 4 * clusters, 2 * clusters));
             near(sums.b_cubed().precision, 1.0);
             near(sums.b_cubed().recall, 0.5);
@@ -150,7 +152,7 @@ mod tests {
         }
     }
 
-    /// Computes the definitions, document by document and pair by pair. O(n^2).
+    /// Computes the definitions, document by document and pair by pair, in O(n^2) time.
     fn naive(truth: &[u64], predicted: &[u64]) -> (f64, f64, f64) {
         let n = truth.len();
         let share = |of: &[u64], d: usize| {

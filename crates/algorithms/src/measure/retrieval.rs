@@ -1,23 +1,23 @@
-//! Precision, recall, their harmonic mean F, and gamma: the share of found items that are right, and the share of right
-//! items that were found.
+//! Precision, recall, their harmonic mean F, and gamma: the share of found items that are correct, and the share of correct items that were
+//! found.
 //!
-//! A figure without a denominator is undefined, which is neither 0 nor 1: an algorithm that reports nothing has no precision.
+//! A figure whose denominator is 0 is undefined rather than 0 or 1: an algorithm that reports nothing has no precision.
 
-/// The four figures, each `None` if it is undefined.
+/// Holds the four figures. Each is `None` if it is undefined.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Retrieval {
-    /// P: correct over found.
+    /// Precision P: correct items divided by found items.
     pub precision: Option<f64>,
-    /// R: correct over true.
+    /// Recall R: correct found items divided by all relevant items.
     pub recall: Option<f64>,
-    /// F = 2 P R / (P + R); undefined if P or R is, or if both are 0.
+    /// F = 2 P R / (P + R); undefined if P or R is undefined, or if both are 0.
     pub f: Option<f64>,
     /// gamma = P R / (P + R) = F / 2, at most 0.5: the measure of the 2011 paper on purified pages.
     pub gamma: Option<f64>,
 }
 
 impl Retrieval {
-    /// Returns the figures from counts: `correct` of the `found` items are among the `relevant` ones. O(1).
+    /// Returns the figures from counts: `correct` of the `found` items are among the `relevant` items.
     ///
     /// ```text
     /// Retrieval::of_counts(3, 4, 6): P = 3/4, R = 1/2, F = 3/5, gamma = 3/10

@@ -1,26 +1,27 @@
 //! The length of the longest common subsequence, bit-parallel, even for long sequences.
 //!
 //! Source: Hyyrö 2004 (Bit-parallel LCS-length computation revisited), within the band of Ukkonen 1985. A bit of `ones` is 0 where the
-//! subsequence grows. An element of the second sequence changes only the blocks of 64 positions in which the first one contains it, and
-//! those that a carry passes through, so a text of many different words costs a few steps per word instead of the width of the band. Narrow
-//! bands are tried first: near-duplicates are found in them, and pairs with too many differences are abandoned as soon as that is clear.
+//! subsequence grows. An element of the second sequence changes only the blocks of 64 positions in which the first sequence contains it,
+//! and the blocks that a carry passes through. So a text of many different words costs a few steps per word, whatever the width of the
+//! band. Narrow bands are tried first, because they are enough to find near-duplicates. Pairs with too many differences are abandoned as
+//! soon as that is clear.
 //!
-//! Cost: O(n) to O(n^2 / 64) steps, never more than the caller allows; a pair that needs more is [`Undecided`].
+//! Cost: O(n) to O(n^2 / 64) steps, never more than the caller allows. A pair that would take more steps is [`Undecided`].
 
 use hashbrown::HashMap;
 
-/// The error for a comparison that was stopped because it would take too many steps.
+/// Reports that a comparison was stopped because it would take too many steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Undecided;
 
-/// The result of a comparison if it reaches a threshold, `None` below it.
+/// Holds the result of a comparison if it reaches a threshold, or `None` if it does not.
 pub type Decided<T> = Result<Option<T>, Undecided>;
 
 /// The minimum number of elements off the diagonal that the first band covers: a few blocks.
 const NARROW: usize = 1024;
-/// How many times as wide the next band is.
+/// The factor by which each band is wider than the previous band.
 const WIDEN: usize = 2;
-/// Elements below this, mainly letters, are numbered without a lookup.
+/// Elements below this value, mainly letters, are numbered without a lookup.
 const LETTERS: usize = 1 << 11;
 /// The number of steps per row, not counting its blocks.
 const ROW_STEPS: u64 = 4;
@@ -33,7 +34,7 @@ const STEPS_OF_32_BITS: u64 = 1 << 34;
 /// Returns the length of the longest common subsequence if it is at least `least`.
 ///
 /// # Errors
-/// Returns [`Undecided`] if that would take more than `most_steps` steps of about a nanosecond each.
+/// Returns [`Undecided`] if the computation would take more than `most_steps` steps of about a nanosecond each.
 pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> Decided<usize> {
     let (first, second) = if a.len() < b.len() { (b, a) } else { (a, b) };
     if second.len() < least {
@@ -54,7 +55,7 @@ pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> D
         band /= WIDEN;
     }
     loop {
-        // Narrow bands are tried only if they leave enough steps for the widest one.
+        // Narrow bands are tried only if they leave enough steps for the widest band.
         let left = most_steps.saturating_sub(steps);
         let last = numbered.most_steps(widest);
         if last <= left && numbered.most_steps(band) > left - last {
@@ -70,16 +71,16 @@ pub fn common_in_order(a: &[u32], b: &[u32], least: usize, most_steps: u64) -> D
     }
 }
 
-/// Two sequences without the elements that only one of them contains; the remaining elements are numbered.
+/// Holds two sequences without the elements that only one of them contains. The remaining elements are numbered.
 struct Numbered {
     first: Vec<u32>,
     second: Vec<u32>,
-    /// The number of distinct numbers, including unused ones.
+    /// The number of distinct numbers, including unused numbers.
     numbers: usize,
 }
 
 impl Numbered {
-    /// Numbers the common elements; `None` if the two have fewer than `least` elements in common, in any order.
+    /// Numbers the common elements. Returns `None` if the two sequences have fewer than `least` elements in common, in any order.
     fn new(
         first: &[u32],
         second: &[u32],
@@ -111,7 +112,7 @@ impl Numbered {
     /// Returns the maximum cost of the rows in a band that covers this many elements.
     fn most_steps(&self, band: usize) -> u64 {
         let blocks = (band / 64 + 2).min(self.first.len().div_ceil(64));
-        // One more step per row to check what is left.
+        // One more step per row checks whether `least` can still be reached.
         self.second.len() as u64 * (ROW_STEPS + 1 + blocks as u64)
     }
 }
@@ -147,14 +148,15 @@ impl Numbers {
     }
 }
 
-/// The positions of the elements in the first sequence.
+/// Holds the positions of the elements in the first sequence.
 struct Table {
     /// The number of positions; `blocks` is the number of blocks of 64 positions.
     places: usize,
     blocks: usize,
-    /// Where the entries of each number begin, and where the last ones end. A number in most blocks has an entry for every block.
+    /// The index at which the entries of each number begin, followed by the end of the last entries. A number in most blocks has an entry
+    /// for every block.
     begins: Vec<u32>,
-    /// The block of each entry, in ascending order for each number; `mask` holds the positions of the element in it.
+    /// The block of each entry, in ascending order for each number; `mask` holds the positions of the element in that block.
     block: Vec<u32>,
     mask: Vec<u64>,
 }
@@ -229,7 +231,7 @@ impl Table {
                 found += zeros(&state.ones[settled..begin]);
                 settled = begin;
                 let width = state.top.max(begin) - begin;
-                // Each remaining row adds at most one.
+                // Each remaining row adds at most one element.
                 if found + zeros(&state.ones[begin..=begin + width]) + (second.len() - row - 1) < least {
                     return Ok(None);
                 }
@@ -246,7 +248,7 @@ fn zeros(ones: &[u64]) -> usize {
     ones.iter().map(|ones| ones.count_zeros() as usize).sum()
 }
 
-/// The bits after the rows processed so far.
+/// Holds the bits after the rows processed so far.
 struct State {
     ones: Vec<u64>,
     /// The last block that may contain a 0.
@@ -264,7 +266,7 @@ impl State {
         masks.len() as u64
     }
 
-    /// Processes a row with entries for some blocks and ignores those after `end`; returns the number of steps.
+    /// Processes a row with entries for some blocks and ignores the entries after `end`; returns the number of steps.
     fn some(&mut self, end: usize, blocks: &[u32], masks: &[u64]) -> u64 {
         let (mut carry, mut next, mut steps) = (false, 0, 0);
         for (&block, &mask) in blocks.iter().zip(masks) {
@@ -287,7 +289,7 @@ impl State {
         steps
     }
 
-    /// Passes a carry through blocks without a match; returns whether it comes out again, and the number of steps.
+    /// Passes a carry through blocks without a match; returns whether it leaves the last block, and the number of steps.
     fn run_through(&mut self, blocks: std::ops::Range<usize>, mut steps: u64) -> (bool, u64) {
         for block in blocks {
             let (sum, over) = self.ones[block].overflowing_add(1);
@@ -370,7 +372,7 @@ mod tests {
         near.remove(5_000);
         near.insert(15_000, 7);
         assert_eq!(common_in_order(&a, &near, 15_000, most / 4), Ok(Some(19_999)));
-        // Lengths and words that only one sequence has decide the result before any row is processed.
+        // The lengths, and the words that only one sequence has, determine the result before any row is processed.
         assert_eq!(common_in_order(&a, &b[..9_999], 10_000, 0), Ok(None));
         assert_eq!(common_in_order(&a, &random(3, 20_000, 1)[..], 15_000, most / 4), Ok(None));
         // There are too many elements to number them within the time limit.

@@ -1,5 +1,4 @@
-//! The word that distinguishes two texts: a template filled in for a different town repeats a different word again and
-//! again.
+//! The word that distinguishes two texts: if a template is filled in for different towns, each page repeats a different word many times.
 //!
 //! ```text
 //! u = "Bern: the mayor of Bern speaks"    {bern 2, the 1, mayor 1, of 1, speaks 1}
@@ -7,7 +6,7 @@
 //! two of the six words of u are bern, which v lacks: a surplus of 1/3
 //! ```
 //!
-//! O(distinct words of both); a text takes 8 bytes per distinct word.
+//! Cost: O(distinct words of both texts) time, and 8 bytes per distinct word of a text.
 
 use dupsift_text::Analysis;
 
@@ -32,7 +31,7 @@ pub fn split_word_counts(evidence: &[u64]) -> (&[u64], &[u64]) {
     evidence.split_at_checked(2 + distinct).unwrap_or((evidence, &[]))
 }
 
-/// Returns the largest surplus of a word in `u` over `v`, as a share of the words of `u`; 0 for a text without words.
+/// Returns the largest surplus of a word in `u` over `v`, as a share of the words of `u`, or 0 for a text without words.
 pub fn surplus(u: &[u64], v: &[u64]) -> f64 {
     let [all, _, u @ ..] = u else { return 0.0 };
     let v = v.get(2..).unwrap_or_default();

@@ -1,8 +1,8 @@
 //! Titles that follow the same pattern: the names of two functions, or the rules of two counties.
 //!
 //! A version with a different title still contains the phrases of the old title in its text. If two pages from one template have different
-//! titles, each has a phrase of its own title that the other page lacks, and usually repeats it. Names without white space always differ if
-//! they are not equal: no version renames a function.
+//! titles, each page has a phrase of its own title that the other page lacks, and usually repeats this phrase. If two titles are names
+//! without white space, any difference counts, because a version does not rename a function.
 //!
 //! ```text
 //! u "Rules of the Hualien branch\nThe Hualien branch shall ..."   v "Rules of the Yilan branch\nThe Yilan branch shall ..."
@@ -11,8 +11,8 @@
 //! u "dba_open\n..."   v "dba_popen\n..."   -> another name
 //! ```
 //!
-//! Source: ours, found by experiment; docs/versions.md has its results. Cost: some 80 values per document, under a microsecond per
-//! pair. Limits: a phrase that occurs only once in each text proves nothing, because a title may be reworded.
+//! Source: dupsift's own rule, found by experiment; docs/versions.md has its results. Cost: some 80 values per document, under a
+//! microsecond per pair. Limits: a phrase that occurs only once in each text proves nothing, because a title may be reworded.
 
 use super::contained::GRAM;
 use dupsift_core::hash::hash64;
@@ -26,7 +26,7 @@ const STEM: usize = 4;
 /// The number of leading values: the name, the mask of repeated phrases, and the number of tokens.
 const HEAD: usize = 3;
 
-/// How the titles of two texts name different things.
+/// Describes how the titles of two texts name different things.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TitleDifference {
     /// Both titles are names without white space, and differ.
@@ -35,8 +35,8 @@ pub enum TitleDifference {
     Phrase,
 }
 
-/// Appends the title of a text, or nothing if it has none. `sorted` holds all 3-grams of the text in ascending order, including repeated
-/// ones.
+/// Appends the title of a text, or nothing if the text has no title. `sorted` holds all 3-grams of the text in ascending order, including
+/// repetitions.
 pub fn write_title(document: &Analysis<'_>, sorted: &[u64], out: &mut Vec<u64>) {
     let Some(line) = first_title(document) else { return };
     let title = document.beside(line);
@@ -78,7 +78,7 @@ fn stem(word: &str) -> &str {
     end.map_or(word, |(end, _)| &word[..end])
 }
 
-/// Returns the hash of a title that is a single name; 0 for several words, and for Han characters, which have no white space.
+/// Returns the hash of a title that is a single name, or 0 for several words and for Han text, which has no white space.
 fn name(title: &str) -> u64 {
     let name = title.trim_start_matches('#').trim();
     if name.contains(|letter: char| letter.is_whitespace() || is_han(letter)) {
@@ -88,7 +88,7 @@ fn name(title: &str) -> u64 {
     }
 }
 
-/// A title, as [`write_title`] wrote it.
+/// Holds a title as [`write_title`] wrote it.
 struct Title<'t> {
     name: u64,
     twice: u64,
@@ -103,13 +103,13 @@ impl<'t> Title<'t> {
         Some(Title { name, twice, stems, phrases })
     }
 
-    /// Returns whether at least half of the words are in the other title.
+    /// Returns whether at least half of the words of this title are in the other title.
     fn shares_half(&self, other: &Title<'_>) -> bool {
         2 * self.stems.iter().filter(|stem| other.stems.contains(stem)).count() >= self.stems.len()
     }
 
-    /// Returns whether this title has a phrase that the other text lacks and that contains a word missing in the other title, and whether
-    /// this text repeats such a phrase.
+    /// Returns two values: whether this title has a phrase that the other text lacks and that contains a word missing in the other title,
+    /// and whether this text repeats such a phrase.
     fn own_phrase(&self, other: &Title<'_>, in_other: impl Fn(u64) -> bool) -> (bool, bool) {
         let windows = self.stems.windows(GRAM).zip(self.phrases).enumerate();
         let own = windows
@@ -118,8 +118,8 @@ impl<'t> Title<'t> {
     }
 }
 
-/// Returns how the titles of two texts differ; `None` if they do not differ, or if one text has no title. Each text is given as its
-/// title and its distinct 3-grams in ascending order.
+/// Returns how the titles of two texts differ, or `None` if they do not differ or if one text has no title. Each text is given as its title
+/// and its distinct 3-grams in ascending order.
 pub fn title_difference([a, b]: [(&[u64], &[u64]); 2]) -> Option<TitleDifference> {
     let (title_a, title_b) = (Title::of(a.0)?, Title::of(b.0)?);
     if title_a.name != 0 && title_b.name != 0 {
@@ -159,7 +159,7 @@ mod tests {
         assert_eq!(of("# [\nCompares", "# [[\nCompares"), Some(Name));
         assert_eq!(of("# chdir\nChanges", "# CHDIR\nChanges"), None);
         assert_eq!(of("CommonMark\\Render\nReturns", "CommonMark\\Render\\Man\nReturns"), Some(Name));
-        // Several words are not a name, nor is a line of Chinese.
+        // Several words are not a name, and neither is a line of Chinese.
         assert_eq!(of("Install\nRun it", "Install it\nRun it"), None);
         assert_eq!(of("安装\n运行", "卸载\n运行"), None);
         assert_eq!(of("a line without a text", "line"), None);
@@ -178,7 +178,7 @@ mod tests {
         let chinese =
             |place: &str| format!("農糧署{place}分署辦事細則\n農糧署{place}分署為處理內部單位之分工職掌，訂定本細則。");
         assert_eq!(of(&chinese("東區"), &chinese("南區")), Some(Phrase));
-        // A title with other forms of the same words, or with fewer than half of its words equal, was reworded.
+        // A title counts as reworded if it has different forms of the same words, or if fewer than half of its words are the same.
         assert_eq!(of("Изменить текст команды меню\nЧтобы", "Изменение текста команды меню\nЧтобы"), None);
         assert_eq!(of(&rules("Unit2017", "Unit2017"), &rules("Unit2018", "Unit2018")), Some(Phrase));
         assert_eq!(of("How to draw a red line\nDraw a red line", "Lines\nDraw a red line"), None);

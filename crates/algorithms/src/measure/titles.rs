@@ -1,43 +1,43 @@
-//! Titles that name different things: the last check before a document is removed in favor of another one.
+//! Titles that name different things: the last check before a document is removed in favor of another document.
 //!
 //! Two texts can share nearly everything and still be about different things: the rules of two committees, the pages of two functions.
-//! Often only the title distinguishes them. So a document is kept if its first line has a word that is far rarer in the other text,
-//! unless the two texts share rare words: texts about the same thing do so, and pages from one template do not. More rare words are
-//! needed if the missing word is a name that the text repeats. A pair that is far more similar than any other is exempt. Titles that are
-//! two names, or one pattern with two phrases, always differ: see `title_phrases`.
+//! Often only the title distinguishes them. So a document is kept if its first line has a word that is far rarer in the other text, unless
+//! the two texts share rare words. Texts about the same thing share rare words; pages from one template do not. More rare words are needed
+//! if the missing word is a name that the text repeats. A pair that is far more similar than any other pair is exempt. Two different names,
+//! or two titles with the same pattern and different phrases, always count as different; see `title_phrases`.
 //!
 //! ```text
 //! u "Rules of the Hualien committee ..."  Hualien: 2 in u, 0 in v -> 1.0 missing, more than 0.5   -> the titles differ
 //! v "Rules of the Yilan committee ..."    words of at most 10 documents in both: none
 //! ```
 //!
-//! Source: ours, found by experiment; docs/versions.md has its results. Cost: about a microsecond per pair. Limits: two pages with
-//! the same title are not distinguished, nor are two that share rare words and differ in one other word of a long title.
+//! Source: dupsift's own rule, found by experiment; docs/versions.md has its results. Cost: about a microsecond per pair. Limits: two pages
+//! with the same title are not distinguished, nor are two pages that share rare words and differ in one other word of a long title.
 
 use super::versions::{Both, HAIR};
 use super::{TitleDifference, Versions};
 use dupsift_core::row::{Related, RelationKind};
 
-/// The maximum number of words in a title; a longer first line is a paragraph, and names nothing.
+/// The maximum number of words in a title; a longer first line is a paragraph and not a title.
 pub const LONGEST_TITLE: u64 = 40;
 /// A title with at most this many different words is a name. Shared rare words cannot compensate for a different name.
 const NAME: u64 = 2;
-/// The minimum number of different shared rare words: in a short text, a single one has a large share of the weight.
+/// The minimum number of different shared rare words. In a short text, a single rare word has a large share of the weight.
 const RARE_WORDS: u64 = 3;
 /// If the missing word is repeated in the text, the share of shared rare words must be this many times as large.
 const REPEATED: f64 = 5.0;
 
-/// The first line of one text compared with another text.
+/// Holds the comparison of one text's first line with another text.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct TitleWords {
-    /// How much rarer a word of the first line is in the other text, as a share of its occurrences, for the word with the largest share: 1
-    /// if the other text lacks the word; 0 if there is no title.
+    /// How much rarer a word of the first line is in the other text, as a share of its occurrences, for the word with the largest share.
+    /// The value is 1 if the other text lacks the word, and 0 if there is no title.
     pub missing: f64,
     /// The word with that share, numbered as in [`Surplus`](super::Surplus); 0 if no word is missing.
     pub word: u64,
     /// The number of different words in the first line.
     pub words: u64,
-    /// Whether the text has a word of the first line at least twice, and the other text never.
+    /// Whether the text contains a word of the first line at least twice and the other text never contains this word.
     pub repeated: bool,
     /// Whether the first line is the complete text.
     pub complete: bool,
@@ -48,11 +48,11 @@ pub struct TitleWords {
 }
 
 impl Versions {
-    /// Returns whether the title of one text names something that is not the other text's subject: for a contained text, only its own title
-    /// counts; for two versions, both titles do.
+    /// Returns whether the title of one text names something that is not the other text's subject. If one text contains the other, only the
+    /// title of the contained text counts; for two versions, both titles count.
     ///
-    /// Two texts are about the same thing if their near group has no third document and their cosine exceeds the next best by twice `gap`,
-    /// unless `difference` shows otherwise.
+    /// Two texts are about the same thing if their near group has no third document and their cosine exceeds the next best cosine by twice
+    /// `gap`, unless `difference` shows otherwise.
     pub fn other_title(
         &self,
         both: &Both,
@@ -77,7 +77,7 @@ impl Versions {
             let rare = if title.repeated { self.rare * REPEATED } else { self.rare };
             title.missing > self.title && (is_name || !nearest || title.rare_words < RARE_WORDS || title.rare < rare)
         };
-        // The first line of a mail or of a paragraph names nothing. For a text of one line, all of its words count.
+        // The first line of a mail or of a paragraph is not a title. In a text of one line, all words count.
         if !both.lines.titles && !titles.iter().all(|title| title.complete) {
             return false;
         }
@@ -95,7 +95,7 @@ mod tests {
     use crate::measure::{Contained, FirstLine, Part, Surplus};
     use dupsift_core::row::Why;
 
-    /// Two texts; the second one contains the first, and no other is as similar.
+    /// Two texts; the second text contains the first, and no other text is as similar.
     fn both() -> Both {
         let contained = |common| Contained { grams: Part { common, all: 100 }, ..Contained::default() };
         Both {
@@ -121,7 +121,7 @@ mod tests {
         assert!(differ(&both(), RelationKind::Contained, [missing, equal]));
         assert!(!differ(&both(), RelationKind::Contained, [TitleWords { missing: 0.5, ..missing }, equal]));
         assert!(!differ(&both(), RelationKind::Template, [missing, missing]));
-        // The larger text may have its own title, but two versions have the same one.
+        // The larger text may have its own title, but two versions must have the same title.
         assert!(!differ(&both(), RelationKind::Contained, [equal, missing]));
         assert!(differ(&both(), RelationKind::Version, [equal, missing]));
     }
@@ -138,7 +138,7 @@ mod tests {
         let name = TitleWords { words: 2, ..changed };
         assert!(differ(&both(), RelationKind::Contained, [name, equal]));
         assert!(!differ(&both(), RelationKind::Version, [equal, name]));
-        // A name that the text repeats needs more.
+        // If the text repeats the name, a larger share of rare words is required.
         let repeated = TitleWords { repeated: true, rare: 0.099, ..changed };
         assert!(differ(&both(), RelationKind::Contained, [repeated, equal]));
         assert!(!differ(&both(), RelationKind::Contained, [TitleWords { rare: 0.1, ..repeated }, equal]));

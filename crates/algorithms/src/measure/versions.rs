@@ -1,21 +1,23 @@
-//! Versions, contained texts and pages with the same template: a rule for pairs found by cosine, in six conditions.
+//! Versions, contained texts and pages with the same template: a rule with six conditions, for pairs found by cosine.
 //!
-//! Source: ours, found by experiment; docs/versions.md has its results, the effect of each condition, and open questions. Cost: a few
-//! microseconds per pair. Limits: a short page from a template and a short correction may both differ in one word.
+//! Source: dupsift's own rule, found by experiment; docs/versions.md has its results, the effect of each condition, and open questions.
+//! Cost: a few microseconds per pair. Limits: a short page from a template and a short correction may both differ in one word.
 //!
-//! 1. The facts agree: at least `numbers` of the distinct numbers of the text that has fewer are in the other one, or at least `both` of
-//!    the 3-grams of each are in the other.
-//! 2. No single word distinguishes the two: none occurs so much more often in one of them that the surplus has more than `word` of that
-//!    text's weight (in a short text, more than `short` average words). This condition is skipped if the first lines are equal.
-//! 3. A pair that passes is a version if it is contained: at least `contained` of the 3-grams of one are in the other. Then condition 2
-//!    only applies to the better contained text, because the other one may add anything.
-//! 4. A pair is also a version if it is isolated: its cosine exceeds the next best cosine of either document outside the near group
-//!    by `gap`. The near group consists of the two documents and everything with a cosine of at least `near` to either.
-//! 5. A pair is also a version if both have the same title and nothing outside the near group is more similar. All
-//!    other pairs only share a template.
-//! 6. Documents from the same template share the text of the template. Suppose that the similarity of more than ten other documents
-//!    to the better contained text is less than `gap` below that of its partner. Then at least `crowd` of its 3-grams must be in
-//!    the partner.
+//! 1. The facts agree: at least the share `numbers` of the distinct numbers in the text with fewer numbers is in the other text, or at
+//!    least the share `both` of the 3-grams of each text is in the other.
+//! 2. No single word distinguishes the two texts: in neither text does a word occur so much more often than in the other that its surplus
+//!    exceeds the share `word` of the text's weight (in a short text, `short` average words). This condition is skipped if the first lines
+//!    are equal.
+//! 3. A pair that passes conditions 1 and 2 is a version if one text is contained in the other: at least the share `contained` of its
+//!    3-grams is in the other text. In this case, condition 2 applies only to the better contained text, because the other text may add
+//!    anything.
+//! 4. A pair is also a version if it is isolated: its cosine exceeds the next best cosine of either document outside the near group by
+//!    `gap`. The near group consists of the two documents and all documents with a cosine of at least `near` to either of them.
+//! 5. A pair is also a version if both texts have the same title and no document outside the near group is more similar. All other pairs
+//!    share only a template.
+//! 6. Documents from the same template share the text of the template. Suppose that more than ten other documents are about as similar to
+//!    the better contained text as its partner, that is, less than `gap` below. Then at least the share `crowd` of the 3-grams of this text
+//!    must be in the partner.
 //!
 //! ```text
 //! u "report for 3 May: rates rise"      v "report for 4 May: rates rise"
@@ -25,7 +27,7 @@
 use super::Contained;
 use dupsift_core::row::{Related, RelationKind, Why};
 
-/// If less than this share of the larger text is in the other one, the pair is classified as contained.
+/// If less than this share of the larger text is in the other text, the pair is classified as contained.
 const MOST_OF_BOTH: f64 = 0.8;
 /// The tolerance in comparisons, because similarities are Float32.
 pub(super) const HAIR: f64 = 1e-6;
@@ -33,10 +35,10 @@ pub(super) const HAIR: f64 = 1e-6;
 /// The maximum number of other documents about as similar as the partner in a pair; more of them make a crowd.
 pub const CROWD: usize = 10;
 
-/// The rule with its limits.
+/// Holds the limits of the rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Versions {
-    /// The minimum cosine of a pair, which is also used as the next best if there is none.
+    /// The minimum cosine of a pair, which is also used as the next best cosine if there is no other partner.
     pub least: f64,
     /// The share of the numbers in the text with fewer numbers that must be in the other text.
     pub numbers: f64,
@@ -54,41 +56,41 @@ pub struct Versions {
     pub gap: f64,
     /// The minimum cosine within a near group.
     pub near: f64,
-    /// The maximum number of texts that share a title: a first line that more texts have is not a title.
+    /// The maximum number of texts that share a title. A first line that more texts share is not a title.
     pub titles: u64,
     /// The minimum cosine of a pair with the same template that is reported.
     pub templates: f64,
     /// The maximum share of its occurrences by which a word of the title may be rarer in the other text.
     pub title: f64,
     /// The share of a text's weight in shared rare words that compensates for a changed title; five times as much if the missing word is
-    /// repeated. A word is rare if at most `titles` documents have it.
+    /// repeated. A word is rare if at most `titles` documents contain it.
     pub rare: f64,
 }
 
-/// The comparison of two first lines.
+/// Holds the comparison of two first lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FirstLine {
     /// Whether the two first lines are equal, and few other documents have the same line.
     pub same: bool,
-    /// Whether both may be titles.
+    /// Whether both first lines may be titles.
     pub titles: bool,
 }
 
-/// The word that is more frequent in one text than in another, by weight.
+/// Describes the word that, by weight, is most over-represented in one text compared with another.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Surplus {
-    /// The share of the text's weight that the surplus has.
+    /// The surplus of the word as a share of the text's weight.
     pub share: f64,
     /// The word, as a number defined by the algorithm that found it; 0 if there is none.
     pub word: u64,
-    /// The number of words in the text, including repeated ones.
+    /// The number of words in the text, including repetitions.
     pub words: u64,
 }
 
-/// The data that the rule needs about two documents a and b.
+/// Holds the data that the rule needs about two documents, a and b.
 #[derive(Clone, Copy, Debug)]
 pub struct Both {
-    /// The cosine of the two.
+    /// The cosine of the two documents.
     pub cosine: f64,
     /// How much of a is in b, and how much of b is in a.
     pub contained: [Contained; 2],
@@ -231,7 +233,8 @@ mod tests {
         };
         assert_eq!(of((500, 1000), (6, 10), (6, 9)), (RelationKind::Template, Why::Numbers));
         assert_eq!(of((500, 1000), (7, 12), (7, 10)), (RelationKind::Version, Why::Alone));
-        // Three quarters of each text in common outweigh the numbers; a text without numbers has none that differ.
+        // If three quarters of each text are in the other, different numbers do not matter. A text without numbers has no different
+        // numbers.
         assert_eq!(of((750, 1000), (6, 10), (6, 10)), (RelationKind::Version, Why::Alone));
         assert_eq!(of((500, 1000), (0, 9), (0, 0)), (RelationKind::Version, Why::Alone));
     }
@@ -283,7 +286,7 @@ mod tests {
 
     #[test]
     fn what_stands_alone_and_what_has_one_title() {
-        // A gap of 0.15 as written in decimals is enough.
+        // A gap of 0.15, written as a decimal number, is enough.
         assert_eq!(outcome(Both { cosine: 0.85, next_best: 0.7, ..both() }), (RelationKind::Version, Why::Alone));
         assert_eq!(outcome(Both { cosine: 0.84, next_best: 0.7, ..both() }), (RelationKind::Template, Why::Near));
         let titles = Both { lines: FirstLine { same: true, titles: true }, ..both() };
@@ -294,7 +297,7 @@ mod tests {
             (RelationKind::Template, Why::Near)
         );
         assert_eq!(Versions::DEFAULT.relate(&titles).next_best, 0.69);
-        // Without a next best, the minimum cosine is used as a Float32, and no other document counts as near.
+        // If there is no next best partner, the minimum cosine is used as a Float32, and no other document counts as near.
         let none = Both { cosine: 0.74, next_best: 0.6f32.into(), ..both() };
         assert_eq!(outcome(none), (RelationKind::Template, Why::Far));
         assert_eq!(outcome(Both { next_best: 0.61, ..none }), (RelationKind::Template, Why::Near));

@@ -1,4 +1,4 @@
-//! alone: computes the signature of one text or the similarity of two without a corpus, with the same code as a run.
+//! alone: computes the signature of one text or the similarity of two texts without a corpus, with the same code as a run.
 
 use std::sync::OnceLock;
 
@@ -10,25 +10,25 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Reason, Signatures};
 use dupsift_text::{Pipeline, TextOptions};
 
-/// The output of an algorithm for one text.
+/// Holds the output of an algorithm for one text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signature {
     /// The rows that are matched with the rows of other texts; empty if the text has no signature.
     pub rows: Vec<SignatureRow>,
     /// The sketch that filters candidate pairs, if the method keeps one.
     pub sketch: Vec<u64>,
-    /// Why the text has no signature.
+    /// The reason if the text has no signature.
     pub reason: Option<Reason>,
 }
 
-/// One row of a signature: texts that share position and key are compared.
+/// Holds one row of a signature. Texts that share a position and a key are compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SignatureRow {
     /// The index of the key among the algorithm's keys: a table, a band or a rule.
     pub position: u32,
     /// The key.
     pub key: u128,
-    /// The sort value of rows with the same key, such as a length; otherwise 0.
+    /// The value by which rows with the same key are sorted, such as a length; otherwise 0.
     pub order: u32,
     /// The sketch.
     pub sketch: Vec<u8>,

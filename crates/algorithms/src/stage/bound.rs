@@ -9,7 +9,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Pair, RowLayout};
 use dupsift_text::Analysis;
 
-/// An algorithm bound to a corpus.
+/// Holds an algorithm bound to a corpus.
 pub struct Bound<'c> {
     /// The name of the algorithm's output folder.
     pub label: String,
@@ -63,7 +63,7 @@ impl<'c> Bound<'c> {
         self.scheme.probe_shape().map(|shape| RowLayout::new(shape, documents).scoped(self.scoped))
     }
 
-    /// Returns the check that verifies pairs on the texts: the method's own, the one requested by `verify=`, or both.
+    /// Returns the check that verifies pairs on the texts: the method's own check, the check requested by `verify=`, or both.
     pub fn verify(&self) -> Option<Check<'_>> {
         match (self.signer.verify(), self.check.as_deref()) {
             (Some(own), Some(asked)) => Some(Check { first: own, second: Some(asked) }),
@@ -83,27 +83,27 @@ impl<'c> Bound<'c> {
         self.check.as_deref().filter(|_| self.verifies_last()).map(Check::one)
     }
 
-    /// Returns whether the check requested by `verify=` runs after a rule over all pairs. For equal signatures it runs before the rule,
-    /// because they have no other score.
+    /// Returns whether the check requested by `verify=` runs after a rule over all pairs. For equal signatures, the check runs before the
+    /// rule, because these pairs have no other score.
     fn verifies_last(&self) -> bool {
         let has_score = self.signer.verify().is_some() || !self.scheme.is_equivalence();
         self.check.is_some() && has_score && (self.margin.is_some() || self.relating().is_some())
     }
 
-    /// Returns the rule that classifies pairs, with the method that provides the words in which two texts differ; `None` without
+    /// Returns the rule that classifies pairs, with the method that provides the words in which two texts differ, or `None` without
     /// `relate=true`.
     pub fn relating(&self) -> Option<(&Versions, &dyn TermVectors)> {
         let vectors = self.signer.vectors()?;
         vectors.versions().map(|rule| (rule, vectors))
     }
 
-    /// Returns the signer that also records the evidence for the check of candidates; `None` if evidence needs a separate pass.
+    /// Returns the signer that also records the evidence for the check of candidates, or `None` if evidence requires a separate pass.
     pub fn with_evidence(&self) -> Option<&dyn TermVectors> {
         let own = self.check.is_none() || self.verifies_last();
         self.signer.vectors().filter(|_| own && self.signer.verify().is_some())
     }
 
-    /// Returns whether each pair in a window of up to this many rows with this key is judged independently of the others.
+    /// Returns whether each pair in a window of up to this many rows with this key is judged independently of the other pairs.
     pub fn judges_each(&self, key: u128, rows: u64) -> bool {
         self.signer.vectors().is_none_or(|vectors| vectors.judges_each(key, rows))
     }
@@ -119,7 +119,7 @@ impl<'c> Bound<'c> {
     }
 }
 
-/// One check on the texts, or two that a pair must pass in order.
+/// Holds one check on the texts, or two checks that a pair must pass in order.
 #[derive(Clone, Copy)]
 pub struct Check<'b> {
     first: &'b dyn Verify,
@@ -155,7 +155,7 @@ impl<'b> Check<'b> {
     /// Returns the pair if it passes, with the similarity of the last check.
     ///
     /// # Errors
-    /// Returns [`Undecided`](crate::measure::Undecided) from the first check that cannot decide, unless an earlier one rejects the pair.
+    /// Returns [`Undecided`](crate::measure::Undecided) from the first check that cannot decide, unless an earlier check rejects the pair.
     pub fn judge(&self, a: &[u64], b: &[u64], met: Pair) -> Decided<Pair> {
         let Some(second) = self.second else { return self.first.compare(a, b, met) };
         let (a, b) = (parts(a), parts(b));

@@ -12,8 +12,8 @@ pub fn best(doc: u64, partners: &[Partner], better: impl Fn(u64, u64) -> bool) -
     Some(Removal { doc, kept: best.kept, found: Some(best.found), contained: None })
 }
 
-/// Splits the partners into those that a document is compared with (the most similar; among equally similar ones, the best) and the
-/// rest.
+/// Splits the partners into the partners that a document is compared with (the most similar or, among equally similar partners, the best)
+/// and the rest.
 pub fn nearest(partners: &mut [Partner], better: impl Fn(u64, u64) -> bool) -> (&mut [Partner], &mut [Partner]) {
     let preferred = |a: &Partner, b: &Partner| {
         let similar = b.found.1.total_cmp(&a.found.1);
@@ -27,16 +27,15 @@ pub fn nearest(partners: &mut [Partner], better: impl Fn(u64, u64) -> bool) -> (
     (near, far)
 }
 
-/// Chooses a partner that contains the document: the one with most of its 3-grams, then the most similar, then the best.
+/// Chooses a partner that contains the document: the partner with the largest share of its 3-grams, then the most similar, then the best.
 ///
-/// Only the [`MOST_LOOKED_AT`] most similar partners are compared; among equally similar partners, the best ones are
-/// compared.
+/// Only the [`MOST_LOOKED_AT`] most similar partners are compared; among equally similar partners, the best partners are compared.
 pub struct Chooser<B> {
     bounds: Bounds,
     better: B,
-    /// The number of documents that are kept although they form a pair with a kept one, by reason.
+    /// The number of documents that are kept although they form a pair with a kept document, by reason.
     pub stays: BTreeMap<Stays, u64>,
-    /// The number of kept partners that such documents were not compared with; a partner that several algorithms found may count once for
+    /// The number of kept partners that these documents were not compared with. A partner that several algorithms found may count once for
     /// each algorithm.
     pub not_looked_at: u64,
 }
@@ -47,8 +46,8 @@ impl<B: Fn(u64, u64) -> bool> Chooser<B> {
         Chooser { bounds, better, stays: BTreeMap::new(), not_looked_at: 0 }
     }
 
-    /// Chooses for one document. `look` returns how much of the document a kept one contains, and vice versa; `None` for an exact copy.
-    /// `beyond` is the number of kept partners that are not in `partners`.
+    /// Chooses for one document. `look` returns how much of the document a kept document contains, and vice versa, or `None` for an exact
+    /// copy. `beyond` is the number of kept partners that are not in `partners`.
     ///
     /// # Errors
     /// Returns the errors of `look`.
@@ -80,7 +79,8 @@ impl<B: Fn(u64, u64) -> bool> Chooser<B> {
         self.look_at(doc, partners, look).map(|(chosen, ..)| chosen)
     }
 
-    /// Returns the choice, the reason to keep the document if there is none, and the number of partners that it was not compared with.
+    /// Returns the chosen partner, the reason to keep the document if no partner was chosen, and the number of partners that the document
+    /// was not compared with.
     fn look_at<E>(
         &self,
         doc: u64,
@@ -150,7 +150,7 @@ mod tests {
         assert_eq!(chosen(&[(2, 0.9)], |_| Some([of(1, 1); 2])).1.stays, BTreeMap::from([(Stays::OwnText, 1)]));
     }
 
-    /// The best twenty of thirty equally similar partners are compared, and the others are counted.
+    /// The best twenty of thirty equally similar partners are compared, and the other ten are counted.
     #[test]
     fn the_most_similar_are_looked_at_and_the_others_count() {
         let all: Vec<(u64, f32)> = (0..30).rev().map(|kept| (kept, 0.5)).collect();

@@ -1,9 +1,9 @@
-//! clusters: connected components of one algorithm's pairs, with the best document of each and the similarity of the
-//! other documents to it.
+//! clusters: finds the connected components of one algorithm's pairs, the best document of each component, and the similarity of all other
+//! documents to it.
 //!
-//! A class of equal documents is one node, named by its smallest document. The driver provides the arrays, which have one number per
-//! document, all 0 at the start, so it decides where they are stored. A driver that processes one component at a time numbers the documents
-//! of each from 0.
+//! A class of equal documents is one node, identified by its smallest document. The driver provides the arrays, and so decides where they
+//! are stored. They have one number per document, all 0 at the start. A driver that processes one component at a time numbers the documents
+//! of each component from 0.
 //!
 //! ```text
 //! 1. every pair            join        -> components
@@ -15,7 +15,7 @@
 use super::connect::Forest;
 use dupsift_core::row::{Docs, Pair, Slots};
 
-/// The classes of one algorithm.
+/// Provides the classes of one algorithm.
 pub trait Classes {
     /// Returns the smallest document of the class.
     fn representative(&self, doc: u64) -> u64;
@@ -24,14 +24,14 @@ pub trait Classes {
     fn members(&self, representative: u64) -> Docs<'_>;
 }
 
-/// Clusters under construction.
+/// Builds clusters.
 pub struct Clusters<'c, C> {
     classes: &'c C,
-    /// `None` if there are no pairs: then every class is a cluster.
+    /// `None` if there are no pairs, in which case every class is a cluster.
     forest: Option<Forest<'c>>,
-    /// The best document of each cluster, plus one, by root.
+    /// The number of the best document in each cluster plus one, indexed by root.
     best: Slots<'c>,
-    /// The bits of the similarity to the class of the best document, plus one, by representative.
+    /// The bits of the similarity to the class of the best document plus one, indexed by representative.
     similarities: &'c mut [u32],
 }
 
@@ -84,7 +84,7 @@ impl<'c, C: Classes> Clusters<'c, C> {
         self.best.get(root).saturating_sub(1)
     }
 
-    /// Returns the similarity of a document to the best one of its cluster, if they are a pair; `equal` is the similarity within a
+    /// Returns the similarity of a document to the best document of its cluster, if they are a pair; `equal` is the similarity within a
     /// class.
     pub fn similarity(&self, doc: u64, best: u64, equal: f32) -> Option<f32> {
         let class = self.classes.representative(doc);

@@ -1,14 +1,14 @@
 //! compare: computes recall, precision and F of each algorithm and of combinations of algorithms, from judged pairs.
 //!
-//! The duplicates are those in the pool of all pairs that any of the algorithms found (the method of the 2007 study, pooling: Spärck
-//! Jones and van Rijsbergen 1975). Duplicates that none of them found are missed; the oracle of `compare` covers such duplicates.
+//! Only duplicates in the pool of all pairs that any of the algorithms found are counted (pooling, as in the 2007 study: Spärck Jones and
+//! van Rijsbergen 1975). Duplicates that no algorithm found are missed; the oracle of `compare` covers them.
 //!
 //! **The sample.** Each pair has one random number, a hash of the seed and its two documents. The pair is judged if that number is below
-//! the rate of at least one algorithm that found it, so the probability is known beforehand: the largest of these rates. An algorithm
-//! with few pairs has the rate 1. The samples of different algorithms overlap as far as their pairs do (permanent random numbers:
-//! Brewer, Early and Joyce 1972).
+//! the rate of at least one algorithm that found it, so the probability is known beforehand: the largest of these rates. An algorithm with
+//! few pairs has a rate of 1. The samples of different algorithms overlap as far as their pairs do (permanent random numbers: Brewer, Early
+//! and Joyce 1972).
 //!
-//! [`super::estimate`] estimates the duplicates in a part of the pool from those among its judged pairs.
+//! [`super::estimate`] estimates the number of duplicates in a part of the pool from its judged pairs.
 
 use std::collections::BTreeMap;
 
@@ -26,8 +26,8 @@ pub struct Sampling {
 }
 
 impl Sampling {
-    /// Returns the sampling for algorithms with these numbers of pairs; if an algorithm has more than `most` pairs, about `most` are
-    /// judged.
+    /// Returns the sampling for algorithms with these numbers of pairs; if an algorithm has more than `most` pairs, about `most` of them
+    /// are judged.
     pub fn new(pairs: &[u64], most: u64, seed: u64) -> Sampling {
         let rate = |&pairs: &u64| if pairs <= most { 1.0 } else { most as f64 / pairs as f64 };
         let rates: Vec<f64> = pairs.iter().map(rate).collect();
@@ -56,11 +56,11 @@ impl Sampling {
 /// The number of combinations of finders that are counted before they are added to the sums.
 const MOST_PENDING: usize = 1 << 16;
 
-/// Counts of the pool, by the algorithms that found each pair.
+/// Counts the pairs of the pool by the algorithms that found them.
 ///
-/// The tally counts the pairs that up to three algorithms have in common. Any union of them follows from these counts. So memory depends
-/// on the number of algorithms (n^3 / 6 sums of 24 bytes per stratum: 140 KB for 30 of them with one) and not on the number of pairs or
-/// of different sets of finders.
+/// The tally counts the pairs that each set of up to three algorithms has in common. The union of any such set follows from these counts.
+/// So memory depends on the number of algorithms (n^3 / 6 sums of 24 bytes per stratum: 140 KB for 30 algorithms and one stratum) and not
+/// on the number of pairs or of different sets of finders.
 pub struct Tally {
     algorithms: usize,
     /// For each algorithm, the bits of the related algorithms, including itself: by definition, these find all or some
@@ -71,7 +71,7 @@ pub struct Tally {
     pending: BTreeMap<u64, Cell>,
     /// For each set of up to three algorithms and each stratum, the pairs that all algorithms in the set found.
     common: Vec<Cell>,
-    /// For each algorithm and stratum, the pairs that only this algorithm or related ones found.
+    /// For each algorithm and stratum, the pairs that only this algorithm or related algorithms found.
     alone: Vec<Cell>,
     all: Part,
 }
@@ -91,7 +91,7 @@ impl Tally {
         }
     }
 
-    /// Records which algorithms include each other, as bits. By default, no algorithm includes another one.
+    /// Records which algorithms include each other, as bits. By default, no algorithm includes another algorithm.
     pub fn relate(&mut self, related: Vec<u64>) {
         self.related.iter_mut().zip(related).for_each(|(known, more)| *known |= more);
     }
@@ -142,7 +142,7 @@ impl Tally {
         &self.all
     }
 
-    /// Returns the pairs that only this algorithm or related ones found.
+    /// Returns the pairs that only this algorithm or related algorithms found.
     pub fn alone(&self, algorithm: usize) -> Part {
         self.part(&self.alone, algorithm)
     }
@@ -157,7 +157,7 @@ impl Tally {
     pub fn union(&self, of: &[usize]) -> Part {
         match *of {
             [a, b] => self.common(&[a]).each(&self.common(&[b]), Cell::plus).without(&self.common(of)),
-            // The union of the first two, plus the pairs of the third that neither of the first two has.
+            // The union of a and b, plus the pairs of c that neither a nor b found.
             [a, b, c] => {
                 let of_third = self.common(&[c]).each(&self.common(of), Cell::plus);
                 let own = of_third.each(&self.common(&[a, c]), Cell::minus).without(&self.common(&[b, c]));
@@ -208,7 +208,7 @@ mod tests {
     /// A pool with the ground truth: (a, b, finders, duplicate).
     type Pool = Vec<(u64, u64, u64, bool)>;
 
-    /// Three algorithms: a precise one, a broad one, and one that finds nearly everything.
+    /// Three algorithms: a precise algorithm, a broad algorithm, and an algorithm that finds nearly everything.
     fn pool(pairs: u64) -> Pool {
         let chance = |n: u64, of: u64| splitmix64(7, n) % of;
         let pair = |n: u64| {

@@ -1,12 +1,12 @@
 //! connect: clusters as connected components, by union-find with the smaller number as the root.
 //!
-//! The caller provides the slice of parents (a memory-mapped file, so that a billion documents take no anonymous memory): 0 means that a
-//! node is its own root, n + 1 that its parent is n. Paths are halved during lookups, so a union takes a nearly constant number of
-//! steps; the root is the smallest number of its component, whatever the order of the unions.
+//! The caller provides the slice of parents (a memory-mapped file, so that a billion documents take no anonymous memory). A value of 0
+//! means that a node is its own root, and n + 1 means that its parent is n. Paths are halved during lookups, so a union takes a nearly
+//! constant number of steps; the root is the smallest number of its component, whatever the order of the unions.
 
 use dupsift_core::row::Slots;
 
-/// A union-find forest with one parent per node.
+/// Holds a union-find forest with one parent per node.
 pub struct Forest<'p> {
     parents: Slots<'p>,
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     proptest::proptest! {
-        /// Compares with the definition: labels spread over the edges until nothing changes.
+        /// Compares the result with the definition: labels spread along the edges until nothing changes.
         #[test]
         fn components_are_those_of_the_definition(edges in proptest::collection::vec((0u64..30, 0u64..30), 0..40)) {
             let mut parents = vec![0; 30];

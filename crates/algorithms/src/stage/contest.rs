@@ -1,8 +1,8 @@
-//! contest: the contestants of `compare`. A contestant is an algorithm from the list, or a preset: the union of the pairs of its
+//! contest: determines the contestants of `compare`. A contestant is an algorithm from the list, or a preset: the union of the pairs of its
 //! algorithms.
 //!
-//! The argument of `compare` is a list of algorithms and presets: `minhash,balanced,strict`. An algorithm that several of these
-//! contain runs only once.
+//! The argument of `compare` is a list of algorithms and presets: `minhash,balanced,strict`. An algorithm that several contestants contain
+//! runs only once.
 //!
 //! ```text
 //! minhash,balanced -> algorithms   minhash, exact, versions
@@ -13,7 +13,7 @@ use super::preset::{PRESETS, Preset, preset};
 use super::recipe::{Chosen, Named, Recipe, split_list};
 use dupsift_core::error::{Error, Result};
 
-/// An algorithm or a preset that is compared.
+/// Describes an algorithm or a preset that is compared.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Contestant {
     /// The label of the algorithm, or the name of the preset.
@@ -27,10 +27,10 @@ pub struct Contestant {
     pub typed: String,
 }
 
-/// All contestants and their algorithms.
+/// Holds all contestants and their algorithms.
 #[derive(Clone)]
 pub struct Contest {
-    /// The algorithms that run, with unique labels: those in the list, then those that only presets contain.
+    /// The algorithms that run, with unique labels: the algorithms in the list, then the algorithms that only presets contain.
     pub algorithms: Vec<Chosen>,
     /// The contestants: the algorithms in the list, then the presets.
     pub contestants: Vec<Contestant>,
@@ -109,8 +109,8 @@ impl Contestant {
     }
 }
 
-/// Returns, for each contestant, the bits of the related contestants, including itself: their algorithms include all of
-/// its algorithms, or are all included in them.
+/// Returns, for each contestant, the bits of the related contestants, including itself. Two contestants are related if one contains all
+/// algorithms of the other.
 pub fn related(contestants: &[Contestant]) -> Vec<u64> {
     let within = |a: &Contestant, b: &Contestant| a.algorithms.iter().all(|at| b.algorithms.contains(at));
     let of = |one: &Contestant| {
@@ -181,7 +181,7 @@ mod tests {
         let (labels, contestants) = parsed("balanced,minhash");
         assert_eq!(labels, ["minhash", "exact", "versions"]);
         assert_eq!(contestants, [one("minhash", &[0]), one("balanced", &[1, 2])]);
-        // The versions of the preset have a different threshold from those in the list, and broad includes balanced.
+        // `versions` has a different threshold in the preset than in the list, and `broad` includes `balanced`.
         let (labels, contestants) = parsed("versions:threshold=0.7,exact,balanced,broad");
         assert_eq!(labels, ["versions", "exact", "balanced_versions", "minhash"]);
         assert_eq!(contestants[2..], [one("balanced", &[1, 2]), one("broad", &[1, 2, 3])]);
@@ -191,7 +191,7 @@ mod tests {
         assert_eq!(names[2], "`preset=balanced`");
         let fineweb = Contest::of_preset("fineweb").unwrap().contestants;
         assert_eq!((fineweb.len(), fineweb[0].typed.as_str()), (1, "`algorithms=minhash:preset=fineweb`"));
-        // Each of the last two contestants is related to `exact` and to the other one.
+        // The last two contestants are related to `exact` and to each other.
         assert_eq!(
             related(&Contest::parse("versions:threshold=0.7,exact,balanced,broad").unwrap().contestants),
             [1, 0b1110, 0b1110, 0b1110]

@@ -1,4 +1,4 @@
-//! copies: exact copies are found by a hash of their texts, and their smallest document represents them all.
+//! copies: finds exact copies by a hash of their texts. The smallest document of a class represents all its copies.
 //!
 //! Two documents are copies if they are equal byte for byte in every column that the algorithms of the run read. Only the representative
 //! is processed further; the copies are added back when classes and pairs are written.
@@ -40,7 +40,7 @@ pub fn group(rows: &[u8], mut link: impl FnMut(u64, u64) -> Result<()>) -> Resul
     }
 }
 
-/// Returns the documents of a class, without repeats, from all of its links in order; several links may name the same document. A single
+/// Returns the documents of a class, without repeats, from all of its links in order; several links may contain the same document. A single
 /// document is not a class.
 pub fn class(layout: LinkLayout, links: &[u8]) -> impl Iterator<Item = u64> + '_ {
     let mut last = None;
@@ -48,12 +48,12 @@ pub fn class(layout: LinkLayout, links: &[u8]) -> impl Iterator<Item = u64> + '_
     docs.filter(move |&doc| last.replace(doc) != Some(doc))
 }
 
-/// Exact copies, as provided by the driver.
+/// Gives access to the exact copies that the driver found.
 pub trait Copies {
-    /// Returns whether a smaller document is equal to this one.
+    /// Returns whether a document with a smaller number is equal to this document.
     fn is_surplus(&self, doc: u64) -> bool;
 
-    /// Returns the documents equal to this one, including itself, in ascending order; empty if it is unique.
+    /// Returns the documents equal to this document, including itself, in ascending order. Empty if the document is unique.
     fn members(&self, doc: u64) -> Docs<'_>;
 
     /// Returns how many documents have this text.
@@ -62,7 +62,7 @@ pub trait Copies {
     }
 }
 
-/// A corpus without copies, or one whose rows all belong to representatives.
+/// Represents a corpus without copies, or a corpus whose rows all belong to representatives.
 #[derive(Clone, Copy, Debug)]
 pub struct NoCopies;
 

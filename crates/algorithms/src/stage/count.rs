@@ -4,7 +4,7 @@ use crate::algorithm::{FeatureKind, Stats};
 use crate::corpus::{COUNT_WIDTH, Counts, decode_count};
 use dupsift_text::Analysis;
 
-/// The counts of one worker; the sums over all workers are the statistics of the corpus.
+/// Holds the counts of one worker. The sums over all workers are the statistics of the corpus.
 pub struct Tally<'f> {
     /// The number of documents with at least one word.
     pub documents: u64,
@@ -19,8 +19,8 @@ pub struct Tally<'f> {
 }
 
 impl Tally<'_> {
-    /// Returns a tally of the counts that `stats` requires. It takes about this much memory; `kinds` lists the features
-    /// to count.
+    /// Returns a tally of the counts that `stats` requires. The tally takes about `memory_bytes` bytes; `kinds` lists the features to
+    /// count.
     pub fn new(stats: Stats, kinds: &[Box<dyn FeatureKind>], memory_bytes: usize) -> Tally<'_> {
         let share = memory_bytes / 2;
         Tally {
@@ -59,8 +59,7 @@ impl Tally<'_> {
 
 /// The minimum number of documents that contain a word: every word is kept.
 pub const LEAST_WORDS: u64 = 1;
-/// The minimum number of documents that contain a feature: a feature in a single document is equivalent to an unknown
-/// one.
+/// The minimum number of documents that contain a feature: a feature in a single document is equivalent to an unknown feature.
 pub const LEAST_FEATURES: u64 = 2;
 
 /// Sums all partial counts of one term: the term, its number of documents and its number of occurrences; `None` if fewer than `least`

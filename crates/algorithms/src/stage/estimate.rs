@@ -1,19 +1,19 @@
-//! estimate: how many duplicates there are, estimated from the judged pairs of a sample, with confidence intervals.
+//! estimate: estimates the number of duplicates from the judged pairs of a sample, with confidence intervals.
 //!
 //! **The estimate.** Pairs with the same probability form a stratum. The number of pairs in a stratum is known, so its duplicates are
-//! estimated as its pairs times the share of duplicates among those judged (post-stratification: Holt and Smith 1979), and the strata
+//! estimated as its pairs times the share of duplicates among its judged pairs (post-stratification: Holt and Smith 1979), and the strata
 //! are added up. The same is done for any part of the pool, such as the pairs of one algorithm.
 //!
-//! **The interval.** 95%: Wilson's (1927) for the share of a stratum, with the correction for a finite population; sums, and the ratio
-//! of the duplicates found to those missed, by the recovery of variances from the intervals of the parts (MOVER: Zou and Donner 2008,
-//! Donner and Zou 2012). A stratum without judged pairs counts as free of duplicates, but its interval includes all of its pairs. If
-//! everything is judged, the interval is the value.
+//! **The interval.** The confidence level is 95%. The share of a stratum has Wilson's interval (1927), corrected for a finite population.
+//! The intervals of sums, and of the ratio of found to missed duplicates, are computed by the recovery of variances from the intervals of
+//! the parts (MOVER: Zou and Donner 2008, Donner and Zou 2012). A stratum without judged pairs counts as free of duplicates, but its
+//! interval includes all of its pairs. If all pairs are judged, the interval contains only the value.
 //!
 //! Pairs of copies, or within one large cluster, are not independent; the intervals ignore this.
 
 use dupsift_core::float;
 
-/// Pairs in one part of one stratum.
+/// Counts the pairs in one part of one stratum.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     /// The number of all pairs.
@@ -25,7 +25,7 @@ pub struct Cell {
 }
 
 impl Cell {
-    /// Returns the sum of this cell and another one.
+    /// Returns the sum of this cell and another cell.
     pub fn plus(self, other: Cell) -> Cell {
         Cell {
             pairs: self.pairs + other.pairs,
@@ -44,7 +44,7 @@ impl Cell {
     }
 }
 
-/// A part of the pool: a cell for each stratum.
+/// Holds a part of the pool: a cell for each stratum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part(pub Vec<Cell>);
 
@@ -84,7 +84,7 @@ impl Part {
     }
 }
 
-/// A number with its 95% confidence interval.
+/// Holds a number with its 95% confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Number {
     /// The estimate.
@@ -96,13 +96,13 @@ pub struct Number {
 }
 
 impl Number {
-    /// Returns this number divided by a known number of pairs; `None` if that is 0.
+    /// Returns this number divided by a known number of pairs, or `None` if there are no pairs.
     pub fn over(&self, pairs: u64) -> Option<Number> {
         let share = |value: f64| value / pairs as f64;
         (pairs > 0).then(|| Number { value: share(self.value), low: share(self.low), high: share(self.high) })
     }
 
-    /// Returns this number divided by its sum with another, independently estimated number; `None` if both are 0.
+    /// Returns this number divided by the sum of this number and another, independently estimated number, or `None` if both are 0.
     pub fn of_both(&self, other: &Number) -> Option<Number> {
         let all = self.value + other.value;
         if all <= 0.0 {
@@ -144,8 +144,8 @@ impl Cell {
     }
 }
 
-/// Returns the share of `hits` in `seen`, an estimate of the share in a population of this size (`u64::MAX`: infinite), from which
-/// `seen` were drawn at random.
+/// Returns the share of `hits` in `seen`, an estimate of the share in a population of this size (`u64::MAX`: infinite), from which the
+/// `seen` items were drawn at random.
 pub fn wilson(hits: u64, seen: u64, population: u64) -> Number {
     if seen == 0 {
         return Number { value: 0.0, low: 0.0, high: if population > 0 { 1.0 } else { 0.0 } };
@@ -171,8 +171,8 @@ mod tests {
 
     #[test]
     fn intervals_of_shares() {
-        // Infinite population: the textbook interval; all seen: no interval; part of a small population: narrower, and the judged items are
-        // certain.
+        // An infinite population gives the textbook interval. If all items are seen, the interval has length 0. For part of a small
+        // population, the interval is narrower, and the judged items are certain.
         let open = wilson(9, 10, u64::MAX);
         assert!((open.low - 0.5958).abs() < 1e-4 && (open.high - 0.9821).abs() < 1e-4, "{open:?}");
         assert_eq!(wilson(9, 10, 10), Number { value: 0.9, low: 0.9, high: 0.9 });

@@ -1,7 +1,7 @@
 //! expand: turns classes of equal documents, and pairs of their representatives, into pairs of documents.
 //!
-//! Equal texts form a star: the best document with a text forms a pair with every other document that has it, and it alone forms pairs
-//! with other texts. So the number of pairs of copies grows linearly with the number of documents.
+//! Equal texts form a star: the best document with a text forms a pair with every other document that has the same text, and only the best
+//! document forms pairs with other texts. So the number of pairs of copies grows linearly with the number of documents.
 //!
 //! A class of t different texts represents t (t - 1) / 2 pairs of texts. If there are more than `max_group` texts, only the pairs with
 //! the best document of the class (the center) are written, but all pairs are counted.
@@ -19,8 +19,8 @@ use dupsift_core::row::{self, Docs, Pair, Related};
 /// The bit of a pair of exact copies in [`Pair::matched`], above the bits of any method's rules.
 pub const COPY: u16 = 1 << 15;
 
-/// Returns the pair of two documents in one class; `same` is the relation of equal documents, if the method classifies pairs. Exact
-/// copies are marked as copies and not with a rule of the method.
+/// Returns the pair of two documents in one class; `same` is the relation of equal documents, if the method classifies pairs. Exact copies
+/// are marked as copies instead of with a rule of the method.
 #[inline]
 pub fn of_class(
     scheme: &SignatureScheme,
@@ -33,8 +33,8 @@ pub fn of_class(
     Pair { matched: if are_copies(&pair) { COPY } else { 1 }, ..pair }
 }
 
-/// Returns the pair of a document in the first class and one in the second, whose representatives are a pair. Rules with a direction are
-/// mirrored if the smaller number is in the second class.
+/// Returns the pair of a document in the first class and a document in the second class, whose representatives are a pair. Rules with a
+/// direction are mirrored if the smaller number is in the second class.
 #[inline]
 pub fn of_both(scheme: &SignatureScheme, representatives: &Pair, x: u64, y: u64) -> Pair {
     let Pair { score, matched, related, .. } = *representatives;
@@ -67,7 +67,7 @@ impl<'r> MatchedBy<'r> {
     }
 }
 
-/// The different texts in a class, each with the best document that has it.
+/// Holds the different texts in a class, each with the best document that has it.
 pub struct Texts<'t, C, B> {
     class: Docs<'t>,
     copies: &'t C,
@@ -100,7 +100,7 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
         self.class.iter().filter(|&doc| !self.copies.is_surplus(doc)).count() as u64
     }
 
-    /// Returns the best document of each text, or only the best one of the class if there are more than `max_group` texts.
+    /// Returns the best document of each text, or only the best document of the class if there are more than `max_group` texts.
     pub fn listed(&self, max_group: u64) -> Vec<u64> {
         let count = self.count();
         if count == 1 || count > max_group {
@@ -112,8 +112,8 @@ impl<'t, C: Copies, B: Fn(Docs<'_>) -> u64> Texts<'t, C, B> {
     }
 }
 
-/// Calls `each` with the pairs of equal texts: the best document of each text with every other one. The number of pairs is the number of
-/// documents minus the number of texts.
+/// Calls `each` with the pairs of equal texts: the best document of each text with every other document that has the text. The number of
+/// pairs is the number of documents minus the number of texts.
 ///
 /// # Errors
 /// Returns the errors of `each`.

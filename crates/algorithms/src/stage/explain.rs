@@ -1,4 +1,4 @@
-//! explain: the result of one algorithm for two documents alone, and the reason if they are not a pair.
+//! explain: computes the result of one algorithm for two documents, without the rest of the corpus, and the reason if they are not a pair.
 //!
 //! The rows of the two documents pass through the windows that would exist without other documents, and through verification. Effects of
 //! other documents in a window (a chain of neighbors, a limit on comparisons) are visible only in the tables of the run.
@@ -14,68 +14,68 @@ use dupsift_core::error;
 use dupsift_core::row::{Pair, Pairs, Reason, Row, RowLayout, Score, Signatures};
 use dupsift_text::{Analysis, Heading};
 
-/// A document with its number.
+/// Holds a document with its number.
 pub type Numbered<'d, 'a> = (u64, &'d Analysis<'a>);
 
-/// One signature row.
+/// Holds one signature row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Emitted {
-    /// See [`Row`].
+    /// The position of the row; see [`Row`].
     pub position: u32,
-    /// See [`Row`].
+    /// The key of the row; see [`Row`].
     pub key: u128,
-    /// See [`Row`].
+    /// The order of the row; see [`Row`].
     pub order: u32,
-    /// See [`Row`].
+    /// The sketch of the row; see [`Row`].
     pub sketch: Vec<u8>,
     /// A readable description of the row, if there is one.
     pub description: Option<String>,
 }
 
-/// The last stage that two documents reach.
+/// Describes the last stage that two documents reach.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Ended {
     /// At least one of the two documents has no signature.
     Unsigned,
-    /// They are in different scopes, so they are not compared.
+    /// The documents are in different scopes, so they are not compared.
     Scoped,
     /// Both documents have the same scope, but only documents with different scopes are compared.
     SameScope,
-    /// They share no key.
+    /// The documents share no key.
     Apart,
-    /// They share a key, but their sketches rule the pair out.
+    /// The documents share a key, but their sketches rule the pair out.
     Sketched,
-    /// They were compared, and the method rejected the pair.
+    /// The documents were compared, and the method rejected the pair.
     Judged,
-    /// They were compared, and verification rejected the pair.
+    /// The documents were compared, and verification rejected the pair.
     Checked,
-    /// They were compared, but verification would take too long for texts of this length.
+    /// The documents were compared, but verification would take too long for texts of this length.
     Undecided,
-    /// They are a pair.
+    /// The documents are a pair.
     Pair(Pair),
 }
 
-/// The result of one check on the texts.
+/// Holds the result of one check on the texts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Checked {
     /// The check, as typed.
     pub name: String,
     /// Whether the two documents pass.
     pub passes: bool,
-    /// The similarity. It may be below the threshold if the same check was also run with a lower threshold.
+    /// The similarity. The similarity may be below the threshold if the same check was also run with a lower threshold.
     pub similarity: Option<f32>,
 }
 
-/// The result of one algorithm.
+/// Holds the result of one algorithm.
 #[derive(Clone, Debug)]
 pub struct Look {
-    /// The rows of both documents, ordered by position and key, or why there are none.
+    /// The rows of both documents, ordered by position and key, or the reason why there are none.
     pub signatures: [Result<Vec<Emitted>, Reason>; 2],
     /// The last stage that the two documents reach.
     pub ended: Ended,
     /// The method's own score, if the method rejects the pair but returns a score with a lower threshold.
     pub own: Option<Score>,
-    /// The checks on the texts, if both have a signature.
+    /// The checks on the texts, if both documents have a signature.
     pub checks: Vec<Checked>,
     /// The number of bits in which the fingerprints differ, for a method that compares fingerprints.
     pub bits_apart: Option<u32>,
@@ -85,14 +85,14 @@ pub struct Look {
     pub classification: Option<Classification>,
     /// The windows that contain both documents, if each window may be too large to compare the pair.
     pub windows: Option<Windows>,
-    /// Why each of these windows did not compare the two documents.
+    /// The reason why none of these windows compared the two documents.
     pub cut: Option<String>,
 }
 
 /// Holds the values that the rule for classifying pairs computes from two texts, besides their containment.
 #[derive(Clone, Debug)]
 pub struct Classification {
-    /// The rule.
+    /// The rule that classifies pairs.
     pub rule: Versions,
     /// For each text, the word with the largest surplus over the other text.
     pub words: [SurplusWord; 2],
@@ -104,7 +104,7 @@ pub struct Classification {
     pub difference: Option<TitleDifference>,
 }
 
-/// The word of a first line that is rarest in the other text.
+/// Holds the word of a first line that is rarest in the other text.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MissingWord {
     /// The comparison of the first line with the other text.
@@ -113,7 +113,7 @@ pub struct MissingWord {
     pub word: Option<String>,
 }
 
-/// The word in which a text differs most from another one.
+/// Holds the word in which a text differs most from another text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SurplusWord {
     /// The surplus of the word.
@@ -122,7 +122,7 @@ pub struct SurplusWord {
     pub word: Option<String>,
 }
 
-/// Compares two different documents, the one with the smaller number first, in a corpus with this many rows. `loose` is the same
+/// Compares two different documents, the document with the smaller number first, in a corpus with this many rows. `loose` is the same
 /// algorithm with low thresholds, to get scores below the threshold.
 pub fn look(bound: &Bound<'_>, loose: Option<&Bound<'_>>, rows: u64, documents: [Numbered<'_, '_>; 2]) -> Look {
     let signatures = documents.map(|document| emitted(bound, document));
@@ -211,7 +211,7 @@ fn sketch(bound: &Bound<'_>, text: &Analysis<'_>) -> Vec<u64> {
     std::mem::take(out.document_sketch())
 }
 
-/// The rows of one document with its number.
+/// Holds the rows of one document with its number.
 type Side<'r> = (u64, &'r [Emitted]);
 
 fn rows<'r>(sides: [Side<'r>; 2]) -> impl Iterator<Item = Row<'r>> {
@@ -245,7 +245,7 @@ fn meet(bound: &Bound<'_>, documents: u64, sides: [Side<'_>; 2]) -> (bool, Optio
     bound.probe_layout(documents).map_or((false, None), |layout| compare(bound, layout, out.probes))
 }
 
-/// The results of equal keys for two documents.
+/// Holds the results of equal keys for two documents.
 #[derive(Default)]
 struct EqualRows {
     /// Whether the two documents are in the same class.
@@ -289,7 +289,7 @@ fn bytes(layout: RowLayout, row: &Row<'_>) -> Vec<u8> {
     bytes
 }
 
-/// Returns the number of bits in which two fingerprints differ; a fingerprint is the key and sketch of a document's only row.
+/// Returns the number of bits in which two fingerprints differ. A fingerprint consists of the key and sketch of a document's only row.
 fn bits_apart(a: &[Emitted], b: &[Emitted]) -> Option<u32> {
     let ([a], [b]) = (a, b) else { return None };
     let sketch = a.sketch.iter().zip(&b.sketch).map(|(x, y)| (x ^ y).count_ones());
@@ -396,7 +396,7 @@ mod tests {
         assert!(!check.passes && check.similarity.is_some_and(|reached| reached > 0.7 && reached < 0.95));
     }
 
-    /// Two checks with separate evidence both report their scores, even if the pair fails one.
+    /// Two checks with separate evidence both report their scores, even if the pair fails one of them.
     #[test]
     fn every_check_reports_its_score() {
         let look = look_at("shingles:threshold=0.9,verify=lcs:0.5", A, B);

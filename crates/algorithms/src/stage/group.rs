@@ -6,8 +6,8 @@
 //!   second-round rows are emitted for one document of each class;
 //! * all other methods, and rows of the second round: [`Windows`] lets the method compare the rows with the same key.
 //!
-//! Each of them receives complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from any blocks). Extra
-//! copies that were signed are skipped at this stage; they are added back when pairs are written.
+//! Both [`EqualKeys`] and [`Windows`] receive complete groups of rows in order ([`Groups`](super::groups::Groups) assembles them from any
+//! blocks). Extra copies that were signed are skipped at this stage; they are added back when pairs are written.
 
 use super::bound::Bound;
 use super::copies::Copies;
@@ -23,8 +23,8 @@ pub fn folds(bound: &Bound<'_>) -> bool {
 
 /// Receives the results of equal keys.
 pub trait Equal {
-    /// Receives a document in a class of two or more. The class is named by its smallest document, which is passed too, as are all copies
-    /// of each document. A document may be passed twice.
+    /// Receives a document in a class of two or more documents. The class is identified by its smallest document, which is also passed, as
+    /// are all copies of each document. A document may be passed twice.
     ///
     /// # Errors
     /// Returns an error if the driver cannot write.
@@ -70,7 +70,7 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
     pub fn group(&mut self, rows: &[u8], links: bool, out: &mut impl Equal) -> Result<()> {
         let (window, copies) = (Window::new(self.layout, rows), self.copies);
         let scope = rows.get(..self.layout.width()).map_or(0, |row| self.layout.scope(row));
-        // Most documents share their key with no other, so they have no copies and need no lookup.
+        // Most documents share their key with no other document, so they have no copies and need no lookup.
         let alone = window.len() == 1;
         let rows = (0..window.len()).map(|at| window.row(at));
         let mut representatives = rows.filter(|row| alone || !copies.is_surplus(row.doc));
@@ -107,7 +107,7 @@ impl<'g, C: Copies> EqualKeys<'g, C> {
     }
 }
 
-/// Links a class of exact copies whose representative has no link from [`EqualKeys`]: copies form a class in any case, signed or not.
+/// Links a class of exact copies whose representative has no link from [`EqualKeys`]: copies form a class even if they have no signature.
 pub fn link_copies(
     class: Docs<'_>,
     is_linked: impl Fn(u64) -> bool,
@@ -131,7 +131,7 @@ pub struct Windows<'g, C> {
     out: Pairs<'g>,
 }
 
-/// The cost of comparing.
+/// Counts comparisons.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Compared {
     /// The number of comparisons made.
@@ -143,7 +143,7 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Returns the sums.
+    /// Returns the sums of both counts.
     pub fn plus(self, other: Compared) -> Compared {
         let Compared { made, left_out, far } = other;
         Compared { made: self.made + made, left_out: self.left_out + left_out, far: self.far + far }
@@ -188,7 +188,7 @@ impl<'g, C: Copies> Windows<'g, C> {
     }
 }
 
-/// Returns the window without the rows of extra copies; the rest is copied to scratch memory if there are any.
+/// Returns the window without the rows of extra copies. If there are any, the remaining rows are copied to scratch memory.
 fn without_surplus<'r>(
     layout: RowLayout,
     rows: &'r [u8],

@@ -5,9 +5,9 @@
 
 use dupsift_core::error::Result;
 
-/// Contiguous memory for rows; the driver decides where it is.
+/// Provides contiguous memory for rows; the driver decides where it is.
 pub trait Scratch {
-    /// Returns at least this many bytes; existing bytes keep their content.
+    /// Returns a buffer of at least this many bytes. Existing bytes keep their content.
     ///
     /// # Errors
     /// Returns an error if the memory is a file and the disk is full.
@@ -17,7 +17,7 @@ pub trait Scratch {
     fn clear(&mut self) {}
 }
 
-/// Ordinary memory.
+/// Keeps rows in ordinary memory.
 impl Scratch for Vec<u8> {
     fn bytes(&mut self, len: usize) -> Result<&mut [u8]> {
         if self.len() < len {
@@ -104,7 +104,7 @@ pub fn of_rows(mut rows: Vec<Vec<u8>>, group_width: usize) -> Vec<Vec<u8>> {
     rows.chunk_by(|a, b| a[..group_width] == b[..group_width]).map(<[_]>::concat).collect()
 }
 
-/// Returns the number of bytes in the leading rows whose group has this name.
+/// Returns the number of bytes in the leading rows that belong to the group `name`.
 fn same_group(rows: &[u8], width: usize, name: &[u8]) -> usize {
     rows.chunks_exact(width).take_while(|row| &row[..name.len()] == name).count() * width
 }

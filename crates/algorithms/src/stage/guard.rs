@@ -1,11 +1,11 @@
 //! Guards check whether the input and the planned removals look plausible. They need only counts.
 //!
-//! A guard that fires is always reported, and keeps the previous output in place: so little was read, or so much would be removed or
-//! paired, that the result may reflect damaged input rather than duplicates.
+//! A guard that fires is always reported, and the previous output stays in place. It fires if so little was read, or so much would be
+//! removed or paired, that the result may reflect damaged input rather than duplicates.
 
 use dupsift_core::number::{counted, counted_as, thousands};
 
-/// How many times its rate the false positives of a stream's filter may reach.
+/// The factor by which the false-positive rate of a stream's filter may exceed its planned rate.
 pub const TIMES_RATE: f64 = 10.0;
 /// With fewer pairs, the number of pairs per document is not checked.
 const FEW_PAIRS: u64 = 1000;
@@ -23,10 +23,10 @@ const MAX_REJECTED_SHARE: &str = "max-rejected-share";
 /// A guard of earlier versions that only wrote a note.
 const NOTE_ONLY: &str = "removed-share";
 
-/// A guard that fired.
+/// Describes a guard that fired.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fired {
-    /// The name of the guard, which is the option that sets its limit if there is one.
+    /// The name of the guard. If an option sets its limit, this is also the name of the option.
     pub name: &'static str,
     /// The measured value.
     pub measured: f64,
@@ -36,7 +36,7 @@ pub struct Fired {
     pub sentence: String,
 }
 
-/// Counts of the input.
+/// Holds the counts of the input.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadCounts {
     /// The number of rows in all usable files.
@@ -49,11 +49,11 @@ pub struct ReadCounts {
     pub bad_files: u64,
     /// The size of the skipped files on disk, in bytes.
     pub bad_bytes: u64,
-    /// The size of all files on disk, including skipped ones, in bytes.
+    /// The size of all files on disk, including skipped files, in bytes.
     pub bytes: u64,
     /// The number of skipped files that no longer exist on disk, so that their size is unknown.
     pub unknown_files: u64,
-    /// The number of all files, including skipped ones.
+    /// The number of all files, including skipped files.
     pub files: u64,
 }
 
@@ -110,12 +110,12 @@ fn more(measured: f64, limit: f64) -> String {
     format!("({:.1}%), more than the {}% allowed by `max-rejected-share`", 100.0 * measured, 100.0 * limit)
 }
 
-/// Returns whether the guard with this name holds a result back.
+/// Returns whether the guard with this name keeps a result from being published.
 pub fn holds(name: &str) -> bool {
     name != NOTE_ONLY
 }
 
-/// Checks whether the filter of a stream holds more keys than it was created for: fires at `TIMES_RATE` times the rate.
+/// Checks whether the filter of a stream holds more keys than it was created for. The guard fires at `TIMES_RATE` times the rate.
 pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
     let limit = (TIMES_RATE * rate).min(0.5);
     (measured >= limit).then(|| Fired {
@@ -130,8 +130,8 @@ pub fn false_positives(measured: f64, rate: f64) -> Option<Fired> {
     })
 }
 
-/// Checks the share of rows that is removed; `whose` names the rows. Fewer rows than `least` are not checked, because half of a
-/// handful is easily removed.
+/// Checks the share of rows that is removed; `whose` names the rows. Fewer rows than `least` are not checked, because half of a few rows is
+/// easily removed.
 pub fn removal(whose: &str, rows: u64, removed: u64, share: f64, least: u64) -> Option<Fired> {
     let measured = removed as f64 / rows.max(1) as f64;
     (rows >= least && removed as f64 > share * rows as f64).then(|| Fired {
@@ -158,13 +158,13 @@ pub fn cut(characters: u64, of: u64, share: f64) -> Option<Fired> {
     })
 }
 
-/// A removed document with more near-duplicates than this, about as similar as the kept one, looks like a page from a template. In three
-/// collections with one template each, 30% to 43% of the documents that `minhash` removes have more; in six collections of prose, mail
-/// and news, 1% to 10% do.
+/// A removed document with more near-duplicates than this, about as similar as the kept document, looks like a page from a template. In
+/// three collections with one template each, 30% to 43% of the documents that `minhash` removes have more such near-duplicates; in six
+/// collections of prose, mail and news, 1% to 10% do.
 pub const MANY_NEAR: usize = 5;
-/// How much less similar these near-duplicates may be than the kept document.
+/// The maximum amount by which these near-duplicates may be less similar than the kept document.
 pub const AS_NEAR: f32 = 0.05;
-/// The minimum number of such removals; fewer prove nothing.
+/// The minimum number of such removals; fewer removals prove nothing.
 const FEW_OF_TEMPLATE: u64 = 100;
 
 /// The share above which such removals are reported even if no guard fires.
@@ -185,7 +185,7 @@ fn templates_of(of_template: u64, removed: u64) -> String {
     format!("{} of {all} like pages with the same template", thousands(of_template))
 }
 
-/// Checks the share of removals that look like pages from a template, among all that are not copies.
+/// Checks the share of removals that look like pages from a template, among all removals except copies.
 pub fn templates(of_template: u64, removed: u64, share: f64) -> Option<Fired> {
     let measured = of_template as f64 / removed.max(1) as f64;
     (of_template >= FEW_OF_TEMPLATE && of_template as f64 > share * removed as f64).then(|| Fired {
@@ -201,7 +201,7 @@ pub fn templates(of_template: u64, removed: u64, share: f64) -> Option<Fired> {
     })
 }
 
-/// The amount of text that was read.
+/// Holds the amount of text that was read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct TextCounts {
     /// The number of bytes of text.
@@ -226,7 +226,7 @@ pub fn shrunk(now: TextCounts, before: TextCounts, is_new_alone: bool, factor: u
     })
 }
 
-/// The number of pairs that one algorithm found, and the number of documents.
+/// Holds the number of pairs that one algorithm found, and the number of documents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct PairCounts {
     /// The number of pairs.
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn the_share_of_broken_rows_has_a_default_by_their_number() {
-        // The limit is 0.05 from 100 rows on and 0.5 below; a share equal to the limit passes.
+        // The limit is 0.05 for 100 rows or more and 0.5 for fewer rows; a share equal to the limit passes.
         assert_eq!(names(&read(100, 5), None), [""; 0]);
         assert_eq!(names(&read(100, 6), None), ["max-rejected-share"]);
         assert_eq!(names(&read(99, 49), None), [""; 0]);

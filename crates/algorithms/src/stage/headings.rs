@@ -1,4 +1,4 @@
-//! headings: finds first lines that too many documents share to be titles.
+//! headings: finds first lines that cannot be titles because too many documents share them.
 //!
 //! ```text
 //! (line, document) of each representative -> sorted -> the documents whose line is too common to be a title
@@ -24,14 +24,14 @@ pub fn row(documents: u64, heading: Heading, doc: u64) -> [u8; 16] {
     row
 }
 
-/// Processes all rows with the same line: returns their documents if there are more than `most`.
+/// Processes all rows with the same line, and returns their documents if there are more than `most`.
 pub fn common(documents: u64, rows: &[u8], most: u64) -> impl Iterator<Item = u64> + '_ {
     let width = width(documents);
     let rows = if (rows.len() / width) as u64 > most { rows } else { &[] };
     rows.chunks_exact(width).map(|row| number(&row[GROUP..]))
 }
 
-/// Compares the first lines of two documents; `is_common` returns whether too many documents have the first one's line.
+/// Compares the first lines of two documents; `is_common` returns whether too many documents have the first line of `a`.
 pub fn compare(a: Option<Heading>, b: Option<Heading>, is_common: impl FnOnce() -> bool) -> FirstLine {
     let (Some(a), Some(b)) = (a, b) else { return FirstLine::default() };
     FirstLine { same: a.line() == b.line() && !is_common(), titles: a.may_be_title() && b.may_be_title() }

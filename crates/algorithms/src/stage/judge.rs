@@ -4,11 +4,10 @@
 //! definition). Cost: O(|a| + |b|).
 //!
 //! `lcs` is the judge of the 2007 study of Zelenkov and Segalovich, Perl's String::Similarity with the threshold 0.85: 2 LCS / (|a| +
-//! |b|) on characters ([`crate::measure::lcs_similarity`]), here on the canonical text. Cost: O(|a| |b| / 64) within a band, for pairs
-//! that lengths and character counts do not decide. It counts pages with the same template and different facts as
-//! duplicates.
+//! |b|) on characters ([`crate::measure::lcs_similarity`]), applied to the canonical text. Cost: O(|a| |b| / 64) within a band, for pairs
+//! that lengths and character counts do not decide. `lcs` counts pages with the same template and different facts as duplicates.
 //!
-//! Paraphrases are not recognized, nor, with `lcs` and `words`, texts with reordered sentences.
+//! Paraphrases are not recognized. `lcs` and `words` do not recognize texts with reordered sentences either.
 
 use std::fmt;
 
@@ -31,7 +30,7 @@ enum Kind {
     Shingles,
 }
 
-/// A measure of two texts, with the threshold at which they are duplicates.
+/// Holds a measure of two texts, with the threshold at which they are duplicates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Judge {
     kind: Kind,
@@ -95,8 +94,8 @@ impl Judge {
         })
     }
 
-    /// Appends the evidence of one document, which is equal for equal canonical texts. Appends nothing for a text without words, which
-    /// is a duplicate only of identical bytes.
+    /// Appends the evidence of one document, which is equal for equal canonical texts. Appends nothing for a text without words, which is a
+    /// duplicate only of byte-for-byte copies.
     pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let words = document.words();
         if words.is_empty() {
@@ -133,7 +132,7 @@ impl Judge {
             return may_be_version(a, b);
         }
         if self.kind == Kind::Shingles {
-            // A quotient, like the similarity: a product would round differently.
+            // This is a quotient, as in the similarity, because a product would round differently.
             return a.len().min(b.len()) as f64 / a.len().max(b.len()) as f64 >= self.threshold;
         }
         let (a, b) = (Units::of(a), Units::of(b));
@@ -186,7 +185,7 @@ impl fmt::Display for Judge {
     }
 }
 
-/// The evidence of one document, unpacked.
+/// Holds the unpacked evidence of one document.
 struct Units<'e> {
     profile: &'e [u32],
     /// Empty if there are too many characters, or if they are not needed.
@@ -234,7 +233,7 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // Canonical texts of seven characters that differ in one.
+        // The canonical texts have seven characters and differ in one of them.
         assert_eq!(judged("lcs:0.85", "a b c d", "A, b c; e!"), (Some(12.0 / 14.0), false));
         assert_eq!(judged("lcs:0.9", "a b c d", "a b c e"), (None, false));
         assert_eq!(judged("words:0.7", "one two three four", "one two three five"), (Some(0.75), false));
@@ -277,7 +276,7 @@ mod tests {
         /// The bound never rejects a pair that the alignment accepts, for Chinese characters as well as for letters.
         #[test]
         fn a_bound_is_a_bound(a in "[абв天地人 ]{0,60}", b in "[абв天地人 ]{0,60}", t in 0.05f64..1.0) {
-            // Created only once, because that takes longer than all tests in this module.
+            // Created only once, because creating it takes longer than all tests in this module.
             static PIPELINE: LazyLock<Pipeline> = LazyLock::new(|| Pipeline::new(&TextOptions::default()).unwrap());
             let pipeline = &*PIPELINE;
             let judge = Judge { kind: Kind::Characters, threshold: t, shingling: Shingling::DEFAULT };

@@ -1,4 +1,4 @@
-//! learn: the order in which a learning algorithm receives the notes of documents, and how often it receives each note.
+//! learn: determines the order in which a learning algorithm receives the notes of documents, and how often it receives each note.
 //!
 //! A note occurs as often as the statistics count its text ([`View::times`](super::view::View::times)), and the notes of all documents
 //! are ordered by a hash of their texts, so a model does not depend on the order of documents.
@@ -14,7 +14,7 @@ pub const GROUP: usize = 16;
 /// Returns the row of a document's note, to be written as often as the note counts. An empty note has no row.
 pub fn row(document: &Analysis<'_>, place: u64) -> [u8; ROW] {
     let mut row = [0; ROW];
-    // The first of the 128 bits is 0, which leaves 127.
+    // The first of the 128 bits is 0, which leaves 127 bits.
     row[..GROUP].copy_from_slice(&(document.copy_hash() >> 1).to_be_bytes());
     row[GROUP..].copy_from_slice(&place.to_be_bytes());
     row

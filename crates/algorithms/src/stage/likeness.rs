@@ -1,4 +1,4 @@
-//! likeness: the similarity of two texts by the common measures, independent of the algorithms of a run.
+//! likeness: computes the similarity of two texts by the common measures, independently of the algorithms of a run.
 
 use crate::algorithm::kit::shingling::Shingling;
 use crate::measure::{common, cosine, jaccard, lcs_similarity};
@@ -8,10 +8,10 @@ use dupsift_text::Analysis;
 /// product of the lengths.
 pub const LCS_UNITS: usize = 200_000;
 
-/// The overlap of two sets.
+/// Holds the overlap of two sets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Overlap {
-    /// The intersection over the union; 1 for two empty sets.
+    /// The size of the intersection divided by the size of the union; 1 for two empty sets.
     pub jaccard: f64,
     /// The share of the first set's elements that the second contains; `None` for an empty set.
     pub a_in_b: Option<f64>,
@@ -19,7 +19,7 @@ pub struct Overlap {
     pub b_in_a: Option<f64>,
 }
 
-/// The units of the longest common subsequence.
+/// Defines the units of the longest common subsequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LcsOf {
     /// Characters of the canonical text: its words separated by single spaces.
@@ -28,12 +28,12 @@ pub enum LcsOf {
     Words,
 }
 
-/// The similarity of two texts by each measure.
+/// Holds the similarity of two texts by each measure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Likeness {
     /// The overlap of five-character windows of the normalized text.
     pub five_characters: Overlap,
-    /// The overlap of five-word windows, or five characters of Han text.
+    /// The overlap of windows of five words, or of five characters in Han text.
     pub five_words: Overlap,
     /// The overlap of the sets of words.
     pub words: Overlap,

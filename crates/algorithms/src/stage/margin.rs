@@ -1,16 +1,16 @@
-//! margin: keeps a pair if its similarity is close enough to the best of its documents.
+//! margin: keeps a pair if its similarity is close enough to the best similarities of its documents.
 //!
 //! A fold over the judged pairs of representatives computes the best similarity of each document; each pair is then checked against the
-//! margin. If clusters are to stay complete (`M:D`), the pairs within the margin join their documents, and a pair within one component
-//! is also kept if it is similar enough on its own.
+//! margin. If clusters are to stay complete (`M:D`), the pairs within the margin connect documents to components, and a pair within one
+//! component is also kept if it is similar enough by itself.
 
 use super::connect::Forest;
 use crate::algorithm::Margin;
 use crate::algorithm::kit::margin::{keeps_whole, within};
 use dupsift_core::row::{Pair, Slots};
 
-/// Returns the contribution of a pair to the best similarity of each of its documents. The best similarity of a document is the maximum
-/// of these numbers, in any order; 0 if it is in no pair.
+/// Returns the contribution of a pair to the best similarity of each of its documents. The best similarity of a document is the maximum of
+/// these numbers, in any order, or 0 if the document is in no pair.
 #[inline]
 pub fn best(pair: &Pair) -> [(u64, u32); 2] {
     // Similarities are not negative, so their bits sort in the same order.
@@ -25,7 +25,7 @@ pub fn comes_within(margin: Margin, pair: &Pair, best: impl Fn(u64) -> u32) -> b
     within(margin, pair.score.similarity, a, b)
 }
 
-/// The components of the pairs within the margin, if clusters are to stay complete.
+/// Holds the components of the pairs within the margin, if clusters are to stay complete.
 pub struct Whole<'f> {
     margin: Margin,
     forest: Forest<'f>,

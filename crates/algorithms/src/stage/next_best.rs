@@ -1,9 +1,9 @@
 //! The next best partner of a pair: it distinguishes a pair without other matches from a pair among many similar
 //! documents.
 //!
-//! The partners of a document have a fixed order: first the near ones by number, then the others by descending similarity. So the best
-//! partner outside a near group is found by a scan of the others from the front. Each skipped partner costs a lookup among the near
-//! ones.
+//! The partners of a document have a fixed order: first the near partners by number, then all other partners by descending similarity. So
+//! the best partner outside a near group is found by a scan of these other partners from the front. Each skipped partner costs a lookup
+//! among the near partners.
 //!
 //! ```text
 //! near 0.9     a b 0.95   a c 0.93   a d 0.85   b d 0.8   b e 0.7
@@ -15,13 +15,13 @@ use std::ops::Range;
 
 use crate::measure::CROWD;
 
-/// The number of partners that are skipped before the search ends: in larger near groups, the rest counts as outside.
+/// The number of partners that are skipped before the search ends. In larger near groups, the remaining documents count as outside.
 pub const MOST_PASSED: usize = 128;
 
-/// A partner: the document and its similarity.
+/// Holds a partner: the document and its similarity.
 pub type Partner = (u64, f32);
 
-/// The partners of all documents, in the order of [`order`].
+/// Provides the partners of all documents, in the order of [`order`].
 pub trait Partners {
     /// Returns the positions of a document's partners.
     fn range(&self, doc: u64) -> Range<usize>;
@@ -29,20 +29,20 @@ pub trait Partners {
     fn get(&self, at: usize) -> Partner;
 }
 
-/// The next best partner of a pair.
+/// Describes the next best partner of a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct NextBest {
     /// The similarity of the partner; `None` if there is no other partner.
     pub similarity: Option<f32>,
-    /// Whether the search ended early, so that this may be a partner within the near group.
+    /// Whether the search ended early, so that the partner may be within the near group.
     pub cut_short: bool,
     /// Whether the near group has a third document.
     pub in_group: bool,
-    /// Whether more than [`CROWD`] other documents are about as similar to the first document, and to the second.
+    /// Whether more than [`CROWD`] other documents are about as similar to the first document, and to the second document.
     pub crowded: [bool; 2],
 }
 
-/// Compares two partners of a document: near ones first, by number, then the others by descending similarity.
+/// Compares two partners of a document: near partners first, by number, then all other partners by descending similarity.
 pub fn order(near: f32, x: &Partner, y: &Partner) -> Ordering {
     match (x.1 >= near, y.1 >= near) {
         (true, true) => x.0.cmp(&y.0),
@@ -51,7 +51,7 @@ pub fn order(near: f32, x: &Partner, y: &Partner) -> Ordering {
     }
 }
 
-/// Returns the best partner of either document outside the near group. This group consists of the two documents and everything near
+/// Returns the best partner of either document outside the near group. This group consists of the two documents and all documents near
 /// either of them. Skips at most `most` partners. Documents with a similarity of at least `least` make a crowd.
 pub fn next_best(partners: &impl Partners, near: f32, most: usize, (a, b): (u64, u64), least: f32) -> NextBest {
     let [x, y] = [(a, b), (b, a)].map(|(doc, other)| outside(partners, near, most, doc, other));
@@ -72,7 +72,7 @@ pub fn next_best(partners: &impl Partners, near: f32, most: usize, (a, b): (u64,
 fn is_crowded(partners: &impl Partners, near: f32, most: usize, (doc, other): (u64, u64), least: f32) -> bool {
     let mut count = 0;
     for (partner, similarity) in partners.range(doc).take(most).map(|at| partners.get(at)) {
-        // The near ones are not ordered by similarity.
+        // Near partners are not ordered by similarity.
         if similarity < least && similarity < near {
             return false;
         }
@@ -84,7 +84,7 @@ fn is_crowded(partners: &impl Partners, near: f32, most: usize, (doc, other): (u
     false
 }
 
-/// Returns a document's most similar partner that is near neither this document nor the other one.
+/// Returns a document's most similar partner that is near neither this document nor the other document.
 fn outside(partners: &impl Partners, near: f32, most: usize, doc: u64, other: u64) -> NextBest {
     let far = near_end(partners, near, doc)..partners.range(doc).end;
     let near_other = partners.range(other).start..near_end(partners, near, other);
@@ -103,13 +103,13 @@ fn near_end(partners: &impl Partners, near: f32, doc: u64) -> usize {
     first(partners.range(doc), |at| partners.get(at).1 < near)
 }
 
-/// Returns whether a document is among the near partners of another one, which are ordered by number.
+/// Returns whether a document is among the near partners of another document, which are ordered by number.
 fn is_among(partners: &impl Partners, near: Range<usize>, partner: u64) -> bool {
     let at = first(near.clone(), |at| partners.get(at).0 >= partner);
     at < near.end && partners.get(at).0 == partner
 }
 
-/// Returns the first position at which `so` holds; the end if there is none.
+/// Returns the first position at which `so` holds, or the end if there is no such position.
 fn first(places: Range<usize>, so: impl Fn(usize) -> bool) -> usize {
     let Range { mut start, mut end } = places;
     while start < end {
@@ -154,7 +154,7 @@ mod tests {
         Lists(begins, all)
     }
 
-    /// Computes the definition: all partners of both, except the near group.
+    /// Computes the definition: all partners of both documents, except the near group.
     fn plain(pairs: &BTreeMap<(u64, u64), f32>, a: u64, b: u64) -> NextBest {
         let links = |doc: u64| {
             pairs.iter().filter_map(move |(&(x, y), &similarity)| {
@@ -176,13 +176,13 @@ mod tests {
         let lists = lists(5, &pairs);
         let of = |a, b| next_best(&lists, NEAR, MOST_PASSED, (a, b), 0.7).similarity;
         assert_eq!((of(0, 1), of(1, 4), of(4, 1)), (Some(0.85), Some(0.8), Some(0.8)));
-        // All partners of d are in the near group of a, and a has no others.
+        // All partners of d are in the near group of a, and a has no other partners.
         assert_eq!((of(0, 3), of(3, 1)), (None, Some(0.7)));
     }
 
     #[test]
     fn a_crowd_is_more_than_ten_others_about_as_similar() {
-        // 0 and 1 are the pair; all others are partners of 0 alone. From 0.88 on, they make a crowd.
+        // 0 and 1 are the pair; all other documents are partners of only 0. Documents with a similarity of 0.88 or more make a crowd.
         let crowded = |others: &[f32]| {
             let others = others.iter().enumerate().map(|(at, similarity)| ((0, 2 + at as u64), *similarity));
             let pairs = [((0, 1), 0.93)].into_iter().chain(others).collect();
@@ -191,11 +191,11 @@ mod tests {
         assert_eq!(crowded(&[0.89; 10]), [false, false]);
         assert_eq!(crowded(&[0.89; 11]), [true, false]);
         assert_eq!(crowded(&[0.87; 11]), [false, false]);
-        // Near ones first, in the order of their numbers.
+        // Near partners come first, in the order of their numbers.
         assert_eq!(crowded(&[0.99, 0.87, 0.91, 0.885, 0.98, 0.9, 0.95, 0.6, 0.9, 0.9, 0.9, 0.9, 0.9]), [true, false]);
     }
 
-    /// Two groups, each with near documents, that are similar to each other: each pair across them finds the whole other group first.
+    /// Two groups, each with near documents, that are similar to each other: a pair across the groups finds all of the other group first.
     #[test]
     fn large_families_cost_in_proportion_to_their_pairs() {
         struct Counting(Lists, std::cell::Cell<u64>);
@@ -219,8 +219,7 @@ mod tests {
         };
         let ((small, none), (large, cut)) = (looks(10), looks(80));
         assert_eq!((none, cut), (0, 80 * 80));
-        // Up to 2 x 16 partners are skipped, each with a search among the near ones; eight times the size takes three
-        // more steps.
+        // Up to 2 x 16 partners are skipped, each with a search among the near partners; eight times the size takes three more steps.
         assert!(large < 3 * small && large < 32 * 9, "{small} and {large} looks a pair");
     }
 

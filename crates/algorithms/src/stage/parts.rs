@@ -1,14 +1,14 @@
 //! Document counts by script and length: in the whole corpus, and among removed documents.
 //!
-//! Script and length of each document are recorded and added up while its text is read ([`shape`]); the values of removed documents are
-//! added up again after the decision, without reading any text.
+//! The script and length of each document are recorded and added up while its text is read ([`shape`]); the values of removed documents are
+//! added up a second time after the decision, without reading any text.
 
 use serde::{Deserialize, Serialize};
 
-/// The number of bytes at the beginning of a text that determine its script: 64 Chinese characters, 192 English ones.
+/// The number of bytes at the beginning of a text that determine its script: 64 Chinese characters, or 192 English letters.
 const LOOKED_AT: usize = 192;
 
-/// The script of a text, determined from its beginning.
+/// Describes the script of a text, determined from its beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Script {
     /// Han characters without kana.
@@ -33,7 +33,7 @@ impl Script {
         match () {
             () if han + kana + cyrillic + latin + other == 0 => Script::Other,
             () if kana > 0 && 10 * kana > han && 3 * (han + kana) > cyrillic.max(latin).max(other) => Script::Japanese,
-            // A Chinese character carries as much as several letters.
+            // A Chinese character carries as much text as several letters.
             () if 3 * han > cyrillic.max(latin).max(other) => Script::Chinese,
             () if other > cyrillic.max(latin) => Script::Other,
             () if cyrillic > latin => Script::Cyrillic,
@@ -61,7 +61,7 @@ const OTHER: usize = 4;
 /// The index of characters that are not letters.
 const NONE: usize = 5;
 
-/// The beginning of a text in bytes, and two more bytes.
+/// Holds the first bytes of a text, and two more bytes.
 type Beginning = [u8; LOOKED_AT + 2];
 
 /// Returns the number of characters at the beginning of a text by script, from Han to others.
@@ -96,8 +96,8 @@ fn within(byte: u8, least: u8, most: u8) -> bool {
     byte.wrapping_sub(least) <= most - least
 }
 
-/// Returns the number of positions at which a byte and the two after it satisfy `are`. The number fits in a byte, so the compiler can
-/// vectorize the count.
+/// Returns the number of positions at which a byte and the two following bytes satisfy `are`. The number fits in a byte, so the compiler
+/// can vectorize the count.
 fn count(bytes: &Beginning, are: impl Fn(u8, u8, u8) -> bool) -> u8 {
     const { assert!(LOOKED_AT < 256) };
     (0..LOOKED_AT).fold(0, |sum, at| sum + u8::from(are(bytes[at], bytes[at + 1], bytes[at + 2])))
@@ -130,7 +130,7 @@ pub fn shape(text: &str) -> u64 {
     (Script::of(text) as u64) << 60 | text.len() as u64 & (u64::MAX >> 4)
 }
 
-/// An amount of text.
+/// Holds an amount of text.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Amount {
     /// The number of documents.
@@ -150,7 +150,7 @@ impl Amount {
     }
 }
 
-/// The amounts by script and by length.
+/// Holds the amounts by script and by length.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Parts {
     /// The amounts by script, in the order of [`Script::ALL`].
@@ -181,7 +181,7 @@ impl Parts {
     }
 }
 
-/// The composition of a corpus.
+/// Describes the composition of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct PartsReport {
     /// The parts by script, as determined from the beginning of each text.
@@ -202,7 +202,7 @@ impl PartsReport {
     }
 }
 
-/// One part of a corpus.
+/// Describes one part of a corpus.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct PartReport {
     /// The name of the part; for a length class, the minimum number of characters.

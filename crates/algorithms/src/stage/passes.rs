@@ -1,4 +1,4 @@
-//! passes: describes a plan: the passes, which algorithms take part in each, and approximately how much each reads from the corpus and
+//! passes: describes a plan: the passes, which algorithms take part in each, and approximately how much each pass reads from the corpus and
 //! writes to temporary files. The description is made before any work; `--dry-run` prints it, and the estimate is its sum.
 
 use super::bound::Bound;
@@ -24,7 +24,7 @@ pub struct Size {
     pub page_bytes: u64,
 }
 
-/// One pass of a run.
+/// Describes one pass of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Pass {
     /// The name of the pass.
@@ -102,7 +102,7 @@ impl Passes<'_> {
             }
             if counts.keeps.is_some() {
                 does.push("save their words".into());
-                // In measured corpora, a fifth to a third of the text; more if few words repeat.
+                // In measured corpora, the words take a fifth to a third of the size of the text, or more if few words repeat.
                 writes += self.size.text_bytes / 3;
             }
         }
@@ -120,7 +120,7 @@ impl Passes<'_> {
         let bytes = |&at: &usize| {
             let bound = &self.bound[at];
             let width = bound.layout(self.size.documents).width() as u64;
-            // Two numbers per distinct word: about as much as the text.
+            // The evidence has two numbers per distinct word, which take about as much as the text.
             let evidence = if bound.takes_evidence_early() { self.size.text_bytes } else { 0 };
             self.size.documents * bound.scheme.rows_per_document * width + evidence
         };

@@ -14,7 +14,7 @@ use crate::algorithm::{Corpus, Stats};
 use crate::corpus::CorpusStats;
 use dupsift_core::error::Result;
 
-/// When an algorithm signs.
+/// Defines when an algorithm signs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Signs {
     /// In the first pass.
@@ -34,7 +34,7 @@ pub struct Counts {
     pub keeps: Option<bool>,
 }
 
-/// The passes of a run.
+/// Describes the passes of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
     /// Whether copies are found before documents are counted.
@@ -108,7 +108,7 @@ mod tests {
         assert_eq!((plain.counts, &plain.signs[..]), (None, &[Signs::First; 2][..]));
         let kept = plan("exact,cosine", true, false);
         assert_eq!((kept.counts.unwrap().keeps.is_some(), &kept.signs[..]), (true, &[Signs::First, Signs::Kept][..]));
-        // Sentences are not kept, so texts are read again; then all algorithms wait for that pass.
+        // Sentences are not kept, so texts are read a second time, and all algorithms wait for that pass.
         let again = plan("exact,cosine,long_sent:max_sentence_df=9", true, false);
         assert_eq!((again.counts.unwrap().keeps, &again.signs[..]), (None, &[Signs::Again; 3][..]));
         let learns = plan("exact,lsi", true, false);

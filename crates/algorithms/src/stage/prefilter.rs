@@ -1,8 +1,8 @@
 //! prefilter: removes signature rows that match no other row, with a counting Bloom filter.
 //!
-//! A first pass inserts the group (position and key) of every row into a filter; the second keeps only rows whose group was inserted
-//! twice. A filter never undercounts, so no pair is lost, and grouping is exact, so none is added. Most documents are unique, and their
-//! rows are neither sorted nor written to disk.
+//! A first pass inserts the group (position and key) of every row into a filter; the second keeps only rows whose group was inserted twice.
+//! A filter never undercounts, so no pair is lost. Grouping is exact, so no pair is added. Most documents are unique, and their rows are
+//! neither sorted nor written to disk.
 
 use super::bound::Bound;
 use dupsift_core::hash::combine;
@@ -12,7 +12,7 @@ use dupsift_spill::bloom::CountingBloom;
 /// The share of unmatched rows that pass by chance, if there is enough memory.
 const RATE: f64 = 1e-3;
 
-/// The filters of all algorithms.
+/// Holds the filters of all algorithms.
 pub struct Prefilter {
     filters: Vec<Option<CountingBloom>>,
 }
@@ -49,7 +49,7 @@ impl Prefilter {
         self.filters[algorithm].as_ref().is_none_or(|filter| filter.count(group(row)) >= 2)
     }
 
-    /// Returns the description of an algorithm's filter in run.json after this many rows; `None` if it has no filter.
+    /// Returns the description of an algorithm's filter in run.json after this many rows, or `None` if it has no filter.
     pub fn note(&self, algorithm: usize, rows: u64) -> Option<String> {
         let filter = self.filters[algorithm].as_ref()?;
         let rate = filter.false_positives(rows);

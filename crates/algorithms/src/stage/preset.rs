@@ -3,14 +3,14 @@
 use crate::algorithm::by_name;
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// A named recipe.
+/// Describes a named recipe.
 #[derive(Clone, Copy, Debug)]
 pub struct Preset {
     /// The name of the preset.
     pub name: &'static str,
     /// The algorithms, in the syntax of `--algorithms`.
     pub algorithms: &'static str,
-    /// Options of the preset, each as it could be typed; an explicit option overrides it.
+    /// Options of the preset, each as it could be typed. An explicit option overrides the value in the preset.
     pub options: &'static [(&'static str, &'static str)],
     /// The purpose of the preset.
     pub summary: &'static str,
@@ -50,7 +50,7 @@ pub const PRESETS: &[Preset] = &[
 /// Returns the preset with this name.
 ///
 /// # Errors
-/// Returns an error for an unknown name, with the nearest known one and all of them.
+/// Returns an error for an unknown name. The error suggests the most similar name and lists all names.
 pub fn preset(name: &str) -> Result<&'static Preset> {
     PRESETS.iter().find(|preset| preset.name == name).ok_or_else(|| {
         if by_name(name).is_ok() {

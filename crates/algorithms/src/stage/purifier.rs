@@ -9,7 +9,7 @@ use crate::algorithm::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_pages::{Fallback, Method, PurifyOptions};
 
-/// A named method to find the main text of a page.
+/// Describes a named method for finding the main text of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PurifyMethod {
     /// The name of the method.

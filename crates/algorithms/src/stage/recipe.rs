@@ -1,7 +1,7 @@
-//! The recipe: which algorithms, with which parameters, over which words. Both drivers use this object.
+//! The recipe: the algorithms, their parameters, and how text becomes words. Both drivers use this object.
 //!
-//! It is typed as text (`three_plus_five,minhash:bands=20,rows=5,as=minhash_loose`), checked once, printed back in full, and hashed, so
-//! that a run can record its recipe.
+//! A recipe is typed as text (`three_plus_five,minhash:bands=20,rows=5,as=minhash_loose`), checked once, printed back in full, and hashed,
+//! so that a run can record its recipe.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -18,7 +18,7 @@ use dupsift_text::{Field, Pipeline, TextOptions};
 /// The maximum length of a label: with prefix and suffix, it names folders and files, whose names have at most 255 bytes.
 const MOST_LABEL: usize = 100;
 
-/// An algorithm with its parameters.
+/// Holds an algorithm with its parameters.
 #[derive(Clone)]
 pub struct Chosen {
     /// The method.
@@ -35,18 +35,18 @@ impl Chosen {
         self.algorithm.needs(&self.params).stats()
     }
 
-    /// Returns whether it classifies pairs as versions, contained texts or the same template.
+    /// Returns whether the algorithm classifies pairs as versions, contained texts or the same template.
     pub fn relates(&self) -> bool {
         specs(self.algorithm).iter().any(|spec| spec.name == RELATE) && self.params.flag(RELATE)
     }
 
-    /// Returns the algorithm with every threshold as low as possible. See [`Params::loosened`].
+    /// Returns the algorithm with every threshold as low as possible; see [`Params::loosened`].
     pub fn loosened(&self) -> Chosen {
         Chosen { params: self.params.loosened(&specs(self.algorithm)), ..self.clone() }
     }
 }
 
-/// Everything that signatures depend on.
+/// Holds everything that signatures depend on.
 #[derive(Clone)]
 pub struct Recipe {
     /// The algorithms, in the order given, with unique labels.
@@ -58,8 +58,8 @@ pub struct Recipe {
     /// The column of `scope=within:COLUMN`: only documents with the same value are compared. `None` compares all
     /// documents.
     pub within: Option<String>,
-    /// The column of `scope=across:COLUMN`: only documents with different values are compared. `None` compares all documents.
-    /// Signatures do not depend on it.
+    /// The column of `scope=across:COLUMN`: only documents with different values are compared. `None` compares all documents. Signatures do
+    /// not depend on this column.
     pub across: Option<String>,
     /// How pages become texts, if the corpus has pages.
     pub purify: PurifyOptions,
@@ -78,8 +78,8 @@ impl Recipe {
         }
     }
 
-    /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`, which stands for all
-    /// algorithms that the list does not name.
+    /// Parses a list of algorithms: names or aliases, each with `:name=value,...`, or `all`, which stands for all algorithms that are not
+    /// in the list.
     ///
     /// # Errors
     /// Returns an error for unknown names and parameters, values out of range, or two algorithms with the same label.
@@ -89,8 +89,8 @@ impl Recipe {
 
     /// Returns the algorithms of a parsed list.
     pub(super) fn choose_all(named: Vec<Named>) -> Result<Vec<Chosen>> {
-        // `all` leaves out the algorithms that the list names: `all,lsi:passes=1` is every algorithm, with different
-        // parameters for one of them.
+        // `all` excludes the algorithms that are also in the list: `all,lsi:passes=1` is every algorithm, with different parameters for
+        // `lsi`.
         let mut typed = Vec::new();
         for (name, values) in named.iter().filter(|(name, _)| name != "all") {
             typed.push(choose(algorithm(name)?, values.clone())?);
@@ -126,9 +126,9 @@ impl Recipe {
         self.algorithms.iter().map(Chosen::needs_stats).fold(Stats::NONE, Stats::union)
     }
 
-    /// Returns whether words are kept while they are counted, so that signing does not read texts again, and if so, whether the words
-    /// of first lines are kept too. This requires that all algorithms that need counts use only counted words, and that no other pass
-    /// is needed: no algorithm learns, and rows are not prefiltered.
+    /// Returns whether the words of first lines are kept, or `None` if words are not kept while they are counted. Kept words save signing a
+    /// second read of the texts. Words are kept if all algorithms that need counts use only counted words, and no other pass is needed: no
+    /// algorithm learns, and rows are not prefiltered.
     pub fn keeps_words(&self, learns: bool, prefilters: bool) -> Option<bool> {
         let counted: Vec<&Chosen> = self.algorithms.iter().filter(|chosen| chosen.needs_stats().any()).collect();
         if counted.is_empty() || learns || prefilters {
@@ -206,7 +206,8 @@ impl Recipe {
         self.within.as_ref().or(self.across.as_ref())
     }
 
-    /// Returns a hash of the recipe and of the versions that words depend on, and of how pages become texts if the corpus has pages.
+    /// Returns a hash of the recipe and of the software versions that affect words. If the corpus has pages, the hash includes how pages
+    /// become texts.
     pub fn identity(&self, pipeline: &Pipeline, pages: bool) -> u64 {
         let purify = if pages { format!("\n{}", purify_name(&self.purify)) } else { String::new() };
         hash64(format!("{self}\n{}{purify}", pipeline.identity()).as_bytes())
@@ -234,7 +235,7 @@ impl fmt::Display for Chosen {
 pub use super::preset::{DEFAULT_PRESET, PRESETS, Preset, preset};
 pub use super::purifier::{parse_purify, purify_name};
 
-/// A name in a list with its values.
+/// Holds a name in a list with its values.
 pub(super) type Named = (String, Vec<(String, String)>);
 
 /// Parses `a,b:x=1,y=2,c` into names with their values: an item with `=` belongs to the name before it.
@@ -286,7 +287,7 @@ fn choose(algorithm: &'static dyn Algorithm, mut values: Vec<(String, String)>) 
     let (label, preset) = (take("as"), take("preset"));
     let specs = specs(algorithm);
     for short in algorithm.facts().shorthands {
-        // A mistyped shorthand is closer than any name that Params::check suggests.
+        // A mistyped shorthand is detected before Params::check, which would suggest a less similar name.
         let unknown = values.iter().find(|(name, _)| name != short.name && specs.iter().all(|spec| spec.name != name));
         if let Some((name, _)) = unknown.filter(|(name, _)| nearest(name, [short.name]).is_some()) {
             let hint = did_you_mean(name, [short.name]);
@@ -343,7 +344,7 @@ mod tests {
         assert_eq!(list.len(), 3);
         assert!(list[0].starts_with("three_plus_five:chain=neighbors"));
         assert!(list[1].starts_with("minhash:bands=20,") && list[1].ends_with("verify=lcs:0.85,as=minhash_loose"));
-        // The printed list can be typed again.
+        // The printed list can be used as input.
         assert_eq!(parse(&list.join(",")).unwrap(), list);
         assert_eq!(parse("all").unwrap().len(), crate::algorithm::ALGORITHMS.len());
         let one_changed = parse("all,lsi:passes=1,lsi:passes=3,as=other").unwrap();

@@ -1,31 +1,31 @@
 //! The condition under which a document is removed in favor of a kept partner (`--remove-if`).
 //!
-//! A pair means that two documents are similar. That alone is no reason to lose one of them: two notices with the same template are
-//! similar and state different facts. So a document is removed only in favor of a kept one that contains its text: at least a share of
+//! A pair means that two documents are similar. Similarity alone is no reason to remove one of them: two notices with the same template are
+//! similar but state different facts. So a document is removed only in favor of a kept document that contains its text: at least a share of
 //! its distinct 3-grams, and a share of its distinct numbers; see [`crate::measure::contained()`]. An exact copy is always removed.
 //!
-//! The direction matters. If one text is another one with an addition, only the smaller one may be removed.
+//! The direction matters. If one text is another text with an addition, only the smaller text may be removed.
 //!
-//! Source: containment is Broder 1997; requiring it for removal but not for pairing is our own rule.
+//! Source: containment is Broder 1997; requiring it for removal but not for pairing is dupsift's own rule.
 
 use std::fmt;
 
 use crate::measure::Contained;
 use dupsift_core::error::{Error, Result};
 
-/// The number of kept partners that a document is compared with, the most similar ones first.
+/// The maximum number of kept partners that a document is compared with, the most similar partners first.
 pub const MOST_LOOKED_AT: usize = 20;
 
-/// The condition.
+/// Defines the condition for removing a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RemoveIf {
     /// A pair is enough.
     Pair,
-    /// The kept document contains the other one.
+    /// The kept document contains the other document.
     Contained(Bounds),
 }
 
-/// The minimum shares of a document that the kept document must contain.
+/// Holds the minimum shares of a document that the kept document must contain.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bounds {
     /// The share of the distinct 3-grams.
@@ -34,7 +34,7 @@ pub struct Bounds {
     pub numbers: f64,
 }
 
-/// Why a document is kept although it forms a pair with a kept document.
+/// States why a document is kept although it forms a pair with a kept document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stays {
     /// No kept document contains enough of its 3-grams.
@@ -60,8 +60,8 @@ impl Bounds {
     /// The default share of numbers.
     pub const NUMBERS: f64 = 0.9;
 
-    /// Returns whether a document may be removed if another one contains this much of it. A text without words is not
-    /// contained in any other text.
+    /// Returns whether a document may be removed if another document contains this much of it. A text without words is not contained in any
+    /// other text.
     pub fn hold(self, contained: Contained) -> bool {
         self.grams_hold(contained) && contained.facts.share().is_none_or(|share| share >= self.numbers)
     }
@@ -70,8 +70,8 @@ impl Bounds {
         contained.grams.share().is_some_and(|share| share >= self.grams)
     }
 
-    /// Returns why a document is kept although it forms a pair with a kept one, given how much of each the other contains; `None` if it may
-    /// be removed.
+    /// Returns why a document is kept although it forms a pair with a kept document, given how much of each the other contains. Returns
+    /// `None` if it may be removed.
     pub fn stays(self, [of_it, of_kept]: [Contained; 2]) -> Option<Stays> {
         match () {
             () if self.hold(of_it) => None,

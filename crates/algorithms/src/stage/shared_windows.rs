@@ -2,7 +2,7 @@
 
 use super::bound::Bound;
 
-/// The windows that two documents share.
+/// Holds the windows that two documents share.
 #[derive(Clone, Debug)]
 pub struct Windows {
     /// Position and key of each window.
@@ -11,7 +11,7 @@ pub struct Windows {
 }
 
 impl Windows {
-    /// Returns why the two documents are not compared in any of the windows, which have these numbers of rows; `None` if a window
+    /// Returns why the two documents are not compared in any of the windows, which have these numbers of rows, or `None` if a window
     /// compares them.
     pub fn why_not_compared(&self, bound: &Bound<'_>, rows: &[u64]) -> Option<String> {
         let vectors = bound.signer.vectors()?;
@@ -26,7 +26,7 @@ impl Windows {
         told.into_iter().min_by_key(|(rows, _)| *rows).map(|(_, told)| told)
     }
 
-    /// Returns the windows of two documents with these common keys and sketches; `None` if a window compares them whatever its size.
+    /// Returns the windows of two documents with these common keys and sketches, or `None` if a window compares them whatever its size.
     pub fn of(bound: &Bound<'_>, keys: Vec<(u32, u128)>, sketches: [Vec<u64>; 2]) -> Option<Windows> {
         let windows = Windows { keys, sketches };
         windows.why_not_compared(bound, &vec![u64::MAX; windows.keys.len()]).map(|_| windows)

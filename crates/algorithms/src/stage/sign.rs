@@ -48,8 +48,8 @@ pub fn encode<E>(
     Ok(())
 }
 
-/// The number of documents with and without a signature for one algorithm; exact copies count individually. The counts of parts of the
-/// corpus add up.
+/// Counts the documents with and without a signature for one algorithm; exact copies count individually. The counts of several parts of a
+/// corpus can be added.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Tally {
     /// The number of documents with a signature.

@@ -1,35 +1,33 @@
-//! survive: which documents are kept, and which kept document each removed one duplicates.
+//! survive: decides which documents are kept, and which kept document each removed document duplicates.
 //!
-//! Documents are visited in order of preference. A document is removed if it may be removed in favor of one kept before it; otherwise it is
-//! kept. So no kept document may be removed in favor of one kept before it, and each removed one has a kept partner. The partners of a
-//! document are the documents that it forms a pair with, and a rule selects one of them (`choose`): the best one, or the one that contains
-//! most of it. A pair counts if at least `needed` algorithms found it.
+//! Documents are visited in order of preference. A document is removed if it may be removed in favor of a document kept before it;
+//! otherwise, it is kept. So no kept document may be removed in favor of another document kept before it, and each removed document has a
+//! kept partner. The partners of a document are the documents that it forms a pair with, and a rule selects one of them (`choose`): the
+//! best partner, or the partner that contains most of the document. A pair counts if at least `needed` algorithms found it.
 //!
-//! Pairs are never listed: each algorithm provides classes of equal documents and links between classes. The kept documents of each
-//! class form a linked list, so a document reads the lists of its own class and of the linked ones.
+//! Pairs are never listed: each algorithm provides classes of equal documents and links between classes. The kept documents of each class
+//! form a linked list, so a document reads the lists of its own class and of the linked classes.
 //!
-//! If K of n algorithms must agree, each pair is found by at least one of any n - K + 1 of them. So only the algorithms with the
-//! shortest lists are searched, and the others only check the documents that were found: with `--decide all`, a class of a hundred
+//! If K of n algorithms must agree, each pair is found by at least one of any n - K + 1 of them. So only the algorithms with the shortest
+//! lists are searched, and the remaining algorithms only check the documents that were found. With `--decide all`, a class of a hundred
 //! thousand documents that are all kept costs nothing if another algorithm distinguishes them.
 
 use super::remove_if::{MOST_LOOKED_AT, RemoveIf};
 use crate::measure::Contained;
 use dupsift_core::row::{Docs, Slots};
 
-/// The maximum number of documents found for one document; the rest is skipped and counted.
+/// The maximum number of documents found for one document; further documents are skipped and counted.
 pub const MOST_LISTED: u64 = 100_000;
 
-/// The relations of documents in one algorithm.
+/// Provides the relations of documents in one algorithm.
 pub trait Relation {
-    /// Returns the document's class, named by its smallest document. A document without a signature is in a class with
-    /// its copies.
+    /// Returns the document's class, identified by its smallest document. A document without a signature is in a class with its copies.
     fn class(&self, doc: u64) -> u64;
-    /// Calls `each` with the classes that form pairs with this one, and the similarity.
+    /// Calls `each` with every class that forms pairs with this class, and the similarity.
     fn linked(&self, class: u64, each: &mut dyn FnMut(u64, f32));
     /// Returns the similarity of two documents in one class.
     fn equal(&self) -> f32;
-    /// Returns the scope of a document if only documents of different scopes form pairs; `None` if any documents may
-    /// form pairs.
+    /// Returns the scope of a document if only documents of different scopes form pairs, or `None` if any documents may form pairs.
     fn scope(&self, _doc: u64) -> Option<u64> {
         None
     }
@@ -48,15 +46,15 @@ fn may_pair<R: Relation>(relation: &R, x: u64, y: u64) -> bool {
     relation.scope(x).is_none_or(|scope| relation.scope(y) != Some(scope))
 }
 
-/// The decision of an earlier run about a document or its text.
+/// Describes the decision of an earlier run about a document or its text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Settled {
-    /// It was kept.
+    /// The document was kept.
     Kept,
-    /// It was removed.
+    /// The document was removed.
     Removed,
-    /// The document is new, and a document with the same text was removed in favor of this kept one. So it is removed as well: in favor of
-    /// the partner that the rule selects, or else in favor of this document.
+    /// The document is new, and a document with the same text was removed in favor of this kept document. So it is removed as well: in
+    /// favor of the partner that the rule selects, or else in favor of this document.
     Copy(u64),
 }
 
@@ -67,21 +65,21 @@ impl Settled {
     }
 }
 
-/// A removed document.
+/// Holds a removed document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Removal {
     /// The document.
     pub doc: u64,
-    /// The kept document: the best one that it forms a pair with, the end of its chain, or the document that replaced its text in
-    /// an earlier run.
+    /// The kept document: the best document that it forms a pair with, the end of its chain, or the document that replaced its text in an
+    /// earlier run.
     pub kept: u64,
     /// The algorithm that found the pair with the highest similarity, and that similarity. `None` if the two are not a pair.
     pub found: Option<(usize, f32)>,
-    /// How much of the document the kept one contains, if that was computed.
+    /// How much of the document the kept document contains, if that was computed.
     pub contained: Option<Contained>,
 }
 
-/// A kept document that forms a pair with the current document.
+/// Holds a kept document that forms a pair with the current document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Partner {
     /// The kept document.
@@ -90,11 +88,11 @@ pub struct Partner {
     pub found: (usize, f32),
 }
 
-/// The linked lists of kept documents, per algorithm: a head for each class and a next for each document; 0 means none, n + 1 means n.
-/// The arrays have one element per document, all 0 at the start.
+/// Holds the linked lists of kept documents: for each algorithm, a head for each class and a next document for each document. 0 means none,
+/// and n + 1 means document n. The arrays have one element per document, all 0 at the start.
 ///
-/// If one algorithm is enough for a pair and a pair is enough for removal, no two documents of a class are ever both listed: then only
-/// the heads are used, and the other two are empty.
+/// If one algorithm is enough for a pair and a pair is enough for removal, no two documents of a class are ever both listed: then only the
+/// heads are used, and the other two arrays are empty.
 pub struct Lists<'l> {
     /// The heads, by algorithm and class.
     pub heads: Vec<Slots<'l>>,
@@ -102,7 +100,7 @@ pub struct Lists<'l> {
     pub counts: Vec<Slots<'l>>,
     /// The next document in the same list, by algorithm and document.
     pub next: Vec<Slots<'l>>,
-    /// The maximum number of listed kept documents per class; the first ones are listed.
+    /// The maximum number of listed kept documents per class; the first documents are listed.
     pub longest: u64,
 }
 
@@ -113,7 +111,7 @@ impl Lists<'_> {
     }
 
     /// Returns [`Lists::longest`] if `needed` algorithms must agree. All documents in a class are equally similar, so only the first
-    /// ones are ever compared. If several algorithms must agree, the common documents may be anywhere in the list.
+    /// documents are ever compared. If several algorithms must agree, the common documents may be anywhere in the list.
     pub fn longest(needed: usize) -> u64 {
         if needed > 1 { u64::MAX } else { MOST_LOOKED_AT as u64 }
     }
@@ -128,7 +126,7 @@ impl Lists<'_> {
             }
             next.set(doc, heads.get(class));
         } else if heads.get(class) > 0 {
-            // Several documents of a class may have been kept before: the best one is listed first.
+            // Several documents of a class may have been kept before: the best document is listed first.
             return;
         }
         heads.set(class, doc + 1);
@@ -167,7 +165,7 @@ impl Lists<'_> {
 
 /// States whether a kept document is listed if only documents of different scopes form pairs.
 enum Place {
-    /// It is listed.
+    /// The document is listed.
     Listed,
     /// Enough documents are listed before it.
     Beyond,
@@ -190,15 +188,15 @@ pub struct Finder<'f, R> {
 }
 
 impl<'f, R: Relation> Finder<'f, R> {
-    /// Returns a finder of pairs that `needed` of the relations found, at least one; a document is compared with at most `most` listed
-    /// ones.
+    /// Returns a finder of pairs that at least `needed` relations found; `needed` is at least 1. A document is compared with at most `most`
+    /// listed documents.
     pub fn new(relations: &'f [R], needed: usize, most: u64) -> Finder<'f, R> {
         let (lengths, met, partners) = (Vec::new(), Vec::new(), Vec::new());
         Finder { relations, needed, most, left_out: 0, lengths, met, partners }
     }
 
     /// Gathers the listed documents that form a pair with `doc`, each with the best similarity and its algorithm. Returns how many more
-    /// kept documents it might form a pair with: those beyond `most`, and those that are not listed.
+    /// kept documents it might form a pair with: the documents beyond `most`, and the documents that are not listed.
     fn gather(&mut self, lists: &Lists<'_>, doc: u64) -> u64 {
         // With a single relation, its lists are searched in any case: no lengths are needed.
         if self.relations.len() == 1 && self.needed == 1 {
@@ -274,8 +272,8 @@ impl<'f, R: Relation> Finder<'f, R> {
 
     /// Applies the survivor rule. `order` holds every document that may be in a pair, best first, and may be passed in consecutive parts.
     /// `choose` gets a document, its kept partners (at least one), and how many more there may be that were not gathered; it selects the
-    /// partner in favor of which the document is removed. Partners that it never gets count as skipped. `settled` returns earlier decisions
-    /// about documents and texts.
+    /// partner that replaces the document. Partners that `choose` never gets count as skipped. `settled` returns earlier decisions about
+    /// documents and texts.
     pub fn survive<E>(
         &mut self,
         order: Docs<'_>,
@@ -368,7 +366,7 @@ impl<'f, R: Relation> Finder<'f, R> {
     }
 
     /// Returns whether a kept document is listed if only documents of different scopes form pairs. A document needs at most `longest`
-    /// partners in a class, so this one is not listed if the documents of every other scope already have that many listed partners.
+    /// partners in a class, so this document is not listed if the documents of every other scope already have that many listed partners.
     fn place(&self, lists: &Lists<'_>, (number, class): (usize, u64), doc: u64, scope: u64) -> Place {
         let relation = &self.relations[number];
         let (mut is_again, mut listed, mut scopes) = (false, 0, Vec::<(u64, u64)>::new());

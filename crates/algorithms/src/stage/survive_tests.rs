@@ -4,7 +4,7 @@ use super::*;
 use crate::stage::choose::best;
 use std::collections::BTreeSet;
 
-/// A relation by definition: class labels (documents with the same label are equal) and linked classes.
+/// Holds a relation by definition: class labels (documents with the same label are equal) and linked classes.
 struct Plain {
     class: Vec<u64>,
     links: Vec<(u64, u64)>,
@@ -90,7 +90,7 @@ proptest::proptest! {
         }).unwrap();
         proptest::prop_assert_eq!(got, expected);
 
-        // The same test, if a document is removed only in favor of one that contains it.
+        // The same test, if a document is removed only in favor of a document that contains it.
         let (mut kept, mut expected) = (Vec::new(), Vec::new());
         for &doc in &order {
             let partners = || kept.iter().copied().filter(|&other| is_pair(doc, other));
@@ -173,7 +173,7 @@ fn a_large_class_of_one_algorithm_does_not_hide_what_another_tells_apart() {
     assert_eq!((finder.gather(&all, 0), finder.partners.len()), (20, 10));
 }
 
-/// Thirty documents of one class that are all kept: the first three are listed, and the others are only counted.
+/// Thirty documents of one class that are all kept: the first three are listed, and the remaining documents are only counted.
 #[test]
 fn the_first_of_a_class_are_listed_where_no_more_are_looked_at() {
     let relations = [Plain { class: vec![0; 40], links: vec![] }];
@@ -185,7 +185,7 @@ fn the_first_of_a_class_are_listed_where_no_more_are_looked_at() {
     assert_eq!(finder.partners.iter().map(|partner| partner.kept).collect::<Vec<_>>(), [0, 1, 2]);
 }
 
-/// Returns the removed documents with their kept ones; the better of two is the one that is earlier in `ranks`.
+/// Returns the removed documents with the kept documents that replace them. The better of two documents is earlier in `ranks`.
 fn gone(
     relations: &[Plain],
     needed: usize,
@@ -205,8 +205,8 @@ fn gone(
 
 #[test]
 fn a_copy_of_a_removed_document_goes_in_favor_of_the_same_one() {
-    // 1 and 3 were removed in favor of 0, but they form no pair with it in this relation. 2 is a copy of 1; 4 is a copy of 3, and
-    // these form a pair with 5.
+    // 1 and 3 were removed in favor of 0, but they form no pair with 0 in this relation. 2 is a copy of 1; 4 is a copy of 3, and these form
+    // a pair with 5.
     let relations = [Plain::new(&[0, 1, 1, 3, 3, 5, 6], &[(4, 5)])];
     let settled = |doc| match doc {
         0 | 5 => Some(Settled::Kept),
@@ -219,8 +219,8 @@ fn a_copy_of_a_removed_document_goes_in_favor_of_the_same_one() {
 }
 
 proptest::proptest! {
-    /// Processing each component alone gives the same survivors, and so do rounds that may stop after any of them: each round removes
-    /// documents with a kept better partner, then keeps documents whose better partners were all removed.
+    /// Processing each component alone gives the same survivors, and so does processing in rounds, after any of which the run may stop.
+    /// Each round removes documents with a kept better partner, then keeps documents whose better partners were all removed.
     #[test]
     fn components_alone_and_rounds_leave_the_same_survivors(
         labels in proptest::collection::vec(proptest::collection::vec(0u8..14, 12), 2),
@@ -233,7 +233,7 @@ proptest::proptest! {
         let expected: BTreeSet<(u64, u64)> = gone(&relations, needed, &order, &order, |_| None).into_iter().collect();
         let agree = |x: u64, y: u64| relations.iter().filter(|of| of.is_pair(x as usize, y as usize)).count();
 
-        // Components over links of any relation. They may be larger than the components over pairs.
+        // Components over links of any relation. These components may be larger than the components over pairs.
         let mut components: Vec<u64> = (0..12).collect();
         for (x, y) in (0..12 * 144).map(|at| (at / 12 % 12, at % 12)).filter(|&(x, y)| agree(x, y) > 0) {
             let label = components[x as usize].min(components[y as usize]);

@@ -13,7 +13,7 @@ use dupsift_core::error::{Error, Result};
 const THRESHOLD: &str = "threshold";
 /// The names of similar parameters that do not limit a similarity.
 const OTHERS: [&str; 2] = ["distance", "ratio"];
-/// An algorithm that may accompany the only one with a threshold: equal texts need none.
+/// An algorithm that may accompany the only algorithm with a threshold, because equal texts need no threshold.
 const BESIDE: &str = "exact";
 
 /// Adds the threshold to the list of algorithms; `list` is `None` if no algorithm was given.
@@ -65,8 +65,9 @@ pub fn with_threshold(list: Option<&str>, threshold: f64) -> Result<String> {
     Ok(typed(&named))
 }
 
-/// Returns the condition if the threshold applies only with one value of another parameter, as its help states (`mode=overlap: ...`), and
-/// that parameter has a different value in this case: the parameter, the required value and the actual one.
+/// Returns the unmet condition of a threshold, if there is one. The help may state that the threshold applies only with one value of
+/// another parameter (`mode=overlap: ...`). If that parameter has a different value, returns the parameter, the required value and the
+/// actual value.
 fn not_in_force<'v>(
     algorithm: &dyn Algorithm,
     values: &'v [(String, String)],

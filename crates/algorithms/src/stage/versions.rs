@@ -1,12 +1,12 @@
-//! versions: decides from two texts alone whether they are versions of one text, or one contains the other.
+//! versions: decides, from two texts alone, whether they are versions of one text or whether one contains the other.
 //!
 //! Three conditions must all hold; docs/versions.md has the corpora that the shares were measured on:
 //!
 //! 1. The texts share enough: one contains at least the share T of the distinct 3-grams of the other.
-//! 2. The facts agree: the other text contains at least `NUMBERS` of the distinct numbers of the text that has fewer, or at least
-//!    `GRAMS` of the 3-grams of each text are in the other.
-//! 3. No single word distinguishes them: in the text that is contained better, no word occurs so much more often than in the other that
-//!    the surplus is more than `SURPLUS` of its words.
+//! 2. The facts agree: the other text contains at least the share `NUMBERS` of the distinct numbers in the text with fewer numbers, or at
+//!    least the share `GRAMS` of the 3-grams of each text is in the other.
+//! 3. No single word distinguishes them: in the text that is contained better, no word occurs so much more often than in the other text
+//!    that the surplus is more than the share `SURPLUS` of the words.
 //!
 //! Not covered: evidence that only the corpus shows, such as another page from the same template that is equally similar; and short
 //! texts in which one word was changed, because one word in fewer than fifty exceeds that share.
@@ -18,7 +18,7 @@ use dupsift_text::Analysis;
 
 /// The default of T.
 pub const ENOUGH: f64 = 0.8;
-/// The minimum share of the numbers, in the text that has fewer, for the facts to agree.
+/// The minimum share of the numbers in the text with fewer numbers for the facts to agree.
 const NUMBERS: f64 = Versions::DEFAULT.numbers;
 /// The minimum share of the 3-grams of each text for the facts to agree whatever the numbers.
 const GRAMS: f64 = Versions::DEFAULT.both;
@@ -46,7 +46,7 @@ pub fn version(a: &[u64], b: &[u64], enough: f64) -> Option<f64> {
     passes.then_some(shared)
 }
 
-/// Returns whether the facts of two texts may agree, from their numbers and their 3-gram counts only, which is cheap.
+/// Returns whether the facts of two texts may agree, using only their numbers and 3-gram counts, which is cheap.
 pub fn may_be_version(a: &[u64], b: &[u64]) -> bool {
     let (a, b) = (split_word_counts(a).1, split_word_counts(b).1);
     let ([x, y], common) = numbers_of(a, b);
@@ -54,7 +54,7 @@ pub fn may_be_version(a: &[u64], b: &[u64]) -> bool {
     if few == 0 || common as f64 / few as f64 >= NUMBERS {
         return true;
     }
-    // The smaller number of 3-grams divided by the larger one bounds one of the shares.
+    // The smaller number of 3-grams divided by the larger number bounds one of the shares.
     let (x, y) = (grams_of(a), grams_of(b));
     x.min(y) as f64 / x.max(y) as f64 >= GRAMS
 }
@@ -119,7 +119,7 @@ mod tests {
             parts.concat()
         };
         let (first, other) = (form([1, 3, 5, 7]), form([1, 3, 9, 11]));
-        // The texts share two of four numbers, and the 3-grams without the other two.
+        // The texts share two of four numbers, and all 3-grams except those with the other two numbers.
         assert!(
             contained(split_word_counts(&evidence(&first)).1, split_word_counts(&evidence(&other)).1)[0].numbers.common
                 == 2

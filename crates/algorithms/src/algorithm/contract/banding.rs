@@ -1,11 +1,12 @@
-//! MinHash bands: the probability that a pair with a given similarity becomes a candidate, and the bands that a threshold needs.
+//! MinHash bands: the probability that a pair with a given similarity becomes a candidate, and the number and size of the bands for a
+//! threshold.
 //!
-//! Source: Indyk, Motwani 1998. Two sets with Jaccard similarity s agree in one minimum with probability s, in all r minima of a band with
-//! s^r, in at least one of b bands with 1 - (1 - s^r)^b.
+//! Source: Indyk, Motwani 1998. If two sets have Jaccard similarity s, one minimum agrees with probability s, all r minima of a band with
+//! probability s^r, and at least one of b bands with probability 1 - (1 - s^r)^b.
 //!
 //! `for_threshold` chooses bands for a threshold T so that a pair with similarity T becomes a candidate with a probability of at least
-//! 0.95. It uses as many rows per band as 128 minima allow, because more rows mean fewer false candidates. The number of bands is the
-//! smallest that reaches this probability:
+//! 0.95. More rows per band mean fewer false candidates, so it uses the largest number of rows for which 128 minima are enough. The number
+//! of bands is the smallest that reaches this probability:
 //!
 //! ```text
 //! T = 0.8, 8 rows: 0.8^8 = 0.168, and (1 - 0.168)^17 = 0.044 is the first below 0.05: 17 x 8 = 136 minima, too many
@@ -27,7 +28,7 @@ const MISSED: f64 = 0.05;
 /// The lowest threshold, rounded, for which `MOST_MINIMA` minima are enough.
 pub const LOWEST: f64 = 0.05;
 
-/// Holds the number of bands and the number of minima in each.
+/// Holds the number of bands and the number of minima per band.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Banding {
     /// Number of bands. Two documents are candidates if they have at least one equal band.
@@ -56,7 +57,7 @@ impl Banding {
     }
 }
 
-/// Computes the power by multiplication only, so that every machine gets the same bits.
+/// Computes the power by multiplication only, so that the result is identical on every machine.
 fn power(base: f64, exponent: usize) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }

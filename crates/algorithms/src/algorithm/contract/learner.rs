@@ -1,4 +1,4 @@
-//! Training: an algorithm with a model learns it from the corpus before documents are signed.
+//! Training: an algorithm with a model learns the model from the corpus before any document is signed.
 
 use dupsift_core::error::Result;
 use dupsift_text::Analysis;
@@ -6,13 +6,13 @@ use dupsift_text::Analysis;
 /// Learns a model from the corpus. Each document to be signed contributes one note. Notes are kept in temporary files. Their order depends
 /// only on the texts, and the note of a duplicated text appears once per copy.
 pub trait Learner: Send + Sync {
-    /// Appends the numbers that learning needs from one document. A document that appends nothing is ignored.
+    /// Appends the note of one document: the numbers that learning uses. Documents with an empty note are ignored.
     fn note(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
 
-    /// Returns the model as a list of numbers. It must not be larger than a fraction of the memory limit.
+    /// Returns the model as a list of numbers. The list must fit in a fraction of the memory limit.
     ///
     /// # Errors
-    /// Returns the error of [`Notes::go_on`], which long loops call.
+    /// Returns the error of [`Notes::go_on`], which must be called in long loops.
     fn learn(&self, notes: &Notes<'_>) -> Result<Vec<u64>>;
 }
 
@@ -20,15 +20,15 @@ pub trait Learner: Send + Sync {
 pub struct Notes<'n> {
     /// The number of notes.
     pub count: usize,
-    /// Memory that learning may use, in bytes. A learner that needs more returns an error that explains how to reduce it.
+    /// Memory that learning may use, in bytes. A learner that needs more memory returns an error that explains how to reduce its use.
     pub memory_bytes: usize,
     get: Box<dyn Fn(usize) -> &'n [u64] + 'n>,
     go_on: Box<dyn Fn() -> Result<()> + 'n>,
 }
 
 impl<'n> Notes<'n> {
-    /// Returns `count` notes, which are read with `get`. `memory_bytes` is the memory limit for learning. `go_on`
-    /// returns an error if the run must stop.
+    /// Returns `count` notes, which `get` reads. `memory_bytes` is the memory limit for learning. `go_on` returns an error if the run must
+    /// stop.
     pub fn new(
         count: usize,
         memory_bytes: usize,

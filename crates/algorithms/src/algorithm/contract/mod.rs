@@ -1,16 +1,17 @@
 //! The contract of an algorithm: facts and parameters ([`Algorithm`]), and the method bound to a corpus ([`Signer`]).
 //!
-//! Algorithms do not depend on Arrow, files or threads. The smallest one has four methods: `facts`, `signer`, `key` and `key_scheme`.
+//! Algorithms do not depend on Arrow, files or threads. The smallest algorithm implements four methods: `facts`, `signer`, `key` and
+//! `key_scheme`.
 //!
 //! | trait | question | who implements it |
 //! | --- | --- | --- |
-//! | [`Algorithm`] | What is its name, what does it need, and how is it bound to a corpus? | every algorithm |
-//! | [`KeySigner`] | What is the key of a document? Equal keys are duplicates. | algorithms with one key per document |
+//! | [`Algorithm`] | What is the algorithm's name, what does it need, and how is it bound to a corpus? | every algorithm |
+//! | [`KeySigner`] | What is the key of a document? Documents with equal keys are duplicates. | algorithms with one key per document |
 //! | [`Signer`] | Which rows does a document have, and which rows make a pair? | all others |
 //! | [`Verify`] | Do the texts confirm a candidate pair? | algorithms with a check of their own |
 //! | [`FeatureKind`] | Which parts of documents does the first pass count? | algorithms that count sentences, segments or similar parts |
 //! | [`Learner`] | What is learned from all documents before signing? | algorithms with a model |
-//! | [`TermVectors`] | Which extras does an algorithm with weighted term vectors have? | `cosine` |
+//! | [`TermVectors`] | Which additional operations does an algorithm with weighted term vectors have? | `cosine` |
 
 pub mod banding;
 mod learner;
@@ -36,7 +37,7 @@ pub use verify::Verify;
 /// Holds the corpus-wide statistics that a signer may use.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
-    /// An upper bound on the number of documents (rows of all input files). It determines the search tables.
+    /// An upper bound on the number of documents (rows of all input files). Search tables are planned for this number.
     pub documents: u64,
     /// The counts from the first pass, if [`Algorithm::needs`] requests them.
     pub stats: &'c CorpusStats,
@@ -45,13 +46,13 @@ pub struct Corpus<'c> {
 }
 
 impl<'c> Corpus<'c> {
-    /// Returns a corpus with these counts and no model.
+    /// Returns the statistics of a corpus, without a model.
     pub fn new(documents: u64, stats: &'c CorpusStats) -> Corpus<'c> {
         Corpus { documents, stats, model: &[] }
     }
 }
 
-/// Holds the static facts of an algorithm. Help, parameter checks and documentation are generated from them.
+/// Holds the static facts of an algorithm. Help, parameter checks and documentation are generated from these facts.
 #[derive(Clone, Copy, Debug)]
 pub struct Facts {
     /// The name in `--algorithms` and in the output folder.
@@ -66,14 +67,14 @@ pub struct Facts {
     pub when_not_to_use: &'static str,
     /// The columns and counts that the algorithm reads, as text: `"text"`, `"text, word counts"`.
     pub inputs: &'static str,
-    /// The parameters, without those shared by all algorithms.
+    /// The parameters, except the parameters shared by all algorithms.
     pub params: &'static [ParamSpec],
     /// Shorthand names, each of which sets several parameters.
     pub shorthands: &'static [Shorthand],
     /// Named sets of parameter values: `("fineweb", "bands=14,rows=8")`.
     pub presets: &'static [(&'static str, &'static str)],
-    /// The revision of the signatures. Increase it whenever the same document gets different signatures. An index with
-    /// a different revision is rejected.
+    /// The revision of the signatures. Increase the revision whenever the same document gets different signatures. An index with a
+    /// different revision is rejected.
     pub revision: u32,
 }
 
@@ -82,12 +83,12 @@ pub trait Algorithm: Sync {
     /// Returns the name, source, parameters and other static facts.
     fn facts(&self) -> &'static Facts;
 
-    /// Returns which inputs the algorithm needs besides the text.
+    /// Returns the inputs that the algorithm needs besides the text.
     fn needs(&self, _: &Params) -> Needs {
         Needs::default()
     }
 
-    /// Returns the learner that trains the model before documents are signed, if the algorithm has one. At this point,
+    /// Returns the learner that trains the model before documents are signed, or `None` if the algorithm has no model. At this point,
     /// [`Corpus::model`] is empty.
     ///
     /// # Errors

@@ -12,7 +12,7 @@ pub struct Needs {
     pub features: Option<Box<dyn FeatureKind>>,
     /// The columns that the algorithm reads besides the text.
     pub fields: &'static [Field],
-    /// The parts of a document that its signatures, and the evidence recorded with them, depend on.
+    /// The parts of a document that determine its signatures and the evidence recorded with them.
     pub reads: Reads,
 }
 
@@ -35,7 +35,7 @@ pub enum Reads {
     #[default]
     Text,
     /// Only [`Analysis::counted`], [`Analysis::frequencies`], [`Analysis::word`], [`Analysis::word_count`] and [`Analysis::times`]. These
-    /// are kept while words are counted, so that the text is not read again.
+    /// are kept while words are counted, so that the text is not read a second time.
     Words {
         /// Whether the same data is needed for [`Analysis::first_line`].
         first_line: bool,
@@ -44,8 +44,8 @@ pub enum Reads {
 
 /// Defines a kind of feature other than words, such as sentences or segments, whose document frequencies the first pass counts.
 pub trait FeatureKind: Send + Sync {
-    /// Returns the name of the kind, including everything it depends on, such as `segments:paragraph`. Kinds with the same name are
-    /// counted once for all algorithms.
+    /// Returns the name of the kind, including all settings that it depends on, such as `segments:paragraph`. Features of kinds with the
+    /// same name are counted only once for all algorithms.
     fn name(&self) -> String;
 
     /// Appends the hash of each feature of the document. Repeated features count once. Hashes of different kinds must differ.

@@ -1,4 +1,4 @@
-//! Describes how a method builds signatures, and the meaning of a key that two documents share.
+//! Describes how a method builds signatures, and what a key shared by two documents means.
 
 use super::banding::Banding;
 use dupsift_core::row::{Row, RowShape, Score};
@@ -13,25 +13,26 @@ pub struct SignatureScheme {
     /// The rules that can find a pair, in the order of their bits in [`Pair::matched`](dupsift_core::row::Pair::matched). Their names
     /// appear in the `matched_by` column.
     pub rules: &'static [&'static str],
-    /// Two directed rules, as indices into `rules`. They are swapped when the documents of a pair are swapped.
+    /// Two directed rules, as indices into `rules`. The two rules are swapped when the documents of a pair are swapped.
     pub opposite_rules: Option<[u32; 2]>,
     /// The score of two documents whose rows have equal keys, if equal keys make them duplicates.
     pub equal: Score,
-    /// Approximate number of rows per document. It determines the size of temporary files and filters.
+    /// Approximate number of rows per document. The sizes of temporary files and filters depend on it.
     pub rows_per_document: u64,
     /// Number of 8-byte words in the sketch that each document has in addition to its rows
     /// ([`Signatures::document_sketch`](dupsift_core::row::Signatures::document_sketch)). Windows provide these sketches in
-    /// [`Pairs::sketches`](dupsift_core::row::Pairs::sketches). 0 for methods that judge by rows alone.
+    /// [`Pairs::sketches`](dupsift_core::row::Pairs::sketches). 0 for methods that compare only rows.
     pub sketch_words: usize,
     /// Number of 8-byte words that an index keeps for each document ([`Signer::index_sketch`](super::Signer::index_sketch)) to rule out
-    /// documents that only share a key. At most 28, so that they fit in a row. If it is 0, all documents that share a key are looked up.
+    /// documents that only share a key. At most 28, so that they fit in a row. If the number is 0, all documents that share a key are
+    /// looked up.
     pub index_words: usize,
     /// How the number of comparisons grows with the corpus.
     pub growth: Growth,
     /// Whether rows with the same key are compared by [`Pairs::compare_nearest`](dupsift_core::row::Pairs::compare_nearest). If so, an
     /// index looks up only documents that are near a document of the batch.
     pub nearest: bool,
-    /// Number of signature bits that chance collisions depend on, for run.json. `None` if pairs are judged.
+    /// Number of signature bits that determine the probability of a chance collision, for run.json. `None` if pairs are compared.
     pub signature_bits: Option<u32>,
     /// The bands, if the method uses any.
     pub banding: Option<Banding>,
@@ -44,12 +45,13 @@ pub struct SignatureScheme {
 /// Defines the meaning of a key that two documents share at the same position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SharedKey {
-    /// The documents are duplicates. A group of rows represents all its pairs, and its cost is linear in its length.
+    /// The documents are duplicates. A group of rows with equal keys represents all of its pairs, so its cost is linear in the number of
+    /// rows.
     Duplicates,
-    /// The documents are duplicates, and a second round with rows of this shape finds pairs whose keys differ slightly, such as by a
-    /// Hamming distance. Groups of equal keys become classes first, so that rows with the same frequent key are not compared with each
-    /// other. [`Signer::probes`](super::Signer::probes) emits the rows of the second round, and [`Signer::pairs`](super::Signer::pairs)
-    /// compares them.
+    /// The documents are duplicates, and a second round with rows of this shape finds pairs whose keys differ slightly, for example by a
+    /// small Hamming distance. Documents with equal keys are merged into classes first, so that rows with the same frequent key are not
+    /// compared with each other. [`Signer::probes`](super::Signer::probes) emits the rows of the second round, and
+    /// [`Signer::pairs`](super::Signer::pairs) compares them.
     DuplicatesAndProbes(RowShape),
     /// The shared key alone makes the documents candidates. Each position has one key per document, as in MinHash bands.
     Candidates,
@@ -60,14 +62,14 @@ pub enum SharedKey {
 /// Describes how the number of comparisons grows with the corpus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Growth {
-    /// It is approximately linear.
+    /// The number is approximately linear.
     Linear,
-    /// It depends on the words of the corpus, and may be quadratic.
+    /// The number depends on the words of the corpus, and may be quadratic.
     MayBeQuadratic {
         /// The alternative to use, such as `join=lsh`.
         instead: &'static str,
     },
-    /// It is quadratic, because all documents are compared with each other.
+    /// The number is quadratic, because all documents are compared with each other.
     Quadratic {
         /// Minimum number of rows per document.
         rows: u64,
@@ -98,13 +100,13 @@ impl SignatureScheme {
     }
 
     /// Returns the scheme of a method with one key of `bits` bits per document, where equal keys are duplicates. Keys of up to 64 bits are
-    /// stored in 64 bits, others in 128.
+    /// stored in 64 bits, longer keys in 128.
     pub fn one_key(bits: u32) -> SignatureScheme {
         let shape = RowShape { key_bits: if bits > 64 { 128 } else { 64 }, ..RowShape::KEY64 };
         SignatureScheme { shared_key: SharedKey::Duplicates, signature_bits: Some(bits), ..SignatureScheme::new(shape) }
     }
 
-    /// Returns whether two documents are a pair exactly if they share a key.
+    /// Returns whether two documents are a pair if and only if they share a key.
     pub fn is_equivalence(&self) -> bool {
         self.shared_key == SharedKey::Duplicates
     }

@@ -10,10 +10,11 @@ pub trait Signer: Send + Sync {
     /// Returns how signatures are built. Each run calls it once and keeps the result.
     fn scheme(&self) -> SignatureScheme;
 
-    /// Emits the rows of the document, or the reason why it has none.
+    /// Emits the rows of the document, or the reason why it has no rows.
     fn sign(&self, document: &Analysis<'_>, out: &mut Signatures);
 
-    /// Returns the words of a document that each key represents, in readable form. `None` for keys that do not represent words.
+    /// Returns, for each key and in readable form, the words of the document that the key represents. `None` for keys that do not represent
+    /// words.
     fn words_of_keys(&self, _document: &Analysis<'_>, keys: &[u128]) -> Vec<Option<String>> {
         vec![None; keys.len()]
     }
@@ -23,8 +24,8 @@ pub trait Signer: Send + Sync {
         Some(Score::EQUAL)
     }
 
-    /// Finds all pairs among the rows with the same key. The default calls [`Signer::judge`] for every pair of rows. Override it if the
-    /// method does not need to compare all rows or has several rules.
+    /// Finds all pairs among the rows with the same key. The default calls [`Signer::judge`] for every pair of rows. Override this default
+    /// if the method does not need to compare all rows or has several rules.
     fn pairs(&self, window: &Window<'_>, out: &mut Pairs<'_>) {
         out.compare_all(window, |a, b| self.judge(a, b).map(|score| Pair::new(a.doc, b.doc, score, 1)));
     }
@@ -36,7 +37,7 @@ pub trait Signer: Send + Sync {
     /// Appends the [`SignatureScheme::index_words`] words that an index keeps for a document with these rows.
     fn index_sketch(&self, _signed: &Signatures, _out: &mut Vec<u64>) {}
 
-    /// Returns whether two documents may be a pair, judging by their index words or by their sketches. It must be true for every pair that
+    /// Returns whether two documents may be a pair, judging by their index words or by their sketches. Must return true for every pair that
     /// [`Signer::pairs`] finds.
     fn may_be_pair(&self, _a: &[u64], _b: &[u64]) -> bool {
         true

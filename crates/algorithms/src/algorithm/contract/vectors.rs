@@ -7,9 +7,9 @@ use dupsift_text::Analysis;
 /// Extends a [`Signer`](super::Signer) whose documents are vectors of weighted terms. Such a method records evidence while it signs,
 /// reports the words in which two texts differ, and compares only some documents of a large window.
 pub trait TermVectors: Send + Sync {
-    /// Signs like [`Signer::sign`](super::Signer::sign), and appends the same evidence as [`Verify::evidence`](super::Verify::evidence)
-    /// of the method's own check, so that the check does not read the document again. This pays off if most documents are in a
-    /// candidate pair and signing computes the evidence anyway.
+    /// Signs like [`Signer::sign`](super::Signer::sign), and appends the same evidence as [`Verify::evidence`](super::Verify::evidence) of
+    /// the method's own check, so that the check does not have to read the document. This pays off if most documents are in a candidate
+    /// pair and signing computes the evidence anyway.
     fn sign_with_evidence(&self, document: &Analysis<'_>, out: &mut Signatures, evidence: &mut Vec<u64>);
 
     /// Returns the rule that classifies pairs after they are checked, if `relate=true`.
@@ -25,8 +25,8 @@ pub trait TermVectors: Send + Sync {
     /// Returns whether the word with this hash is the word of a [`Surplus`].
     fn is_word(&self, surplus: Surplus, hash: u64) -> bool;
 
-    /// Returns whether each pair in a window of up to `rows` rows with this key is judged independently. If so, leaving out a document
-    /// that is in no pair does not change the other pairs.
+    /// Returns whether each pair in a window of up to `rows` rows with this key is judged independently. If so, a document that is in no
+    /// pair can be omitted without changing any pair.
     fn judges_each(&self, key: u128, rows: u64) -> bool;
 
     /// Returns the rule that compares the documents with this key. Two windows with the same documents have the same pairs only if their
@@ -36,7 +36,7 @@ pub trait TermVectors: Send + Sync {
     /// Describes how far apart two sketches are, for `explain`.
     fn describe_sketches(&self, a: &[u64], b: &[u64]) -> Option<String>;
 
-    /// Returns the reason why a window of `rows` rows does not compare two documents with these sketches. `None` if it compares them.
-    /// No comparison is skipped because a window is small.
+    /// Returns the reason why a window of `rows` rows does not compare two documents with these sketches. `None` if it compares them. A
+    /// small window is never the reason.
     fn describe_window(&self, key: u128, rows: u64, a: &[u64], b: &[u64]) -> Option<String>;
 }

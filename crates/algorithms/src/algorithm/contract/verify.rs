@@ -13,8 +13,8 @@ pub trait Verify: Send + Sync {
     /// Appends the numbers that the comparison needs from one document.
     fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>);
 
-    /// Returns the candidate pair with its similarity if it reaches the threshold, or `None`. Most checks return
-    /// [`Pair::with_similarity`]; a check that computes a direction or a distance sets these values too.
+    /// Returns the candidate pair with its similarity if it reaches the threshold, or `None`. Most checks return [`Pair::with_similarity`];
+    /// a check that computes a direction or a distance also sets these values.
     ///
     /// # Errors
     /// Returns [`Undecided`](crate::measure::Undecided) if the comparison would take more than about a second, so that a request to stop

@@ -1,22 +1,22 @@
-//! `core_words`: compares first what the page states about its topic, then the largest segments of its text.
+//! `core_words`: first compares what pages state about their topics, then the largest segments of their texts.
 //!
 //! Source: the two-stage method of the Chinese survey; the concrete steps are dupsift's interpretation. Core words come from the title
 //! without the name of the site (weight 3), the page's keywords (2) and its description (1). A word counts once per column, and the sum of
 //! its weights is multiplied by ln(N / df). The five heaviest words, in alphabetical order, are the key. Only documents with equal keys are
-//! compared, by the hashes of their five largest segments: two must agree, or all of them if one document has fewer. Cost: a first pass for
-//! the counts of words and of title parts, O(words), one row per document.
+//! compared, by the hashes of their five largest segments: at least two must agree (one if a document has only one segment). Cost: a first
+//! pass for the counts of words and of title parts, O(words), one row per document.
 //!
-//! The name of the site is the part that many titles share: a part of the title (`kit/title.rs`) that is in more than 3 titles and in more
-//! than 1% of all titles is dropped, unless nothing would remain.
+//! The name of the site is the part that many titles share. A part (`kit/title.rs`) that is in more than 3 titles and in more than 1% of
+//! all titles is dropped from the title, unless nothing would remain.
 //!
-//! Paragraphs are joined until they have 50 words; then the next segment begins. A remainder at the end is added to the last segment. A
-//! word is a run of letters and digits; two Chinese characters count as one word.
+//! Paragraphs are joined until they have 50 words in total; then the next segment begins. If fewer words remain at the end of the text,
+//! they are added to the last segment. A word is a run of letters and digits; two Chinese characters count as one word.
 //!
 //! ```text
 //! title "Погода в Москве - Новости", keywords "погода, прогноз":  погода 5 x idf, прогноз 2, москве 3, в 3
 //! ```
 //!
-//! Limits: pages from the same site often share title, keywords and description; then only the segments decide.
+//! Limits: pages from the same site often share title, keywords and description, so only the segments distinguish them.
 
 mod titles;
 
@@ -151,7 +151,7 @@ fn words_of<'t>(column: &'t Analysis<'_>, weight: f64, out: &mut Vec<Said<'t>>) 
 }
 
 impl CoreWordsSigner<'_> {
-    /// Returns the core words in alphabetical order, joined. Empty if the page has no title, keywords or description.
+    /// Returns the core words in alphabetical order, joined into one string. Empty if the page has no title, keywords or description.
     fn core(&self, document: &Analysis<'_>) -> String {
         let title = document.field(Field::Title).filter(|_| self.strip_suffix);
         let own = title.map_or_else(Vec::new, |title| own_parts(title, self.stats));
@@ -162,7 +162,7 @@ impl CoreWordsSigner<'_> {
             let from = said.len();
             if weight > 0.0 && field == Field::Title && !own.is_empty() {
                 own.iter().for_each(|part| words_of(part, weight, &mut said));
-                // A word in two parts counts once.
+                // A word that occurs in two parts of a title counts once.
                 said[from..].sort_by_key(|one| one.hash);
                 let mut known = None;
                 let distinct = said.split_off(from).into_iter().filter(|one| known.replace(one.hash) != Some(one.hash));
@@ -180,7 +180,7 @@ impl CoreWordsSigner<'_> {
         heaviest.join()
     }
 
-    /// Like `CoreWordsSigner::core`, for the words of the text itself.
+    /// Like `CoreWordsSigner::core`, but uses the words of the text itself.
     fn core_of_body(&self, document: &Analysis<'_>) -> String {
         let mut heaviest = Heaviest::new(self.core);
         for (one, frequency) in document.counted().iter().zip(document.frequencies()) {
@@ -196,7 +196,7 @@ impl CoreWordsSigner<'_> {
         let (text, places) = (document.text(), paragraphs(document));
         let mut found: Vec<(usize, u64)> = Vec::new();
         let mut one = Passage::default();
-        // The first paragraphs of the current segment and of the previous one.
+        // The first paragraphs of the current and the previous segment.
         let (mut begin, mut before) = (0, 0);
         for (at, place) in places.iter().enumerate() {
             one.add(&text[place.clone()]);
@@ -258,7 +258,7 @@ impl Signer for CoreWordsSigner<'_> {
         out.push(0, hash64(core.as_bytes()).into(), 0, &sketch[..8 * self.segments]);
     }
 
-    /// Requires `min_common` common segments, or all of them if one document has fewer.
+    /// Requires `min_common` common segments, or all segments of a document that has fewer.
     fn judge(&self, a: &Row<'_>, b: &Row<'_>) -> Option<Score> {
         let some = |segment: &&[u8; 8]| **segment != [0; 8];
         let segments = |row: &Row<'_>| row.sketch.as_chunks::<8>().0.iter().filter(some).count();

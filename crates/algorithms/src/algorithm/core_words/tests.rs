@@ -26,7 +26,7 @@ fn signer<'c>(typed: &str, stats: &'c CorpusStats) -> CoreWordsSigner<'c> {
 #[test]
 fn worked_core() {
     use crate::corpus::TermTable;
-    // A corpus of ten documents that contain none of the words: each word has an idf of ln 10, and the columns decide.
+    // A corpus of ten documents that contain none of the words: each word has an idf of ln 10, so only the columns affect its weight.
     let stats = CorpusStats::new(10, 40, 1, TermTable::empty(), TermTable::empty());
     let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
     let fields = [Text("Погода в Москве"), Text("погода, прогноз"), Text("Прогноз на завтра; погода")];
@@ -51,9 +51,9 @@ fn the_part_that_many_titles_have_names_the_site() {
         let fields: Vec<_> = titles.iter().map(|title| [Text(title), NoColumn, NoColumn]).collect();
         run_beside(&CoreWords, typed, &texts, &fields).numbers()
     };
-    // The name is the longest part and is in five titles, so the topics decide.
+    // The site's name is the longest part of the title, but five titles contain it, so only the topics count.
     assert_eq!(titles("", &site), BTreeSet::from([(0, 4)]));
-    // With the name, the first of the equally heavy words is "encyclopedia", from the site's name, unless "cats" comes first.
+    // If the site's name counts, the first of the equally heavy words is "encyclopedia", unless "cats" comes first.
     let with_site = BTreeSet::from([(0, 4), (1, 2), (1, 3), (2, 3)]);
     assert_eq!(titles("core=1,strip_suffix=false", &site), with_site);
     // Three titles are too few for the name of a site. If nothing remains, the whole title is used.
@@ -82,7 +82,7 @@ fn worked_segments() {
     assert_eq!(segments("", text), [whole(&text.replace('\n', " "))]);
     assert_eq!(segments("seg_words=2", "a b\n\nA B!\n\nc d"), ["a b", "c d"].map(whole));
     assert!(segments("", "?!").is_empty());
-    // A title and 49 words next to a large shared paragraph still count.
+    // A title and 49 words before a large shared paragraph still make a difference.
     let words = |from: usize, count: usize| (from..from + count).map(|n| format!("w{n} ")).collect::<String>();
     let page = |own: usize| format!("title\n\n{}\n\n{}", words(own, 49), words(0, 60));
     assert_ne!(segments("", &page(1000)), segments("", &page(2000)));

@@ -8,9 +8,9 @@ use crate::corpus::CorpusStats;
 use dupsift_core::hash::{combine, hash64};
 use dupsift_text::{Analysis, Field};
 
-/// A part in at most this many titles is not the name of a site.
+/// A part that occurs in at most this many titles is not the name of a site.
 const FEW_TITLES: u64 = 3;
-/// A part in at most one in this many titles is not the name of a site either.
+/// A part that occurs in at most 1/`SHARE_OF_TITLES` of all titles is not the name of a site either.
 const SHARE_OF_TITLES: u64 = 100;
 
 /// Counts titles and, for titles with several parts, the parts.

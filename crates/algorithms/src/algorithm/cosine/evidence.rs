@@ -63,7 +63,7 @@ pub struct Terms<'e> {
     /// The lowest number that the next term can have.
     next: u64,
     dfs: Dfs<'e>,
-    /// The last term again, as a term of the first line, if it is still to be returned.
+    /// The last term, if it is to be returned a second time as a term of the first line.
     head: Option<Stated>,
 }
 
@@ -274,8 +274,8 @@ mod tests {
         weighing.terms(evidence).expect("evidence").collect()
     }
 
-    /// The text contains the rarest of three words once and the most common one 300 times, and the first line contains the
-    /// most common one once. The text also contains a word that was not counted.
+    /// The text contains the rarest of three words once and the most common word 300 times, and the first line contains the most common
+    /// word once. The text also contains a word that was not counted.
     #[test]
     fn a_worked_example() {
         let stats = counted(9, 99, &[("rare", 2, 2), ("seldom", 2, 9), ("common", 7, 70)]);
@@ -326,7 +326,7 @@ mod tests {
         }
     }
 
-    /// Weights are restored as Float32, and occurrences exactly, for any ranks and factors.
+    /// For any ranks and factors, weights are restored as Float32 and occurrences are restored exactly.
     #[test]
     fn weights_and_occurrences_come_back() {
         let words: Vec<(String, u64)> = (0..400).map(|at| (at.to_string(), 1 + at % 7 * at)).collect();

@@ -1,20 +1,22 @@
 //! Keys for texts that share two of their heaviest terms.
 //!
-//! A text's few heaviest terms describe its topic. Unrelated texts rarely share two of them if terms that occur in many documents are left
-//! out, so the number of comparisons grows little faster than the corpus. A pair is missed if it shares at most one heavy term.
+//! A text's few heaviest terms describe its topic. Unrelated texts rarely share two of their heaviest terms if terms that occur in many
+//! documents are excluded, so the number of comparisons grows little faster than the corpus. A pair is missed if it shares at most one
+//! heavy term.
 //!
-//! Versions share most of their heaviest terms, and some of the less heavy ones. So only pairs of terms with a small sum of ranks are keys.
-//! With the same number of keys, this misses half as many pairs as the keys of all pairs in a shorter list.
+//! Versions share most of their heaviest terms, and some of the less heavy terms. So only pairs of terms with a small sum of ranks are
+//! keys. With the same number of keys, this misses half as many pairs as a shorter list in which all pairs of terms are keys.
 //!
 //! ```text
 //! of `most` terms the keys are those of ranks r + s <= most + 1; their number is most^2 / 4
 //! heaviest 4 of "a a a a b b b c c d e" (df 2 each): a b c d -> keys ab, ac, ad, bc
 //! ```
 //!
-//! A page from a template has few words of its own. The template's words are common and make no keys, or all its pages would be compared.
-//! If two texts share no term that makes keys, their cosine is at most the product of the lengths of their remaining terms (the bound of
-//! the prefix filter, `kit/prefix.rs`). So no pair is lost while this product is below the threshold. Other texts fill up their list with
-//! common terms. If two texts share a key of two common terms, they are compared only if that bound reaches the threshold.
+//! A page from a template has few unique words. The template's words are common and make no keys; otherwise, all pages with the template
+//! would be compared. If two texts share no term that makes keys, their cosine is at most the product of the lengths of their remaining
+//! terms (the bound of the prefix filter, `kit/prefix.rs`). So no pair is lost as long as this product is below the threshold. If the
+//! remaining terms of a text could reach the threshold, common terms fill up its list. If two texts share a key of two common terms, they
+//! are compared only if that bound reaches the threshold.
 //!
 //! ```text
 //! threshold 0.6; lengths of the common terms: a 0.9  b 0.7  c 0.65      a b 0.63, a c 0.585, b c 0.455: only a and b are compared
@@ -30,7 +32,7 @@ use std::ops::Bound;
 /// Terms in at most this many documents make keys even in a small corpus, because they cost little.
 const FEW_DOCUMENTS: u64 = 400;
 
-/// In a text with fewer key-making terms, each of them also makes a key alone.
+/// If a text has fewer terms that make keys, each of these terms also makes a key by itself.
 const FEW_TERMS: usize = 3;
 
 /// Defines which terms make keys.
@@ -47,7 +49,7 @@ pub struct HeavyTerms {
 /// Holds the keys of a text and the terms that make them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Keys {
-    /// The terms: first those that are not common, then the common ones; each group by descending weight.
+    /// The terms: first the rarer terms, then the common terms, each group by descending weight.
     pub terms: Vec<u64>,
     /// The keys, each made of two terms or of one.
     pub keys: Vec<u64>,
@@ -194,7 +196,7 @@ mod tests {
         let terms = [term(2, 0.7, 1), term(4, 0.4, 1), term(6, 0.4, 2), term(8, 0.4, 400), term(10, 0.2, 401)];
         let found = HEAVY.keys(&terms, 1);
         assert_eq!((found.terms, found.common), (vec![6, 8], 0.0));
-        // There are few terms, so each of them also makes a key alone.
+        // There are few terms, so each of them also makes a key by itself.
         assert_eq!(found.keys, [key(6, 8), Kind::Single.key(6), Kind::Single.key(8)]);
         assert_eq!(HEAVY.keys(&terms[..3], 1).keys, [Kind::Single.key(6)]);
         // No term can match another document: each text gets a unique key.
@@ -217,7 +219,7 @@ mod tests {
         assert_eq!(kinds, [Kind::Two, Kind::Two, Kind::Common, Kind::Single]);
         let stricter = HeavyTerms { threshold: 0.8, ..HEAVY }.keys(&terms, 1);
         assert_eq!((stricter.terms, stricter.keys, stricter.common), (vec![6], vec![Kind::Single.key(6)], 0.0));
-        // A share of the corpus, but at least 400 documents.
+        // The maximum is a share of the corpus, but at least 400 documents.
         assert_eq!([100, 20_000, 1_000_000].map(|n| HeavyTerms::most_documents(0.02, n)), [400, 400, 20_000]);
     }
 }

@@ -1,8 +1,8 @@
 //! The join by heavy terms: the rows that a document emits, and which documents with the same key are candidates.
 //!
 //! Three things limit the number of candidates: keys of two heavy terms (`heavy.rs`); a third shared heavy term, required in a large
-//! window; and the signs of random projections (`sign_sketch.rs`): documents that reach the threshold differ in few of them. Each
-//! document has one sketch: its signs, 16 bits for each of its heavy terms, and the length of its common terms.
+//! window; and the signs of random projections (`sign_sketch.rs`): documents that reach the threshold differ in few signs. Each document
+//! has one sketch: its signs, 16 bits for each of its heavy terms, and the length of its common terms.
 //!
 //! ```text
 //! window of the key ab, large:   1: a b c d    2: a b e f    3: a b c f    4: a b g h
@@ -17,7 +17,7 @@ use dupsift_core::row::{Pair, Pairs, Score, Signatures, Sketches, Window};
 
 /// Maximum number of rows in a window whose pairs are all compared. In larger windows, a pair needs a third shared term.
 const LARGE_WINDOW: usize = 64;
-/// Maximum number of entries of a window's list of third terms that are held in memory: 4 MB.
+/// Maximum number of entries in memory of a window's list of third terms (4 MB).
 const ENTRIES: usize = 1 << 18;
 /// Number of bits that a sketch holds per term.
 const PRINT_BITS: u32 = 16;
@@ -37,7 +37,7 @@ pub struct HeavyJoin {
     terms: HeavyTerms,
     signs: SignSketch,
     most_differing: u32,
-    /// Maximum number of entries of a window's list of third terms that are held in memory.
+    /// Maximum number of entries in memory of a window's list of third terms.
     entries: usize,
 }
 
@@ -45,7 +45,7 @@ pub struct HeavyJoin {
 type Numbers = [u16; NUMBERS];
 
 impl HeavyJoin {
-    /// Returns the join by these terms, with the random projections of `seed`.
+    /// Returns the join by heavy terms, with the random projections of `seed`.
     pub fn new(terms: HeavyTerms, seed: u64) -> HeavyJoin {
         HeavyJoin {
             terms,
@@ -151,7 +151,7 @@ impl HeavyJoin {
         }
         if kind == Kind::Two && rows > LARGE_WINDOW && self.terms.most > 2 {
             let common = self.common(window, sketches);
-            // If there are three, any two documents share a third term.
+            // If three terms are common to all documents, any two documents share a third term.
             if common.len() == 2 {
                 return self.pairs_by_a_third(window, sketches, &common, out);
             }
@@ -166,7 +166,7 @@ impl HeavyJoin {
         out.compare_sketches(&docs, sketches, |_| rows, near, candidate);
     }
 
-    /// Finds the candidates in a window of two common terms: documents whose common terms are long enough.
+    /// Finds the candidates in a window of two common terms: documents in which the common terms have enough weight.
     fn pairs_of_common_terms(&self, window: &Window<'_>, sketches: &dyn Sketches, out: &mut Pairs<'_>) {
         let length = |doc: u64| self.numbers(sketches, doc)[self.terms.most];
         let mut rows: Vec<(u16, u64)> =
@@ -180,7 +180,7 @@ impl HeavyJoin {
         out.compare_sketches(&docs, sketches, last, near, candidate);
     }
 
-    /// Finds the candidates in a large window of two terms: documents that share a third one.
+    /// Finds the candidates in a large window of two terms: documents that share a third term.
     fn pairs_by_a_third(&self, window: &Window<'_>, sketches: &dyn Sketches, two: &[u16], out: &mut Pairs<'_>) {
         let third = |print: u16| print != 0 && !two.contains(&print);
         let prints =
@@ -214,13 +214,14 @@ impl HeavyJoin {
         self.numbers_in(&words)
     }
 
-    /// Returns the numbers in a sketch; zeros for an empty one.
+    /// Returns the numbers in a sketch, or zeros for an empty sketch.
     fn numbers_in(&self, sketch: &[u64]) -> Numbers {
         let word = |at: usize| sketch.get(WORDS + at / PRINTS).copied().unwrap_or_default();
         std::array::from_fn(|at| (word(at) >> (PRINT_BITS * (PRINTS - 1 - at % PRINTS) as u32)) as u16)
     }
 
-    /// Returns the fingerprints that all documents of a window share. Two different terms with the same fingerprint count twice.
+    /// Returns the fingerprints that all documents of a window share. If two different terms have the same fingerprint, it is returned
+    /// twice.
     fn common(&self, window: &Window<'_>, sketches: &dyn Sketches) -> Vec<u16> {
         let count = |prints: &[u16], print: u16| prints.iter().filter(|&&one| one == print).count();
         let prints = |at: usize| self.numbers(sketches, window.row(at).doc);
@@ -295,7 +296,7 @@ mod tests {
     fn a_large_window_is_cut_by_a_third_term() {
         let documents: Vec<Vec<u64>> = (0..200).map(|doc| vec![0, 1, 10 + doc / 4, 1_000 + doc, 2_000 + doc]).collect();
         let vectors: Vec<Vec<Term>> = documents.iter().map(|terms| vector(terms)).collect();
-        // Two shared terms of five give a cosine of about 0.4: at 0.1, the signs let nearly all pairs pass.
+        // Two shared terms of five give a cosine of about 0.4. At a threshold of 0.1, the signs rule out almost no pairs.
         let (found, compared) = join(&bound(2, 0.1), &vectors);
         assert!(found.len() > 19_000 && compared == 199 * 100, "without a third term in the sketch nothing is cut");
         let (found, compared) = join(&bound(5, 0.1), &vectors);
@@ -303,10 +304,10 @@ mod tests {
         // Two in a hundred thousand pairs of terms have equal fingerprints.
         let others = found.keys().filter(|&&(a, b)| !of_four(a, b)).count();
         assert!(others <= 3 && found.len() - others == 50 * 6, "{} with {others}", found.len());
-        // The window of all documents, and two windows for each group of four, by term 0 and by term 1, each with the third term: 6
-        // comparisons each.
+        // Each group of four has 6 pairs in each of three windows: the window of all documents, and the windows of its third term with term
+        // 0 and with term 1.
         assert!((3 * 50 * 6..3 * 50 * 6 + 5).contains(&compared), "{compared}");
-        // The reported reason agrees with the result for every two documents.
+        // The reported reason agrees with the result for every pair of documents.
         let sketches: Vec<Vec<u64>> = vectors
             .iter()
             .map(|terms| {

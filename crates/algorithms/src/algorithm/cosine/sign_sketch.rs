@@ -19,9 +19,9 @@ use dupsift_core::hash::{mix64, splitmix64};
 
 /// Number of signs per document.
 pub const BITS: u32 = 512;
-/// Number of 8-byte words that the signs take.
+/// Number of 8-byte words that hold the signs.
 pub const WORDS: usize = BITS as usize / 64;
-/// Allowed standard deviations beyond the expected difference. At the threshold, 2 of 10,000 pairs are lost.
+/// Number of standard deviations by which a difference may exceed its expected value. At the threshold, 2 in 10,000 pairs are lost.
 const DEVIATIONS: f64 = 3.5;
 /// Number of coordinates that terms are hashed to, and size of each part. A term has one coordinate in each part.
 const WIDE: usize = 1024;
@@ -34,7 +34,7 @@ const LANES: usize = 8;
 const UNIT: f64 = (1 << 20) as f64;
 const SHIFT: u32 = 10;
 
-/// Returns the maximum number of differing signs for vectors that reach the cosine. 2 of 10,000 such pairs exceed it.
+/// Returns the maximum number of differing signs for vectors that reach the cosine. About 2 in 10,000 such pairs exceed this number.
 pub fn most_differing(cosine: f64) -> u32 {
     // Slightly below the given cosine, because weights are rounded.
     let share = float::acos((cosine - 1e-6).clamp(-1.0, 1.0)) / PI;
@@ -67,7 +67,7 @@ impl SignSketch {
 
     /// Returns the signs of a vector with length 1.
     pub fn signs(&self, terms: &[Term]) -> [u64; WORDS] {
-        // Integers: sums that overflow wrap around, and are the same on every machine.
+        // Integers, because sums that overflow wrap around and are the same on every machine.
         let mut hashed = [0i32; WIDE];
         for term in terms {
             // Four coordinates and four signs.
@@ -129,7 +129,8 @@ fn transform<const N: usize>(values: &mut [i16; N]) {
 mod tests {
     use super::*;
 
-    /// Returns two vectors with length 1 and this cosine. They share `terms` terms, and each has as many of its own, with uneven weights.
+    /// Returns two vectors with length 1 and this cosine. They share `terms` terms, and each has the same number of unique terms, with
+    /// uneven weights.
     fn pair(cosine: f64, terms: u64, number: u64) -> [Vec<Term>; 2] {
         let random = |at: u64| (splitmix64(number, at) >> 11) as f64 / 2f64.powi(53);
         let part = |first: u64, square: f64| -> Vec<Term> {
@@ -150,12 +151,12 @@ mod tests {
     fn the_worked_limits() {
         // p = arccos(0.68) / pi = 0.262: 134.1 + 3.5 * 9.95; p = 0.295: 151.1 + 3.5 * 10.32.
         assert_eq!([0.68, 0.6, 0.9].map(most_differing), [169, 188, 102]);
-        // Equal vectors have equal signs, but weights are rounded.
+        // Equal vectors have equal signs, but the limit is above 0 because weights are rounded.
         assert_eq!((most_differing(1.0), most_differing(0.999)), (2, 17));
         assert!((1..100).map(|n| most_differing(f64::from(n) / 100.0)).is_sorted_by(|a, b| a >= b));
     }
 
-    /// Checks the limits stated at the top, for texts with a few terms and for long ones.
+    /// Checks the limits stated at the top of this file, for texts with a few terms and for long texts.
     #[test]
     fn pairs_at_the_threshold_are_kept_and_others_are_not() {
         let sketch = SignSketch::new(42);
@@ -173,7 +174,7 @@ mod tests {
                 assert!((mean - expected).abs() < 3.0, "{terms} terms, {cosine}: {mean} for {expected}");
                 let lost = apart.iter().filter(|&&one| one > most_differing(cosine)).count();
                 assert!(lost <= 8, "{terms} terms, {cosine}: {lost} of {count} lost");
-                // If the cosine is lower by 0.25, some pairs stay below the limit; of unrelated pairs, almost none do.
+                // If the cosine is lower by 0.25, some pairs stay below the limit, but almost no unrelated pairs do.
                 let stay = |cosine: f64, limit: u32| {
                     let near = |number: &u64| {
                         let [a, b] = pair(cosine, terms, number + 9_000).map(|vector| sketch.signs(&vector));
@@ -195,7 +196,7 @@ mod tests {
         assert_eq!(one.signs(&a), one.signs(&turned));
         assert_eq!(SignSketch::new(1).signs(&b), one.signs(&b));
         assert!(differing(&one.signs(&a), &other.signs(&a)) > 150);
-        // Neither an empty vector nor weights above those of a vector with length 1 causes a panic.
+        // Neither an empty vector nor weights too large for a vector with length 1 cause a panic.
         assert_eq!(differing(&one.signs(&[]), &other.signs(&[])), 0);
         let heavy: Vec<Term> = (0..3_000).map(|hash| Term { hash, weight: 1e9, df: 1 }).collect();
         one.signs(&heavy);

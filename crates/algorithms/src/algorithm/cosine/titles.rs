@@ -59,7 +59,7 @@ impl<'e> Side<'e> {
         self.terms.peek().map(|term| term.place >> 1)
     }
 
-    /// Returns the counts of the word with this number; zeros if another word is next.
+    /// Returns the counts of the word with this number, or zeros if a different word is next.
     fn take(&mut self, number: u64, df: &mut u64) -> Counted {
         let mut counted = Counted::default();
         while let Some(term) = self.terms.next_if(|term: &Stated| term.place >> 1 == number) {
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!((u.word, v.word), (name(b"b"), name(b"d")));
         // d occurs twice in v and never in u; b occurs once.
         assert!(!u.repeated && v.repeated && !u.complete);
-        // The rare words are 3 times a and once c, of 5 words in the first text; a and c, of 4 words in the second.
+        // The rare words are a (three times) and c (once) among 5 words in the first text, and a and c among 4 words in the second.
         assert_eq!((u.rare_words, v.rare_words), (2, 2));
         assert!((u.rare - 0.8).abs() < 1e-9 && (v.rare - 0.5).abs() < 1e-9, "{u:?} {v:?}");
         let [u, _] = titles(&none, 0.1, "a b\na a c", "a b\nc");

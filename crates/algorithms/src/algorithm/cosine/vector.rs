@@ -36,14 +36,13 @@ pub struct Weighing<'c> {
     pub idf: Option<ByCount>,
 }
 
-/// Returns ln(1 + N / df). A corpus that was not counted counts as one document.
+/// Returns ln(1 + N / df). A corpus that was not counted is treated as one document.
 pub fn idf(stats: &CorpusStats) -> ByCount {
     let documents = stats.documents().max(1);
     ByCount::new(documents, move |df| float::ln(1.0 + documents as f64 / df as f64))
 }
 
-/// Separates the terms of first lines from those of texts. The lowest bit of a hash shows whether the term belongs to
-/// the first line.
+/// Separates the terms of first lines from the terms of texts. The lowest bit of a hash shows whether the term belongs to the first line.
 const HEAD: u64 = 0x6669_7273_7420_6C69;
 
 /// Returns whether a term belongs to the first line.
@@ -205,18 +204,18 @@ mod tests {
 
     #[test]
     fn worked_values() {
-        // Four words with weight 1, three of them shared. Each of the other two words occurs in one text only, with weight 1/2.
+        // Four words with weight 1, three of them shared. Each of the remaining two words occurs in only one text, with weight 1/2.
         assert!(near(likeness(0.0, "a b c d", "d c b e"), 0.75, 0.5));
         assert!(near(likeness(0.0, "a b c d", "d c b a"), 1.0, 0.0));
         assert_eq!(likeness(0.0, "a b", "c d"), None);
         assert_eq!(likeness(0.0, "", "c d"), None);
-        // Four words weigh 1/2 each, nine 1/3 each: the four differ by 1/6, the other five by 1/3.
+        // Four words weigh 1/2 each, nine 1/3 each: the four shared words differ by 1/6, the other five by 1/3.
         assert!(near(likeness(0.0, "a b c d", "a b c d e f g h i"), 2.0 / 3.0, 1.0 / 3.0));
     }
 
     #[test]
     fn the_first_line_has_its_share() {
-        // The texts a b c d and d c b e have cosine 3/4. Their first lines are equal, half shared, or share nothing.
+        // The texts a b c d and d c b e have cosine 3/4. Their first lines are equal, share half of their words, or share nothing.
         assert!(near(likeness(0.2, "b c\na d", "c b\ne d"), 0.8 * 0.75 + 0.2, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "c e\nb d"), 0.8 * 0.75 + 0.1, 0.5));
         assert!(near(likeness(0.2, "b c\na d", "e d\nb c"), 0.8 * 0.75, 0.5));

@@ -1,11 +1,11 @@
 //! The choice of support words for `descr_words`: a few high-quality words that describe as many documents as possible
 //! (docs/methods/descr_words.md).
 //!
-//! f is the count of a word in a document divided by the count of the document's most frequent word. A word describes the documents where
-//! f is above its threshold. Its quality is the share of its documents whose f is not near the threshold, so that a small edit rarely
-//! moves one across. A document is covered if enough words describe it. Each round has two phases. First words are added, starting with
-//! the one that helps the most documents, until none helps. Then the worst words are dropped while nearly all covered documents stay
-//! covered. Each round requires a higher quality than the previous one.
+//! f is the count of a word in a document divided by the count of the document's most frequent word. A word describes the documents where f
+//! is above its threshold. Its quality is the share of these documents whose f is not near the threshold, so that a small edit rarely moves
+//! f across it. A document is covered if enough words describe it. Each round has two phases. First, words are added, starting with the
+//! word that helps the most documents, until no word helps. Then the worst words are dropped while nearly all covered documents stay
+//! covered. Each round requires a higher quality than the previous round.
 //!
 //! Memory: 256 bytes per candidate word, and four bytes for each document that a candidate describes.
 
@@ -50,7 +50,7 @@ pub struct Goals {
     pub near: usize,
     /// The quality that the first round requires.
     pub quality: f64,
-    /// Minimum number of words that a covered document must have.
+    /// Minimum number of words that must describe a covered document.
     pub min_bits: u32,
     /// The target size of the set.
     pub max_words: usize,
@@ -164,7 +164,8 @@ fn count(notes: &Notes<'_>) -> Result<Counts> {
     Ok((places, counts))
 }
 
-/// Returns the word at its best threshold with enough documents above it, or `None` if there is none. Ties go to the lowest threshold.
+/// Returns the word at its best threshold with enough documents above it, or `None` if there is no such threshold. Ties go to the lowest
+/// threshold.
 fn candidate(word: u64, counts: &[u32; STEPS as usize], goals: &Goals) -> Option<Candidate> {
     let sum = |range: std::ops::Range<usize>| counts[range].iter().sum::<u32>();
     let all = sum(0..counts.len());
@@ -217,8 +218,8 @@ impl Set {
     }
 
     /// Adds words with at least this quality, by (documents helped descending, quality descending, word ascending), until no document is
-    /// helped. The number of documents that a word helps can only shrink while others are added. So the next word is one that still helps
-    /// as many documents as at its last evaluation.
+    /// helped. Adding a word can only lower the numbers of documents that other words help. So a word is added if it still ranks first
+    /// after its number is recomputed.
     fn grow(&mut self, quality: f64) {
         let rank = |set: &Set, at: usize| {
             let candidate = &set.candidates[at];
@@ -242,7 +243,7 @@ impl Set {
         }
     }
 
-    /// Drops words in ascending order of quality until the next one would uncover too many documents.
+    /// Drops words in ascending order of quality until dropping the next word would uncover too many documents.
     fn shrink(&mut self) {
         let mut worst: Vec<usize> = (0..self.candidates.len()).filter(|&at| self.selected[at]).collect();
         worst.sort_unstable_by(|&a, &b| {
@@ -266,7 +267,7 @@ mod tests {
 
     #[test]
     fn steps_are_open_below_and_closed_above() {
-        // f = 1/64 is in step 0, anything above it in step 1; f = 1 in the last.
+        // f = 1/64 is in step 0, anything above it in step 1, and f = 1 in the last step.
         let step = |tf, most| note_of(u64::MAX, tf, most) & (STEPS - 1);
         assert_eq!([step(1, 64), step(2, 127), step(2, 64), step(7, 7), step(1, 2)], [0, 1, 1, 63, 31]);
         assert_eq!(word_of(note_of(0xABCD_EF12, 3, 9)), word_of(0xABCD_EF12));
@@ -295,20 +296,20 @@ mod tests {
 
     #[test]
     fn the_word_that_helps_most_documents_comes_first() {
-        // Word 1 covers three documents, 2 and 3 cover two each, and 4 covers one that is already covered.
+        // Word 1 covers three documents, words 2 and 3 cover two each, and word 4 covers one document that is already covered.
         let notes = [&[1, 2][..], &[1], &[1, 4], &[2, 3], &[3]].map(|of| of.iter().map(|&n| word(n)).collect());
         let notes = Notes::in_memory(&notes);
         let chosen = choose(&notes, &GOALS).unwrap();
         assert_eq!(chosen.words.iter().map(|one| one.0 / STEPS).collect::<Vec<_>>(), [1, 3]);
         assert_eq!((chosen.candidates, chosen.covered), (4, 5));
-        // Two words are chosen for each document that has two.
+        // For each document with two words, both words are chosen.
         let chosen = choose(&notes, &Goals { min_bits: 2, ..GOALS }).unwrap();
         assert_eq!((chosen.words.len(), chosen.covered), (4, 3));
         assert_eq!(choose(&Notes::in_memory(&[]), &GOALS).unwrap(), Chosen { rounds: 1, ..Chosen::default() });
     }
 
-    /// Word 9, with any f, is needed for four documents at first. Word 2 then covers one of them, so that dropping word 9 uncovers only
-    /// three. The next round requires a higher quality, and finds word 3 for these three documents.
+    /// At first, word 9, whatever its f, is needed for four documents. Word 2 then covers one of these, so dropping word 9 uncovers only
+    /// three. The next round requires a higher quality and adds word 3 for these three documents.
     #[test]
     fn quality_rises_from_round_to_round() {
         let document = |at: u64| match at {

@@ -1,7 +1,7 @@
-//! `keywords`: the heaviest words of a document, or its description, compared by one of five rules.
+//! `keywords`: compares the heaviest words of a document, or its description, by one of five rules.
 //!
 //! Source: Wang, Xie, Lei, Li 2000, the search engine Tianwang; the keyword rules of the Chinese survey. Cost: O(words), one row per
-//! document; a first pass for the counts if the weights need them.
+//! document; a first pass for the counts if the weights depend on them.
 //!
 //! ```text
 //! 1  equal descriptions                                  4  rule 2, and d < a
@@ -11,9 +11,9 @@
 //! weights 2 1 1 and 1 1 1: d = 1 / (6 + 3) = 0.11;  all weights doubled: d = 0.2, so weights are shares of the length
 //! ```
 //!
-//! The description is the page's own if the corpus has the column and the page's description contains a letter or a digit; otherwise it is
-//! the beginning of the text. The source gives no value for `a`. The default is the threshold of the later purified-page rule, which is an
-//! interpretation. Limits: words with equal weight may swap places at rank N, which breaks rules 2 to 5; ties are broken by the words
+//! The page's own description is used if the corpus has the column and the description contains a letter or a digit; otherwise, the
+//! beginning of the text is used. The papers give no value for `a`. The default is the threshold of the later purified-page rule, which is
+//! an interpretation. Limits: words with equal weight may swap places at rank N, which breaks rules 2 to 5; ties are broken by the words
 //! themselves.
 
 use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};

@@ -32,7 +32,7 @@ fn beginnings_end_between_characters() {
     assert_eq!(beginning("网页ab", 5, true), "网页a");
     assert_eq!(beginning("网页ab", 6, true), "网页ab");
     assert_eq!(beginning("ab", 9, true), "ab");
-    // If a character does not fit, shorter characters after it are not used either.
+    // After the first character that does not fit, no shorter character is used.
     assert_eq!(beginning("a网b", 2, false), "a");
     assert_eq!(beginning(&"网".repeat(600), 512, true).chars().count(), 256);
     assert_eq!(beginning(&"网".repeat(600), 512, false).chars().count(), 170);
@@ -94,7 +94,7 @@ fn equals_comparing_all_with_all_and_rules_contain_each_other() {
 
 #[test]
 fn weights_that_need_counts() {
-    // a occurs in all three texts, b in two, the others in one.
+    // a occurs in all three texts, b in two, and each other word in one.
     let texts: Vec<String> = ["a a a a b b b c", "a a a a b b b d", "a a e"].map(String::from).into();
     let pairs = |typed: &str| run(&Keywords, &format!("rule=3,min_keywords=1,{typed}"), &texts).numbers();
     let first = BTreeSet::from([(0, 1)]);

@@ -6,7 +6,7 @@
 
 use url::Url;
 
-/// Parameters that record where a visitor came from, and do not change the page. Names that begin with `utm_` count too.
+/// Parameters that record where a visitor came from and do not change the page. Parameters whose names begin with `utm_` count as well.
 const TRACKING: [&str; 25] = [
     "_ga",
     "_gl",
@@ -35,10 +35,10 @@ const TRACKING: [&str; 25] = [
     "ysclid",
 ];
 
-/// Returns the key of a web address, or `None` if the text is not one.
+/// Returns the key of a web address, or `None` if the text is not a web address.
 ///
-/// The address is parsed as in a browser, by the WHATWG URL standard. The scheme, `www.`, default port, fragment, tracking parameters and
-/// order of parameters are ignored. An address without a scheme must have a dot in its host.
+/// The address is parsed as in a browser, according to the WHATWG URL standard. The scheme, `www.`, default port, fragment, tracking
+/// parameters and order of parameters are ignored. An address without a scheme must have a dot in its host.
 pub fn key(text: &str) -> Option<String> {
     let text = text.trim();
     let begins = |start: &str| text.get(..start.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(start));

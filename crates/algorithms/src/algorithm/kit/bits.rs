@@ -1,4 +1,4 @@
-//! Bit vectors of fixed width: the operations that block tables need, for fingerprints of up to 128 bits and wider ones.
+//! Bit vectors of fixed width, for fingerprints of up to 128 bits and for wider fingerprints, with the operations that block tables need.
 
 use std::ops::{BitAnd, BitOr, BitXor};
 

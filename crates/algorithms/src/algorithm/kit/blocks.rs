@@ -1,8 +1,8 @@
 //! Finds all pairs of bit vectors within a Hamming distance by block tables (Manku, Jain, Das Sarma 2007).
 //!
-//! f bits are split into b blocks (bounds floor(i f / b)). Two vectors within distance k differ in at most k blocks, so they agree on some
-//! b - k blocks. One table for each choice of b - k blocks, keyed by their bits, finds every pair. A pair is reported only in the first
-//! table on which it agrees, so it is reported once. More blocks mean longer keys, more tables and fewer chance candidates. The scheme is
+//! f bits are split into b blocks (bounds floor(i f / b)). Two vectors within distance k differ in at most k blocks, so they agree in at
+//! least b - k blocks. One table for each choice of b - k blocks, keyed by their bits, finds every pair. A pair may agree in several
+//! tables, but is reported only in the first of them. More blocks mean longer keys, more tables and fewer chance candidates. The scheme is
 //! chosen so that keys have at least log2(number of documents) bits.
 
 use super::bits::Bits;
@@ -70,8 +70,8 @@ impl<V: Bits> Blocks<V> {
         self.table_masks.iter().map(move |&mask| (vector & mask).key(self.bits))
     }
 
-    /// Returns the distance of two vectors with the same key in `table`, or `None` if it is too large or they also share a key in an
-    /// earlier table.
+    /// Returns the distance between two vectors with the same key in `table`, or `None` if the distance is too large or the vectors also
+    /// share a key in an earlier table.
     pub fn judge(&self, table: u32, a: V, b: V) -> Option<u32> {
         let differing = a ^ b;
         let distance = differing.ones();
@@ -80,8 +80,8 @@ impl<V: Bits> Blocks<V> {
         }
         let agreeing = self.masks.iter().enumerate().filter(|(_, mask)| differing & **mask == V::NONE);
         let agreeing = agreeing.fold(0u64, |set, (block, _)| set | 1 << block);
-        // Tables are in ascending order of their sets of blocks, so the first table on which both vectors agree consists of the lowest
-        // blocks on which they agree.
+        // Tables are in ascending order of their sets of blocks, so the first table in which two vectors agree consists of the lowest
+        // blocks in which they agree.
         let blocks = *self.tables.get(table as usize)?;
         let up_to_its_highest = u64::MAX >> blocks.leading_zeros();
         (agreeing & up_to_its_highest == blocks).then_some(distance)
@@ -95,7 +95,7 @@ fn union<V: Bits>(masks: &[V], table: u64) -> V {
 }
 
 trait FindOrLast: Iterator + Sized {
-    /// Returns the first item that passes, or the last one if none does.
+    /// Returns the first item that passes, or the last item if none passes.
     fn find_or_last(self, mut passes: impl FnMut(&Self::Item) -> bool) -> Option<Self::Item> {
         let mut last = None;
         for item in self {
@@ -163,7 +163,7 @@ mod tests {
         assert_eq!([table_count(4, 3), table_count(7, 3), table_count(24, 8)], [4, 35, 735_471]);
     }
 
-    /// Compares the result with all pairs, for several widths and distances: it is complete and finds each pair once.
+    /// Checks, for several widths and distances, that every pair is found exactly once.
     #[test]
     fn finds_exactly_the_near_pairs() {
         for (bits, distance, count) in [(64, 3, 400), (64, 6, 200), (128, 5, 200), (64, 0, 200)] {

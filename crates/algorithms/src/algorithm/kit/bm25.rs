@@ -30,7 +30,7 @@ impl Bm25 {
     }
 
     /// Returns the TF, from 0 to 1, of a word that occurs `tf` times among `length` words. The order of operations is fixed, so that equal
-    /// counts give equal bits.
+    /// counts give bit-identical results.
     #[inline]
     pub fn tf(&self, tf: u32, length: usize) -> f64 {
         let tf = f64::from(tf);

@@ -1,8 +1,9 @@
 //! Turns a signature string into a key: the `digest` and `verify_string` parameters, shared by the single-signature
 //! algorithms.
 //!
-//! A 32-bit digest is faithful to the source but too short for a crawl (1e8 documents: about 1.2 million chance pairs), so 64 bits are the
-//! default. `verify_string` adds a second, independent 64-bit hash of the same string to the key, so that equal keys mean equal strings.
+//! A 32-bit digest is faithful to the original study but too short for a crawl (1e8 documents: about 1.2 million chance pairs), so 64 bits
+//! are the default. `verify_string` adds a second, independent 64-bit hash of the same string to the key, so that equal keys mean equal
+//! strings.
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_core::error::{Error, Result};
@@ -65,7 +66,7 @@ impl StringKey {
         if self.verify { key << 64 | u128::from(hash64(string)) } else { key }
     }
 
-    /// Returns the number of bits that chance collisions depend on.
+    /// Returns the number of bits that determine the probability of a chance collision.
     pub fn bits(&self) -> u32 {
         self.digest.bits() + if self.verify { 64 } else { 0 }
     }

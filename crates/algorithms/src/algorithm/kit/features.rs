@@ -1,4 +1,4 @@
-//! The features that fingerprints vote on: words, shingles or characters, each as one 64-bit hash.
+//! The features that vote on the bits of a fingerprint: words, shingles or characters, each as one 64-bit hash.
 
 use super::units::pairs_of_han;
 use crate::algorithm::params::{Kind, ParamSpec, Params};

@@ -20,7 +20,7 @@ pub struct Found {
     pub candidates: usize,
     /// Number of comparisons made.
     pub compared: u64,
-    /// Number of comparisons left out.
+    /// Number of comparisons skipped.
     pub left_out: u64,
     /// Documents without a signature, with the reasons.
     pub unsigned: BTreeMap<usize, &'static str>,
@@ -47,7 +47,7 @@ pub fn run(algorithm: &dyn Algorithm, typed: &str, texts: &[String]) -> Found {
     run_beside(algorithm, typed, texts, &vec![FieldValues::default(); texts.len()])
 }
 
-/// Like `run`, for texts with fields, one set per text.
+/// Like `run`, for texts with fields, one set of fields per text.
 pub fn run_beside(algorithm: &dyn Algorithm, typed: &str, texts: &[String], fields: &[FieldValues<'_>]) -> Found {
     let folder = tempfile::tempdir().expect("a folder");
     let params = params(algorithm, typed);

@@ -54,7 +54,7 @@ pub const MIN_TERMS: ParamSpec = ParamSpec {
     help: "documents with fewer words from a lexicon have no signature for it",
 };
 
-/// The `digest` parameter for algorithms whose source specifies SHA-1.
+/// The `digest` parameter for algorithms whose paper specifies SHA-1.
 pub const LEXICON_DIGEST: ParamSpec = ParamSpec {
     name: DIGEST.name,
     kind: Kind::Choice(&["xxh3_64", "xxh3_128", "md5", "sha1", "crc32"]),
@@ -73,7 +73,7 @@ impl Lexicon {
     /// Returns the lexicon for the parameters [`LO`], [`HI`], [`DF_MIN`] and [`DF_MAX`].
     ///
     /// # Errors
-    /// Returns an error if bounds are in the wrong order.
+    /// Returns an error if the bounds are in the wrong order.
     pub fn new(owner: &str, params: &Params, stats: &CorpusStats) -> Result<Lexicon> {
         let (lo, hi) = (params.real(LO.name), params.real(HI.name));
         let (df_min, df_max) = (params.count(DF_MIN.name) as u64, params.count(DF_MAX.name) as u64);
@@ -95,7 +95,7 @@ impl Lexicon {
     /// Returns the frequencies whose normalized IDF is within bounds, given the range of all frequencies.
     fn of_nidf(least: u64, greatest: u64, lo: f64, hi: f64) -> Lexicon {
         if least >= greatest {
-            // All words are equally common, so none is preferred.
+            // All words are equally common, so all are in the lexicon.
             return Lexicon { rarest: 0, commonest: u64::MAX };
         }
         let range = float::ln(greatest as f64 / least as f64);
@@ -132,8 +132,8 @@ impl Lexicon {
     }
 }
 
-/// Returns the first number in a range for which `holds` is true, or the end of the range if there is none. `holds` must be true for all
-/// later numbers too.
+/// Returns the first number in a range for which `holds` is true, or the end of the range if there is no such number. If `holds` is true
+/// for a number, it must be true for all larger numbers.
 fn first(mut from: u64, mut to: u64, holds: impl Fn(u64) -> bool) -> u64 {
     while from < to {
         let middle = from + (to - from) / 2;

@@ -1,7 +1,7 @@
 //! The margin rule: a pair must also be among the best pairs of its documents, or close to them.
 //!
 //! Pages with the same template are all about equally similar to each other, while a copy stands out. So the threshold of a method can be
-//! lowered until it finds revised copies. Its other pairs are then compared with the best pairs of their documents.
+//! lowered until it finds revised copies. The rule then removes pairs that are much less similar than the best pairs of their documents.
 //!
 //! ```text
 //! margin=0.1         a b 0.90   a c 0.75   b c 0.79   c d 0.76      best: a 0.90  b 0.90  c 0.79  d 0.76
@@ -9,18 +9,18 @@
 //! margin=either:0.1  kept: all four, because c and d have nothing better
 //! ```
 //!
-//! If a page has five versions, each is most similar to the next one, and the margin alone would leave a chain. So with `margin=M:D`, the
-//! kept pairs form clusters, and every pair found within a cluster is kept too if its distance is at most D: the method's own distance, or
-//! 1 - similarity if it has none.
+//! If a page has five versions, each version is most similar to the next version, and with the margin alone, only a chain of pairs would
+//! remain. So with `margin=M:D`, the kept pairs form clusters, and every pair found within a cluster is also kept if its distance is at
+//! most D. The distance is the method's own distance, or 1 - similarity if the method has no distance.
 //!
-//! Exact copies are merged first, and so are documents with equal fingerprints if the method treats these as one (`simhash`,
-//! `random_projection`). So the best pair is never a document's own copy. The rule uses all other pairs of both documents, so adding a
-//! document may remove pairs.
+//! Exact copies are merged first. So are documents with equal fingerprints if the method treats them as one document (`simhash`,
+//! `random_projection`). So the best partner of a document is never its own copy. The rule uses all other pairs of both documents, so
+//! adding a document may remove pairs.
 
 use crate::algorithm::params::{Kind, Margin, ParamSpec};
 use dupsift_core::row::Score;
 
-/// The parameter that all algorithms share.
+/// The `margin` parameter, which all algorithms share.
 pub const MARGIN: ParamSpec = ParamSpec {
     name: "margin",
     kind: Kind::Margin,

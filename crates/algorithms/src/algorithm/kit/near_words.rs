@@ -1,6 +1,6 @@
-//! Finds the words that differ from a given word in few bits. This rules out nearly all pairs in a window of bit vectors, several at a
-//! time. A vector with more than 64 bits differs in at least as many bits as its first word, so one word per row is enough to rule pairs
-//! out. The remaining pairs are judged on the complete vectors.
+//! Finds the words that differ from a given word in few bits. The search rules out nearly all pairs in a window of bit vectors, several at
+//! a time. If the first words of two longer vectors differ in too many bits, so do the vectors, so one word per row is enough to rule out
+//! pairs. The remaining pairs are judged on the complete vectors.
 
 use dupsift_core::cpu::Level;
 use dupsift_core::row::{Pair, Pairs, Row, Score, Window};
@@ -30,12 +30,12 @@ fn near(level: Level, first: u64, words: &[u64], most: u32, places: &mut Vec<u32
         // SAFETY: `Level::best` found the feature of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2(first, words, most, places) },
-        // SAFETY: `Level::best` found the other features of this level, and the guard checks the one for counting bits.
+        // SAFETY: `Level::best` found the other features of this level, and the guard checks for the feature that counts bits.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 if is_x86_feature_detected!("avx512vpopcntdq") => unsafe {
             x86::avx512(first, words, most, places);
         },
-        // SAFETY: a processor of this level also supports the lower one.
+        // SAFETY: a processor of this level also supports the lower level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx2(first, words, most, places) },
     }

@@ -1,11 +1,11 @@
 //! Lines and paragraphs of a document, and the contents of a passage.
 //!
-//! A blank line, or the paragraph separator U+2029, ends a paragraph. In a text with neither, whose extractor wrote one block per line,
-//! each line is a paragraph.
+//! A blank line, or the paragraph separator U+2029, ends a paragraph. If a text has neither, because its extractor wrote one block per
+//! line, each line is a paragraph.
 //!
-//! Passages are compared only by their letters and digits, with one space between words. Punctuation, quotes and spacing do not count.
-//! The length is counted in half words, because a character of a script without spaces (Han, kana, Thai) is about half a word. This way
-//! no dictionary is needed.
+//! Passages are compared only by their letters and digits, with one space between words. Punctuation, quotation marks and spacing do not
+//! count. The length is counted in half words, because a character of a script without spaces (Han, kana, Thai) is about half a word. This
+//! requires no dictionary.
 
 use std::ops::Range;
 
@@ -112,7 +112,7 @@ impl Passage {
         all.value()
     }
 
-    /// Clears the passage and keeps the memory.
+    /// Clears the passage but keeps its memory for reuse.
     pub fn clear(&mut self) {
         self.letters.clear();
         self.before = None;

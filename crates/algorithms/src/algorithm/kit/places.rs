@@ -8,7 +8,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// Returns a table of distinct hashes, fewer than 2^32.
+    /// Returns a table of fewer than 2^32 distinct hashes.
     pub fn new(hashes: impl ExactSizeIterator<Item = u64>) -> Places {
         let mut places = Places { slots: vec![(0, 0); (hashes.len() * 2).next_power_of_two()] };
         for (place, hash) in hashes.enumerate() {
@@ -25,7 +25,7 @@ impl Places {
     }
 
     /// Returns the slot of the hash, or the empty slot where it would be inserted. At most half of the slots are occupied; if there is only
-    /// one, it is empty.
+    /// one slot, it is empty.
     #[inline]
     fn find(&self, hash: u64) -> usize {
         let mask = self.slots.len() - 1;

@@ -1,9 +1,9 @@
 //! The prefix filter of an exact cosine join (Bayardo, Ma, Srikant 2007; docs/methods/common.md).
 //!
 //! The terms of all documents are in the same order, rarest first. A document is added to the lists of its leading terms. A term is leading
-//! if the rest of the vector, from this term on, is still as long as the threshold requires. If the first shared term of two vectors with
-//! length 1 is the i-th of one and the j-th of the other, their cosine is at most rest(i) * rest'(j). So a pair that reaches the threshold
-//! is found in the list of its first shared term.
+//! if the rest of the vector, from this term on, is long enough to reach the threshold. If the first shared term of two vectors with length
+//! 1 is the i-th term of one vector and the j-th term of the other, their cosine is at most rest(i) * rest'(j). So a pair that reaches the
+//! threshold is found in the list of its first shared term.
 //!
 //! ```text
 //! weights 3 3 1 1, length sqrt(20), threshold 0.9:  rest 1, 0.74 ..  -> one list
@@ -43,7 +43,7 @@ pub fn rare_first_by<T: Copy>(terms: &mut Vec<T>, of: impl Fn(&T) -> Term) {
         keys.sort_unstable();
         *terms = keys.iter().map(|key| terms[(key & ((1 << PLACE) - 1)) as usize]).collect();
     }
-    // Sorts values that do not fit in such a number, and hashes that begin with the same bits.
+    // Sorts values that do not fit in one packed number, and hashes that begin with the same bits.
     let order = |term: &T| (of(term).df, of(term).hash);
     if !terms.is_sorted_by_key(order) {
         terms.sort_unstable_by_key(order);
@@ -106,8 +106,8 @@ pub fn push_leading(terms: &[Term], threshold: f64, counted: bool, out: &mut Sig
 }
 
 /// Returns a bound on the cosine of two documents that share a row, if the bound reaches the threshold. Pairs that also share the previous
-/// term were judged in the list of that term. If this is their first shared term, the cosine is at most the product of the weights plus
-/// that of the rests, and every pair is found at its first shared term.
+/// term were judged in the list of that term. If this is their first shared term, the cosine is at most the product of the two weights plus
+/// the product of the two rests, and every pair is found at its first shared term.
 pub fn bound_of_rows(a: &[u8], b: &[u8], threshold: f64) -> Option<f64> {
     if a[8..16] == b[8..16] && a[8..16] != [0; 8] {
         return None;

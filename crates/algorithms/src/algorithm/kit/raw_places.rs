@@ -1,14 +1,14 @@
 //! Maps positions in the raw text to positions in the normalized text.
 //!
 //! Line breaks and the width of punctuation exist only in the raw text. Code that needs them finds their positions in the raw text and
-//! continues with the normalized text, so that all text options (ё, width, case) apply. Normalization does not move or join anything
-//! across white space, line breaks or sentence punctuation. So such a position is identified by the number of non-space bytes before it.
-//! Cost: one step per character; a stretch between two spaces that contains a rare character is normalized separately.
+//! continues with the normalized text, so that all text options (ё, width, case) apply. Normalization does not move or join anything across
+//! white space, line breaks or sentence punctuation. So a position next to one of these is identified by the number of non-space bytes
+//! before it. Cost: one step per character; a stretch between two spaces that contains a rare character is normalized separately.
 
 use dupsift_text::Analysis;
 use dupsift_text::normal::visible_length;
 
-/// Follows ascending positions through both texts of a document.
+/// Follows ascending positions through the raw and the normalized text of a document.
 pub struct RawPlaces<'t> {
     raw: &'t str,
     text: &'t [u8],
@@ -24,7 +24,7 @@ impl<'t> RawPlaces<'t> {
 
     /// Returns the position in the normalized text that corresponds to a position in the raw text: directly after the last visible
     /// character before it. The raw position must be at a line break, or next to white space or punctuation, and must not precede the
-    /// previous one.
+    /// previous position.
     pub fn to(&mut self, raw: usize) -> usize {
         let passed = self.raw.get(self.at..raw).unwrap_or_default();
         let mut visible: usize = passed.split_whitespace().map(visible_bytes).sum();
@@ -49,7 +49,7 @@ fn visible_bytes(stretch: &str) -> usize {
             '«' | '»' | '\u{400}'..='\u{45F}' => 2,
             '\u{3400}'..='\u{9FFF}' | '\u{3001}'..='\u{3003}' | '\u{3005}' | '\u{3007}'..='\u{3011}' => 3,
             '–' | '—' | '‘' | '’' | '“' | '”' | '„' | '•' => 3,
-            // Any other character may change, alone or with its neighbors.
+            // Normalization may change any other character, alone or with its neighbors.
             _ => return visible_length(stretch),
         };
     }
@@ -64,7 +64,8 @@ mod tests {
     use dupsift_text::normal::normal_word;
     use dupsift_text::{Pipeline, TextOptions};
 
-    /// Compares the normalized text between the positions of all line breaks and punctuation with each stretch normalized separately.
+    /// Splits the text at all line breaks and punctuation, and checks that each stretch of the normalized text equals the raw stretch
+    /// normalized separately.
     fn check(raw: &str, yo_to_e: bool) {
         let options = TextOptions { yo_to_e, traditional: yo_to_e, ..TextOptions::default() };
         let (pipeline, letters) = (Pipeline::new(&options).expect("default options"), options.letters());

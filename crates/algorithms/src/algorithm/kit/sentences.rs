@@ -54,11 +54,11 @@ pub fn key_of_sentences(mut chosen: Vec<String>, wanted: usize, key: &StringKey)
     Key { number: key.of(&chosen.join(&key.sentence_separator().to_string())), flag }
 }
 
-/// The number of sentences that are sorted first, as a multiple of the number wanted.
+/// The number of sentences that are sorted first, as a multiple of the requested number.
 const FEW: usize = 4;
 
 /// Returns the `count` longest distinct sentences, longest first, as canonical strings (words joined with single spaces). If `max_df` is
-/// above 0, sentences in more documents are skipped.
+/// above 0, sentences in more than `max_df` documents are skipped.
 ///
 /// # Errors
 /// Returns the reason why there are none.
@@ -92,11 +92,12 @@ pub fn heaviest_sentences(
     let text = |sentence: &Range<u32>| {
         words[sentence.start as usize..sentence.end as usize].iter().map(|word| document.word(word))
     };
-    // Comparing word by word is the same as comparing the canonical strings, because no word contains a character below the space.
+    // Comparing word by word is the same as comparing the canonical strings, because no word contains a character that sorts before the
+    // space.
     let order =
         |a: &(f64, &Range<u32>), b: &(f64, &Range<u32>)| b.0.total_cmp(&a.0).then_with(|| text(a.1).cmp(text(b.1)));
-    // The first few are nearly always enough, so the others need not be sorted. If they are not enough, sentences equal to the last one
-    // are dropped, because a sentence may occur a thousand times, and the next round sorts more of the remaining ones.
+    // The first few sentences are nearly always enough, so the rest need not be sorted. If they are not enough, copies of the last sentence
+    // are dropped, because a sentence may occur a thousand times, and the next round sorts more of the remaining sentences.
     let mut few = FEW * count;
     let mut chosen: Vec<String> = Vec::with_capacity(count);
     while chosen.len() < count && !sentences.is_empty() {

@@ -1,4 +1,4 @@
-//! The set of shingles of a document: windows of k words (single characters for Han), or of k characters.
+//! The set of shingles of a document: windows of k words (each Han character counts as a word), or of k characters.
 
 use crate::algorithm::params::{Kind, ParamSpec, Params};
 use dupsift_text::Analysis;
@@ -31,7 +31,7 @@ pub struct Shingling {
 }
 
 impl Shingling {
-    /// The default of a check if the algorithm has no shingles: five words, five characters for Han.
+    /// The default for checks of algorithms without shingles: five words, or five characters of Han text.
     pub const DEFAULT: Shingling = Shingling { ngram: 5, chars: false };
 
     /// Returns the settings from the parameters [`NGRAM`] and [`UNIT`].

@@ -1,7 +1,7 @@
 //! The parts of a page's title: its topic, and often the name of its site.
 //!
-//! A title is split at `|`, and at `_`, a hyphen, a dash or U+00B7 between two spaces. The split uses the normalized text, where
-//! full-width punctuation is ASCII. The algorithm decides which part is the name of the site: the part that many titles share, or all but
+//! A title is split at `|`, and at `_`, a hyphen, a dash or U+00B7 between two spaces. The split uses the normalized text, where full-width
+//! punctuation is ASCII. The algorithm decides which part is the name of the site: the part that many titles share, or every part except
 //! the longest.
 //!
 //! ```text
@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-/// A longest part with fewer characters is not informative.
+/// If the longest part has fewer characters, it is not informative.
 const LEAST_CHARACTERS: usize = 4;
 
 /// Returns the ranges of the nonempty parts of a normalized title.
@@ -33,8 +33,8 @@ pub fn parts(title: &str) -> Vec<Range<usize>> {
     parts
 }
 
-/// Returns the range of the longest part, or of the first one if several are equally long. If it has fewer than four
-/// characters, returns the whole title.
+/// Returns the range of the longest part, or of the first longest part if several are equally long. If it has fewer than four characters,
+/// returns the whole title.
 pub fn longest(title: &str) -> Range<usize> {
     let length = |part: &Range<usize>| title[part.clone()].chars().count();
     let longest = parts(title).into_iter().rev().max_by_key(length);

@@ -9,7 +9,7 @@ pub fn distinct_words(document: &Analysis<'_>) -> Vec<Counted> {
     words
 }
 
-/// Returns the number of words that make up the share `share` of `count` words, rounded down.
+/// Returns the number of words in a share of `count` words, rounded down.
 pub fn share(count: usize, share: f64) -> usize {
     // A share such as 0.29 is stored as a slightly lower number, so 100 times the share is slightly less than 29.
     (count as f64 * share + 1e-9).floor() as usize
@@ -28,7 +28,7 @@ impl<'t> Heaviest<'t> {
         Heaviest { count, words: Vec::with_capacity(count + 1) }
     }
 
-    /// Adds a word if it is among the heaviest. One comparison with the last of them rejects nearly every other word.
+    /// Adds a word if it is among the heaviest. One comparison with the last word of the list rejects nearly every other word.
     #[inline]
     pub fn push(&mut self, weight: f64, document: &'t Analysis<'_>, counted: &Counted) {
         // Adding 0.0 turns -0.0 into 0.0, so that equal weights compare equal.
@@ -44,7 +44,7 @@ impl<'t> Heaviest<'t> {
         let word = (weight + 0.0, word, tf);
         let heavier =
             |a: &(f64, &str, u32), b: &(f64, &str, u32)| b.0.total_cmp(&a.0).then_with(|| a.1.cmp(b.1)).is_lt();
-        // Most words with the same weight as the last one come after it.
+        // Most words with the same weight as the last word come after it.
         if self.words.len() == self.count && self.words.last().is_some_and(|last| !heavier(&word, last)) {
             return;
         }

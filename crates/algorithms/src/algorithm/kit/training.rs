@@ -23,7 +23,7 @@ pub struct Sample {
 }
 
 impl Sample {
-    /// Returns a sample of about `size` out of `documents`, or of all of them if there are no more than `size`.
+    /// Returns a sample of about `size` of the `documents` documents, or of all documents if there are at most `size`.
     pub fn new(size: usize, documents: u64) -> Sample {
         let share = size as f64 / documents.max(1) as f64;
         // The cast saturates: a number above the largest integer becomes that integer.
@@ -36,8 +36,8 @@ impl Sample {
     }
 }
 
-/// Returns the lowest document frequency, not below `least`, such that at most `words` words have a frequency between
-/// it and `most`, inclusive.
+/// Returns the lowest document frequency, at least `least`, for which at most `words` words have a frequency from this one to `most`,
+/// inclusive.
 pub fn frequency_for(stats: &CorpusStats, least: u64, most: u64, words: usize) -> u64 {
     let all = (0..stats.words.len()).map(|at| stats.words.entry(at).1);
     let mut inside: Vec<u64> = all.filter(|df| (least..=most).contains(df)).collect();

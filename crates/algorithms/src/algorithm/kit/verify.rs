@@ -51,8 +51,8 @@ impl Verify for Jaccard {
     }
 
     fn compare(&self, a: &[u64], b: &[u64], candidate: Pair) -> Decided<Pair> {
-        // The size of the smaller set divided by that of the larger is an upper bound on the similarity. The test uses a quotient like the
-        // similarity itself: a product would round differently, and reject a contained set that reaches the threshold exactly.
+        // The size of the smaller set divided by the size of the larger set is an upper bound on the similarity. The test uses a quotient,
+        // as the similarity does. A product would round differently and reject a contained set that reaches the threshold exactly.
         let (few, many) = (a.len().min(b.len()), a.len().max(b.len()));
         if few as f64 / (many as f64) < self.threshold {
             return Ok(None);
@@ -158,7 +158,7 @@ mod tests {
         // The word pairs are {a b, b c, c d} and {a b, b c, c e}: two of four are shared.
         assert_eq!(verify("jaccard", 0.5, "a b c d", "A, b c e!"), Some(0.5));
         assert_eq!(verify("jaccard", 0.51, "a b c d", "a b c e"), None);
-        // Canonical texts with seven characters that differ in one.
+        // The canonical texts have seven characters and differ in one of them.
         assert_eq!(verify("lcs", 0.8, "a b c d", "a b c e"), Some(12.0 / 14.0));
         assert_eq!(verify("lcs", 0.9, "a b c d", "a b c e"), None);
         // Three of four words are shared.
@@ -167,7 +167,7 @@ mod tests {
         assert!(check("jacard", 0.5, Shingling::DEFAULT).is_none());
     }
 
-    /// Thresholds and set sizes whose product, after rounding, exceeds the smaller size.
+    /// Tests thresholds and set sizes whose product, after rounding, exceeds the smaller size.
     #[test]
     fn a_set_within_another_reaches_its_share_of_it_exactly() {
         let mut tight = 0;

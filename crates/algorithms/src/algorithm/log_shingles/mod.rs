@@ -4,17 +4,18 @@
 //! bits); Broder, Glassman, Manasse, Zweig 1997 (V_i). Cost: sorting the shingles; two rows per document (`equal`), one (`ladder`), or
 //! about half of its 50 to 100 sampled shingles and a second read of the candidates (`overlap`).
 //!
-//! A document with n distinct shingles keeps those divisible by 2^i, with i = max(0, floor(log2(n / sample))). This gives `sample` to 2
-//! `sample` shingles, or all shingles of a small document. The study does not describe how samples are compared, so there are three modes:
+//! A document with n distinct shingles keeps the shingles divisible by 2^i, with i = max(0, floor(log2(n / sample))). This gives `sample`
+//! to 2 `sample` shingles, or all shingles of a small document. The study does not describe how samples are compared, so there are three
+//! modes:
 //!
 //! | mode | condition for a pair |
 //! | --- | --- |
-//! | `equal` | one sample is equal, at the document's level or the next, so that documents on both sides of a border can match |
-//! | `overlap` | the ratio of common to all sampled shingles, at the higher of both levels, reaches `threshold` |
+//! | `equal` | one sample is equal, at the document's level or the next, so that documents on both sides of a level border can match |
+//! | `overlap` | the ratio of common to all sampled shingles, at the higher of the two levels, reaches `threshold` |
 //! | `ladder` | for every j, the smallest shingle divisible by 2^j is equal: about log2 n values |
 //!
-//! Limits: `equal` compares complete samples, which a few changed words break: one word changes ten shingles of a pair, and at a rate of
-//! 1/8 the sample survives with probability 0.26. The next level of a small document has few shingles or none; `min_shingles` skips small
+//! Limits: `equal` compares complete samples, so a few changed words hide a pair. One word changes ten shingles of a pair; at a rate of
+//! 1/8, the sample survives with probability 0.26. The next level of a small document has few shingles or none; `min_shingles` skips small
 //! documents. In `overlap`, a shingle shared by many documents costs the square of their number, up to `--max-candidates`.
 //!
 //! ```text
@@ -170,7 +171,7 @@ fn sample_key(sorted: &[u64], level: u32) -> Option<u64> {
 fn ladder_key(sorted: &[u64]) -> u64 {
     let mut key = 0;
     let mut rung = 0;
-    // In ascending order, a shingle is the smallest multiple of each power that did not divide any earlier one.
+    // In ascending order, a shingle is the smallest multiple of each power that divides it but no earlier shingle.
     for &shingle in sorted {
         while rung <= 64 && is_divisible(shingle, rung) {
             key = combine(key, shingle);
@@ -222,7 +223,7 @@ mod tests {
             assert!(!longer.contains(&shorter[0]) && longer[1] != shorter[1]);
             longer[0] == shorter[1]
         };
-        // In one of four cases, the additional shingle is divisible by 4 and therefore in the sample.
+        // In one case in four, the additional shingle is divisible by 4 and therefore in the sample.
         let met = (0..40).filter(|&n| meets(n)).count();
         assert!((20..40).contains(&met), "{met} of 40");
     }

@@ -47,17 +47,17 @@ pub struct Overlap {
 }
 
 impl Overlap {
-    /// Returns the shingles of a sample, sorted, under which a document must be indexed so that no pair is missed.
+    /// Returns, in ascending order, the shingles of a sample under which a document must be indexed so that no pair is missed.
     ///
     /// Two sets that reach the threshold share at least ceil(threshold |A|) elements. So if both use the same order, the first |A| -
-    /// ceil(threshold |A|) + 1 elements of each include a shared one (the prefix of Chaudhuri, Ganti, Kaushik 2006). The other document
+    /// ceil(threshold |A|) + 1 elements of each include a shared element (the prefix of Chaudhuri, Ganti, Kaushik 2006). The other document
     /// may be at any higher level, so each level has its own first shingles; they largely overlap.
     pub fn met_by(&self, sample: &[u64], level: u32) -> impl Iterator<Item = u64> {
         let mut met = Vec::new();
         for level in level..=64 {
             let sample = sample.iter().filter(|shingle| is_divisible(**shingle, level));
             let count = sample.clone().count();
-            // Slightly below the product, because it was rounded. One more shingle does no harm.
+            // Slightly below the product, because the product was rounded. One more shingle does no harm.
             let common = (self.threshold * count as f64 - 1e-9).ceil() as usize;
             met.extend(sample.take((count + 1).saturating_sub(common.max(1))));
             if count == 0 {
@@ -126,8 +126,7 @@ mod tests {
         assert_eq!(levels, [0, 0, 0, 1, 1, 2, 4, 4, 5]);
     }
 
-    /// Checks sets of a few sizes with many overlaps: all pairs that reach the threshold share a shingle, whatever
-    /// their levels.
+    /// Checks, for sets of a few sizes with many overlaps, that all pairs that reach the threshold share a shingle, whatever their levels.
     #[test]
     fn no_pair_that_overlaps_enough_is_missed() {
         let sampling = Sampling { shingling: Shingling::DEFAULT, sample: 10 };

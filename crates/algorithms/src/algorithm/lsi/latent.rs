@@ -1,4 +1,4 @@
-//! The reduced space of `lsi`, learned from the tf idf vectors of a sample, and the coordinates of a document in it.
+//! The reduced space of `lsi`, learned from the tf idf vectors of a sample, and the coordinates of a document in this space.
 
 use super::svd::{OVERSAMPLED, Rows, truncated};
 use crate::algorithm::contract::{Corpus, Learner, Notes};
@@ -64,7 +64,7 @@ impl Learner for LatentLearner<'_> {
         let mut words = Vec::new();
         for at in 0..notes.count {
             words.extend(notes.get(at).iter().step_by(2));
-            // Most words have been seen before, so the list never becomes much longer than the vocabulary.
+            // Most words have been seen before, so with regular deduplication the list never becomes much longer than the vocabulary.
             if words.len() > 1 << 20 || at + 1 == notes.count {
                 notes.go_on()?;
                 words.sort_unstable();

@@ -1,4 +1,4 @@
-//! `lsi`: the cosine of documents in the space of the first singular vectors of the corpus.
+//! `lsi`: compares documents by their cosine in the space of the first singular vectors of the corpus.
 //!
 //! Source: Deerwester, Dumais, Furnas, Landauer, Harshman 1990, Indexing by latent semantic analysis; method (a) of the "general
 //! treatment" in a survey of page deduplication. Cost: one pass for the counts, one for the notes (16 bytes per word and sampled
@@ -13,9 +13,9 @@
 //! Candidates (`join=bits`) agree in all signs of at least one of `tables` tables, each with `bits` random directions. Two documents at an
 //! angle a agree in a sign with probability s = 1 - a / pi, so a pair is found with probability 1 - (1 - s^bits)^tables. Some pairs are
 //! missed; run.json reports how many at the threshold. `join=exact` compares every pair of documents by coordinates rounded to a byte, and
-//! allows for the rounding error, so no pair is missed. It is for small corpora: it needs documents / 2,000 rows per document. Limits:
-//! texts with the same topic and genre are similar in this space without being copies. The space depends on the corpus, so vectors are
-//! comparable only within one run.
+//! allows for the rounding error, so no pair is missed. It is meant for small corpora, because each document has documents / 2,000 rows.
+//! Limits: texts with the same topic and genre are similar in this space without being copies. The space depends on the corpus, so vectors
+//! are comparable only within one run.
 
 mod latent;
 mod signs;
@@ -277,8 +277,7 @@ mod tests {
         assert_eq!(signer.scheme().notes[0], "2 directions for 24 words, learned from 40 documents");
     }
 
-    /// With as many directions as words, V^T only rotates the vectors: their cosine equals the cosine of the tf idf
-    /// vectors.
+    /// If there are as many directions as words, V^T only rotates the vectors, so their cosine equals the cosine of the tf idf vectors.
     #[test]
     fn all_directions_keep_the_cosine() {
         let texts = texts();

@@ -6,7 +6,7 @@ use dupsift_core::hash::{combine, splitmix64};
 use dupsift_core::row::{Pair, Pairs, Row, RowShape, Score, Signatures, Window};
 use dupsift_text::Analysis;
 
-/// Holds random directions; the signs along `bits` of them make one table.
+/// Holds random directions. Each table uses the signs along `bits` directions.
 pub struct Signs {
     tables: usize,
     bits: usize,
@@ -79,7 +79,7 @@ impl AllPairs {
         self.blocks
     }
 
-    /// Returns the shape of the rows. The key names two blocks, and the order identifies which of them a row belongs to.
+    /// Returns the shape of the rows. The key identifies two blocks, and the order shows which of them a row belongs to.
     pub fn shape(&self) -> RowShape {
         RowShape { positions: 1, key_bits: 64, ordered: true, sketch: 8 + self.dimensions }
     }
@@ -101,8 +101,8 @@ impl AllPairs {
         };
         let rows = window.len();
         let lower = (0..rows).take_while(|&at| window.row(at).order == 0).count();
-        // All rows of a block paired with itself have order 0. Rows of two blocks have both orders. If one of the two blocks is empty, its
-        // rows have no partner.
+        // All rows of a block paired with itself have order 0. Rows of two different blocks have both orders. If one of these blocks is
+        // empty, the rows of the other have no partner.
         let alone = |row: Row<'_>| self.key_of_one_block(row.key);
         if rows > 0 && alone(window.row(0)) {
             return out.compare_all(window, judge);

@@ -13,7 +13,7 @@ use nalgebra::{ComplexField, DMatrix, Reflection, SymmetricEigen, Unit};
 use dupsift_core::error::Result;
 use dupsift_core::hash::splitmix64;
 
-/// Number of extra directions that improve the accuracy of the last wanted ones.
+/// Number of extra directions that improve the accuracy of the last requested directions.
 pub const OVERSAMPLED: usize = 10;
 
 /// Singular values below this share of the largest count as 0.
@@ -43,7 +43,7 @@ pub trait Rows {
 /// Holds the largest singular values with their vectors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Svd {
-    /// The values, largest first. Fewer than requested if the others are 0.
+    /// The values, largest first. Fewer than requested if the remaining values are 0.
     pub values: Vec<f64>,
     /// For each column of the matrix, its components in all vectors. The largest component of each vector by absolute value is positive.
     pub vectors: Vec<f64>,
@@ -77,7 +77,7 @@ pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> 
 
     let mut vectors = eigen.eigenvectors.select_columns(&order).transpose() * &basis;
     for mut vector in vectors.row_iter_mut() {
-        // If several components are equal, the first one counts.
+        // If several components are equal, the first component counts.
         let greatest = vector.iter().fold(0.0f64, |best, &one| if one.abs() > best.abs() { one } else { best });
         if greatest < 0.0 {
             vector.neg_mut();
@@ -86,8 +86,8 @@ pub fn truncated(matrix: &dyn Rows, wanted: usize, passes: usize, seed: u64) -> 
     Ok(Svd { values: order.iter().map(|&at| value(at)).collect(), vectors: vectors.as_slice().to_vec() })
 }
 
-/// Returns the factor Q of the QR decomposition, as nalgebra computes it, but calls `go_on` between columns: with a million words, all
-/// columns take minutes.
+/// Returns the factor Q of the QR decomposition, as nalgebra computes it, but calls `go_on` between columns, because the complete
+/// computation takes minutes with a million words.
 fn orthonormal(mut matrix: DMatrix<f64>, go_on: &dyn Fn() -> Result<()>) -> Result<DMatrix<f64>> {
     let (rows, columns) = matrix.shape();
     let mut norms = Vec::with_capacity(columns);

@@ -1,7 +1,7 @@
 //! The text next to punctuation marks, in three parts (docs/methods/sentence_marks.md).
 //!
-//! Marks are found in the raw text, where full-width marks are unchanged and U+2026 has not become three dots. The text next to them is
-//! taken from the normalized text.
+//! Marks are found in the raw text, where full-width marks are unchanged and U+2026 has not become three dots. The text next to the marks
+//! is taken from the normalized text.
 
 use crate::algorithm::kit::passages::is_unspaced;
 use crate::algorithm::kit::raw_places::RawPlaces;
@@ -15,16 +15,16 @@ pub struct Marks {
     pub letters: bool,
     /// Whether U+3001 and U+FF1B are marks.
     pub more: bool,
-    /// Whether parts have the same number of characters instead of groups.
+    /// Whether parts have the same number of characters instead of the same number of groups.
     pub by_chars: bool,
 }
 
-/// Holds the units next to one mark: up to two on its left, and two on its right.
+/// Holds the units next to one mark: up to two on its left, and up to two on its right.
 pub type Group<'t> = [Option<&'t str>; 4];
 
 impl Marks {
     /// Returns the hashes of three parts, or `None` if there are fewer than three groups. If the parts cannot be equally large, earlier
-    /// ones are larger. Each unit is followed by a space and each group by a line feed, unless parts are cut by characters.
+    /// parts are larger. Each unit is followed by a space and each group by a line feed, unless parts are cut by characters.
     pub fn parts(&self, document: &Analysis<'_>) -> Option<[u64; 3]> {
         let groups = self.groups(document);
         if groups.len() < 3 {
@@ -55,8 +55,8 @@ impl Marks {
         }))
     }
 
-    /// Returns the groups of a document in order, each with at least one unit. Units do not cross another mark. White space and everything
-    /// that is not a letter or digit is skipped.
+    /// Returns the groups of a document in order, each with at least one unit. Units never extend past the next mark. White space and all
+    /// other characters that are not letters or digits are skipped.
     pub fn groups<'t>(&self, document: &'t Analysis<'_>) -> Vec<Group<'t>> {
         let (raw, text) = (document.raw(), document.text());
         let mut places = RawPlaces::new(document);
@@ -156,8 +156,8 @@ mod tests {
     #[test]
     fn worked_groups() {
         assert_eq!(groups(PLAIN, EXAMPLE), ["很 好 我 们", "园 玩 大 家", "高 兴 你 觉", "么 样 明 天", "天 见  "]);
-        // Words: quotes and spaces are skipped, marks are not. Marks in numbers do not count, and neither does U+2026, although it becomes
-        // three dots when normalized. A group without units is dropped.
+        // With words as units, quotation marks and spaces are skipped, but punctuation marks are not. Marks in numbers do not count, and
+        // neither does U+2026, although it becomes three dots when normalized. A group without units is dropped.
         assert_eq!(groups(PLAIN, "One two three, four «FIVE» six."), ["two three four five", "five six  "]);
         assert_eq!(groups(PLAIN, "В 3.14 и 1,000 Раза！…да"), ["000 раза да "]);
         assert_eq!(groups(PLAIN, "a?! b... c"), [" a  ", "  b ", " b  ", "  c "]);

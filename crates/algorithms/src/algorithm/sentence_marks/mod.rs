@@ -1,9 +1,10 @@
 //! `sentence_marks`: compares the text next to the punctuation, in three parts, and the title.
 //!
 //! Source: the sentence-based method of the Chinese survey. At every comma, full stop, exclamation and question mark, the two units on its
-//! left and the two on its right form a group. A unit is a Chinese character, or a word in any other script; units do not cross another
-//! mark. The groups are cut in order into three parts. An equal part counts 1, an equal title 1.5; documents that reach 3 are duplicates:
-//! three parts, or two and the title. Cost: O(text), three rows per document, or one if it has no title.
+//! left and the two units on its right form a group. A unit is a Chinese character, or a word in any other script; units never extend past
+//! the next mark. The groups are cut in order into three parts. An equal part counts 1 and an equal title 1.5. Documents with a sum of at
+//! least 3 are duplicates: three parts must agree, or two parts and the title. Cost: O(text), three rows per document, or one row if the
+//! document has no title.
 //!
 //! ```text
 //! 今天天气很好，我们去公园玩。大家都很高兴！你觉得怎么样？明天见。
@@ -101,7 +102,7 @@ impl Algorithm for SentenceMarks {
                 3.0 + title_weight
             )));
         }
-        // 4 if three parts are not enough.
+        // The result is 4 if three parts are not enough.
         let parts = |title: f64| (0..4u8).find(|&parts| f64::from(parts) + title >= threshold).unwrap_or(4).into();
         Ok(Box::new(MarksSigner {
             title_weight,
@@ -120,7 +121,7 @@ impl Algorithm for SentenceMarks {
 
 struct MarksSigner {
     title_weight: f64,
-    /// Minimum number of equal parts if the titles differ. A value above 3 means that no number is enough.
+    /// Minimum number of equal parts if the titles differ. A value above 3 means that no number of equal parts is enough.
     parts: usize,
     /// Minimum number of equal parts if the titles are equal.
     parts_with_title: usize,
@@ -129,7 +130,7 @@ struct MarksSigner {
     strip_suffix: bool,
 }
 
-/// Position of the title's key. The other keys use the set of their parts, as bits.
+/// Position of the title's key. The position of any other key is the set of its parts, as bits.
 const TITLE: u32 = 0;
 /// Number of bytes in the sketch: half of the hash of each part and of the title (0 if there is no title).
 const SKETCH: usize = 16;
@@ -189,7 +190,7 @@ impl Signer for MarksSigner {
         let halves = [half(parts[0]), half(parts[1]), half(parts[2]), title.map_or(0, |title| half(title).max(1))];
         let sketch: [u8; SKETCH] = bytemuck::cast(halves.map(u32::to_be_bytes));
 
-        // If the titles are equal, this many parts must agree; otherwise at least as many.
+        // If the titles are equal, this many parts must agree; if they differ, at least this many.
         let mut size = self.parts_with_title;
         if size == 0 {
             if let Some(title) = title {
@@ -213,7 +214,7 @@ impl Signer for MarksSigner {
             keys[count] = key;
             count += 1;
             out.push(position, key.into(), 0, &sketch);
-            // A document without a title needs all three parts, so any two of them find its pairs.
+            // Without a title, all three parts must agree, so the key of any two parts finds all pairs of the document.
             if title.is_none() && self.parts == 3 {
                 break;
             }
@@ -249,7 +250,7 @@ mod tests {
         assert!(unreachable.err().unwrap().to_string().contains("have 4.5 points"));
     }
 
-    /// The pairs of the example with modified parts and titles, by document number.
+    /// Checks the pairs of the example with modified parts and titles, by document number.
     #[test]
     fn worked_scores() {
         let changed = |part: &str, by: &str| EXAMPLE.replace(part, by);
@@ -268,8 +269,8 @@ mod tests {
         };
         let same = title("Погода - Сайт")[0];
         let near = |a, b| (a, b, 3.5 / 4.5, 2);
-        // The third text differs in parts 2 and 3, because its new words are on both sides of a mark. The fourth differs in all parts, but
-        // from the third only in part 1. The fifth differs in part 1.
+        // The third text differs in parts 2 and 3, because its new words are on both sides of a mark. The fourth differs from the first in
+        // all parts, but from the third only in part 1. The fifth differs in part 1.
         assert_eq!(find("", [Null; 5]), [(0, 1, 1.0, 1)]);
         assert_eq!(find("", [same; 5]), [(0, 1, 1.0, 3), near(0, 4), near(1, 4), near(2, 3)]);
         let other = title("погода | другой")[0];

@@ -1,9 +1,9 @@
-//! Compares all pairs of documents, each once, in pieces of bounded size. Methods use it if their threshold is so low that lists of rare
-//! features would rule out few pairs.
+//! Compares all pairs of documents, each once, in pieces of bounded size. Methods use this join if their threshold is so low that lists of
+//! rare features would rule out few pairs.
 //!
-//! Documents are distributed to blocks by the hash of their text. A document sends rows to each pair of blocks that includes its own.
-//! The rows of a pair of blocks are compared with each other, so any two documents are compared in exactly one window. The rows carry
-//! the [`bitmap`] of the document's set, cut into pieces that fit a row.
+//! Documents are distributed to blocks by the hash of their text. A document emits rows for each pair of blocks that includes its own
+//! block. The rows of a pair of blocks are compared with each other, so any two documents are compared in exactly one window. The rows
+//! carry the [`bitmap`] of the document's set, cut into pieces that fit a row.
 //!
 //! Documents with the same template are compared with the nearest documents of their [crowd](super::crowds).
 //!
@@ -20,8 +20,8 @@ use dupsift_core::row::{Pair, Pairs, RowShape, Score, Signatures, Window};
 const PER_BLOCK: u64 = 1_500;
 /// Maximum number of blocks. Each block adds one row per document.
 const MOST_BLOCKS: u64 = 1_000;
-/// Minimum share of the larger set that a document in a crowd has in common with the head. Pages of a manual share less, so all of them are
-/// compared.
+/// Minimum share of the larger set that a document in a crowd has in common with the head. Pages of a manual have less in common, so all of
+/// them are compared.
 const CROWDED: f64 = 0.8;
 /// Number of words in a piece.
 const PIECE: usize = bitmap::LEAST_WORDS;
@@ -137,8 +137,7 @@ impl AllPairs {
                     }
                 }
                 if let Some(crowd) = finding.crowd() {
-                    // Documents in the head's own block are compared in a different window. In this one they only join
-                    // the crowd.
+                    // Documents in the head's own block are compared in a different window. In this window, they only join the crowd.
                     for other in at + 1..sets.len() {
                         if !meeting.meet(&sets[at], &sets[other])
                             && meeting.likeness(&sets[at], &sets[other]) == Likeness::Similar
@@ -191,7 +190,7 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
 
     fn likeness(&self, (x, x_bits): &Set<'_>, (y, y_bits): &Set<'_>) -> Likeness {
         let need = (self.need)(x.size, y.size);
-        // Sizes alone decide many pairs.
+        // The sizes alone rule out many pairs.
         if f64::from(x.size.distinct.min(y.size.distinct)) < need {
             return Likeness::Different;
         }
@@ -207,7 +206,7 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
         }
     }
 
-    /// Compares two documents if this is their window and the bound allows it. Returns whether they are similar.
+    /// Compares two documents if they belong to this window and the bound on comparisons allows it. Returns whether they are similar.
     fn compare(&mut self, x: &Set<'_>, y: &Set<'_>) -> bool {
         if !self.meet(x, y) || self.compared >= self.out.max_candidates {
             return false;
@@ -236,7 +235,7 @@ impl<N: Fn(Size, Size) -> f64> Meeting<'_, '_, N> {
                 self.compare(x, y);
             });
         }
-        // The first documents of each block are compared with all others. The head has already been compared with its crowd.
+        // The first documents of each block are compared with all other documents. The head has already been compared with its crowd.
         near.push((0, head));
         near.sort_unstable_by_key(|(_, set)| set.0.doc);
         let mut blocks: Vec<u32> = near.iter().map(|(_, set)| set.0.block).collect();
@@ -265,8 +264,8 @@ struct Document {
     bits: Vec<u64>,
 }
 
-/// Reassembles the bitmaps. Rows are sorted by block and piece, then by document. So the documents that have another piece appear in the
-/// same order as those that have the previous one.
+/// Reassembles the bitmaps. Rows are sorted by block and piece, then by document. So the documents with a further piece appear in the same
+/// order as in the previous piece.
 fn gather(window: &Window<'_>) -> Vec<Document> {
     let mut documents: Vec<Document> = Vec::new();
     let mut at = 0;
@@ -385,7 +384,7 @@ mod tests {
             assert!(compared < 24 * count, "{compared} of {count}");
             assert!(before == 0 || 5 * compared < 14 * before, "{compared} after {before}");
             before = compared;
-            // Pages that share the same few elements are found, and each page is found to be similar to the first.
+            // Pages that share the same few elements are found, and each page is found to be similar to the first page.
             let together = (0..count / 3).filter(|group| {
                 let pairs = [(0, 1), (0, 2), (1, 2)].map(|(a, b)| (group * 3 + a, group * 3 + b));
                 pairs.iter().all(|pair| met.contains_key(pair))

@@ -1,12 +1,12 @@
-//! Bitmaps of sets: one bit for the hash of each element. Elements that two sets share set the same bit in both, so
+//! Bitmaps of sets: one bit for the hash of each element. Each element that two sets share sets the same bit in both bitmaps, so
 //!
 //! ```text
 //! |A n B| <= bits in both + min(|A| - bits of A, |B| - bits of B)
 //! ```
 //!
-//! With some spare bits per element, this bound rules out nearly every pair of dissimilar sets, and is many times as fast as counting the
-//! common elements. The number of bits is a power of two, at least about eight per element, up to a maximum. The larger bitmap of a pair is
-//! folded to the size of the smaller.
+//! With some spare bits per element, this bound rules out nearly every pair of dissimilar sets, and is many times faster than counting the
+//! common elements. The number of bits is a power of two: about eight bits per element or more, up to a maximum. The larger bitmap of a
+//! pair is folded to the size of the smaller.
 
 use dupsift_core::cpu::Level;
 use dupsift_core::hash::mix64;
@@ -94,7 +94,7 @@ fn common_bits(level: Level, a: &[u64], b: &[u64]) -> u32 {
         // SAFETY: `Level::best` found the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2(a, b) },
-        // SAFETY: as above.
+        // SAFETY: `Level::best` found the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx512(a, b) },
     }

@@ -1,10 +1,11 @@
 //! Crowds in a window: documents that are all similar to one document, such as pages with the same template. Nearly any two documents of a
-//! crowd are a pair, so if all were compared with each other, pairs and cost would grow with the square of the crowd's size.
+//! crowd are a pair, so if all documents were compared with each other, the number of pairs and the cost would grow with the square of the
+//! crowd's size.
 //!
-//! A document with more than [`WHOLE`] similar documents in a window heads a crowd of them. Two documents in a crowd are compared only if
-//! they are near each other in the order of the elements that the head lacks, or if one of them is among the first documents of the
-//! crowd. Skipped comparisons are counted. A document may be in several crowds, so a template whose pages are only partly similar needs a
-//! few heads. Documents that share no crowd are compared as usual.
+//! A document with more than [`WHOLE`] similar documents in a window becomes the head of a crowd that contains them. Two documents in a
+//! crowd are compared only if they are near each other in the order of the elements that the head lacks, or if one of them is among the
+//! first documents of the crowd. Skipped comparisons are counted. If the pages of a template are only partly similar, they form several
+//! crowds, and a document may be in more than one of these. Documents that share no crowd are compared as usual.
 
 pub use dupsift_core::row::{FIRST, WHOLE};
 
@@ -84,7 +85,7 @@ impl Finding {
         self.crowd
     }
 
-    /// Adds a similar document, and opens a crowd if there are too many.
+    /// Adds a similar document, and opens a crowd if there are too many similar documents.
     pub fn add(&mut self, other: usize, crowds: &mut Crowds) {
         if let Some(crowd) = self.crowd {
             return crowds.join(crowd, other);
@@ -103,7 +104,7 @@ impl Finding {
     }
 }
 
-/// Returns a key that groups documents with the same bits beyond the bits of the head. It holds the first four such bits, starting at
+/// Returns a key that groups documents with the same bits beyond the bits of the head. The key holds the first four such bits, starting at
 /// word `from` and wrapping around.
 pub fn own_key(bits: &[u64], head: &[u64], from: usize) -> u64 {
     let (mut key, mut left) = (0, 4);

@@ -1,10 +1,11 @@
-//! `shingles`: every window of five characters. By default, two texts are similar if they share a fifth of all their windows.
+//! `shingles`: compares texts by all windows of five characters. By default, two texts are similar if they share a fifth of all their
+//! windows.
 //!
 //! Source: Broder 1997 (resemblance, containment, sketches); windows of characters with the threshold 0.2, as in a Chinese article on
-//! duplicate pages. Cost: up to `exact_limit` documents, all documents are compared with each other. Bitmaps rule out nearly every pair
-//! before the check on the texts. This takes n^2 / 2 comparisons of a few hundred bytes, and for every 1,500 documents the rows take as
-//! many bytes as the texts. With more documents, the minima of `bands` x `rows` hash functions find the candidates. Contained texts are
-//! found by the rarest shingles of the smaller one (`rarest.rs`), which a first pass counts.
+//! duplicate pages. Cost: in a corpus of up to `exact_limit` documents, all documents are compared with each other. Bitmaps rule out nearly
+//! every pair before the check on the texts. This takes n^2 / 2 comparisons of a few hundred bytes, and the rows take as many bytes as the
+//! texts for every 1,500 documents in the corpus. With more documents, the minima of `bands` x `rows` hash functions find the candidates.
+//! Contained texts are found by the rarest shingles of the smaller text (`rarest.rs`), which a first pass counts.
 //!
 //! ```text
 //! P(candidate | resemblance s) = 1 - (1 - s^rows)^bands        2 x 64: 0.927 at s = 0.2, 0.998 at 0.3
@@ -13,12 +14,12 @@
 //!
 //! A band with more than 256 documents, such as pages with the same template, is not compared exhaustively. Each document is compared with
 //! its nearest documents in the order of the next four bands, and with the first documents of the band. The other joins bound the cost of
-//! more than 256 documents that are similar to one document (`crowds.rs`).
+//! groups of more than 256 documents that are all similar to one document (`crowds.rs`).
 //!
 //! Limits: at 0.2, two pages with the same template are similar. White space counts as one character, see `spaces`. `seed_code` reproduces
 //! the article's code, for comparison only: Dice instead of Jaccard, the last window dropped, repeated windows of one text counted against
-//! the set of the other (the larger of both directions; values above 1 count as 1). Sketches are estimates: `mod_m` keeps nothing of many
-//! short texts, and `min_s` cannot estimate containment.
+//! the set of the other text (the larger value of the two directions; values above 1 count as 1). Sketches are estimates: `mod_m` keeps no
+//! shingle of many short texts, and `min_s` cannot estimate containment.
 
 mod all_pairs;
 mod bitmap;
@@ -233,7 +234,7 @@ impl Signer for ShinglesSigner<'_> {
         match &self.join {
             Join::Exact(all) => all.push(document.raw_hash(), size, &set, out),
             Join::Rarest(rarest, stats) => {
-                // A shingle that occurs only in copies of this text occurs in no other text.
+                // A shingle in at most this many documents occurs only in copies of this text.
                 let own = if stats.covers() { document.times() } else { 0 };
                 rarest.push(&mut self.sets.counted(&set, stats), own, out);
             }
@@ -315,7 +316,7 @@ mod tests {
         assert_eq!(similarity("threshold=0.51", "abcdefg", "bcdefgh"), None);
         // Without the last windows, abcde bcdef and bcdef cdefg remain: 2 x 1 / (2 + 2).
         assert_eq!(similarity("seed_code=true", "abcdefg", "bcdefgh"), Some((0.5, 1)));
-        // Windows of the first text are counted as often as they occur: aaaaa six times, compared with once.
+        // Windows of the first text are counted as often as they occur: aaaaa six times, although it occurs once in the second text.
         assert_eq!(similarity("seed_code=true,threshold=0.9", "aaaaaaaaaab", "aaaaab"), Some((1.0, 1)));
         assert_eq!(similarity("", "网页去重复的文章", "网页去重复的文档"), Some((3.0 / 5.0, 1)));
         // The second text contains all of the first, and the first contains a third of the second.
@@ -369,7 +370,8 @@ mod tests {
                 assert_eq!(found.numbers(), expected, "{threshold} {join}");
             }
 
-            // The article's code: all windows except the last, with repetition, of either text found in the set of the other.
+            // The article's code counts the windows of either text that are in the set of the other text: all windows except the last, with
+            // repetitions.
             let lists: Vec<Vec<&str>> =
                 texts.iter().map(|text| (5..text.len()).map(|end| &text[end - 5..end]).collect()).collect();
             let times = |a: usize, b: usize| lists[a].iter().filter(|window| lists[b].contains(window)).count();

@@ -1,15 +1,16 @@
-//! The exact join for sets that are contained in others, by the rarest elements of the smaller set.
+//! The exact join for sets that are contained in other sets, by the rarest elements of the smaller set.
 //!
 //! This is the prefix filter (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007) for a measure that is not symmetric. All documents
-//! have their elements in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of them, where m is
-//! the threshold times n, rounded up. So it must have at least one of the n - m + 1 rarest elements. A set probes with these elements, and
-//! is indexed by all of its elements. The smaller set of a pair probes; if both have the same size, the document that comes first does.
+//! have their elements in the same order, rarest first. A set that contains a set of n elements may lack up to n - m of these elements,
+//! where m is the threshold times n, rounded up. So a containing set must have at least one of the n - m + 1 rarest elements. A set probes
+//! with these elements, and is indexed by all of its elements. The smaller set of a pair probes; if both have the same size, the document
+//! that comes first probes.
 //!
-//! Each element that a set probes with heads a group. The next rarest elements are dealt to the groups in turn, up to four per group. If
-//! at most n - m elements are missing, at least one of the n - m + 1 groups is complete. So a set that contains the head of this group
-//! must also contain its followers. Before the check, a bitmap of each document shows whether the followers may be present. It also shows
-//! whether more than n - m elements are missing, because each missing bit is at least one missing element. The bitmap never rules out a
-//! true match.
+//! Each element that a set probes with is the head of a group. The next rarest elements are dealt to the groups in turn, up to four per
+//! group. If at most n - m elements are missing, at least one of the n - m + 1 groups is complete. So a set that contains the head of this
+//! group must also contain its followers. Before the check, a bitmap of each document shows whether the followers may be present. The
+//! bitmap also shows whether more than n - m elements are missing, because each missing bit is at least one missing element. The bitmap
+//! never rules out a true match.
 //!
 //! ```text
 //! a b c d e f g h i j, threshold 0.8: m 8, three groups        a d g j    b e h    c f i
@@ -19,8 +20,8 @@
 //! An element that occurs in a single document emits no row, and a window without a probing document costs nothing.
 //!
 //! Documents with the same template share most of the elements that they probe with, and form a [crowd](super::crowds) in each of these
-//! windows. Only a few windows decide which of them are compared: each document marks four elements that it probes with and that many other
-//! documents contain. Documents with the same elements mark the same ones.
+//! windows. The documents of a crowd are compared only in a few windows: each document marks four elements that it probes with and that
+//! many other documents contain. Documents with the same elements mark the same four.
 
 use super::crowds::{Crowds, FIRST, Finding, NEAREST, WHOLE, own_key};
 use crate::algorithm::kit::prefix::{Term, rare_first};
@@ -46,13 +47,13 @@ const MARK: u16 = 0x8000;
 const MARKED: usize = 4;
 /// Maximum number of documents whose bitmaps are in memory at the same time (1 MB), and of documents that probe them.
 const BLOCK: usize = 1 << 10;
-/// Number of similar documents that suggest that a document will head a crowd.
+/// Number of similar documents from which a document is expected to become the head of a crowd.
 const FOUND: usize = 16;
 /// Number of documents that probe at the same time in a window that can have crowds.
 const FEW: usize = 256;
 
-/// The lowest threshold at which join=auto uses the rarest shingles. Below it, most elements of a text would have to probe, including
-/// common ones.
+/// The lowest threshold at which join=auto uses the rarest shingles. Below this threshold, most elements of a text would have to probe,
+/// including common elements.
 const LEAST_RAREST: f64 = 0.5;
 
 /// Returns whether candidates are found by their rarest shingles.
@@ -72,7 +73,7 @@ pub struct RarestJoin {
 }
 
 impl RarestJoin {
-    /// Returns the join for sets that share at least this fraction of the smaller one.
+    /// Returns the join for sets that share at least this fraction of the smaller set.
     pub fn new(threshold: f64) -> RarestJoin {
         RarestJoin { threshold }
     }
@@ -140,7 +141,8 @@ impl RarestJoin {
         let crowds = Crowds::new(rows);
         let (own, held) = (Bitmaps::default(), Bitmaps::default());
         let mut meeting = Meeting { join: self, window, share, crowds, compared: 0, left_out: 0, own, held, out };
-        // Documents that are in no crowd yet probe first, a few at a time. Then the documents of each crowd probe those outside it.
+        // Documents that are in no crowd yet probe first, a few at a time. Then the documents of each crowd probe the documents outside the
+        // crowd.
         let (mut next, mut later) = (0, Vec::new());
         let at_once = if meeting.crowds.is_open() { FEW } else { BLOCK };
         let mut list: Vec<usize> = Vec::with_capacity(BLOCK.min(rows));
@@ -183,8 +185,8 @@ struct Meeting<'m, 'p, 'w> {
 }
 
 impl Meeting<'_, '_, '_> {
-    /// Compares the documents of the rows in `list` with those in the window that have larger sets, except for documents in the crowds of
-    /// `mask`. All documents in `list` belong to these crowds.
+    /// Compares the documents of the rows in `list` with the documents in the window that have larger sets, except for documents in the
+    /// crowds of `mask`. All documents in `list` belong to these crowds.
     fn ask(&mut self, list: &[usize], mask: u64) {
         let Some(&first) = list.first() else { return };
         let mut asking: Vec<Asking> = list.iter().map(|&at| Asking::new(self.join, self.window, at)).collect();
@@ -304,7 +306,7 @@ fn followers(sketch: &[u8]) -> ([u16; FOLLOWERS], bool) {
     (bits, is_marked)
 }
 
-/// Holds a document that probes for others that contain a group of its elements.
+/// Holds a document that probes for documents that contain one of its groups of elements.
 struct Asking {
     at: usize,
     doc: u64,
@@ -476,14 +478,14 @@ mod tests {
                 assert!(expected.iter().all(|pair| met.contains_key(pair)) && left_out == 0, "{threshold} {how:?}");
                 least = least.min(met.len());
             }
-            // Bitmaps and counts leave few other candidates.
+            // Bitmaps and counts let few other candidates pass.
             assert!(threshold < 0.8 || (least < expected.len() * 3 / 2 && least * 5 < all), "{threshold}: {least}");
         }
     }
 
     #[test]
     fn windows_of_many_documents_are_worked_through_in_blocks() {
-        // Every document has the same rarest elements, and few others have enough in common.
+        // All documents have the same rarest elements, but few pairs have enough elements in common.
         let count = BLOCK as u64 + 300;
         let set = |n: u64| -> BTreeSet<u64> { [1, 2].into_iter().chain((0..8).map(|at| 100 * (n / 3) + at)).collect() };
         let sets: Vec<BTreeSet<u64>> = (1..=count).map(set).collect();
@@ -497,7 +499,7 @@ mod tests {
 
     #[test]
     fn crowds_are_compared_in_proportion() {
-        // Sixty elements shared by all pages. Each page lacks one, and has a few elements that only two other pages share.
+        // Sixty elements shared by all pages. Each page lacks one of them, and has a few elements that only two other pages share.
         let page = |n: u64| -> BTreeSet<u64> {
             let own = (0..3).map(move |at| (n / 3) << 8 | at);
             (0..60).filter(|at| *at != n / 3 % 60).map(|at| (1 << 40) + at).chain(own).collect()

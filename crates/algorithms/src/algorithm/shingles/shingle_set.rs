@@ -1,7 +1,7 @@
 //! The fingerprints that represent a text in `shingles`: windows of characters, graphemes or words, either all of them or a sketch.
 //!
-//! Sketches (Broder 1997): MIN_s keeps the s smallest fingerprints and has a fixed size. MOD_m keeps the fingerprints divisible by m;
-//! their number grows with the text and may be zero for a short one.
+//! Sketches (Broder 1997): MIN_s keeps the s smallest fingerprints and has a fixed size. MOD_m keeps the fingerprints divisible by m; their
+//! number grows with the text and may be zero for a short text.
 
 use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
@@ -55,7 +55,7 @@ pub struct ShingleSets {
     pub sketch: Sketch,
     /// How sets are compared.
     pub measure: Measure,
-    /// Whether the evidence includes a bitmap, which decides most pairs. It helps if there are many candidates and few of them are
+    /// Whether the evidence includes a bitmap, which decides most pairs. The bitmap helps if there are many candidates and few of them are
     /// similar.
     pub bitmap: bool,
 }
@@ -129,8 +129,7 @@ impl ShingleSets {
             self.cut_characters(&document.text().replace(' ', ""), out)
         };
         let short = units < self.ngram;
-        // The article's code counts L - N shingles, so a text of N characters has none. In dupsift, such a text is one
-        // shingle.
+        // The article's code counts L - N shingles, so a text of N characters has no shingles. In dupsift, such a text is one shingle.
         if self.measure == Measure::SeedCode && out.len() > from + 1 {
             out.pop();
         }
@@ -182,8 +181,8 @@ impl ShingleSets {
         need * (1.0 - 1e-9)
     }
 
-    /// Appends what [`ShingleSets::compare`] needs from a document: the size, the distinct fingerprints, their counts if `seed_code` is
-    /// set, and the bitmap.
+    /// Appends the values that [`ShingleSets::compare`] needs from a document: the size, the distinct fingerprints, their counts if
+    /// `seed_code` is set, and the bitmap.
     pub fn evidence(&self, document: &Analysis<'_>, out: &mut Vec<u64>) {
         let mut set = Vec::new();
         let seed_code = self.measure == Measure::SeedCode;
@@ -279,7 +278,7 @@ impl ShingleSets {
     }
 }
 
-/// Counts in how many documents each shingle occurs, so that the rarest can be chosen, see [`super::rarest`].
+/// Counts in how many documents each shingle occurs, so that the rarest shingles can be chosen; see [`super::rarest`].
 impl FeatureKind for ShingleSets {
     fn name(&self) -> String {
         let spaces = if self.spaces { "spaces" } else { "no spaces" };
@@ -306,7 +305,7 @@ struct Parts<'e> {
     bitmap: &'e [u64],
 }
 
-/// Takes the s smallest elements of the union of both sets. Returns how many of them are in both sets, and how many there are.
+/// Takes the s smallest elements of the union of both sets. Returns how many of these elements are in both sets, and how many were taken.
 fn smallest(a: &[u64], b: &[u64], s: usize) -> (usize, usize) {
     let (mut i, mut j, mut common, mut all) = (0, 0, 0, 0);
     while all < s && (i < a.len() || j < b.len()) {

@@ -2,7 +2,7 @@
 //! direction.
 //!
 //! Source: the 2011 paper on purified pages (DocView and SIM). Cost: a first pass for the counts, one row for the digest and about two for
-//! the angle. Each row holds the keywords, so nothing is read again.
+//! the angle. Each row holds the keywords, so texts are not read a second time.
 //!
 //! ```text
 //! printed:  SIM = MD5(sort(T_i)) / sqrt(sum W_ia sum W_ja) < delta         which cannot be evaluated
@@ -13,9 +13,10 @@
 //! ```
 //!
 //! The paper does not say whether one condition suffices or both are required. `combine=or` is dupsift's interpretation, because the paper
-//! introduces the second condition for pairs that the first misses. Weights are relative to the length of the text. Limits: with five
-//! equally heavy keywords, replacing one gives a distance of 0.2; with weights 12 : 10 : 7, replacing the third gives 0.167. With
-//! weight=tf_over_df or tf_over_cf rare words win, so that typos become keywords; `min_df` at least excludes words in a single document.
+//! introduces the second condition for pairs that the first condition misses. Weights are relative to the length of the text. Limits: with
+//! five equally heavy keywords, replacing one gives a distance of 0.2; with weights 12 : 10 : 7, replacing the third gives 0.167. With
+//! weight=tf_over_df or tf_over_cf, rare words weigh the most, so typos become keywords; `min_df` at least excludes words in a single
+//! document.
 
 use crate::algorithm::contract::{Algorithm, Corpus, Facts, Needs, SharedKey, SignatureScheme, Signer};
 use crate::algorithm::kit::prefix::{Term, leading, rare_first, rests};
@@ -121,8 +122,8 @@ struct SimSigner<'c> {
     min_keywords: usize,
     delta: f64,
     quad: bool,
-    /// Whether to emit rows for the digest, and rows for the leading keywords; and whether equal digests are pairs only if the distance is
-    /// small.
+    /// `by_digest` emits rows for the digest, and `by_distance` rows for the leading keywords. With `both`, equal digests are pairs only if
+    /// the distance is small.
     by_digest: bool,
     by_distance: bool,
     both: bool,

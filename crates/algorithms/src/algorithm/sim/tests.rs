@@ -46,7 +46,7 @@ fn distances_of_the_worked_vectors() {
 
 #[test]
 fn the_digest_is_of_the_sorted_keywords() {
-    // Without counts, the weight is the share of the words.
+    // Without counts, the weight of a word is its share of the words in the text.
     let rows = sign(&Sim, "words=3,combine=md5_only", "в б б а а а г").unwrap();
     assert_eq!((rows.len(), rows[0].1), (1, md5("а б в".as_bytes())));
     let rows = sign(&Sim, "words=3", "в б б а а а г").unwrap();

@@ -1,10 +1,10 @@
 //! `versions`: finds pairs of similar texts that are not exact copies, and classifies each pair: versions of the same text, one text
 //! contained in the other, or pages with the same template and different facts. By default, a run uses `exact` and `versions`.
 //!
-//! Source: dupsift's own rule (docs/versions.md), based on the vectors and the join of `cosine`. Cost: that of `cosine` with `join=heavy`,
-//! which is a first pass for the counts and 56 rows of 12 bytes per document. Then each candidate pair is examined again, and its first
-//! lines, numbers and 3-grams are compared. Limits: a revised text below the threshold is not found. If many documents share a template and
-//! have little unique text, versions cannot be distinguished, and nothing is removed.
+//! Source: dupsift's own rule (docs/versions.md), based on the vectors and the join of `cosine`. Cost: the same as `cosine` with
+//! `join=heavy`, that is, a first pass for the counts and 56 rows of 12 bytes per document. Each candidate pair is then examined a second
+//! time to compare its first lines, numbers and 3-grams. Limits: a revised text below the threshold is not found. If many documents share a
+//! template and have little unique text, versions cannot be distinguished, and no document is removed.
 //!
 //! ```text
 //! weight = (1 + ln tf) ln(1 + N / df)
@@ -70,9 +70,9 @@ const FACTS: Facts = Facts {
     revision: 1,
 };
 
-/// Minimum number of documents for a note about the pairs that the threshold leaves out.
+/// Minimum number of documents for a note about the pairs that the threshold excludes.
 const NOTED: u64 = 1_000;
-/// The algorithm that finds the pairs that the threshold leaves out.
+/// The algorithm that finds the pairs that the threshold excludes.
 const CONTAINED: &str = "shingles:preset=contained";
 
 impl Algorithm for VersionsOfTexts {

@@ -73,7 +73,7 @@ const fn share(name: &'static str, default: &'static str, help: &'static str) ->
 ///
 /// # Errors
 /// Returns an error if the near group begins below `least`, or if a bound of the rule is given although the rule is off. A bound with its
-/// default value is accepted, because a printed recipe contains all of them.
+/// default value is accepted, because a printed recipe contains all bounds.
 pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
     if !params.flag(RELATE) {
         let idle = PARAMS[1..].iter().find(|spec| params.differs(spec)).map(|spec| params.typed(spec.name));
@@ -83,7 +83,7 @@ pub fn rule(params: &Params, least: f64) -> Result<Option<Versions>> {
         });
     }
     let near = params.real(NEAR);
-    // If only the threshold was raised, the near group rises with it.
+    // If only the threshold was raised, the lower limit of the near group rises with it.
     let is_default = !PARAMS.iter().any(|spec| spec.name == NEAR && params.differs(spec));
     let near = if is_default { near.max(least) } else { near };
     let rule = Versions {
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!(of("0.92", 0.95), None);
     }
 
-    /// A printed recipe can be typed again: bounds with their default values are not a contradiction.
+    /// A printed recipe can be used as input: bounds with their default values are not a contradiction.
     #[test]
     fn bounds_of_a_rule_that_is_not_asked_for_are_refused() {
         let of = |typed: Vec<(String, String)>| rule(&Params::check("test", &PARAMS, &typed).expect("in range"), 0.6);

@@ -95,7 +95,7 @@ impl Family {
 mod tests {
     use super::*;
 
-    /// The share of agreeing positions estimates the Jaccard similarity within four standard deviations for 2,000 functions.
+    /// With 2,000 functions, the share of agreeing positions is within four standard deviations of the Jaccard similarity.
     #[test]
     fn agreement_estimates_jaccard_in_every_family() {
         let a: Vec<u64> = (0..300).map(|n| splitmix64(1, n)).collect();

@@ -1,6 +1,6 @@
 //! The kernel of the `multiply32` family: minima of a x + b mod 2^32, for at least sixteen functions at a time.
 //!
-//! It computes the same numbers in three versions: AVX-512, AVX2 and plain code. Functions are grouped in blocks whose minima stay in
+//! All three versions (AVX-512, AVX2 and plain code) compute the same numbers. Functions are grouped in blocks whose minima stay in
 //! registers while the complete set is read. So the set is read once per block, and there is no other memory traffic.
 
 use dupsift_core::cpu::Level;
@@ -18,7 +18,7 @@ pub fn lower(level: Level, set: &[u32], a: &[u32], b: &[u32], minima: &mut [u32]
         // SAFETY: `Level::best` found the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx2 => unsafe { x86::avx2(set, a, b, minima) },
-        // SAFETY: as above.
+        // SAFETY: `Level::best` found the features of this level.
         #[cfg(target_arch = "x86_64")]
         Level::Avx512 => unsafe { x86::avx512(set, a, b, minima) },
     }
@@ -82,7 +82,7 @@ mod x86 {
             }
         }
         for (to, from) in minima.as_chunks_mut::<BLOCK>().0.iter_mut().zip(least) {
-            // SAFETY: as above.
+            // SAFETY: each block is sixteen numbers, and the stores require no alignment.
             unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), from) };
         }
     }
@@ -104,7 +104,7 @@ mod x86 {
                 }
             }
             for (half, least) in least.into_iter().enumerate() {
-                // SAFETY: as above.
+                // SAFETY: each half of a block is eight numbers, and the stores require no alignment.
                 unsafe { _mm256_storeu_si256(to[half * 8..].as_mut_ptr().cast(), least) };
             }
         }
