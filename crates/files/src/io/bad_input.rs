@@ -14,7 +14,7 @@ pub struct BadInput {
     pub why: String,
     /// The number of bytes on disk that are lost; 0 if unknown.
     pub bytes: u64,
-    /// Whether only part of the file is lost and the rows before the damage are used.
+    /// Whether only part of the file is lost; the rows before the damage are used.
     pub takes_part: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Creates the missing folders on the way to a path, and removes them again if they stay empty.
+//! Creates the missing parent folders of a path, and removes those that are still empty later.
 
 use std::fs;
 use std::io;
@@ -33,7 +33,7 @@ impl MadeFolders {
 
 impl Drop for MadeFolders {
     fn drop(&mut self) {
-        // Fails for a folder that is not empty, which is intended.
+        // Removing a folder that is not empty fails, as intended.
         self.made.iter().for_each(|folder| _ = fs::remove_dir(folder));
     }
 }

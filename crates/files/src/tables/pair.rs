@@ -64,9 +64,9 @@ pub struct PairColumns {
     pub relation: StringArray,
     /// The reason for the relation.
     pub why: StringArray,
-    /// The similarity of either document's next best partner.
+    /// The similarity of the next best partner of either document.
     pub next_best: Float32Array,
-    /// Whether the titles name different things, so that neither document is removed in favor of the other.
+    /// Whether the titles refer to different things; if so, neither document is removed in favor of the other.
     pub other_title: BooleanArray,
 }
 
