@@ -239,7 +239,7 @@ pub struct Opened {
     pub notes: Vec<String>,
     /// The part of the file that could not be read, if the file is damaged.
     pub lost: Option<Lost>,
-    /// Counts the records of a web archive that are not rows.
+    /// The counts of web archive records that are not rows.
     pub archived: Option<Archived>,
     /// The text of the file, if it was repacked; if so, pieces begin at byte offsets in that text.
     pub(super) written: Option<Written>,
@@ -384,7 +384,7 @@ impl Shared {
     }
 }
 
-/// Counts the records of a web archive that are not rows.
+/// The counts of web archive records that are not rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Archived {
     /// The number of records that are not rows, by type; broken records are counted separately, as `request (broken)`.

@@ -115,7 +115,7 @@ impl Held {
         let (held, success) = (self.folder.path.join(HELD), self.folder.path.join(SUCCESS));
         if held.is_file() {
             fs::rename(&held, &success).map_err(Error::io("rename", &held))?;
-            // The marker must be empty from here on.
+            // The marker's content is needed only while the result is held back.
             let emptied = fs::File::options().write(true).open(&success).and_then(|file| file.set_len(0));
             emptied.map_err(Error::io("write", &success))?;
             sync_folder(&self.folder.path)?;

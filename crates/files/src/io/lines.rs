@@ -21,8 +21,8 @@ const MARK: &[u8] = b"\xEF\xBB\xBF";
 /// The maximum number of bytes that stay allocated between two lines.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// The size in bytes from which a block is mapped separately by the allocator and returned to the system completely. A buffer that grows on
-/// the heap leaves fragments of about half its size.
+/// The size, in bytes, of a block that the allocator maps separately and returns completely to the system. A buffer that grows on the heap
+/// leaves fragments of about half its size.
 const MAPPED_BYTES: usize = 33 << 20;
 
 /// Locked by the reader that holds a long line, if readers take turns.

@@ -1,9 +1,9 @@
 //! Reads the bytes of a file member by member. A plain file is one member. A gzip-compressed web archive usually has one member per record;
-//! a Zstandard file has frames instead.
+//! the members of a Zstandard file are its frames.
 //!
-//! A record that cannot be unpacked must not make the rest of the file unreadable. So every member is opened separately, at a
-//! known position; after damage, the next member is found by its first bytes. The decoders are called directly, because the
-//! usual readers do not report where a failed member ends.
+//! A record that cannot be unpacked must not make the rest of the file unreadable. Therefore, every member is opened separately, at a known
+//! position; after damage, the next member is found by its first bytes. The decoders are called directly, because the usual readers do not
+//! report where a failed member ends.
 
 use super::input::Input;
 use super::packing::Packing;

@@ -1,7 +1,7 @@
-//! Recognizes folders written by dupsift: results and indexes. They are never input unless you name them.
+//! Recognizes folders written by dupsift: results and indexes. Such folders are not read as input unless you name them.
 //!
-//! A result is recognized by `run.json` and the files next to it, an index by its file names. The folder listing, which is read anyway,
-//! contains these names; a file is opened only if the folder has a `run.json`.
+//! A result is recognized by `run.json` and the files next to it, an index by its file names. These names are in the folder listing, which
+//! is read anyway; a file is opened only if the folder contains a `run.json`.
 
 use super::names::{HELD, SUCCESS};
 use dupsift_core::safe_fs;

@@ -123,7 +123,7 @@ pub(super) fn is_empty(folder: &Path) -> Result<bool> {
     Ok(is_folder(folder) && names(folder)?.is_empty())
 }
 
-/// Returns the reason why a folder is neither empty nor a finished output, if so.
+/// Returns the reason if a folder is neither empty nor a finished output.
 fn foreign_entry(folder: &Path) -> Result<Option<String>> {
     if let Some(path) = foreign_path(folder)? {
         return Ok(Some(format!("it holds {:?}", path.display().to_string())));

@@ -60,7 +60,7 @@ struct Most {
     bytes: u64,
 }
 
-/// Footers may be slightly wrong, so a page may have up to `TIMES` times the footer's total, plus `EXTRA` bytes.
+/// Footers may be slightly wrong, so a page may have up to `TIMES` times the footer's total, plus `MORE` bytes.
 const TIMES: u64 = 2;
 const MORE: u64 = 64 << 10;
 /// The unpacked size of a page may always be up to this multiple of its packed size, regardless of the footer.

@@ -1,7 +1,7 @@
-//! Finds where the pages of a column begin, so that a row group is split between two pages.
+//! Finds where the pages of a column begin, so that row groups are split at page boundaries.
 //!
-//! A page is unpacked as a whole. If a piece of work ends inside a page, the next piece unpacks it again; with pages of 3 MB
-//! and pieces of 10 MB, that was a quarter of all unpacking.
+//! A page is unpacked as a whole. If a piece of work ends inside a page, the next piece unpacks the page again; with pages of 3 MB and
+//! pieces of 10 MB, that was a quarter of all unpacking.
 
 use super::page_headers::Page;
 
