@@ -1,4 +1,4 @@
-//! Parses and detects the encoding of text files.
+//! Parses the names of encodings, and detects the encoding of text files.
 
 pub mod detect;
 
@@ -16,7 +16,7 @@ pub enum Encoding {
     Named(&'static encoding_rs::Encoding),
 }
 
-/// Names for spelling suggestions; every label of the WHATWG Encoding Standard is accepted.
+/// Names for spelling suggestions; all labels of the WHATWG Encoding Standard are accepted.
 const USUAL: [&str; 12] = [
     "utf-8",
     "auto",
