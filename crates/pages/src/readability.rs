@@ -1,7 +1,8 @@
 //! Finds the main text by the scores of Mozilla's Readability, as implemented in dom_smoothie.
 //!
-//! Paragraphs add points to the elements that contain them, class names and ids add or subtract points, and many links subtract most of the
-//! points. The best element and its similar siblings are cleaned and kept. The method reads and changes the tree up to four times.
+//! An element gets points for the paragraphs that it contains, gains or loses points because of its class names and ids, and loses most of
+//! its points if it has many links. The best element and its similar siblings are cleaned and kept. The method reads and changes the tree
+//! up to four times.
 
 use super::fold::Folded;
 use super::roles::{breaks_line, keeps_lines};

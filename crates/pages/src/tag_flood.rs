@@ -1,8 +1,8 @@
-//! Limits the attributes of a single tag, because the tokenizer compares each attribute with all others.
+//! Limits the attributes of a single tag, because the tokenizer compares each attribute with all other attributes.
 //!
-//! The tokenizer passes a tag on only when it is complete, so it cannot be stopped inside one. Therefore, the text is scanned beforehand:
-//! if a tag has more than [`MOST_ATTRIBUTES`] attributes, the excess attributes are removed. Comments and the content of elements without
-//! markup (scripts, titles) are skipped; a text without such a tag is unchanged.
+//! The tokenizer passes on a tag only when the tag is complete, so it cannot be stopped inside a tag. Therefore, the text is scanned
+//! beforehand: if a tag has more than [`MOST_ATTRIBUTES`] attributes, the excess attributes are removed. Comments and the content of
+//! elements without markup (scripts, titles) are skipped; a text without such a tag is unchanged.
 
 use std::borrow::Cow;
 

@@ -3,8 +3,8 @@
 //! If a file is cut off, all rows before the cut are intact. If its data is damaged, a decoder may return wrong bytes for a while before it
 //! detects the damage, or it may detect the damage only by the checksum at the end. Therefore, only the members before the damaged member
 //! are fully trusted. In the damaged member, rows are trusted up to a few thousand bytes before the first broken row; if only the checksum
-//! reveals the damage, none of its rows are trusted. Undamaged files contain broken rows as well, so a single broken row among many intact
-//! rows does not indicate damage. An unclosed quote counts as stray if many lines follow it and most of them are rows.
+//! reveals the damage, none of its rows are trusted. Undamaged files may contain broken rows as well, so a single broken row among many
+//! intact rows does not indicate damage. An unclosed quote counts as stray if many lines follow it and most of them are rows.
 
 use super::coding::{Coding, Text};
 use super::jsonl::Scan;
@@ -15,7 +15,7 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Seek as _};
 
-/// The number of bytes just before the first sign of damage that are not trusted.
+/// This many bytes before the first sign of damage are not trusted.
 const DOUBTED_BYTES: u64 = 4 << 10;
 
 /// A broken row followed by this many bytes of intact rows does not count as damage, and an open quote followed by this many bytes of text

@@ -43,7 +43,7 @@ pub struct Coding {
 }
 
 impl Default for Coding {
-    /// Returns plain UTF-8 with double quotes and any Zstandard window.
+    /// Returns the coding of uncompressed UTF-8 with double quotes and without a limit on the Zstandard window.
     fn default() -> Coding {
         Coding {
             packing: Packing::Plain,
@@ -67,7 +67,7 @@ impl Coding {
         })
     }
 
-    /// Returns the coding with the encoding detected, if detection was requested.
+    /// Returns the coding with a detected encoding, if detection was requested.
     pub(super) fn resolved(self, file: &File) -> io::Result<Coding> {
         if self.encoding != Encoding::Auto {
             return Ok(self);
@@ -338,7 +338,7 @@ mod tests {
         // A byte order mark overrides the named encoding and is not part of the text.
         let marked = [b"\xFF\xFE".as_slice(), &wide("кот")].concat();
         assert_eq!(text(coding(Encoding::Named(UTF_16BE)), &marked), "кот".as_bytes());
-        // Half of a surrogate pair, and half of a code unit at the end.
+        // Tests half of a surrogate pair, and half of a code unit at the end.
         assert_eq!(text(coding(Encoding::Named(UTF_16LE)), b"a\0\x00\xD8b\0c"), b"a\xFFb\xFF");
         assert_eq!(text(coding(Encoding::Utf8), b"\xFFa"), b"\xFFa");
     }

@@ -128,7 +128,7 @@ impl Source {
     }
 }
 
-/// Returns the paths of the files below the deepest folder that contains all of them.
+/// Returns the paths of the files relative to the deepest folder that contains all of them.
 fn below_all(files: &[InputFile]) -> Result<Vec<String>> {
     let real = |file: &InputFile| {
         let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

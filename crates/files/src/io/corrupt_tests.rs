@@ -19,7 +19,7 @@ fn plain() -> WriterProperties {
     WriterProperties::builder().set_dictionary_enabled(false).build()
 }
 
-/// Returns the message with which reading the file fails; the error must name the file.
+/// Returns the error message from reading the file; the error must name the file.
 fn why(path: &Path) -> String {
     let (source, bad) = open(&[path]).expect("opened");
     assert!(bad.is_empty(), "{bad:?}");

@@ -59,7 +59,7 @@ impl FoundFile {
 pub struct Taking {
     /// How `.txt`, `.md` and `.html` files are read.
     pub text_files: TextFiles,
-    /// The encoding of texts, and the memory limit for unpacking. The compression is determined by each file name.
+    /// The encoding of texts, and the memory limit for unpacking. The compression of each file is determined by its name.
     pub coding: Coding,
 }
 
@@ -162,7 +162,7 @@ pub fn sort(files: &mut [FoundFile]) {
     });
 }
 
-/// Returns the absolute path without resolving links. Records contain absolute paths because they may be read from another folder.
+/// Returns the absolute path without resolving links. A record contains absolute paths, because it may be read from another folder.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
@@ -176,7 +176,7 @@ fn at(folder: &Path, input: &str) -> PathBuf {
     }
 }
 
-/// Returns the path of a file as found through the input, relative to the folder in which the input was typed.
+/// Returns the path of a file that was found for an input, relative to the folder in which the input was typed.
 fn as_typed(folder: &Path, input: &str, path: &Path) -> String {
     let (whole, folder) = (path.to_string_lossy(), folder.to_string_lossy());
     let below = whole.strip_prefix(&*folder).filter(|_| !folder.is_empty() && Path::new(input).is_relative());
@@ -347,7 +347,7 @@ struct Walk<'w> {
     named: PathBuf,
     /// Returns whether an input requests this folder, which dupsift wrote and which contains these names.
     asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-    /// Receives two paths of each file: the path that was found, and its path with links in the folder resolved.
+    /// Receives two paths of each file: the path that was found, and the same path with links in its folder resolved.
     each: &'w mut dyn FnMut(&Path, &Path),
     /// The device and inode of each folder that is being listed.
     above: HashSet<(u64, u64)>,

@@ -1,4 +1,4 @@
-//! Defines what every input format implements. The formats themselves are in `formats`.
+//! Defines the interface of input formats. The formats themselves are in `formats`.
 
 use super::coding::Coding;
 use super::copying::{Copying, Fits};
@@ -226,7 +226,7 @@ pub struct Opened {
     pub id_note: Option<String>,
     /// The columns from [`Columns::others`] that the file has.
     pub others: Vec<String>,
-    /// Whether texts are lists that are joined.
+    /// Whether texts are joined from lists.
     pub is_joined: bool,
     /// The pieces into which the file can be split. They are consecutive and contain all rows.
     pub pieces: Vec<Piece>,
@@ -256,7 +256,7 @@ pub enum Unusable {
     Bad(String),
 }
 
-/// The smallest part into which opening a file divides it.
+/// The smallest part into which a file is divided when it is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
     /// The position where the piece begins: a byte offset or a row group number, depending on the format.
@@ -276,7 +276,7 @@ pub struct Part {
     pub from: u64,
     /// The position where the piece after the last one begins; `u64::MAX` at the end of the file.
     pub to: u64,
-    /// The number of rows to skip before the first requested one.
+    /// The number of rows to skip before the first requested row.
     pub skip: u64,
 }
 

@@ -169,7 +169,7 @@ fn is_accepted(folder: &Place, output: &str) -> bool {
 /// result.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the path holds something else.
+/// Returns [`Error::Usage`] if the path contains anything else.
 pub(super) fn check(output: &Place) -> Result<()> {
     let folder = output.held();
     if folder.path.symlink_metadata().is_err() || overwrite::is_empty(&folder.path)? || older(output)? {

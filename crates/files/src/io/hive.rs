@@ -1,7 +1,7 @@
 //! Reads columns from Hive-style folder names: `lang=ru/day=2026-11-01/part-0.parquet`.
 //!
-//! Keys and values are URL-decoded. A column holds integers if all its values are integers, otherwise strings. A column in the file
-//! itself takes precedence over one from its folders.
+//! Keys and values are URL-decoded. A column holds integers if all its values are integers, otherwise strings. A column in the file itself
+//! takes precedence over a column from its folder names.
 
 use arrow::array::{ArrayRef, Int64Array, StringViewArray, new_null_array};
 use arrow::datatypes::DataType;

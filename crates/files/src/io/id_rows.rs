@@ -65,7 +65,7 @@ mod tests {
         let numbers: ArrayRef = Arc::new(Int32Array::from(vec![Some(7), None, Some(-1)]));
         let texts: ArrayRef = Arc::new(LargeStringArray::from(vec![Some("7"), Some("кот"), Some("")]));
         let floats: ArrayRef = Arc::new(arrow::array::Float64Array::from(vec![0.5; 3]));
-        // The order in the file differs from the requested order.
+        // The order of the columns in the file differs from the requested order.
         write_parquet(&path, &batch(vec![("b", texts), ("x", floats), ("a", numbers)]), WriterProperties::new());
         let some = |text: &str| Some(text.to_owned());
         let expected = [[some("7"), some("7")], [None, some("кот")], [some("-1"), some("")]].map(Ok);

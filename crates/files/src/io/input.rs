@@ -13,7 +13,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Starts at the first byte.
+    /// Creates an input that starts at the first byte.
     pub fn new(file: File) -> io::Result<Input> {
         let size = file.metadata()?.len();
         let mut file = BufReader::with_capacity(BUFFER_BYTES, file);

@@ -98,7 +98,7 @@ impl Layout {
     /// Reads the message positions of a file.
     ///
     /// # Errors
-    /// Returns why the file cannot be read.
+    /// Returns the reason if the file cannot be read.
     pub fn of(file: &File) -> Result<Layout, String> {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
         let whole = |why: String| format!("not a complete Arrow file ({size} bytes): {why}");
@@ -233,7 +233,7 @@ impl Layout {
     }
 }
 
-/// Returns the type in which a column is passed on; `None` for nested columns.
+/// Returns the type that a column has when it is passed on; `None` for nested columns.
 fn plain(data_type: &DataType) -> Option<DataType> {
     Some(match data_type {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
@@ -300,7 +300,7 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
     Ok(Some(header))
 }
 
-/// Returns the unpacked size that a compressed buffer claims.
+/// Returns the unpacked size that is stored in a compressed buffer.
 fn unpacked(file: &File, body: u64, bytes: u64, offset: i64) -> Result<u64, String> {
     let offset = u64::try_from(offset).ok().filter(|offset| offset.saturating_add(8) <= bytes);
     let at = body + offset.ok_or_else(|| "a buffer lies outside of its batch".to_owned())?;
@@ -323,7 +323,7 @@ pub(super) fn batches<E>(
     each: &mut dyn FnMut(RecordBatch) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(schema) = &layout.schema else { return Ok(()) };
-    // Each message states its version.
+    // Each message contains its own version.
     let mut decoder = FileDecoder::new(Arc::new(of_bytes(schema)), MetadataVersion::V1).with_projection(columns);
     for message in &layout.messages {
         if message.piece.is_some_and(|piece| !(from..to).contains(&piece)) {
@@ -398,7 +398,7 @@ pub(super) fn is_string(data_type: &DataType) -> bool {
     }
 }
 
-/// Runs a call into the decoder; converts errors and panics into a message.
+/// Calls the decoder and converts errors and panics into a message.
 fn guarded<T>(call: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, String> {
     match guard::guarded(call) {
         Ok(Ok(value)) => Ok(value),

@@ -1,4 +1,4 @@
-//! Tests Arrow files and streams: the rows of every variant, and no panic on damaged ones.
+//! Tests Arrow files and streams: checks the rows of every variant, and that damaged files cause no panic.
 
 use super::super::testkit::{Read as Row, batch, open, read, whole};
 use super::super::want::{RowFilter, Want};

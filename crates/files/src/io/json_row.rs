@@ -229,7 +229,7 @@ struct FieldSeed<'c> {
     columns: &'c Columns,
     /// The path of the object that contains the field, with a trailing dot; empty for the line itself.
     before: &'c str,
-    /// Whether some requested field may be nested.
+    /// Whether any requested field may be nested.
     by_path: bool,
 }
 
@@ -249,7 +249,7 @@ impl Visitor<'_> for FieldSeed<'_> {
 
     fn visit_str<E>(self, name: &str) -> Result<Field, E> {
         let columns = self.columns;
-        // The requested fields that belong to this object.
+        // The requested fields inside this object.
         let inside = |asked: &'_ String| asked.strip_prefix(self.before).is_some_and(|asked| asked == name);
         if columns.parts.is_empty() && inside(&columns.text) {
             return Ok(Field::Text);

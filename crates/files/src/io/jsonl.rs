@@ -113,7 +113,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Starts recording for a file in this coding.
+    /// Starts recording for a file with this compression and encoding.
     pub fn new(coding: Coding, text: &Tee<'_>) -> Marks {
         let can_be_cut = coding.can_be_cut() || text.is_on();
         Marks { every: if can_be_cut { MARK_BYTES } else { u64::MAX }, row: 0, byte: 0 }

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The checksum is a CRC-32 of the text of the inner object. The file is written under a temporary name and then renamed, so it is always
-//! consistent. Checkpoint files that are not listed in it are ignored. Disk space for the next ledger is reserved under the temporary name,
-//! so that the ledger can be written even if a checkpoint has filled the disk.
+//! consistent. Checkpoint files that are not listed in the ledger are ignored. Disk space for the next ledger is reserved under the
+//! temporary name, so that the ledger can be written even if a checkpoint has filled the disk.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -48,7 +48,8 @@ pub struct Ledger {
 pub struct LedgerMatch {
     /// An identifier for the content of the index.
     pub content: String,
-    /// The number of document numbers, below those of the corpus, that are reserved for the documents of the index.
+    /// The number of document numbers that are reserved for the documents of the index. The documents of the corpus are numbered after
+    /// them.
     pub base: u64,
 }
 
@@ -84,7 +85,7 @@ pub struct SetAside {
     /// The path of the file.
     #[serde(with = "path_of_any_bytes")]
     pub path: PathBuf,
-    /// The problem: what was expected and what was found.
+    /// The problem, as text.
     pub why: String,
     /// The file system metadata of the file when it was found to be damaged. A different file with the same name may be intact.
     #[serde(default)]
@@ -121,7 +122,7 @@ struct Signed {
 }
 
 impl Ledger {
-    /// Reads the ledger of a temporary folder; `None` if no run has written one.
+    /// Reads the ledger of a temporary folder; `None` if no run has written a ledger.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if the content does not match its checksum, or [`Error::Io`].
@@ -292,7 +293,7 @@ mod tests {
         assert!(made().lists(&there) && !made().lists(&gone) && !made().lists("notes"));
     }
 
-    /// Writes a ledger that exceeds the reserved space, then a short one.
+    /// Writes a ledger that exceeds the reserved space, then a short ledger.
     #[test]
     fn a_ledger_of_any_length_is_written_in_the_space_set_aside() {
         let folder = tempfile::tempdir().expect("a folder");

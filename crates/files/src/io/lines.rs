@@ -8,11 +8,11 @@ use encoding_rs::Decoder;
 use std::io::{self, BufRead};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The longest line, in bytes, that can be a row: the longest text plus other fields. A longer line is skipped and counted as
-/// an unusable row.
+/// The maximum size, in bytes, of a line that can be a row: the longest text plus other fields. A longer line is skipped and counted as an
+/// unusable row.
 pub(super) const MAX_LINE_BYTES: u64 = MAX_TEXT_BYTES as u64 + (1 << 20);
 
-/// The longest line, in bytes, that is inspected for its fields.
+/// The maximum size, in bytes, of a line that is inspected for its fields.
 pub(super) const LOOKED_AT_BYTES: u64 = 16 << 20;
 
 /// The UTF-8 byte order mark.
@@ -58,9 +58,9 @@ pub(super) struct Lines<R> {
     pub offset: u64,
     /// The number of bytes of the last line in the file, without its line break.
     pub length: u64,
-    /// The number of the last line, counted from 1, including blank ones.
+    /// The number of the last line, counted from 1, including blank lines.
     pub number: u64,
-    /// Whether the last line has no line break, so that further bytes might have changed it.
+    /// Whether the last line has no line break and may therefore be incomplete.
     pub is_cut: bool,
     /// Whether the last line was read as a single line because it opens a quote that is not properly closed before the end of the file.
     pub has_open_quote: bool,
@@ -319,7 +319,7 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// Returns the next bytes; empty only if all are used.
+    /// Returns the next bytes; empty only if all bytes are used.
     fn look<'a, R: BufRead>(&'a self, reader: &'a mut R) -> io::Result<&'a [u8]> {
         if self.at < self.bytes.len() { Ok(&self.bytes[self.at..]) } else { filled(reader) }
     }

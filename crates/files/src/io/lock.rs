@@ -1,4 +1,5 @@
-//! Allows one run at a time. The lock is a file that a living process has locked and that contains its process id and host name.
+//! Allows one run at a time. The lock is a file that a running process has locked and that contains the id and the host name of this
+//! process.
 //!
 //! The system releases a lock when its process ends for any reason, so a free lock means that the previous run is over. Some file systems
 //! do not support locks. On such a file system, the file is still written, but every run assumes that it is the only one.
@@ -86,7 +87,7 @@ pub(super) struct Lock {
 #[derive(Debug)]
 pub(super) enum Asked {
     Mine(Lock),
-    /// A living process holds the lock.
+    /// A running process holds the lock.
     Theirs(Owner),
     /// Other users can access the folder; the text describes the access.
     Refused(String),

@@ -16,7 +16,7 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer
 
 /// The size of the buffer for unpacked bytes.
 const OUT_BYTES: usize = 64 << 10;
-/// The number of bytes to unpack if only the first few are needed.
+/// The number of bytes to unpack if only the first few bytes are needed.
 const LOOK_BYTES: usize = 16;
 /// The first bytes of a record.
 pub(super) const RECORD: &[u8] = b"WARC/";
@@ -26,7 +26,7 @@ const GZ: &[u8] = &[0x1F, 0x8B, 8];
 /// The next part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A member, which is open.
+    /// A member, which is now open.
     Member,
     /// Bytes that are not a member and were skipped, starting at this position.
     Garbage(u64),
@@ -68,7 +68,7 @@ pub(super) struct Members {
     found: bool,
     /// The position where the open member begins.
     start: u64,
-    /// The position up to which damaged members were unpacked. Bytes before it are not unpacked again.
+    /// The position up to which damaged members were unpacked. Bytes before this position are not unpacked again.
     furthest: u64,
     window_bytes: u64,
     rest: Option<Rest>,
@@ -144,7 +144,7 @@ impl Members {
         self.input.seek(to)
     }
 
-    /// Returns why the member returned no more bytes; valid once all its bytes are read.
+    /// Returns the reason why the member ended early, if it did; valid once all its bytes have been read.
     pub fn fault(&self) -> Option<Fault> {
         self.fault
     }
@@ -374,8 +374,8 @@ impl Members {
         (self.open, self.fault, self.lost) = (false, fault, lost);
     }
 
-    /// Opens the next member that begins like a record, starting at the current position. Returns whether there is one, and whether
-    /// only zeros were skipped.
+    /// Opens the next member that begins like a record, starting at the current position. Returns whether there is such a member, and
+    /// whether only zeros were skipped.
     fn search(&mut self) -> io::Result<(bool, bool)> {
         let mut only_zeros = true;
         loop {

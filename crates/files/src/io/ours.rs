@@ -66,8 +66,8 @@ impl Ours {
         }
     }
 
-    /// Returns the kind of a folder; `None` if dupsift did not write the folder, or if it cannot be read. Lists only folders that may be
-    /// dupsift's, because others may be large.
+    /// Returns the kind of a folder; `None` if dupsift did not write the folder, or if it cannot be read. Lists only folders that dupsift
+    /// may have written, because other folders may be large.
     pub fn at(folder: &Path) -> Option<Ours> {
         if [RECORD, OF_CORPUS].iter().all(|record| !folder.join(record).exists())
             && !OF_INDEX.iter().any(|own| folder.join(own).exists())

@@ -83,7 +83,7 @@ pub const WORK: &str = ".dupsift-work-";
 const WORK_OF_EVALUATION: &str = ".evaluation.dupsift-work";
 
 /// Prefixes of the hidden folders in which an evaluation is built inside its run's folder. A killed evaluation may leave such a folder
-/// behind; it counts as dupsift's.
+/// behind, which counts as written by dupsift.
 const HIDDEN: [&str; 2] = [".evaluation.dupsift-partial-", ".evaluation.dupsift-old-"];
 
 /// Checks that a new result may be written to `out`.
@@ -113,12 +113,12 @@ pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
     }
 }
 
-/// Returns whether a finished output exists that a new one would replace.
+/// Returns whether a finished output exists that a new output would replace.
 pub(super) fn is_output(out: &Path) -> Result<bool> {
     Ok(out.is_dir() && !names(out)?.is_empty())
 }
 
-/// Returns whether the path is an empty folder, and not a link to one.
+/// Returns whether the path is an empty folder, and not a link to an empty folder.
 pub(super) fn is_empty(folder: &Path) -> Result<bool> {
     Ok(is_folder(folder) && names(folder)?.is_empty())
 }

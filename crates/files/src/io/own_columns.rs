@@ -30,11 +30,11 @@ pub struct OwnColumns {
     pub nested: Vec<String>,
 }
 
-/// Collects columns from the footers of Parquet files and from all JSON lines, because a null field may be left out of a line.
-/// Unreadable files are ignored; opening them reports why. `page` is the column that holds pages.
+/// Collects columns from the footers of Parquet files and from all JSON lines, because null fields may be omitted. Unreadable files are
+/// ignored; the errors are reported when the files are opened. `page` is the column that holds pages.
 ///
 /// # Errors
-/// Returns an error if files have a column in different types that cannot be written as text, or if too many files are open.
+/// Returns an error if too many files are open, or if a column has different types in different files and cannot be written as text.
 pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
     let mut own = OwnColumns::default();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();

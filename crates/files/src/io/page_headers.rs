@@ -31,8 +31,8 @@ const MOST_PAGES: usize = 1 << 20;
 /// The maximum nesting depth of structs in a header; the format has two levels.
 const DEEPEST: usize = 8;
 
-/// Returns the pages of a chunk, dictionary first. Returns `None` if a header cannot be read, if the rows of all pages do not
-/// add up to those of the chunk, or if there are too many pages.
+/// Returns the pages of a chunk, dictionary first. Returns `None` if a header cannot be read, if the rows of all pages do not add up to the
+/// row count of the chunk, or if there are too many pages.
 pub(super) fn pages(file: File, chunk: &ColumnChunkMetaData) -> Option<Vec<Page>> {
     look(file, chunk).ok().flatten()
 }
@@ -238,7 +238,7 @@ impl<R: Read> Compact<R> {
 
     fn skip(&mut self, of: u8) -> io::Result<()> {
         match of {
-            // The type itself is the value.
+            // For a boolean, the type itself is the value.
             1 | 2 => Ok(()),
             3 => self.byte().map(drop),
             INTEGER => self.number().map(drop),

@@ -37,7 +37,7 @@ impl Column {
         }
     }
 
-    /// Returns the bytes of a chunk, unpacked plus packed.
+    /// Returns the size of a chunk in bytes, unpacked plus packed.
     pub fn bytes_of(chunk: &ColumnChunkMetaData) -> u64 {
         let unencoded = chunk.unencoded_byte_array_data_bytes().unwrap_or(0).max(chunk.uncompressed_size());
         (unencoded.max(0) as u64).saturating_add(chunk.compressed_size().max(0) as u64)
@@ -58,8 +58,8 @@ impl Column {
         ranges.filter(move |(page, _)| page.start < rows.end && rows.start < page.end)
     }
 
-    /// Returns the bytes in memory while the rows are read. At a page boundary, rows of one page may still be held while the
-    /// next page is unpacked. This applies to every page with rows in the current step.
+    /// Returns the number of bytes in memory while the rows are read. At a page boundary, rows of one page may still be held while the next
+    /// page is unpacked. This applies to every page with rows in the current step.
     fn held(&self, rows: Range<u64>) -> u64 {
         if self.pages.is_empty() {
             return self.bytes;

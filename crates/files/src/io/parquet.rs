@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The supported compressions, for messages.
 const CODECS: &str = "none, Snappy, gzip, Zstandard, Brotli or LZ4";
 
-/// Runs a call into the decoder; converts errors and panics into a message.
+/// Calls the decoder and converts errors and panics into a message.
 pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
     match guard::guarded(call) {
         Ok(Ok(value)) => Ok(value),
@@ -184,7 +184,7 @@ fn resolve(fields: &[TypePtr], name: &str, or_texts: bool) -> Option<Vec<TypePtr
     })
 }
 
-/// Returns the fields from a list of strings, or of structs with a text, to these strings; `None` for any other field.
+/// Returns the fields that lead from a list of strings, or of structs with a text field, to these strings; `None` for any other field.
 fn texts_below(list: &TypePtr) -> Option<Vec<TypePtr>> {
     let info = list.get_basic_info();
     let is_list = info.logical_type_ref() == Some(&LogicalType::List) || info.converted_type() == ConvertedType::LIST;
@@ -202,7 +202,7 @@ fn texts_below(list: &TypePtr) -> Option<Vec<TypePtr>> {
     path.last().is_some_and(is_text).then_some(path)
 }
 
-/// Returns the Arrow type of a plain column; `None` for a nested or repeated one.
+/// Returns the Arrow type of a plain column; `None` for a nested or repeated column.
 fn data_type(field: &TypePtr) -> Option<Result<DataType, String>> {
     if !field.is_primitive() || is_repeated(field) {
         return None;
@@ -318,7 +318,7 @@ impl Footer {
         Ok(Footer { lists: columns.lists.clone(), ..footer })
     }
 
-    /// Returns the position of a column among the requested ones.
+    /// Returns the position of a column among the requested columns.
     pub fn place(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|(known, _)| known == name)
     }

@@ -226,8 +226,8 @@ fn value_bytes(column: &ArrayRef) -> usize {
     }
 }
 
-/// Returns the batch with its strings copied together. A view keeps a complete page in memory, and each chosen row may be in a different
-/// page.
+/// Returns the batch with its strings copied out of their pages. A view keeps a complete page in memory, and each chosen row may be in a
+/// different page.
 fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
     let columns = batch.columns().iter().map(|column| match column.data_type() {
         DataType::Utf8View => Arc::new(apart(column.as_string_view())) as ArrayRef,

@@ -137,7 +137,7 @@ impl Place {
     /// Renames a folder next to the output to the output's path. The folder that is replaced is moved aside first and removed last.
     ///
     /// # Errors
-    /// Returns [`Error::Io`]. In that case, the output is unchanged.
+    /// Returns [`Error::Io`]. If an error occurs, the output is unchanged.
     pub fn give_to(&self, folder: &Path) -> Result<()> {
         let old = self.hidden(OLD);
         let replaced = self.path.symlink_metadata().is_ok();

@@ -126,7 +126,7 @@ pub(super) enum Found {
     End(usize),
     /// The first line feed inside quotes.
     Inside(usize),
-    /// A byte that cannot follow a closing quote, in a record of several lines.
+    /// In a record of several lines, a byte that cannot follow a closing quote.
     Broken(usize),
     /// The position where a wrong number of fields was detected in a record of several lines.
     Miscounted(usize),

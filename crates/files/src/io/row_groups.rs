@@ -19,7 +19,7 @@ use rayon::iter::{
     IndexedParallelIterator as _, IntoParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _,
 };
 
-/// Writes row groups one after the other.
+/// Writes one row group after another.
 pub struct RowGroups {
     file: SerializedFileWriter<File>,
     factory: ArrowRowGroupWriterFactory,

@@ -1,4 +1,4 @@
-//! Describes the requested columns, checks whether a file has them, and creates the message if it does not.
+//! Describes the requested columns, checks whether a file has them, and creates the message for a file that lacks a column.
 
 use crate::tables::document::{id_kind, is_spelled, is_text};
 use crate::tables::id::IdKind;

@@ -1,8 +1,8 @@
 //! Splits pieces into segments, so that a caller can limit what a read holds in memory at a time.
 //!
-//! A Parquet page is unpacked as a whole, so both its packed and its unpacked data are in memory, where values that were read from it keep
-//! it. Writers check the size of a page only after a certain number of rows: 1,024 documents of 100 kB make a page of 100 MB. Therefore, a
-//! piece with large pages is read in segments of one large page each.
+//! A Parquet page is unpacked as a whole, so both its packed and its unpacked data are in memory. The page stays in memory as long as any
+//! of its values is in use. Writers check the size of a page only after a certain number of rows: 1,024 documents of 100 kB make a page of
+//! 100 MB. Therefore, a piece with large pages is read in segments of one large page each.
 
 use super::format::{Part, Stretch};
 use super::several_texts;

@@ -63,7 +63,7 @@ pub struct InputFile {
     /// The counts of web archive records that are not rows.
     pub archived: Option<Archived>,
     pub(super) lost: Option<Lost>,
-    /// The requested columns that come from the names of the file's folders, with their types; the file itself has none of them.
+    /// The requested columns that come from the names of the file's folders, with their types; the file itself does not contain them.
     pub(super) partitions: Vec<Partition>,
     /// Whether the texts of the file are combined from several columns.
     pub(super) has_several: bool,
@@ -82,7 +82,7 @@ pub struct InputFile {
 /// The readable files of a corpus.
 #[derive(Debug)]
 pub struct Source {
-    /// The files, sorted by path, each once.
+    /// The files, sorted by path, without duplicates.
     pub files: Vec<InputFile>,
     /// Notes about all files together.
     pub notes: Vec<String>,
@@ -100,7 +100,7 @@ pub struct Source {
 ///
 /// # Errors
 /// Returns [`Error::Io`] if too many files are open, or [`Error::Usage`] if no readable file has the text column or an id column that was
-/// named explicitly. If only some files lack the column, they are returned as [`BadInput`], like all unreadable files.
+/// named explicitly. If some files have the column, the files without the column are returned as [`BadInput`], like all unreadable files.
 pub fn open(
     found: impl Into<Found>,
     columns: &Columns,
@@ -435,7 +435,7 @@ impl Source {
         format!("{}#{row}", file.label)
     }
 
-    /// Returns the rows of a piece at which a read may begin without waste, if known.
+    /// Returns the rows of a piece at which a read can begin without unpacking skipped rows, if these rows are known.
     pub(super) fn starts_within(&self, at: usize, piece: usize) -> Starts {
         let input = &self.files[at];
         let (Ok(file), Some(piece)) = (input.reopen(), input.pieces.get(piece)) else { return Starts::default() };

@@ -79,7 +79,7 @@ impl Unread {
         self.special.push((path.display().to_string(), format!("is not read: {why}")));
     }
 
-    /// Returns whether this file is among those listed by name.
+    /// Returns whether this file is among the files listed by name.
     pub fn names(&self, path: &Path) -> bool {
         self.special.iter().any(|(named, _)| Path::new(named) == path)
     }
@@ -104,7 +104,7 @@ impl Unread {
         format!("; `whole-files` reads each text or page file as one document{lines}")
     }
 
-    /// Returns a sentence for each file whose extension does not explain why it is not read, and about folders written by dupsift.
+    /// Returns a sentence for each unread file whose extension does not explain the reason, and sentences about folders written by dupsift.
     pub fn notes(&self) -> Vec<String> {
         let named = self.special.iter().take(MOST_NAMED);
         let mut notes: Vec<String> = named.map(|(path, why)| format!("{path} {why}")).collect();
@@ -137,7 +137,7 @@ impl fmt::Display for Unread {
     }
 }
 
-/// Returns the file extension, including that of the compression.
+/// Returns the file extension, including the extension of the compression.
 fn ending(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let (_, stem) = Packing::of(&name);

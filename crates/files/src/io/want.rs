@@ -6,7 +6,7 @@ use std::sync::Arc;
 /// The columns, rows and batch size of a read.
 #[derive(Clone, Debug)]
 pub struct Want {
-    /// Whether to read the text column. Pages of a web archive include their types as `content_type`.
+    /// Whether to read the text column. If the file is a web archive, batches also contain the types of the pages as `content_type`.
     pub text: bool,
     /// Whether to read the id column.
     pub id: bool,

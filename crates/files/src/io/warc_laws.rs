@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::fs::File;
 use std::io::Write as _;
 
-/// A record as read: its position, whether a read may begin there, and its content or error.
+/// A record that was read: its position, whether a read may begin at that position, and its content or error.
 type Come = (u64, bool, Result<(String, Vec<u8>), String>);
 
 fn file(bytes: &[u8]) -> File {
@@ -99,8 +99,7 @@ fn a_cut_anywhere_leaves_what_stands_before_it() {
             let before = before.count();
             let came = lawful(&bytes[..cut], packing);
             assert_eq!(came[..before], whole[..before], "{packing:?} {cut}");
-            // The rest of the result is what remains of the truncated record: nothing, a broken record, or the complete record except line
-            // breaks.
+            // The rest of the result comes from the truncated record: nothing, a broken record, or the complete record except line breaks.
             let rest = &came[before..];
             assert!(rest.is_empty() || rest.len() == 1 && (rest[0].2.is_err() || rest[0] == whole[before]), "{rest:?}");
             let begun = cut - members[..before].iter().map(Vec::len).sum::<usize>();

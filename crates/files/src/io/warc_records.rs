@@ -274,7 +274,7 @@ impl Records {
         Ok(line_ends == 2 || self.members.starts_with(RECORD)?)
     }
 
-    /// Moves to the next line of the member that begins a record. Returns whether there is one.
+    /// Moves to the next line of the member that begins a record. Returns whether there is such a line.
     fn search(&mut self) -> io::Result<bool> {
         loop {
             let start = self.members.position();

@@ -22,7 +22,7 @@ fn zst(bytes: &[u8], dictionary: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// Returns a record of this type about `http://x/NAME`, with more fields.
+/// Returns a record of this type for `http://x/NAME`, with additional header fields.
 fn record(kind: &str, name: &str, more: &str, block: &[u8]) -> Vec<u8> {
     let head = format!(
         "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{name}>\r\nWARC-Date: 2024-05-06T07:08:09Z\r\n\

@@ -22,7 +22,7 @@ use std::fs::File;
 /// The maximum number of fields that count as columns. If field names contain data, a file can have any number of fields.
 const MOST_FIELDS: usize = 10_000;
 
-/// The number of rows inspected if only field names are needed. A null field may be left out of a line, so one line is not enough.
+/// The number of rows inspected if only field names are needed. Null fields may be omitted, so one line is not enough.
 const LOOKED_AT: u64 = 1000;
 
 /// The JSON lines format.
@@ -38,7 +38,7 @@ impl Format for JsonLines {
         &[".jsonl", ".ndjson", ".json"]
     }
 
-    /// Settings and descriptions of a corpus often have this extension but are not JSON lines.
+    /// Files with settings or a description of a corpus often have this extension but are not JSON lines.
     fn shared_endings(&self) -> &'static [&'static str] {
         &[".json"]
     }
@@ -116,7 +116,7 @@ impl Format for JsonLines {
         Ok(any.then_some(told))
     }
 
-    /// Returns the fields of all lines in order of first appearance, because a null field may be left out of a line. Lines that are
+    /// Returns the fields of all lines in order of first appearance. Reads all lines, because null fields may be omitted. Lines that are
     /// not valid JSON are ignored.
     fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)> {
         let (mut names, mut known) = (Vec::new(), BTreeSet::new());

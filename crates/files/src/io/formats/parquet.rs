@@ -38,26 +38,26 @@ const CHUNKS_KEPT: usize = 1 << 14;
 /// The number of pages to keep; each takes 20 bytes.
 const PAGES_KEPT: usize = 1 << 18;
 
-/// The number of bytes, unpacked and packed, up to which a chunk is read in one piece.
+/// The number of bytes, unpacked plus packed, up to which a chunk is read in one piece.
 const SMALL_CHUNK: u64 = 4 << 20;
 
 /// The Parquet format.
 #[derive(Debug)]
 pub(super) struct Parquet;
 
-/// Values shared by all reads.
+/// Values that all reads share.
 #[derive(Debug, Default)]
 struct Kept {
     /// The most recently used footers. A corpus may have many thousands of files, so older footers are dropped and read again.
     footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
-    /// The pages of column chunks that are split or large, by file, row group and leaf.
+    /// The pages of column chunks that are split or large, by file, row group and leaf column.
     pages: Mutex<HashMap<Chunk, Known>>,
 }
 
 /// The pages of a chunk (empty if their headers are unreadable), or the error for a header with impossible lengths.
 type Known = std::result::Result<Arc<[Page]>, Arc<str>>;
 
-/// Identifies a chunk by file, row group and leaf.
+/// Identifies a chunk by file, row group and leaf column.
 type Chunk = (PathBuf, usize, usize);
 
 impl Format for Parquet {
@@ -358,7 +358,7 @@ fn names<'r>(reading: &Reading<'r>) -> Vec<&'r str> {
     columns.names().into_iter().filter(|name| asked(name)).collect()
 }
 
-/// Returns the type in which the reader returns a column.
+/// Returns the type that the reader returns for a column.
 fn as_read(data_type: DataType) -> DataType {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,

@@ -43,7 +43,7 @@ impl Separated {
         Names::of(file, resolved, self.dialect(coding))
     }
 
-    /// Calls `each` with the record of each row after the header, until it returns `false`.
+    /// Calls `each` with the record of each row after the header, until `each` returns `false`.
     fn each_record(
         &self,
         file: File,
