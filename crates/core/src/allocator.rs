@@ -42,7 +42,8 @@ pub fn for_threads(threads: usize) {
     let _ = threads;
 }
 
-/// Returns free memory between used blocks of all heaps to the system. Free memory at the end of a heap is subject to the threshold.
+/// Returns the free memory between the used blocks of all heaps to the system. Free memory at the end of a heap is subject to the
+/// threshold.
 pub fn release() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     trim();

@@ -1,4 +1,4 @@
-//! Defines all errors as one type. Each message states what was expected, what was found, where, and how to fix it.
+//! Defines all errors as one type. Each message states the expected and the actual value, the location of the problem, and how to fix it.
 //!
 //! The library returns [`Error`]; only the binary turns it into text and an exit code. A bad *row* is not an error: unless `--strict` is
 //! set, it is counted and skipped (see `tables::rejected`).
@@ -76,7 +76,7 @@ pub enum Error {
         said: String,
     },
 
-    /// An input file that cannot be used at all; without `--strict` it is skipped and the run continues.
+    /// An unusable input file; without `--strict`, the file is skipped and the run continues.
     #[error("{}: {why}", path.display())]
     BadFile {
         /// The input file.
@@ -96,7 +96,7 @@ pub enum Error {
         why: String,
     },
 
-    /// The memory limit is too low for the work.
+    /// The memory limit is too low for the run.
     #[error("`memory={asked}` is too small for this run; the minimum is {least}")]
     Memory {
         /// The requested limit, formatted for people.
@@ -105,7 +105,7 @@ pub enum Error {
         least: String,
     },
 
-    /// A page of a Parquet file is larger than the memory limit allows to be read at a time.
+    /// A page of a Parquet file is too large to be read within the memory limit.
     #[error(
         "{}: reading a page of column {column:?} takes {bytes}, but `memory={}` leaves only {}; pass `memory={least}` or more, or write the file with smaller pages (in pyarrow, with a smaller write_batch_size)", path.display(), asked[0], asked[1])]
     LargePage {
@@ -121,7 +121,7 @@ pub enum Error {
         least: String,
     },
 
-    /// A row of a file is larger than the memory limit allows to be written at a time.
+    /// A row of a file is too large to be written within the memory limit.
     #[error(
         "{}: a row has {bytes} in columns other than its page, which is too much to write with `memory={asked}`; the minimum is {least}, or leave out the longest column (`columns`)", path.display())]
     LongRow {
@@ -135,7 +135,7 @@ pub enum Error {
         least: String,
     },
 
-    /// A temporary file does not contain what was written to it.
+    /// The content of a temporary file differs from the data that was written.
     #[error("temporary file {} is damaged: {why}; check the disk of `work`, and start the run again", path.display())]
     Damaged {
         /// The temporary file.
@@ -144,7 +144,7 @@ pub enum Error {
         why: String,
     },
 
-    /// An index with generations that cannot be read.
+    /// An index contains generations that cannot be read.
     #[error("the index {} is damaged: {why}; nothing was changed; {way_out}", dir.display())]
     DamagedIndex {
         /// The index.
@@ -203,7 +203,7 @@ impl Error {
         }
     }
 
-    /// Returns the kind of cause of the error.
+    /// Returns the kind of the error, which depends on its cause.
     pub fn kind(&self) -> Kind {
         match self {
             Error::Usage { .. } | Error::Memory { .. } | Error::LargePage { .. } | Error::LongRow { .. } => Kind::Usage,

@@ -1,7 +1,7 @@
 //! Calls libraries that may panic on untrusted input, and turns panics into error messages.
 //!
 //! No input may stop the program: if a decoder panics on a file or page, only that file or page is lost. The standard library prints every
-//! panic to stderr, even caught ones, so the program silences these with [`quiet`].
+//! panic to stderr, even if it is caught, so the program silences caught panics with [`quiet`].
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};

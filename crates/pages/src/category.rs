@@ -5,8 +5,8 @@
 //! ignored, ties are decided by the name of the class, and a text without any known word has no class. The posterior is the probability of
 //! the class, given the text.
 //!
-//! The words come from the title and the body together, see [`category_text`]; the user's stop words are skipped. A model is only valid for
-//! the text options that it was trained with (`Pipeline::identity`).
+//! The words come from the title and the body together, see [`category_text`]; the user's stop words are skipped. A model is valid only for
+//! the text options with which it was trained (`Pipeline::identity`).
 //!
 //! ```text
 //! china: "Chinese Beijing Chinese", "Chinese Chinese Shanghai", "Chinese Macao"    other: "Tokyo Japan Chinese"    V = 6

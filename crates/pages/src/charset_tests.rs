@@ -1,4 +1,4 @@
-//! Tests how charsets are determined: by byte order mark, by declaration, and by their bytes.
+//! Tests how charsets are determined: by byte order marks, by declarations, and by the bytes of the page.
 
 use super::*;
 use encoding_rs::{BIG5, EUC_JP, GB18030, GBK, KOI8_R, KOI8_U, SHIFT_JIS, WINDOWS_1251};

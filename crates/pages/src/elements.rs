@@ -1,7 +1,7 @@
 //! Extracts the keywords, the abstract and the related links of a page (docs/methods/docview.md).
 //!
 //! Related links are all links in topic blocks, and the links in hub blocks whose words include a keyword. Each address is listed once, in
-//! the order of the page; links that lead to no other page (`#top`, `javascript:`, `mailto:`) are skipped.
+//! the order of the page; links that do not lead to another page (`#top`, `javascript:`, `mailto:`) are skipped.
 
 use std::collections::HashSet;
 

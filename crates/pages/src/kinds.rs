@@ -17,7 +17,7 @@ const LEAST_LETTERS: usize = 4;
 /// Counts of characters and links in a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
-    /// The number of links, including those that lead to no other page.
+    /// The number of links, including links that do not lead to another page.
     pub links: usize,
     /// The number of sentence-ending punctuation marks outside links.
     pub marks: usize,

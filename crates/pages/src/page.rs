@@ -84,7 +84,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Returns the limits that truncated the page, by the names of their parameters.
+    /// Returns the limits at which the page was truncated, by the names of their parameters.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let all = [
             (self.bytes, "max_bytes"),

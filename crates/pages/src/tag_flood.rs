@@ -53,7 +53,7 @@ pub(super) fn without_floods(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Returns the name of a tag, which begins with a letter; empty if there is none.
+/// Returns the name of a tag, which must begin with a letter; empty if there is no name.
 fn name_of(bytes: &[u8]) -> &[u8] {
     if !bytes.first().is_some_and(u8::is_ascii_alphabetic) {
         return &[];

@@ -136,7 +136,7 @@ impl Trainer {
     /// Returns the model and the counts of words that the model does not include.
     ///
     /// # Errors
-    /// Returns an error if there are no documents, or no words that may be kept.
+    /// Returns an error if there are no documents, or if no words may be kept.
     pub fn finish(self) -> Result<(Model, LeftOut)> {
         let TrainingOptions { min_df, max_words, .. } = self.options;
         let mut left_out = LeftOut { halvings: self.halvings, occurrences: self.occurrences, ..LeftOut::default() };
@@ -214,7 +214,7 @@ impl Trainer {
         }
     }
 
-    /// Returns whether a word is among those that are still counted.
+    /// Returns whether a word is still counted.
     fn is_counted(&self, hash: u64) -> bool {
         // The hash is mixed, because the hash table uses the unmixed bits to select slots.
         mix64(hash).leading_zeros() >= self.halvings

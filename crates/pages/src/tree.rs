@@ -308,7 +308,7 @@ impl TokenSink for Gate {
 
     fn process_token(&self, token: Token, _line_number: u64) -> TokenSinkResult<NodeId> {
         match token {
-            // Parse errors are not needed, and there may be one per byte.
+            // Parse errors are not needed, and a page may have one error per byte.
             Token::ParseError(_) => return TokenSinkResult::Continue,
             Token::EOFToken => return self.pass(Token::EOFToken),
             _ => {}

@@ -4,7 +4,7 @@ pub mod detect;
 
 use crate::error::{Error, Result, did_you_mean};
 
-/// The encoding of files that do not declare one.
+/// The encoding of files that do not declare an encoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8; rows that are not valid UTF-8 are rejected.

@@ -1,8 +1,8 @@
 //! Implements eight classic hash functions for strings, 32 bits each: RS, JS, PJW, ELF, BKDR, SDBM, DJB and AP.
 //!
 //! Source: Arash Partow's collection of general-purpose hash functions; a Chinese survey of page deduplication compares them. Cost: one to
-//! three operations per byte. They are included only for comparison: none of them distributes values as well as [`hash64`](super::hash64).
-//! PJW and ELF are the same function, and its four highest bits are always 0.
+//! three operations per byte. The functions are included only for comparison: none of them distributes values as well as
+//! [`hash64`](super::hash64). PJW and ELF are the same function, and its four highest bits are always 0.
 //!
 //! Implementations under these names differ: in 2010, the initial value and the parentheses of AP changed; many ports clear the highest bit
 //! at the end; and if `char` is signed in C, bytes from 0x80 on are negative numbers.
@@ -125,9 +125,9 @@ impl StringHash {
     }
 }
 
-/// Returns the string hash of CPython 2, over Unicode scalars and cut to `bits` bits (1 to 128): x starts as the first scalar times 2^7;
-/// for each scalar c, x becomes 1000003 x xor c; at the end, x is XORed with the length. The SimHash of a Chinese article is based on it.
-/// The low bits do not depend on the width; an empty string has the hash 0.
+/// Returns the string hash of CPython 2, computed over Unicode scalars and truncated to `bits` bits (1 to 128): x starts as the first
+/// scalar times 2^7; for each scalar c, x becomes 1000003 x xor c; at the end, x is XORed with the length. The SimHash in a Chinese article
+/// is based on this function. The low bits do not depend on the width; an empty string has the hash 0.
 pub fn scalar_hash(text: &str, bits: u32) -> u128 {
     let Some(first) = text.chars().next() else { return 0 };
     let (hash, length) = text.chars().fold((u128::from(u32::from(first)) << 7, 0), |(hash, length), c| {

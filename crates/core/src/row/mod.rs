@@ -104,7 +104,7 @@ impl RowLayout {
         self.group_width() + self.order_width + self.doc_width + self.shape.sketch
     }
 
-    /// Returns the number of bytes at the front of a row that identify its group: position, scope and key.
+    /// Returns the number of bytes at the beginning of a row that identify its group: position, scope and key.
     pub fn group_width(&self) -> usize {
         self.position_width + self.scope_width + self.key_width
     }
@@ -130,7 +130,7 @@ impl RowLayout {
         number(&bytes[self.position_width..self.position_width + self.scope_width])
     }
 
-    /// Decodes a row; `bytes` are [`RowLayout::width`] long.
+    /// Decodes a row of [`RowLayout::width`] bytes.
     pub fn decode<'r>(&self, bytes: &'r [u8]) -> Row<'r> {
         let (position, rest) = bytes.split_at(self.position_width);
         let (key, rest) = rest[self.scope_width..].split_at(self.key_width);
@@ -211,7 +211,7 @@ impl Signatures {
         self.of_document.clear();
     }
 
-    /// Adds a row. The position is below [`RowShape::positions`], and the sketch is as wide as the shape requires.
+    /// Adds a row. The position must be below [`RowShape::positions`], and the sketch must have the size that the shape requires.
     pub fn push(&mut self, position: u32, key: u128, order: u32, sketch: &[u8]) {
         self.rows.push((position, key, order));
         self.sketches.extend_from_slice(sketch);

@@ -27,7 +27,7 @@ pub struct Pair {
     pub score: Score,
     /// One bit for each rule of the method that found the pair, see `SignatureScheme::rules`.
     pub matched: u16,
-    /// The relation of the pair, if the method classifies pairs.
+    /// The relation between the two documents, if the method classifies pairs.
     pub related: Option<Related>,
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A folder is created with mode 0700. Each function opens the folder without following a link, checks its owner and mode through the
 //! handle, and creates, opens, renames or removes the file through the same handle. Therefore, a folder that another user prepared or
-//! swapped in is refused, and a link inside the private folder is not followed. The parent folder may be writable by others, like `/tmp`.
+//! swapped in is refused, and a link inside the private folder is not followed. The parent folder, such as `/tmp`, may be writable by other
+//! users.
 //!
 //! Some file systems have no owners and modes, or assign every file to one user (exFAT, NFS with `all_squash`). On such a file system, a
 //! folder is accepted if it has the owner and mode that a newly created folder gets.

@@ -1,4 +1,4 @@
-//! Defines the tables `attributes/FILE.parquet`: the run's result for each row of the corpus, in order.
+//! Defines the `attributes/FILE.parquet` tables: the run's result for each row of the corpus, in order.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};

@@ -153,7 +153,7 @@ pub struct ItemRow<'r> {
     pub suite: &'r str,
     /// The number of tokens in the item.
     pub tokens: u64,
-    /// `found`, `not found`, `public` or `too short`.
+    /// The status of the item: `found`, `not found`, `public` or `too short`.
     pub status: &'r str,
     /// The number of documents in which the item's score is at least 0.8, and the number of documents in which it is at least 0.5.
     pub documents: [u64; 2],

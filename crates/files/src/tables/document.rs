@@ -1,7 +1,7 @@
 //! Defines a batch of documents: consecutive or chosen rows of one file, with only the requested columns decoded.
 //!
-//! The text column is always a view array (Utf8View, or BinaryView for a binary column), whatever string type the file has. Texts are
-//! therefore borrowed from the decoded page and never copied, and no 32-bit offset can overflow. A row with an unusable text keeps its
+//! The text column is always a view array (Utf8View, or BinaryView for a binary column), regardless of the string type in the file. Texts
+//! are therefore borrowed from the decoded page and never copied, and no 32-bit offset can overflow. A row with an unusable text keeps its
 //! number; its [`Cell`] contains the reason.
 
 pub use super::cell::{Cell, MAX_TEXT_BYTES, too_long};
@@ -69,7 +69,7 @@ enum IdColumn {
 
 impl Documents {
     /// Creates a batch of consecutive rows, starting at document `first_doc`. `text` and `id` name the text and id columns, if they are
-    /// requested and present. Their types may be strings, dictionaries of strings, or binary; ids may also be integers.
+    /// requested and present. The columns may contain strings, dictionaries of strings, or bytes; the id column may also contain integers.
     ///
     /// # Errors
     /// Returns an error if a column has any other type.
@@ -190,10 +190,10 @@ impl Documents {
         self.html
     }
 
-    /// Returns the bytes of a row's page; `None` if there is none.
+    /// Returns the bytes of a row's page; `None` if the row has no page.
     ///
     /// # Errors
-    /// Returns why the row is unusable.
+    /// Returns the reason if the row is unusable.
     pub fn page(&self, row: usize) -> std::result::Result<Option<&[u8]>, &Rejection> {
         match (self.bad.get(&row), &self.text) {
             (Some(why), _) => Err(why),
@@ -225,7 +225,7 @@ impl Documents {
         Ok(Documents { rows, text, bad: all, html: false, ..self })
     }
 
-    /// Adds a column, or replaces the column of the same name; if `is_id` is set, it becomes the id column.
+    /// Adds a column, or replaces the column of the same name; if `is_id` is set, this column becomes the id column.
     ///
     /// # Errors
     /// Returns an error for a column of a different length, or for ids of an unsupported type.
@@ -320,7 +320,7 @@ impl Documents {
         values.map(move |value| (value.row, why(value.byte)))
     }
 
-    /// Returns the id of a row; `None` if it is null or there is no id column.
+    /// Returns the id of a row; `None` if the id is null or there is no id column.
     pub fn id(&self, row: usize) -> Option<IdRef<'_>> {
         match self.id.as_ref()? {
             IdColumn::Strings(Strings::Text(ids)) => ids.is_valid(row).then(|| IdRef::Text(ids.value(row))),

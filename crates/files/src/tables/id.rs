@@ -26,7 +26,7 @@ pub enum IdRef<'a> {
     UInt(u64),
 }
 
-/// One owned id, which is written later.
+/// An owned id, which can be written later.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Id {
     /// A string.

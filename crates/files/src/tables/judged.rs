@@ -1,4 +1,4 @@
-//! Defines the table `compare/pairs.parquet`: one row per judged pair, in document order, with the algorithms that found the pair and the
+//! Defines the `compare/pairs.parquet` table: one row per judged pair, in document order, with the algorithms that found the pair and the
 //! verdict.
 
 use super::{is_full, table};

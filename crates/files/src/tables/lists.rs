@@ -153,7 +153,7 @@ fn push_quoted(out: &mut Vec<u8>, text: &[u8]) {
     out.push(b'"');
 }
 
-/// Returns a field of structs, null if the struct is null.
+/// Returns a field of structs; the value is null if the struct is null.
 fn of_struct(structs: &StructArray, field: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     let nulls = NullBuffer::union(structs.nulls(), field.nulls());
     Ok(make_array(field.to_data().into_builder().nulls(nulls).build()?))

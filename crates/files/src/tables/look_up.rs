@@ -16,7 +16,7 @@ pub struct FoundPair {
     pub matched_by: String,
     /// Whether the pair was verified on the texts.
     pub verified: bool,
-    /// The relation of the two documents, if the algorithm reports it.
+    /// The relation between the two documents, if the algorithm reports it.
     pub relation: Option<String>,
     /// The reason for the relation.
     pub why: Option<String>,
@@ -31,9 +31,9 @@ pub struct FoundPair {
 pub enum PairSearch {
     /// The pair is in this batch.
     Found(FoundPair),
-    /// The pair is not in this batch, but may be in a later one.
+    /// The pair is not in this batch, but may be in a later batch.
     Further,
-    /// The pair is not in the table, because this batch has rows after its position.
+    /// The pair is not in the table, because this batch contains rows after the position of the pair.
     Nowhere,
 }
 
@@ -130,7 +130,7 @@ pub fn copies_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<(u64, u64)>> {
 pub struct FoundRemoval {
     /// The removed document.
     pub doc: u64,
-    /// The kept document that it was matched to.
+    /// The kept document that the removed document was matched to.
     pub kept_doc: u64,
     /// The similarity of the two documents, see [`RemovalRow::similarity`](super::RemovalRow::similarity).
     pub similarity: Option<f32>,

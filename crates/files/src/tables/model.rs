@@ -1,4 +1,4 @@
-//! Defines the table `stats/models/LABEL.parquet`: the numbers that an algorithm has learned from the corpus, one per row, in the
+//! Defines the `stats/models/LABEL.parquet` table: the numbers that an algorithm has learned from the corpus, one per row, in the
 //! algorithm's order.
 
 use super::{FULL_ROWS, table};

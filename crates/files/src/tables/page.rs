@@ -30,7 +30,7 @@ pub struct PageRow<'a> {
     pub meta_keywords: Option<&'a str>,
     /// The description that the page declares.
     pub description: Option<&'a str>,
-    /// The charset in which the page was read.
+    /// The charset with which the page was decoded.
     pub charset: &'a str,
     /// The limits at which the page was truncated, separated by commas; `None` if the page is complete.
     pub cut: Option<&'a str>,

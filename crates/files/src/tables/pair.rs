@@ -60,7 +60,7 @@ pub struct PairColumns {
     pub numbers_a: Float32Array,
     /// The share of b's distinct numbers that are in a, if computed.
     pub numbers_b: Float32Array,
-    /// The relation of the two documents, if the algorithm reports it: version, contained, template.
+    /// The relation between the two documents, if the algorithm reports it: version, contained or template.
     pub relation: StringArray,
     /// The reason for the relation.
     pub why: StringArray,

@@ -26,7 +26,7 @@ pub enum RejectReason {
     ParserFailed,
     /// The complete file is unusable.
     UnusableFile,
-    /// The media type of the response is not that of an HTML page.
+    /// According to its media type, the response does not contain a page.
     NotHtml,
     /// The server did not return the requested page.
     HttpStatus,
@@ -34,7 +34,7 @@ pub enum RejectReason {
     SkippedPage,
     /// The page has no text.
     NoBody,
-    /// A label lacks one of its two ids.
+    /// A labeled pair lacks one of its two ids.
     NullId,
 }
 

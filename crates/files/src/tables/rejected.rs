@@ -4,7 +4,7 @@
 //!
 //! `input` names the input that contains the row: `corpus` or another input, such as `reference`.
 //!
-//! In this table, ids are always text, whatever their type in the corpus, because people read the table and a complete file has no id.
+//! In this table, ids are always text, regardless of their type in the corpus, because people read the table and a complete file has no id.
 
 use super::id::IdRef;
 use super::reason::RejectReason;
@@ -55,7 +55,7 @@ impl RejectedBuilder {
         RejectedBuilder { of: input, ..RejectedBuilder::default() }
     }
 
-    /// Appends a row of a file (counted from 0), or the complete file if `row` is `None`. An empty detail means that there is none.
+    /// Appends a row of a file (rows are counted from 0), or the complete file if `row` is `None`. An empty detail is written as null.
     pub fn push(&mut self, file: &str, row: Option<u64>, id: Option<IdRef<'_>>, reason: RejectReason, detail: &str) {
         let id = id.map(|id| id.to_string());
         self.input.append_value(self.of);

@@ -33,7 +33,7 @@ pub fn removal_schema(id: IdType) -> SchemaRef {
 pub struct RemovalRow<'r> {
     /// The id of the removed document.
     pub id: IdRef<'r>,
-    /// The id of the kept document that it was matched to.
+    /// The id of the kept document that the removed document was matched to.
     pub kept_id: IdRef<'r>,
     /// The similarity of the two documents; `None` if they are not a pair.
     pub similarity: Option<f32>,
@@ -58,7 +58,7 @@ pub struct RemovalRow<'r> {
 pub struct RemovalFound {
     /// The removed document.
     pub doc: u64,
-    /// The document kept instead.
+    /// The document that is kept instead.
     pub kept: u64,
     /// The similarity of the two documents; `None` if they are connected only through a chain.
     pub similarity: Option<f32>,
