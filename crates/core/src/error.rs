@@ -155,7 +155,7 @@ pub enum Error {
         way_out: String,
     },
 
-    /// Columns of an input could not be decoded or combined.
+    /// Columns that were read could not be decoded or combined.
     #[error("cannot {action}: {source}")]
     Columns {
         /// The attempted operation.

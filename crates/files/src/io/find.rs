@@ -91,7 +91,7 @@ pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
 ///
 /// # Errors
 /// Returns [`Error::Missing`] if an input does not exist, or [`Error::Usage`] if it has an unknown file extension, is not a regular file,
-/// or contains no readable file.
+/// or contains no files in a supported format.
 pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     find_all_in(Path::new(""), inputs, taking)
 }

@@ -155,7 +155,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Skips the next line that is not blank, whatever its length. Returns the offset at which it begins; `None` at the end.
+    /// Skips the next line that is not blank, regardless of its length. Returns the offset at which it begins; `None` at the end.
     pub fn step(&mut self) -> io::Result<Option<u64>> {
         self.row(0, |_| Ok(()))
     }
