@@ -2,24 +2,25 @@
 //!
 //! `--memory` limits the memory that the process holds, including freed memory that the allocator has not returned. The GNU allocator
 //! returns a separately mapped block as soon as it is freed. It maps blocks of 128 KiB or more separately and raises this threshold as it
-//! runs. As a result, the kernel clears the memory of a one-megabyte page again for every page, which took a tenth of the CPU time. With a
-//! high threshold, nearly all blocks come from the heaps; a second threshold determines how much free memory at the end of a heap is kept.
-//! Thresholds that are set explicitly do not change.
+//! runs. With these defaults, the kernel clears the memory for every one-megabyte page of a file, which took a tenth of the CPU time. With
+//! a high threshold, nearly all blocks come from the heaps; a second threshold determines how much free memory at the end of a heap is
+//! kept. The allocator does not change thresholds that are set explicitly.
 //!
-//! Each thread has a heap with its own lock. But a small block that a thread frees is reused by the next allocation on that thread,
-//! whichever heap it belongs to, and a block that grows stays in its heap. So a list that starts small and grows from document to
-//! document can end up in the heap of another thread for good, and both threads wait for one lock: a stage then took up to twice the CPU
-//! time. A list as long as a document is therefore allocated at full size, which places it in the heap of its own thread.
+//! Each thread has a heap with its own lock. However, a small block that a thread frees is reused by the next allocation on that thread,
+//! even if the block belongs to a different heap, and a block that grows stays in its heap. As a result, a list that starts small and grows
+//! from document to document can remain in the heap of another thread, so that both threads wait for the same lock, which took up to twice
+//! the CPU time in a stage. Therefore, a list that may become as long as a document is allocated at full size, which places it in the heap
+//! of its own thread.
 
-/// Blocks of at least this size are mapped separately. This is the largest value that the allocator accepts.
+/// The size, in bytes, from which blocks are mapped separately. This is the largest value that the allocator accepts.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const MAPPED: libc::c_int = 32 << 20;
 
-/// Extra bytes by which a heap grows, to save system calls. Unused bytes take no physical memory.
+/// The number of extra bytes by which a heap grows, to reduce system calls. Unused bytes take no physical memory.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const GROWN: libc::c_int = 2 << 20;
 
-/// Approximate limit on the free bytes at the ends of all heaps that are not returned to the system.
+/// The approximate number of free bytes, at the ends of all heaps together, that are not returned to the system.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 const KEPT: usize = 64 << 20;
 
@@ -41,7 +42,8 @@ pub fn for_threads(threads: usize) {
     let _ = threads;
 }
 
-/// Returns free memory between used blocks of all heaps to the system. Free memory at the end of a heap is subject to the threshold.
+/// Returns the free memory between the used blocks of all heaps to the system. Free memory at the end of a heap is subject to the
+/// threshold.
 pub fn release() {
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
     trim();
@@ -50,7 +52,7 @@ pub fn release() {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 fn trim() {
-    // SAFETY: malloc_trim takes a plain number and acquires the allocator's locks itself.
+    // SAFETY: the argument of malloc_trim is a plain number, and the function acquires the allocator's locks itself.
     unsafe {
         libc::malloc_trim(0);
     }
@@ -59,8 +61,8 @@ fn trim() {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[allow(unsafe_code)]
 fn set(parameter: libc::c_int, value: libc::c_int) {
-    // If the allocator rejects a threshold, the previous one remains: that costs memory or time but is otherwise harmless. SAFETY: mallopt
-    // takes two plain numbers and acquires the allocator's lock itself.
+    // If the allocator rejects a threshold, the previous threshold remains, which may cost memory or time but is otherwise harmless.
+    // SAFETY: the arguments of mallopt are two plain numbers, and the function acquires the allocator's lock itself.
     unsafe {
         libc::mallopt(parameter, value);
     }

@@ -1,4 +1,5 @@
-//! Detects the vector instructions of the processor, to select among kernels with bit-identical results, and prefetches memory.
+//! Detects the vector instructions of the processor, which determine the choice among kernels with bit-identical results, and prefetches
+//! memory.
 
 /// The widest vector instructions that kernels may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,7 +20,7 @@ impl Level {
     pub fn best() -> Level {
         #[cfg(target_arch = "x86_64")]
         {
-            // The standard library caches the results: each check costs one load.
+            // The standard library caches the results, so each check costs only one load.
             if is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512dq")
@@ -33,7 +34,7 @@ impl Level {
         Level::Plain
     }
 
-    /// Returns all levels that this processor supports, beginning with the plain one. Tests run every level.
+    /// Returns all levels that this processor supports, beginning with [`Level::Plain`]. Tests run with every level.
     pub fn all() -> Vec<Level> {
         #[cfg(target_arch = "x86_64")]
         let levels = [Level::Plain, Level::Avx2, Level::Avx512];
@@ -48,7 +49,7 @@ impl Level {
 #[inline]
 #[allow(unsafe_code)]
 pub fn ask_for<T>(list: &[T], at: usize) {
-    // SAFETY: a prefetch reads nothing, wherever the address points.
+    // SAFETY: a prefetch cannot fault, so any address is allowed.
     #[cfg(target_arch = "x86_64")]
     unsafe {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};

@@ -1,7 +1,7 @@
-//! Defines all errors as one type. Each message states what was expected, what was found, where, and how to fix it.
+//! Defines all errors as one type. Each message states the expected and the actual value, the location of the problem, and how to fix it.
 //!
-//! The library returns [`Error`]; only the binary turns it into text and an exit code. A bad *row* is not an error: it is counted and
-//! skipped (see `batch::rejected`), unless `--strict` makes it one.
+//! The library returns [`Error`]; only the binary turns it into text and an exit code. A bad *row* is not an error: unless `--strict` is
+//! set, it is counted and skipped (see `tables::rejected`).
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,20 +11,20 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The result of every fallible function of the library.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Classifies an error by where its cause lies.
+/// Classifies an error by its cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// The request: a different option, parameter or name is needed.
+    /// The request is invalid: a different option, parameter or name is needed.
     Usage,
-    /// The input.
+    /// The input cannot be used.
     Input,
-    /// The folder or disk to which results and temporary files are written.
+    /// Results or temporary files cannot be written to their folder or disk.
     Output,
-    /// The disk that holds the temporary files or an index: it returned bytes that differ from those written.
+    /// The disk that holds temporary files or an index returned different bytes from those that were written.
     Damaged,
-    /// A request to stop the run; there is no fault.
+    /// The run was stopped on request; nothing failed.
     Interrupted,
-    /// The program itself.
+    /// The program has a bug.
     Internal,
 }
 
@@ -46,7 +46,7 @@ pub enum Error {
     Missing {
         /// The missing path.
         path: PathBuf,
-        /// The expected value, as text.
+        /// The problem, as text, including the expected value.
         said: String,
     },
 
@@ -76,7 +76,7 @@ pub enum Error {
         said: String,
     },
 
-    /// An input file that cannot be used at all; without `--strict` it is skipped and the run continues.
+    /// An unusable input file; without `--strict`, the file is skipped and the run continues.
     #[error("{}: {why}", path.display())]
     BadFile {
         /// The input file.
@@ -96,7 +96,7 @@ pub enum Error {
         why: String,
     },
 
-    /// The memory limit is too low for the work.
+    /// The memory limit is too low for the run.
     #[error("`memory={asked}` is too small for this run; the minimum is {least}")]
     Memory {
         /// The requested limit, formatted for people.
@@ -105,7 +105,7 @@ pub enum Error {
         least: String,
     },
 
-    /// A page of a Parquet file is larger than the memory limit allows to be read at a time.
+    /// A page of a Parquet file is too large to be read within the memory limit.
     #[error(
         "{}: reading a page of column {column:?} takes {bytes}, but `memory={}` leaves only {}; pass `memory={least}` or more, or write the file with smaller pages (in pyarrow, with a smaller write_batch_size)", path.display(), asked[0], asked[1])]
     LargePage {
@@ -121,21 +121,21 @@ pub enum Error {
         least: String,
     },
 
-    /// A row of a file is larger than the memory limit allows to be written at a time.
+    /// A row of a file is too large to be written within the memory limit.
     #[error(
         "{}: a row has {bytes} in columns other than its page, which is too much to write with `memory={asked}`; the minimum is {least}, or leave out the longest column (`columns`)", path.display())]
     LongRow {
         /// The input file.
         path: PathBuf,
-        /// The size of its values, formatted for people.
+        /// The size of the row's values, formatted for people.
         bytes: String,
-        /// The requested limit.
+        /// The requested limit, formatted for people.
         asked: String,
         /// The lowest limit that is accepted.
         least: String,
     },
 
-    /// A temporary file does not contain what was written to it.
+    /// The content of a temporary file differs from the data that was written.
     #[error("temporary file {} is damaged: {why}; check the disk of `work`, and start the run again", path.display())]
     Damaged {
         /// The temporary file.
@@ -144,7 +144,7 @@ pub enum Error {
         why: String,
     },
 
-    /// An index with generations that cannot be read.
+    /// An index contains generations that cannot be read.
     #[error("the index {} is damaged: {why}; nothing was changed; {way_out}", dir.display())]
     DamagedIndex {
         /// The index.
@@ -173,7 +173,7 @@ pub enum Error {
         source: Box<dyn std::error::Error + Send + Sync>,
     },
 
-    /// The user pressed Ctrl-C, or the process was asked to stop.
+    /// The run was interrupted with Ctrl-C, or the process was asked to stop.
     #[error("interrupted; no output was written")]
     Interrupted,
 }
@@ -203,7 +203,7 @@ impl Error {
         }
     }
 
-    /// Returns where the cause of the error lies.
+    /// Returns the kind of the error, which depends on its cause.
     pub fn kind(&self) -> Kind {
         match self {
             Error::Usage { .. } | Error::Memory { .. } | Error::LargePage { .. } | Error::LongRow { .. } => Kind::Usage,
@@ -216,7 +216,7 @@ impl Error {
         }
     }
 
-    /// Returns the option that needs a different value.
+    /// Returns the option that must have a different value, if any.
     pub fn option(&self) -> Option<&'static str> {
         match self {
             Error::Usage { option, .. } => *option,
@@ -250,7 +250,7 @@ impl Error {
     }
 
     /// Returns the system's error code if the cause is a full disk, a quota or a limit on file sizes. Libraries wrap the system's error in
-    /// their own errors, which keep only its message.
+    /// their own errors, which preserve only the message.
     pub fn full(&self) -> Option<i32> {
         let is_written = matches!(self, Error::Io { .. } | Error::Table { .. }) && self.kind() == Kind::Output;
         let said = if is_written { self.to_string() } else { String::new() };
@@ -259,7 +259,7 @@ impl Error {
 }
 
 /// Returns the system's error if a file could not be read because too many files are open, in this process or in the whole system; such a
-/// file is not damaged. Libraries wrap the system's error in their own errors, which keep only its message.
+/// file is not damaged. Libraries wrap the system's error in their own errors, which preserve only the message.
 pub fn too_many_open(said: &str) -> Option<std::io::Error> {
     let code = [libc::EMFILE, libc::ENFILE].into_iter().find(|code| said.contains(&format!("(os error {code})")))?;
     Some(std::io::Error::from_raw_os_error(code))
@@ -282,15 +282,15 @@ pub fn system_said(error: &std::io::Error) -> String {
     }
 }
 
-/// Returns how many files this process may have open at a time.
+/// Returns the maximum number of files that this process may have open.
 #[allow(unsafe_code)]
 fn most_open_files() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
-    // SAFETY: the call writes to the struct that it is given, and to nothing else.
+    // SAFETY: the call writes only to the struct that is passed to it.
     (unsafe { libc::getrlimit(libc::RLIMIT_NOFILE, &raw mut limit) } == 0).then_some(limit.rlim_cur)
 }
 
-/// Returns the name in `known` that is nearest to a mistyped one, for spelling suggestions.
+/// Returns the name in `known` that is closest to a mistyped name, for spelling suggestions.
 ///
 /// ```text
 /// nearest("mihnash", ["minhash", "simhash"]) == Some("minhash")
@@ -304,7 +304,7 @@ pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// Returns `"; did you mean NAME?"` if a known name is near, otherwise an empty string.
+/// Returns `"; did you mean NAME?"` if a known name is close, otherwise an empty string.
 pub fn did_you_mean<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> String {
     nearest(typed, known).map_or_else(String::new, |name| format!("; did you mean {name:?}?"))
 }

@@ -1,8 +1,9 @@
 //! Provides floating-point functions with the same result, to the last bit, on every machine.
 //!
-//! Basic arithmetic and square roots are exact by IEEE 754. Logarithms, powers and similar functions are not: each C library rounds them
-//! differently, so weights and signatures would differ from machine to machine. These functions come from the crate `libm`, which is
-//! plain arithmetic compiled into the program. Clippy rejects all others (`clippy.toml`).
+//! IEEE 754 defines the results of basic arithmetic and square roots exactly, but not the results of logarithms, powers and similar
+//! functions: each C library rounds them differently, so weights and signatures would differ from machine to machine. The functions in this
+//! module use the `libm` crate, which is plain arithmetic compiled into the program. Clippy rejects all other implementations
+//! (`clippy.toml`).
 
 /// Returns the natural logarithm.
 #[inline]
@@ -16,7 +17,7 @@ pub fn exp(x: f64) -> f64 {
     libm::exp(x)
 }
 
-/// Returns e to the power of x, minus 1; accurate for small x too.
+/// Returns e to the power of x, minus 1, accurately even for small x.
 #[inline]
 pub fn exp_m1(x: f64) -> f64 {
     libm::expm1(x)
@@ -54,7 +55,7 @@ mod tests {
             assert!(near(acos(small), small.acos()) && near(pow(small, 2.5), small.powf(2.5)), "acos, pow {small}");
             assert!(near(hypot(small, 1.0), small.hypot(1.0)), "hypot {small}");
         }
-        // Reference values: every machine must give the same bits.
+        // Compares with reference values: every machine must compute the same bits.
         assert_eq!(ln(10.0).to_bits(), 0x4002_6bb1_bbb5_5516);
         assert_eq!(exp(1.0).to_bits(), 0x4005_bf0a_8b14_576a);
     }

@@ -1,7 +1,7 @@
-//! Calls libraries that may panic on untrusted input, and turns a panic into an error message.
+//! Calls libraries that may panic on untrusted input, and turns panics into error messages.
 //!
-//! No input may end the program: if a decoder panics on a file or page, only that file or page is lost. The standard library prints
-//! every panic to stderr, even caught ones, so the program silences these with [`quiet`].
+//! No input may stop the program: if a decoder panics on a file or page, only that file or page is lost. The standard library prints every
+//! panic to stderr, even if it is caught, so the program silences caught panics with [`quiet`].
 
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ thread_local! {
     static GUARDED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes the call and catches a panic. Whatever the call modifies must not be used after a panic.
+/// Makes the call and catches panics. After a panic, data that the call modified must not be used.
 ///
 /// # Errors
 /// Returns the message of the panic.
@@ -28,7 +28,7 @@ pub fn guarded<T>(call: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
-/// Silences panics within [`guarded`] from now on; all others are still printed to stderr.
+/// Silences panics within [`guarded`] from now on; all other panics are still printed to stderr.
 pub fn quiet() {
     let told = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {

@@ -11,10 +11,11 @@ pub enum Use {
     Write,
 }
 
-/// Refuses a remote address and explains how to copy it. Accepts paths, and any string that is the path of an existing file.
+/// Returns an error for a remote address and explains how to copy the files. Accepts paths, and any string that is the path of an existing
+/// file.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] with the command that copies the address to or from a local folder.
+/// Returns [`Error::Usage`] with the command that copies files between the address and a local folder.
 pub fn refuse(text: &str, used: Use) -> Result<()> {
     let Some((scheme, rest)) = text.split_once("://") else { return Ok(()) };
     let is_scheme = scheme.starts_with(|first: char| first.is_ascii_alphabetic())

@@ -1,8 +1,8 @@
 //! Writes the abstract of a page (docs/methods/docview.md): its most informative clauses, up to 200 characters.
 //!
-//! The score of a clause is the sum of the weights of its keywords, each counted once, divided by the square root of its length in
+//! The score of a clause is the sum of the weights of its distinct keywords, divided by the square root of the length of the clause in
 //! characters. The best clauses are selected first; ties are decided by code points. A clause that does not fit into the remaining space is
-//! skipped, and only one of several clauses with the same letters is used. If no clause fits, the best one is truncated. The selected
+//! skipped, and only one of several clauses with the same letters is used. If no clause fits, the best clause is truncated. The selected
 //! clauses keep the order and spelling of the page and their own punctuation, with white space folded; a comma or semicolon at the very end
 //! is removed.
 //!
@@ -22,7 +22,7 @@ pub const MOST_CHARACTERS: usize = 200;
 
 /// A clause with at least one keyword.
 struct Scored {
-    /// The number of the clause.
+    /// The position of the clause in the body, counted from 0.
     number: usize,
     place: Range<usize>,
     characters: usize,
@@ -33,7 +33,7 @@ struct Scored {
 pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) -> String {
     let score = |(number, clause): (usize, &ClauseWords)| {
         let has = |hash: &u64| words.words[clause.words.clone()].contains(hash);
-        // Adds in the order of the keywords, so that equal clauses have equal sums.
+        // Adds weights in the order of the keywords, so that equal clauses have exactly equal sums.
         let sum: f64 = keywords.iter().filter(|(hash, _)| has(hash)).map(|(_, weight)| weight).sum();
         if sum <= 0.0 {
             return None;
@@ -77,8 +77,8 @@ pub fn abstract_of(body: &str, words: &Gathered<'_>, keywords: &[(u64, f64)]) ->
     out
 }
 
-/// Returns whether to put a space between two clauses. Adjacent clauses without a space in the body get none, and neither do clauses after
-/// a full-width mark.
+/// Returns whether to put a space between two clauses. There is no space between clauses that are adjacent in the body without a space, and
+/// no space after a full-width punctuation mark.
 fn needs_space(body: &str, before: &Scored, clause: &Scored) -> bool {
     if before.number + 1 == clause.number && before.place.end == clause.place.start {
         return false;
@@ -87,7 +87,7 @@ fn needs_space(body: &str, before: &Scored, clause: &Scored) -> bool {
     !body[..before.place.end].ends_with(wide)
 }
 
-/// Returns the characters of a clause, each run of white space as one U+0020.
+/// Returns the characters of a clause; each run of white space becomes one U+0020.
 fn folded(clause: &str) -> impl Iterator<Item = char> {
     let mut in_space = false;
     clause.chars().filter_map(move |c| {
@@ -97,7 +97,8 @@ fn folded(clause: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// Returns the beginning of a clause that is too long, cut at a space if there is one in the latter half, followed by U+2026.
+/// Returns the beginning of a clause that is too long, followed by U+2026. The clause is cut at a space if its second half contains a
+/// space.
 fn shortened(clause: &str) -> String {
     let beginning: String = folded(clause).take(MOST_CHARACTERS - 1).collect();
     let end = beginning.rfind(' ').filter(|end| *end >= beginning.len() / 2).unwrap_or(beginning.len());
@@ -150,9 +151,9 @@ mod tests {
 
     #[test]
     fn the_best_clauses_by_hand() {
-        // Weights: cat 3, dog 2, owl 1. Scores: "cat dog." 5 / sqrt 8 = 1.77; "cat" clauses of 93 and 97 characters 3 / 9.6 and 3 / 9.8;
-        // "dog owl." 3 / sqrt 8 = 1.06; these two are selected first, then one of the long clauses (17 + 94 < 200). With 111 characters
-        // used, the other one (98 > 89) is skipped.
+        // The weights are cat 3, dog 2, owl 1. The scores are 5 / sqrt 8 = 1.77 for "cat dog.", 3 / sqrt 8 = 1.06 for "dog owl.", and 3 /
+        // 9.6 and 3 / 9.8 for the "cat" clauses of 93 and 97 characters. The two short clauses are selected first, then one of the long
+        // clauses (17 + 94 < 200). With 111 characters used, the other long clause (98 > 89) is skipped.
         let (first, second) =
             (format!("cat {}.", "0 ".repeat(44).trim_end()), format!("cat {}.", "0 ".repeat(46).trim_end()));
         let body = format!("{second} {first} dog owl. cat dog.");
@@ -167,7 +168,7 @@ mod tests {
             let found = of(&body);
             proptest::prop_assert!(found.chars().count() <= MOST_CHARACTERS);
             proptest::prop_assert!(found.trim() == found && !found.contains("  "));
-            // The body must contain each word of the abstract.
+            // The body must contain every word of the abstract.
             let marks = |c: char| c.is_whitespace() || ",;.!，；。、…".contains(c);
             for word in found.split(marks) {
                 proptest::prop_assert!(body.contains(word), "{word:?}");

@@ -1,8 +1,8 @@
 //! Walks the tree of a page and collects its blocks and metadata (docs/methods/docview.md).
 //!
-//! A block is the content directly under one container: the text of a container that continues after a nested one belongs to the same block
-//! as the text before. Blocks are ordered by their first text or image. A link counts in each block that shows a part of it, and is listed
-//! in the first of these blocks. The walk keeps its own stack, so depth does not use the stack of the thread.
+//! A block is the content directly under one container: if the text of a container continues after a nested container, the text before and
+//! after belongs to the same block. Blocks are ordered by their first text or image. A link is counted in each block that shows a part of
+//! it, and is listed in the first of these blocks. The walk uses its own stack, so deeply nested pages do not overflow the thread's stack.
 
 use super::fold::{Folded, folded};
 use super::kinds::Counts;
@@ -12,10 +12,10 @@ use super::url::join;
 use dom_query::{Document, Element, NodeData, NodeId};
 use html5ever::local_name;
 
-/// The maximum length of an address that is processed, in bytes: the limit of common servers.
+/// The maximum length, in bytes, of an address that is processed, which is the limit of common servers.
 const MAX_ADDRESS: usize = 8 << 10;
 
-/// The result of the walk. The kinds of the blocks are not determined yet.
+/// The result of the walk. The types of the blocks are not determined yet.
 #[derive(Default)]
 pub(super) struct Found {
     pub blocks: Vec<(Block, Counts)>,
@@ -66,7 +66,7 @@ fn text_of(document: &Document, id: NodeId) -> String {
     document.tree.get(&id).map(|node| folded(&node.text())).unwrap_or_default()
 }
 
-/// An element that the walk has entered, and what must be undone when it leaves the element.
+/// An element that the walk has entered, and the changes that must be undone when the walk leaves it.
 #[derive(Default)]
 struct Open {
     next: Option<NodeId>,
@@ -96,7 +96,7 @@ struct Draft {
 
 struct Walk<'a> {
     url: Option<&'a str>,
-    /// The base of relative links: the address of the page, or the base that the page declares.
+    /// The base for relative links: the address of the page, or the base that the page declares.
     base: Option<String>,
     base_said: bool,
     max_links: usize,
@@ -258,7 +258,7 @@ impl<'a> Walk<'a> {
         self.in_link(block);
     }
 
-    /// Counts and lists the current link in a block in which something was shown.
+    /// Counts the current link in a block in which part of the link was shown, and lists the link if necessary.
     fn in_link(&mut self, block: usize) {
         let Some(link) = self.open_links.last_mut() else { return };
         let draft = &mut self.drafts[block];
@@ -290,8 +290,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Resolves a link. An address that is too long is skipped, like links above the limit, because a long base that is joined to each link
-    /// of a page would fill the memory.
+    /// Resolves a link. Skips an address that is too long, like links above the limit, because joining a long base with each link of a page
+    /// could use up the memory.
     fn address(&mut self, link: &str) -> Option<String> {
         if link.len() > MAX_ADDRESS {
             self.found.links_cut = true;

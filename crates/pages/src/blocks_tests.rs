@@ -1,4 +1,4 @@
-//! Tests the walk on small pages.
+//! Tests the collection of blocks from small pages.
 
 use super::*;
 

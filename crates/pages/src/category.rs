@@ -1,12 +1,12 @@
 //! Determines the category of a text by multinomial naive Bayes (Manning, Raghavan, Schütze 2008, section 13.2).
 //!
 //! P(c) = documents of c / documents, P(w|c) = (occurrences of w in c + 1) / (words of c + V), where V is the number of words in the model.
-//! A text gets the class with the highest ln P(c) + sum of ln P(w|c) over its words, each counted as often as it occurs. Words that are not
-//! in the model are ignored, ties are decided by the name of the class, and a text without any known word has no class. The posterior is
-//! the probability of that class, given the text.
+//! A text gets the class with the highest ln P(c) + sum of ln P(w|c) over all occurrences of words. Words that are not in the model are
+//! ignored, ties are decided by the name of the class, and a text without any known word has no class. The posterior is the probability of
+//! the class, given the text.
 //!
-//! The words are those of title and body together, see [`category_text`]; the user's stop words are skipped. A model is only valid for
-//! the text options that it was trained with (`Pipeline::identity`).
+//! The words come from the title and the body together, see [`category_text`]; the user's stop words are skipped. A model is valid only for
+//! the text options with which it was trained (`Pipeline::identity`).
 //!
 //! ```text
 //! china: "Chinese Beijing Chinese", "Chinese Chinese Shanghai", "Chinese Macao"    other: "Tokyo Japan Chinese"    V = 6
@@ -23,7 +23,7 @@ use dupsift_text::Analysis;
 /// The maximum number of classes in a model.
 pub const MAX_CLASSES: usize = 10_000;
 
-/// The largest count; up to this number, integers are exact as 64-bit floating-point numbers.
+/// The largest count. Integers up to this number can be represented exactly as 64-bit floating-point numbers.
 const MOST_COUNTED: u64 = 1 << 53;
 
 /// Returns the text that is classified: the title, a blank line, the body.
@@ -61,7 +61,7 @@ pub struct Model {
     ends: Vec<usize>,
     /// For each word, the numbers of its classes in ascending order, each with the number of occurrences of the word in that class.
     counts: Vec<(u32, u64)>,
-    /// The index of each word, by its hash.
+    /// The index of each word in `words`, by the hash of the word.
     numbers: HashTable<u32>,
     documents: u64,
     total: u64,
@@ -71,8 +71,8 @@ impl Model {
     /// Builds a model from its rows in the order of [`Model::rows`].
     ///
     /// # Errors
-    /// Returns the problem with the rows: they are out of order or repeated, a count is 0, a class was not declared, there is no class or
-    /// no word, or there are too many classes or words.
+    /// Returns the problem with the rows: a row is repeated or out of order, a count is 0, a class was not declared, there are no classes
+    /// or no words, or there are too many of them.
     pub fn from_rows<'r>(rows: impl IntoIterator<Item = ModelRow<'r>>) -> Result<Model, String> {
         let mut model = Model::default();
         for (at, row) in rows.into_iter().enumerate() {
@@ -185,7 +185,7 @@ impl Model {
         for counted in document.counted().iter().filter(|counted| !counted.word.stop) {
             let Some(number) = self.number(counted.word.hash, document.word(&counted.word)) else { continue };
             known += u64::from(counted.tf);
-            // A class without the word has a count of 0, and ln(0 + 1) is 0.
+            // Classes without the word can be skipped: their count is 0, and ln(0 + 1) is 0.
             for &(class, count) in self.counts_of(number) {
                 scores[class as usize] += f64::from(counted.tf) * float::ln(count as f64 + 1.0);
             }
@@ -248,11 +248,11 @@ mod tests {
         let (class, posterior) = model.classify(&pipeline.analyse("Chinese Chinese Chinese Tokyo Japan")).unwrap();
         let china: f64 = 0.75 * (6.0_f64 / 14.0).powi(3) * (1.0_f64 / 14.0).powi(2);
         let other: f64 = 0.25 * (2.0_f64 / 9.0).powi(5);
-        // These are the figures in the book.
+        // These are the numbers in the book.
         assert_eq!((format!("{china:.4}"), format!("{other:.4}")), ("0.0003".to_owned(), "0.0001".to_owned()));
         assert_eq!(class, "china");
         assert!((posterior - china / (china + other)).abs() < 1e-12, "{posterior}");
-        // Unknown words are ignored, and a text of only unknown words has no class.
+        // Unknown words are ignored, and a text with only unknown words has no class.
         let more = model.classify(&pipeline.analyse("Chinese, London: chinese chinese. Tokyo? Japan!")).unwrap();
         assert_eq!(more, ("china", posterior));
         assert_eq!(model.classify(&pipeline.analyse("London Paris")), None);

@@ -1,4 +1,4 @@
-//! Tests how charsets are determined: by byte order mark, by declaration, and by their bytes.
+//! Tests how charsets are determined: by byte order marks, by declarations, and by the bytes of the page.
 
 use super::*;
 use encoding_rs::{BIG5, EUC_JP, GB18030, GBK, KOI8_R, KOI8_U, SHIFT_JIS, WINDOWS_1251};
@@ -23,7 +23,7 @@ fn read<'a>(raw: &RawPage<'a>) -> (String, &'static Encoding, bool) {
     (decoded.text.into_owned(), decoded.encoding, decoded.malformed)
 }
 
-/// Returns a page in which this text follows more ASCII bytes than the detector receives.
+/// Returns a page in which this text comes after more ASCII bytes than the detector receives.
 fn late(text: &str) -> String {
     format!("<html><script>{}</script><p>{text}</p>", "var x = 1; ".repeat(12_000))
 }

@@ -1,8 +1,8 @@
-//! Lists Chinese, Russian and English function words, which occur in every text and name nothing: the, и, 的.
+//! Lists Chinese, Russian and English function words, such as 的, и and the, which occur in every text and do not refer to a topic.
 //!
-//! By frequency alone, they would be the keywords of every page. The lists come from the stopwords-iso collection in the `stop-words`
-//! crate. They also include some common nouns (system, Россия), which therefore cannot be keywords. A list from the user replaces these
-//! lists.
+//! If only frequencies were used, these words would be the keywords of every page. The lists come from the stopwords-iso collection in the
+//! `stop-words` crate. These lists also include some common nouns (system, Россия), which therefore cannot be keywords. If the user
+//! provides a list, it replaces these lists.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -13,7 +13,7 @@ use dupsift_text::normal::{Letters, normal_word};
 /// The languages of the lists.
 const LANGUAGES: [&str; 3] = ["zh", "ru", "en"];
 
-/// The hashes of the words in every spelling that normalized text may contain: ё or е, both apostrophes.
+/// The hashes of the words in all spellings that normalized text may contain (ё or е, both kinds of apostrophes).
 static WORDS: LazyLock<HashSet<u64>> = LazyLock::new(|| {
     let mut words = HashSet::new();
     for word in LANGUAGES.iter().filter_map(stop_words::lookup).flatten() {

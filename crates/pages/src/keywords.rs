@@ -1,13 +1,13 @@
 //! Finds the keywords of a page (docs/methods/docview.md): the words with the highest weight, tf * ln(N / df).
 //!
-//! tf counts an occurrence in the body once, in a heading (`h1` to `h3`) twice, and in the title three times. A heading that is also a line
-//! of the body was already counted once there, so it adds one instead of two. Without a corpus, the weight is tf alone. A word in every
-//! document of the corpus has weight 0 and is not a keyword.
+//! tf counts an occurrence in the body once, in a heading (`h1` to `h3`) twice, and in the title three times. If a heading is also a line
+//! of the body, its words were already counted once in the body, so the heading adds one instead of two. Without a corpus, the weight is
+//! tf. A word that is in every document of the corpus has weight 0 and is not a keyword.
 //!
-//! A keyword has a letter and at least two characters; a single Han character may be a keyword if words of Han characters do not come from
-//! a dictionary, because most single-character words in a dictionary are particles. Stop words are skipped: those of the user or, if there
-//! are none, the lists in [`super::function_words`]. A keyword is shown in normalized spelling; of several words with the same stem, the
-//! first one in title, headings and body is shown.
+//! A keyword has at least one letter and at least two characters. A single Han character may be a keyword only if Chinese text is not split
+//! with a dictionary, because most single-character words in a dictionary are particles. Stop words are skipped: the user's stop words or,
+//! if there are none, the lists in [`super::function_words`]. A keyword is shown in normalized spelling; if several words have the same
+//! stem, the first of these words in title, headings and body is shown.
 //!
 //! ```text
 //! title "Tea", heading "Tea shops" (a line of the body too), body "Tea shops\nGreen tea of Hangzhou"
@@ -44,7 +44,7 @@ pub struct Keyword {
 pub struct CorpusWords<'c> {
     /// N: the number of documents with at least one word.
     pub documents: u64,
-    /// The document frequencies, by the hashes of words under the same text options.
+    /// The document frequencies, by the hashes of words with the same text options.
     pub frequencies: &'c dyn Frequencies,
 }
 
@@ -87,7 +87,7 @@ impl<'p> Gathered<'p> {
             body.lines().for_each(|line| *lines.entry(line_hash(line)).or_insert(0_usize) += 1);
         }
         for heading in page.headings.lines() {
-            // Each line of the body accounts for only one heading.
+            // Each line of the body can match only one heading.
             let in_body = lines.get_mut(&line_hash(heading)).filter(|left| **left > 0).map(|left| *left -= 1).is_some();
             all.count(&pipeline.analyse(heading), IN_HEADING - u64::from(in_body));
         }
@@ -125,8 +125,8 @@ impl<'p> Gathered<'p> {
         long_enough && letters.contains(char::is_alphabetic)
     }
 
-    /// Returns the words with the highest weights, in descending order, with ties sorted by code points. Each keyword has the hash of the
-    /// word or its stem.
+    /// Returns the words with the highest weights in descending order; ties are sorted by code points. Each keyword is returned with the
+    /// hash of the word or of its stem.
     pub fn keywords(&self, corpus: Option<&CorpusWords<'_>>) -> Vec<(u64, Keyword)> {
         let mut frequencies = Vec::new();
         if let Some(corpus) = corpus {
@@ -182,7 +182,7 @@ mod tests {
         let options = TextOptions::default();
         let found = keywords(&page("Tea", "Tea  shops", "Tea shops\nGreen tea of Hangzhou"), &options, None);
         assert_eq!(found, owned(&[("tea", 6.0), ("shops", 2.0), ("green", 1.0), ("hangzhou", 1.0)]));
-        // One of two equal headings is in the body; a third is not.
+        // One of two equal headings is also in the body; a third heading is not.
         let found = keywords(&page("", "Jasmine\nJasmine\nOolong", "Jasmine\nthe 3 and 2,000"), &options, None);
         assert_eq!(found, owned(&[("jasmine", 4.0), ("oolong", 2.0)]));
         assert_eq!(keywords(&Page::default(), &options, None), owned(&[]));
@@ -193,7 +193,7 @@ mod tests {
         let body = "Это дубликат, и тот дубликат. The x 1 22 b2 3.14. 我们的网页，茶";
         let found = keywords(&page("", "", body), &TextOptions::default(), None);
         assert_eq!(found, owned(&[("дубликат", 2.0), ("b2", 1.0), ("网页", 1.0)]));
-        // Words are single characters, and the user's list contains only `и`.
+        // Chinese words are single characters, and the user's list contains only `и`.
         let options = TextOptions {
             tokenizer: TokenizerKind::Char,
             stop_words: vec!["И".into(), "дубликат".into()],
@@ -228,7 +228,7 @@ mod tests {
         let corpus = CorpusWords { documents: 100, frequencies: &Known };
         let found =
             keywords(&page("", "", "tea tea tea oolong site site site site"), &TextOptions::default(), Some(&corpus));
-        // tea 3 ln 10 = 6.908, oolong ln 100 = 4.605, site 4 ln 1 = 0.
+        // The weights are 3 ln 10 = 6.908 for tea, ln 100 = 4.605 for oolong, and 4 ln 1 = 0 for site.
         assert_eq!(found, owned(&[("tea", 3.0 * 10_f64.ln()), ("oolong", 100_f64.ln())]));
     }
 

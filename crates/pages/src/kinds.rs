@@ -5,23 +5,23 @@ use dupsift_core::hash::hash64;
 use dupsift_text::is_han;
 use std::collections::HashMap;
 
-/// A block is excluded from the body if the cosine of its words and those of the other blocks is below this limit, unless the block has at
-/// least `LONG_BLOCK` characters.
+/// A block with fewer than `LONG_BLOCK` characters is excluded from the body if the cosine of its words and the keywords of the other
+/// blocks is below this limit.
 const LEAST_COSINE: f64 = 0.05;
 const LONG_BLOCK: usize = 200;
-/// The number of keywords of a page: its most common words.
+/// The number of keywords of a page. The keywords are the most common words.
 const KEYWORDS: usize = 20;
-/// The minimum number of letters in a counted word; shorter words in scripts with spaces hardly indicate a topic.
+/// The minimum number of letters in a word that is counted; in scripts with spaces, shorter words hardly indicate a topic.
 const LEAST_LETTERS: usize = 4;
 
-/// Counts for a block, in addition to its content.
+/// Counts of characters and links in a block.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Counts {
-    /// The number of links, including those that lead to no other page.
+    /// The number of links, including links that do not lead to another page.
     pub links: usize,
     /// The number of sentence-ending punctuation marks outside links.
     pub marks: usize,
-    /// The number of letters, and the number of Han characters among them.
+    /// The number of letters, and how many of these letters are Han characters.
     pub letters: usize,
     pub han: usize,
 }
@@ -32,7 +32,7 @@ impl Counts {
         let mut characters = 0;
         let mut stop = false;
         for c in text.chars() {
-            // A period ends a sentence if no letter or digit follows it, unlike in `3.14` and `a.b`.
+            // A period ends a sentence only if no letter or digit follows, unlike in `3.14` and `a.b`.
             self.marks += usize::from(stop && !c.is_alphanumeric());
             stop = !linked && c == '.';
             self.marks += usize::from(!linked && matches!(c, '!' | '?' | '…' | '。' | '！' | '？' | '；' | '｡'));
@@ -66,7 +66,7 @@ pub(super) fn of_block(block: &Block, counts: &Counts) -> Kind {
     }
 }
 
-/// Returns the type of a page, and whether its topic blocks alone contain as many characters as a topic page needs.
+/// Returns the type of a page, and whether its topic blocks contain the minimum number of characters for a topic page.
 pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>) -> (Kind, bool) {
     let (mut topic, mut plain, mut linked, mut images) = (0, 0, 0, 0);
     let mut counts = Counts::default();
@@ -91,8 +91,8 @@ pub(super) fn of_page<'a>(blocks: impl Iterator<Item = (&'a Block, &'a Counts)>)
     (kind, topic >= least)
 }
 
-/// Returns the topic blocks, one per line, without short blocks that contain hardly any keywords of the other blocks. The longest block is
-/// always kept. The keywords are the most common words, weighted by frequency; ties are decided by their hashes.
+/// Returns the topic blocks, one per line, but excludes short blocks that contain hardly any keywords of the other blocks. The longest
+/// block is always kept. The keywords are the most common words, weighted by frequency; ties are decided by their hashes.
 pub(super) fn body(blocks: &[Block]) -> String {
     let topics: Vec<Topic<'_>> = blocks.iter().filter(|block| block.kind == Kind::Topic).map(Topic::of).collect();
     let mut page: HashMap<u64, u64> = HashMap::new();
@@ -127,8 +127,8 @@ fn commonest_first(words: &mut [(u64, u64)]) {
 }
 
 /// Returns the keywords of a page without one of its blocks. `page` holds the words of the page, most common first, and `block` holds the
-/// words of the block by hash. Words after the end of the slice cannot be keywords, because enough words that are not in the block precede
-/// them.
+/// words of the block by hash. Words after the first `KEYWORDS + block.len()` words of the page cannot be keywords, because at least
+/// `KEYWORDS` of the words before them are not in the block.
 fn keywords_without(page: &[(u64, u64)], block: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let looked_at = &page[..page.len().min(KEYWORDS + block.len())];
     let left = looked_at.iter().map(|(word, count)| (*word, count - count_of(block, *word)));

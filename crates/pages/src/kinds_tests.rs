@@ -30,7 +30,7 @@ fn blocks_have_the_types_of_the_rules() {
     assert_eq!(kind(&"a".repeat(80), &"b".repeat(80), 1, 0), Kind::Other);
     assert_eq!(kind(&("字".repeat(14) + "。"), "", 0, 0), Kind::Topic);
     assert_eq!(kind(&("字".repeat(13) + "。"), "", 0, 0), Kind::Other);
-    // Han characters are not a majority if there are as many other letters.
+    // Han characters are not a majority if the number of other letters is the same.
     assert_eq!(kind(&("字a".repeat(12) + "。"), "", 0, 0), Kind::Other);
 }
 
@@ -89,15 +89,15 @@ fn short_blocks_without_a_keyword_are_no_part_of_the_body() {
 
 #[test]
 fn a_short_block_is_no_keyword_of_its_own() {
-    // The page has 130 characters of news and two lines about the site. The words of the license would be 7 of the 20 most common words on
-    // the whole page.
+    // The page has 130 characters of news and two lines about the site. On the whole page, the words of the license would be 7 of the 20
+    // most common words.
     let news = block("The harbour crane lifts cargo from the harbour barge. The driver watches the crane, and later the cargo waits.", "", 0, 0).0;
     let licence = block("Copyright 2026 Example Press; every right reserved everywhere.", "", 0, 0).0;
     let more = block("Another crane comes to the harbour in spring.", "", 0, 0).0;
     let body_of = |blocks: &[&Block]| body(&blocks.iter().map(|block| (*block).clone()).collect::<Vec<_>>());
     assert_eq!(body_of(&[&news, &licence]), news.text);
     assert_eq!(body_of(&[&licence, &news, &more]), format!("{}\n{}", news.text, more.text));
-    // If all blocks are short, the longest block is kept, and so is a block that shares words with the others.
+    // If all blocks are short, the longest block is kept, as well as blocks that share words with other blocks.
     assert_eq!(body_of(&[&licence]), licence.text);
     assert_eq!(body_of(&[&licence, &more]), licence.text);
     assert_eq!(body_of(&[&licence, &news, &licence]), format!("{0}\n{1}\n{0}", licence.text, news.text));
@@ -105,14 +105,15 @@ fn a_short_block_is_no_keyword_of_its_own() {
 
 #[test]
 fn the_cosine_with_the_others_by_hand() {
-    // The page has word 1 five times, word 2 three times, word 3 twice, word 4 once. Without a block of the words 1, 1 and 4, its most
-    // common words are 2, 1 and 3; with equal counts, the smaller hash comes first.
+    // On the page, word 1 occurs five times, word 2 three times, word 3 twice, and word 4 once. Without a block with the words 1, 1 and 4,
+    // the most common words are 2, 1 and 3; of words with equal counts, the one with the smaller hash comes first.
     let (page, block) = ([(1, 5), (2, 3), (3, 2), (4, 1)], [(1, 2), (4, 1)]);
     let others = keywords_without(&page, &block);
     assert_eq!(others, [(1, 3), (2, 3), (3, 2)]);
     assert!((cosine(&block, &others) - 6.0 / (5.0f64 * 22.0).sqrt()).abs() < 1e-15);
     assert_eq!(cosine(&block, &keywords_without(&block, &block)), 0.0);
-    // Thirty words occur twice and thirty once. Without a block that contains the first ten, the next twenty are the keywords.
+    // Thirty words occur twice and thirty words once. Without a block that contains the first ten words, the next twenty words are the
+    // keywords.
     let many: Vec<(u64, u64)> = (0..60).map(|word| (word, if word < 30 { 2 } else { 1 })).collect();
     let first: Vec<(u64, u64)> = (0..10).map(|word| (word, 2)).collect();
     assert_eq!(keywords_without(&many, &first), (10..30).map(|word| (word, 2)).collect::<Vec<_>>());

@@ -1,4 +1,4 @@
-//! Tests properties of every page: no bytes cause a panic, limits are respected, and the same bytes give the same page.
+//! Tests properties of every page: no bytes cause a panic, limits are respected, and the same bytes result in the same page.
 
 use super::*;
 use proptest::prelude::*;
@@ -34,7 +34,8 @@ fn a_page_with_a_topic_has_its_text_without_the_template() {
     assert_eq!(all.body.as_deref(), Some(&*format!("First page\nSecond page\n{TEXT}\n{TEXT}\nLegal")));
 }
 
-/// The block elements in the rendering section of the HTML standard, except those of tables and lists, which cannot occur alone.
+/// Tests the block elements in the rendering section of the HTML standard, except for parts of tables and lists, which cannot occur on
+/// their own.
 #[test]
 fn every_block_element_ends_a_line() {
     let alone = "address article aside blockquote center details dialog dir div dl dt dd fieldset figcaption figure footer form h1 h2 h3 h4 h5 \
@@ -78,7 +79,7 @@ fn a_page_without_a_topic_has_what_was_chosen() {
 
 #[test]
 fn where_the_library_gives_up_the_rules_of_docview_do() {
-    // The library reads three bytes before the name of the site, which may be inside a character.
+    // The library looks three bytes before the name of the site, which may be a position inside a character.
     let html =
         format!("<div><p>{TEXT}</p><p>{TEXT}</p><iframe src='https:\u{e9}é/www.youtube.com/embed/x'></iframe></div>");
     let page = page(Method::Readability, Fallback::Skip, &html);

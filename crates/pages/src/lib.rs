@@ -90,8 +90,8 @@ impl Purifier {
         page
     }
 
-    /// Returns the main text. Every topic page has a main text. With `readability`, which selects the best part of a page, any other page
-    /// also has a main text if its topic blocks contain enough text, whatever their share of the page.
+    /// Returns the main text. Every topic page has a main text. With `readability`, which selects the best part of a page, pages of other
+    /// types also have a main text if their topic blocks contain enough text, even if these blocks are a small share of the page.
     fn body(&self, page: &mut Page, has_text: bool, tree: tree::Tree, html: &str) -> Option<String> {
         let scored = self.options.method == Method::Readability && has_text;
         if page.kind != Kind::Topic && !scored {
@@ -118,7 +118,7 @@ fn visible(blocks: &[Block]) -> String {
     texts.join("\n")
 }
 
-/// Returns the page for a text without tags. Its paragraphs (or its lines, if no empty line separates paragraphs) are topic blocks.
+/// Returns the page for a text without tags. The paragraphs, or the lines if there are no empty lines, become topic blocks.
 fn plain(text: &str) -> Page {
     let text = text.replace("\r\n", "\n");
     let mut paragraphs = vec![String::new()];

@@ -1,4 +1,4 @@
-//! Queries the state of the tree builder: open elements, and formatting elements that will be reopened.
+//! Queries the state of the tree builder: the open elements, and the formatting elements that will be reopened.
 
 use super::tree_sink::Sink;
 use super::withheld::is_formatting;
@@ -10,14 +10,15 @@ use std::cell::{Cell, RefCell};
 
 type Builder = TreeBuilder<NodeId, Sink>;
 
-/// Returns the number of open elements and of formatting elements that will be reopened. Open formatting elements count twice.
+/// Returns the number of open elements plus the number of formatting elements that will be reopened. Open formatting elements are counted
+/// twice.
 pub(super) fn count(builder: &Builder) -> usize {
     let all = All(Cell::new(0));
     builder.trace_handles(&all);
     all.0.get()
 }
 
-/// Returns the number of formatting elements, without links, that are open or will be reopened. Each element counts once.
+/// Returns the number of formatting elements, excluding links, that are open or will be reopened. Each element is counted once.
 pub(super) fn formatting(builder: &Builder) -> usize {
     let found = Formatting { sink: &builder.sink, nodes: RefCell::default() };
     builder.trace_handles(&found);

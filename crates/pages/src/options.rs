@@ -1,4 +1,4 @@
-//! Defines the checked options of a purifier.
+//! Defines the validated options of a purifier.
 
 /// The method that finds the main text of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +42,9 @@ impl PurifyOptions {
     pub const MOST_BYTES: usize = dupsift_text::MAX_TEXT_BYTES;
 }
 
-/// The default is `readability`, because its bodies are closer to the main text in both page corpora (`cargo bench --bench purify`). It
-/// takes about 1.5 times as long as `docview`. The maximum of `max_bytes` is [`PurifyOptions::MOST_BYTES`].
+/// Returns the default options. The default method is `readability`, because its bodies are closer to the main text in both page corpora
+/// (`cargo bench --bench purify`), although it takes about 1.5 times as long as `docview`. The maximum of `max_bytes` is
+/// [`PurifyOptions::MOST_BYTES`].
 impl Default for PurifyOptions {
     fn default() -> PurifyOptions {
         PurifyOptions {

@@ -49,7 +49,7 @@ pub struct Link {
     pub text: String,
 }
 
-/// The text, links and images directly under one container, not inside a nested one.
+/// The text, links and images that are directly under one container and not inside a nested container.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Block {
     /// The type of the block.
@@ -66,7 +66,7 @@ pub struct Block {
     pub linked: usize,
 }
 
-/// The limits that truncated the page.
+/// The limits at which the page was truncated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cut {
     /// The page was longer than allowed; the rest was not read.
@@ -84,7 +84,7 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// Returns the limits that truncated the page, by the names of their parameters.
+    /// Returns the limits at which the page was truncated, by the names of their parameters.
     pub fn names(self) -> impl Iterator<Item = &'static str> {
         let all = [
             (self.bytes, "max_bytes"),
@@ -119,6 +119,6 @@ pub struct Page {
     pub charset: &'static str,
     /// Whether some bytes were invalid in that charset and were replaced with U+FFFD.
     pub malformed: bool,
-    /// The limits that truncated the page.
+    /// The limits at which the page was truncated.
     pub cut: Cut,
 }

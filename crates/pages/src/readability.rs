@@ -1,7 +1,8 @@
 //! Finds the main text by the scores of Mozilla's Readability, as implemented in dom_smoothie.
 //!
-//! Paragraphs add points to the elements that contain them, class names and ids add or subtract points, and many links subtract most of the
-//! points. The best element and similar siblings are cleaned and kept. The method reads and changes the tree up to four times.
+//! An element gets points for the paragraphs that it contains, gains or loses points because of its class names and ids, and loses most of
+//! its points if it has many links. The best element and its similar siblings are cleaned and kept. The method reads and changes the tree
+//! up to four times.
 
 use super::fold::Folded;
 use super::roles::{breaks_line, keeps_lines};
@@ -11,14 +12,14 @@ use dom_smoothie::{Config, Readability, TextMode};
 use dupsift_core::guard::guarded;
 use html5ever::local_name;
 
-/// The maximum number of elements. Larger pages use `docview`, because the time of this method grows faster than linearly.
+/// The maximum number of elements. Larger pages use `docview`, because the running time of this method grows faster than linearly.
 const MAX_ELEMENTS: usize = 50_000;
 
-/// The maximum number of bytes searched, which takes about a tenth of a second. When the method writes HTML, it searches the rest of a text
-/// at each `&`.
+/// The maximum number of bytes that are searched, which takes about a tenth of a second. When the method writes HTML, it searches the rest
+/// of the text at each `&`.
 const MAX_SEARCHED: usize = 2 << 30;
 
-/// Elements whose content is not text of the page, in addition to those that the library removes.
+/// Elements whose content is not part of the page's text, in addition to the elements that the library removes.
 const NO_TEXT: &str = "svg, canvas, video, audio, object, template, select, noscript, [hidden]";
 
 /// The element into which the library puts the main part.
@@ -35,7 +36,7 @@ pub(super) fn can_read(tree: &Tree, html: &str) -> bool {
     if searched(html) <= MAX_SEARCHED {
         return true;
     }
-    // Only the rest of the same text or value is searched.
+    // Each search covers only the rest of the same text or attribute value.
     let of_node = |node: &dom_query::TreeNode| match &node.data {
         NodeData::Text { contents } => searched(contents),
         NodeData::Element(element) => element.attrs.iter().map(|attribute| searched(&attribute.value)).sum(),
@@ -48,7 +49,8 @@ pub(super) fn can_read(tree: &Tree, html: &str) -> bool {
 /// Returns the main text, one paragraph per line; `None` if the method finds none. Consumes the tree.
 ///
 /// # Errors
-/// Returns the library's panic message if it panicked on the page: the library cuts some addresses at byte positions inside a character.
+/// Returns the panic message if the library panicked on the page. This happens because the library cuts some addresses at byte positions
+/// inside a character.
 pub(super) fn body(tree: Tree) -> Result<Option<String>, String> {
     guarded(|| {
         // Removes elements without visible text; the library keeps some of them.
@@ -61,8 +63,8 @@ pub(super) fn body(tree: Tree) -> Result<Option<String>, String> {
     })
 }
 
-/// Returns the text below a node, with a line break at each block element. Cells of a table row are on one line. Depth does not use the
-/// stack of the thread.
+/// Returns the text below a node, with a line break at each block element. The cells of a table row are on one line. Deeply nested nodes do
+/// not overflow the thread's stack.
 fn text_of(root: &NodeRef<'_>) -> String {
     let mut text = Folded::default();
     let mut open: Vec<Open> = Vec::new();
@@ -115,7 +117,7 @@ struct Open {
     keeps_lines: bool,
 }
 
-/// The separator at the start and end of an element.
+/// The separator before and after the text of an element.
 #[derive(Clone, Copy)]
 enum Ends {
     Nothing,

@@ -1,4 +1,5 @@
-//! Defines the roles of elements in the walk: which elements contain blocks, break lines, or are never shown (docs/methods/docview.md).
+//! Defines the roles of elements when blocks are collected: which elements contain blocks, break lines, or are never shown
+//! (docs/methods/docview.md).
 
 use dom_query::Element;
 use html5ever::{Attribute, LocalName, local_name, ns};
@@ -7,19 +8,19 @@ use html5ever::{Attribute, LocalName, local_name, ns};
 pub(super) enum Role {
     /// Neither the element nor its content is shown.
     Dropped,
-    /// The head: only `title`, `meta` and `base` elements in it are read, and none of its content is shown.
+    /// The head of the page: only the `title`, `meta` and `base` elements in it are read, and none of its content is shown.
     Head,
     Title,
     Meta,
     Base,
-    /// The element contains its own block.
+    /// The content of the element is a separate block.
     Container,
-    /// The element is on separate lines inside a block.
+    /// The content of the element is on separate lines inside a block.
     Line,
     /// The element ends a line.
     Break,
     Image,
-    /// The element is an `a` with a target.
+    /// The element is an `a` element with a target.
     Link,
     /// The content of the element is part of the line.
     Inline,
@@ -43,7 +44,7 @@ fn is_link(element: &Element) -> bool {
     element.name.local == local_name!("a") && element.attr_ref(local_name!("href")).is_some()
 }
 
-/// Returns the role of the HTML element with this name. This does not distinguish links from other `a` elements: all are inline.
+/// Returns the role of the HTML element with this name. Does not distinguish links from other `a` elements: all of them are inline.
 pub(super) fn tag_role(name: &LocalName) -> Role {
     match *name {
         local_name!("script")
@@ -51,7 +52,7 @@ pub(super) fn tag_role(name: &LocalName) -> Role {
         | local_name!("noscript")
         | local_name!("template")
         | local_name!("iframe")
-        // These are elements whose content browsers replace.
+        // Browsers replace the content of these elements.
         | local_name!("noframes")
         | local_name!("noembed")
         | local_name!("object")
@@ -129,8 +130,8 @@ pub(super) fn tag_role(name: &LocalName) -> Role {
     }
 }
 
-/// Returns whether an HTML element begins and ends a line: the block elements in the rendering section of the HTML standard, `br`, and
-/// block elements of forms.
+/// Returns whether an HTML element begins and ends a line. These are the block elements in the rendering section of the HTML standard,
+/// `br`, and the block elements of forms.
 pub(super) fn breaks_line(name: &LocalName) -> bool {
     let of_form = matches!(
         *name,
@@ -151,8 +152,8 @@ pub(super) fn keeps_lines(name: &LocalName) -> bool {
     )
 }
 
-/// Returns whether an element is hidden by its own attributes. Hidden `html` and `body` elements do not count, because a script shows such
-/// pages.
+/// Returns whether an element is hidden by its own attributes. Hidden `html` and `body` elements do not count as hidden, because such pages
+/// are shown by a script.
 pub(super) fn is_hidden(element: &Element) -> bool {
     is_hidden_by(&element.name.local, &element.attrs)
 }

@@ -1,18 +1,18 @@
-//! Limits the attributes of a single tag, because the tokenizer compares each attribute with all others.
+//! Limits the attributes of a single tag, because the tokenizer compares each attribute with all other attributes.
 //!
-//! The tokenizer passes a tag on only when it is complete, so it cannot be stopped inside one. Therefore, the text is scanned beforehand:
-//! if a tag has more than [`MOST_ATTRIBUTES`] attributes, the excess attributes are removed. Comments and the content of elements without
-//! markup (scripts, titles) are skipped; a text without such a tag does not change.
+//! The tokenizer passes on a tag only when the tag is complete, so it cannot be stopped inside a tag. Therefore, the text is scanned
+//! beforehand: if a tag has more than [`MOST_ATTRIBUTES`] attributes, the excess attributes are removed. Comments and the content of
+//! elements without markup (scripts, titles) are skipped; a text without such a tag is unchanged.
 
 use std::borrow::Cow;
 
-/// The maximum number of attributes of a tag, which is more than any hand-written tag has.
+/// The maximum number of attributes in a tag; no hand-written tag has more.
 const MOST_ATTRIBUTES: usize = 1000;
 
 /// The elements whose content, up to the end tag, is not markup.
 const RAW: [&str; 9] = ["script", "style", "title", "textarea", "xmp", "iframe", "noembed", "noframes", "noscript"];
 
-/// Returns the text without excess attributes; the text is borrowed if there are none.
+/// Returns the text without excess attributes; the text is borrowed if it has no excess attributes.
 pub(super) fn without_floods(text: &str) -> Cow<'_, str> {
     let mut kept = String::new();
     let mut copied = 0;
@@ -53,7 +53,7 @@ pub(super) fn without_floods(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept)
 }
 
-/// Returns the name of a tag, which begins with a letter; empty if there is none.
+/// Returns the name of a tag, which must begin with a letter; empty if there is no name.
 fn name_of(bytes: &[u8]) -> &[u8] {
     if !bytes.first().is_some_and(u8::is_ascii_alphabetic) {
         return &[];
@@ -65,11 +65,11 @@ fn name_of(bytes: &[u8]) -> &[u8] {
 struct Tag {
     /// The position of the `>` that ends the tag, or the end of the text.
     end: usize,
-    /// The beginning of the first excess attribute.
+    /// The position of the first excess attribute.
     too_many: Option<usize>,
 }
 
-/// Reads a tag from the end of its name, as the HTML standard reads attributes.
+/// Reads the attributes of a tag, starting at the end of its name, according to the HTML standard.
 fn read_tag(bytes: &[u8], mut at: usize) -> Tag {
     let mut attributes = 0;
     let mut too_many = None;

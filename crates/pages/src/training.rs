@@ -1,10 +1,10 @@
 //! Trains category models with integer counts, so that neither the order of documents nor the number of threads affects a model.
 //!
-//! Memory is limited in two ways. While documents are added, at most [`TrainingOptions::max_held`] counts are held. When there are more,
-//! half of the words, selected by a fixed hash, are dropped, then half of the rest, and so on. The remaining words have been counted since
-//! the first document, and the documents alone determine which words remain. At the end, the model keeps the words that occur in at least
-//! `min_df` documents; if there are more than `max_words`, it keeps those in the most documents, with ties decided by code points.
-//! [`LeftOut`] counts the dropped words.
+//! Memory is limited in two ways. While documents are added, at most [`TrainingOptions::max_held`] counts are held in memory. If there are
+//! more, half of the words, selected by a fixed hash, are dropped, then half of the remaining words, and so on. The remaining words have
+//! been counted since the first document, and only the documents determine which words remain. At the end, the model keeps the words that
+//! occur in at least `min_df` documents. If there are more than `max_words` such words, it keeps the words that occur in the most
+//! documents, with ties decided by code points. [`LeftOut`] contains counts of the dropped words.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -34,15 +34,15 @@ impl Default for TrainingOptions {
     }
 }
 
-/// Counts the words that a model does not include.
+/// Counts of the words that a model does not include.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The number of words in fewer documents than `min_df`.
+    /// The number of words that occur in fewer than `min_df` documents.
     pub rare: u64,
     /// The number of words dropped because of `max_words`.
     pub beyond: u64,
-    /// The number of times that the set of words was halved: one word in 2 to the power of this number was counted. The other numbers
-    /// exclude words that were not counted.
+    /// The number of times that the set of words was halved. After n halvings, one word in 2^n is counted, and the other fields exclude
+    /// words that were not counted.
     pub halvings: u32,
     /// The number of word occurrences in the documents, without stop words.
     pub occurrences: u64,
@@ -85,7 +85,7 @@ impl Trainer {
         }
     }
 
-    /// Adds a document with its class.
+    /// Adds a document of this class.
     ///
     /// # Errors
     /// Returns an error for more than [`MAX_CLASSES`] classes.
@@ -133,10 +133,10 @@ impl Trainer {
         self.classes.iter().map(|(_, documents)| documents).sum()
     }
 
-    /// Returns the model, and counts of the words that it does not include.
+    /// Returns the model and the counts of words that the model does not include.
     ///
     /// # Errors
-    /// Returns an error if there are no documents, or no words that may be kept.
+    /// Returns an error if there are no documents, or if no words may be kept.
     pub fn finish(self) -> Result<(Model, LeftOut)> {
         let TrainingOptions { min_df, max_words, .. } = self.options;
         let mut left_out = LeftOut { halvings: self.halvings, occurrences: self.occurrences, ..LeftOut::default() };
@@ -214,13 +214,13 @@ impl Trainer {
         }
     }
 
-    /// Returns whether a word is among those that are still counted.
+    /// Returns whether a word is still counted.
     fn is_counted(&self, hash: u64) -> bool {
-        // The hash is mixed, because the table uses the unmixed bits for its slots.
+        // The hash is mixed, because the hash table uses the unmixed bits to select slots.
         mix64(hash).leading_zeros() >= self.halvings
     }
 
-    /// Halves the set of words until there are few enough counts.
+    /// Halves the set of words until the number of counts is within the limit.
     fn shrink(&mut self) {
         while self.held > self.options.max_held && self.halvings < u64::BITS {
             self.halvings += 1;
@@ -269,7 +269,7 @@ mod tests {
         let options = TrainingOptions { min_df: 2, max_words: 2, max_held: 100 };
         let (rows, left_out) = outcome(trainer(options, &documents)).unwrap();
         let row = |class: &str, word: Option<&str>, count| (class.to_owned(), word.map(str::to_owned), count);
-        // x is in three documents; y and z are in two each, and y sorts first.
+        // The word x is in three documents; y and z are in two documents each, and y is sorted before z.
         let expected = [
             row("a", None, 4),
             row("b", None, 1),

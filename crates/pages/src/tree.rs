@@ -1,9 +1,9 @@
-//! Parses the text of a page into a tree, with html5ever within limits.
+//! Parses the text of a page into a tree with html5ever, within limits.
 //!
 //! The parser follows the HTML standard, which sets no limits: for each tag, the parser may walk all open elements, and for each paragraph,
 //! it reopens all formatting elements that were left open. A [`Gate`] between the tokenizer and the tree builder withholds each start tag
-//! that would open more elements than allowed, together with its end tag. The text of a withheld element is kept, with line feeds where the
-//! element separated it, except in elements that are never shown. Once the maximum number of elements has been created, the rest of the
+//! that would exceed the limit on open elements, together with its end tag. The text of a withheld element is kept, with line feeds where
+//! the element separated it, except in elements that are never shown. Once the maximum number of elements has been created, the rest of the
 //! page is not read.
 
 use super::open;
@@ -26,13 +26,14 @@ use std::collections::HashMap;
 const MAX_FORMATTING: usize = 32;
 
 /// The maximum number of attributes that are copied whenever a formatting element or a link is reopened. If the element has more
-/// attributes, only those that are read are kept.
+/// attributes, only attributes that affect the result are kept.
 const MAX_ATTRIBUTES_AGAIN: usize = 16;
 
-/// The number of levels by which links may be nested deeper than other elements: at most one link is open, except around table cells.
+/// The number of levels by which links may be nested deeper than other elements. Except around table cells, only one link can be open at a
+/// time.
 const LINK_DEPTH: usize = 8;
 
-/// The number of bytes passed to the tokenizer at a time, so that it can be stopped.
+/// The number of bytes that are passed to the tokenizer at a time, so that it can be stopped between two parts.
 const PIECE: usize = 64 << 10;
 
 /// A page as a tree.
@@ -41,7 +42,7 @@ pub(super) struct Tree {
     /// The number of elements created.
     pub elements: usize,
     /// Whether start tags were withheld because too many elements were open. Start tags of formatting elements do not count, because they
-    /// carry no content.
+    /// have no content of their own.
     pub too_deep: bool,
     /// Whether the rest of the page was not read because of too many elements.
     pub too_many: bool,
@@ -53,7 +54,7 @@ pub(super) struct Tree {
 pub(super) fn parse(text: &str, options: &PurifyOptions) -> Tree {
     let text = without_floods(text);
     let sink = Sink::default();
-    // As in browsers, the content of `noscript` is not markup, so an unclosed element in it does not swallow the content that follows.
+    // As in browsers, the content of `noscript` is not markup, so an unclosed element in it does not affect the content that follows.
     let builder = TreeBuilder::new(sink, TreeBuilderOpts { scripting_enabled: true, ..TreeBuilderOpts::default() });
     let tokenizer =
         Tokenizer::new(Gate::new(builder, options), TokenizerOpts { discard_bom: false, ..TokenizerOpts::default() });
@@ -89,16 +90,16 @@ struct Gate {
     max_depth: usize,
     full: Cell<bool>,
     too_deep: Cell<bool>,
-    /// The elements that may still be opened, and how many had been created when they were counted.
+    /// The number of elements that may still be opened, and the number of elements that had been created when it was determined.
     room: Cell<Room>,
     counted_at: Cell<usize>,
-    /// Whether a tag has passed since the elements were counted.
+    /// Whether a tag has been passed on since the elements were counted.
     changed: Cell<bool>,
-    /// Withheld start tags, so that their end tags are withheld too.
+    /// The elements whose start tags were withheld, so that their end tags are withheld as well.
     held: RefCell<Withheld>,
-    /// Withheld start tags of formatting elements and links, with their counts.
+    /// The number of withheld start tags, by name, of formatting elements and links.
     held_formatting: RefCell<HashMap<LocalName, usize>>,
-    /// A withheld element that is not shown, and the elements open inside it: all of its content is dropped.
+    /// A withheld element that is not shown, and the open elements inside it; all of its content is dropped.
     swallowed: RefCell<Withheld>,
     /// Whether a withheld tag separates the text before it from the text after it.
     parted: Cell<bool>,
@@ -137,8 +138,8 @@ impl Gate {
         self.full.get()
     }
 
-    /// Returns whether one more element may be opened. The open elements are counted again only if enough were created since the last
-    /// count to exceed the limit.
+    /// Returns whether one more element may be opened. The open elements are counted again only if the elements created since the last
+    /// count could exceed the limit.
     fn has_room(&self, room: impl Fn(Room) -> usize) -> bool {
         let made = self.builder.sink.elements.get() - self.counted_at.get();
         if made < room(self.room.get()) {
@@ -155,9 +156,9 @@ impl Gate {
         let block = self.max_depth.saturating_sub(all);
         let link = (self.max_depth + LINK_DEPTH).saturating_sub(all);
         let mut room = Room { block, link, formatting: 0 };
-        // If the depth alone rules out further elements, no names need to be looked up.
+        // If the depth already rules out further elements, no names need to be looked up.
         if block > 0 {
-            // If few levels are allowed, formatting elements must leave some for their content.
+            // If few levels are allowed, some of them must be left for the content of formatting elements.
             let most = MAX_FORMATTING.min(self.max_depth / 4);
             room.formatting = most.saturating_sub(open::formatting(&self.builder)).min(block);
         }
@@ -223,7 +224,7 @@ impl Gate {
         result
     }
 
-    /// Withholds a start tag. The tokenizer is still told whether raw text follows.
+    /// Withholds a start tag, but informs the tokenizer whether raw text follows.
     fn hold(&self, tag: Tag) -> TokenSinkResult<NodeId> {
         let formatting = is_formatting(&tag.name);
         let hidden = is_hidden_by(&tag.name, &tag.attrs);
@@ -231,8 +232,8 @@ impl Gate {
             self.too_deep.set(true);
         }
         if formatting && is_breakout(&tag) && self.adjusted_current_node_present_but_not_in_html_namespace() {
-            // The tag would end the drawing. A `span`, which is not a formatting element, ends it instead. It is closed immediately,
-            // because the end tag of the withheld element is withheld too.
+            // The tag would end the drawing. A `span` element, which is not a formatting element, ends it instead. The `span` element is
+            // closed immediately, because the end tag of the withheld element will be withheld as well.
             self.held.borrow_mut().clear();
             let span = Tag { name: local_name!("span"), attrs: Vec::new(), self_closing: false, ..tag.clone() };
             let _ = self.pass(Token::TagToken(span.clone()));
@@ -273,8 +274,8 @@ impl Gate {
             let foreign = swallowed.is_foreign();
             let complete =
                 tag.self_closing && (foreign || matches!(tag.name, local_name!("svg") | local_name!("math")));
-            // A formatting element may end anywhere and ends nothing else; it counts only if the dropped element itself is a formatting
-            // element.
+            // A formatting element may end anywhere and does not end other elements; it is tracked only if the dropped element is a
+            // formatting element with the same name.
             let counts = !is_formatting(&tag.name) || swallowed.outermost() == Some(&tag.name);
             if complete || !counts || (!foreign && is_void(&tag.name)) {
                 return Some(TokenSinkResult::Continue);
@@ -289,7 +290,7 @@ impl Gate {
         {
             return Some(TokenSinkResult::Continue);
         }
-        // The element was not closed, but one of its ancestors is closed now.
+        // The dropped element was not closed, but this tag closes one of its ancestors.
         swallowed.clear();
         None
     }
@@ -307,7 +308,7 @@ impl TokenSink for Gate {
 
     fn process_token(&self, token: Token, _line_number: u64) -> TokenSinkResult<NodeId> {
         match token {
-            // Parse errors are not needed, and there may be one per byte.
+            // Parse errors are not needed, and a page may have one error per byte.
             Token::ParseError(_) => return TokenSinkResult::Continue,
             Token::EOFToken => return self.pass(Token::EOFToken),
             _ => {}
@@ -321,7 +322,7 @@ impl TokenSink for Gate {
         match token {
             Token::TagToken(tag) => self.tag(tag),
             Token::CommentToken(_) => TokenSinkResult::Continue,
-            // A table keeps white space inside and moves words out, so the line feed is joined to the words.
+            // In a table, white space stays inside but words are moved out of it, so the line feed is joined to the words.
             Token::CharacterTokens(text) if !text.trim_start().is_empty() && self.parted.take() => {
                 let mut parted = StrTendril::from_char('\n');
                 parted.push_tendril(&text);

@@ -1,4 +1,4 @@
-//! Tests pages that would keep a parser busy for a long time, truncated pages, and input that is not a page.
+//! Tests pages that would take a parser a long time, truncated pages, and input that is not a page.
 
 use super::*;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn parsed(text: &str) -> Tree {
     parse(text, &PurifyOptions::default())
 }
 
-/// Returns the maximum number of ancestors of an element.
+/// Returns the depth of the tree: the maximum number of ancestors of an element.
 fn depth(tree: &Tree) -> usize {
     let nodes = tree.document.root().descendants();
     nodes.iter().map(|node| node.ancestors_it(None).count()).max().unwrap_or(0)
@@ -185,7 +185,7 @@ fn formatting_left_open_leaves_all_else() {
         let tree = parsed(&format!("{open}{page}"));
         assert!(!tree.too_deep);
         assert_eq!((shown(&tree).0.replace("\n\n", "\n"), shown(&tree).1, shown(&tree).2), plain);
-        // Many levels of content remain even if few are allowed.
+        // Enough levels remain for content, even if few levels are allowed.
         let tree = parse(&format!("{open}{page}"), &options(10_000, 24));
         assert!(!tree.too_deep);
         assert_eq!(tree.document.select("h1, ul > li, a[href]").length(), 4);
@@ -293,9 +293,9 @@ fn pages_that_end_in_the_middle_are_pages() {
     }
 }
 
-/// Returns a page whose elements are all closed where they were opened, with a distinct word before, inside and after each element.
-/// Elements that would end a drawing or a formula are not used inside a drawing or formula, because their end tags would close something
-/// else.
+/// Returns a page in which all elements are properly nested and closed, with a distinct word before, inside and after each element.
+/// Elements that would end a drawing or a formula are not used inside a drawing or a formula, because their end tags would close a
+/// different element.
 fn nested(tags: &[(&str, usize)]) -> String {
     let mut page = String::new();
     let mut open: Vec<&str> = Vec::new();
@@ -318,7 +318,7 @@ fn nested(tags: &[(&str, usize)]) -> String {
     page
 }
 
-/// Returns the shown content of a page's blocks, without their order, and the number of links that the blocks list.
+/// Returns the shown content of a page's blocks, regardless of their order, and the number of links that are listed in the blocks.
 fn shown(tree: &Tree) -> (Vec<String>, usize) {
     let found = super::super::blocks::read(&tree.document, None, 1000);
     let blocks = || found.blocks.iter().map(|(block, _)| block);
@@ -375,7 +375,7 @@ proptest! {
     ) {
         let page: String = parts.iter().map(|(tag, times)| format!("{tag}x").repeat(*times)).collect::<String>() + &junk;
         let tree = parse(&page, &options(max_elements, max_depth));
-        // The last tag may create more elements than the limit has left.
+        // The last tag may create more elements than the limit still allows.
         prop_assert!(tree.elements <= max_elements + MAX_FORMATTING + 8);
         prop_assert!(depth(&tree) <= 2 * max_depth + 16 + LINK_DEPTH, "{}", depth(&tree));
         let tags = page.matches('<').count();

@@ -1,8 +1,8 @@
-//! Resolves a link against the address of its page, following RFC 3986, section 5. No part of the link is decoded or checked; the link is
-//! kept as written, without white space.
+//! Resolves a link against the address of its page according to RFC 3986, section 5. No part of the link is decoded or checked; the link is
+//! kept as written, except that white space is removed.
 
-/// Resolves `link` against `base`; returns the link as written if there is no base. Returns `None` for links that lead to no other page:
-/// links within the page, to a script, or to a mailbox.
+/// Resolves `link` against `base`; returns the link as written if there is no base. Returns `None` for links that do not lead to another
+/// page: links within the page, to a script, or to a mailbox.
 pub(super) fn join(base: Option<&str>, link: &str) -> Option<String> {
     let link: String = link.trim().chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
     if link.is_empty() || link.starts_with('#') {
@@ -43,7 +43,7 @@ fn scheme(link: &str) -> Option<&str> {
     named.then_some(scheme)
 }
 
-/// Removes `.` and `..` from a path; the parts after the path are kept.
+/// Removes `.` and `..` from the path of a link; the parts after the path are kept.
 fn without_dots(link: &str) -> String {
     let (path, tail) = link.split_at(link.find(['?', '#']).unwrap_or(link.len()));
     let mut parts: Vec<&str> = Vec::new();
@@ -68,7 +68,7 @@ mod tests {
 
     #[test]
     fn links_are_joined_as_the_standard_has_it() {
-        // The examples in section 5.4 of the RFC, except links within the page and the scheme g.
+        // These are the examples in section 5.4 of the RFC, except links within the page and the scheme g.
         for (link, joined) in [
             ("g", "http://a/b/c/g"),
             ("./g", "http://a/b/c/g"),

@@ -1,4 +1,4 @@
-//! Tracks elements that are withheld from the tree builder: which of them are open, and which tags end them.
+//! Tracks elements that are withheld from the tree builder: which elements are open, and which tags end them.
 
 use super::roles::{Role, tag_role};
 use html5ever::tokenizer::Tag;
@@ -6,10 +6,11 @@ use html5ever::tokenizer::states::{RawKind, Rawtext, Rcdata, ScriptData};
 use html5ever::{LocalName, local_name};
 use std::collections::HashMap;
 
-/// The maximum number of innermost elements that a start tag may end. Without a limit, each tag might check all open elements.
+/// The maximum number of innermost elements that are checked to determine which elements a start tag ends. Without a limit, each tag might
+/// check all open elements.
 const MOST_LOOKED_AT: usize = 32;
 
-/// The open withheld elements, the outermost first. The cost of a tag is proportional to the number of elements that it closes.
+/// The open withheld elements, outermost first. The cost of a tag is proportional to the number of elements that it closes.
 #[derive(Default)]
 pub(super) struct Withheld {
     open: Vec<LocalName>,
@@ -17,8 +18,8 @@ pub(super) struct Withheld {
     places: HashMap<LocalName, Vec<usize>>,
     /// The positions of block elements.
     blocks: Vec<usize>,
-    /// The positions of elements that stop end tags: `scopes` stop all end tags except those of table parts, `tables` stop those of table
-    /// parts, and `templates` stop all.
+    /// The positions of elements that stop end tags: `scopes` stop all end tags except the end tags of table parts, `tables` stop the end
+    /// tags of table parts, and `templates` stop all end tags.
     scopes: Vec<usize>,
     tables: Vec<usize>,
     templates: Vec<usize>,
@@ -47,7 +48,8 @@ impl Withheld {
             && !self.holds(&local_name!("foreignobject"))
     }
 
-    /// Opens an element inside the open ones. Elements of a drawing or a formula are not HTML elements, whatever they are called.
+    /// Opens an element inside the open elements. Elements of a drawing or a formula are not HTML elements, even if they have the name of
+    /// one.
     pub fn push(&mut self, name: LocalName, foreign: bool) {
         let place = self.open.len();
         if !foreign {
@@ -81,7 +83,7 @@ impl Withheld {
         }
     }
 
-    /// Closes the innermost element with this name, and everything inside it, unless a different element stops the end tag first. Returns
+    /// Closes the innermost element with this name and all elements inside it, unless a different element stops the end tag first. Returns
     /// `false` if the tag passes all open elements and matches none of them.
     pub fn end(&mut self, name: &LocalName) -> bool {
         let barrier = self.barrier(name);
@@ -95,8 +97,8 @@ impl Withheld {
     }
 
     /// Returns the innermost element that stops an end tag with this name. A block stops the end tags of elements without special rules in
-    /// the standard, and of paragraphs, which the block has ended. A table stops the end tags of table parts, a cell or an `object` stops
-    /// those of all other elements, and a `template` stops all end tags.
+    /// the standard, and the end tags of paragraphs, because the block has already ended the paragraph. A table stops the end tags of table
+    /// parts, a cell or an `object` stops the end tags of all other elements, and a `template` stops all end tags.
     fn barrier(&self, name: &LocalName) -> Option<usize> {
         let through_blocks = *name != local_name!("p") && (!is_ordinary(name) || is_formatting(name));
         let block = self.blocks.last().filter(|_| !through_blocks);
@@ -120,7 +122,7 @@ impl Withheld {
         Some(name)
     }
 
-    /// Returns the number of elements that remain open after a start tag with this name; `None` if all remain open.
+    /// Returns the number of elements that remain open after a start tag with this name; `None` if all elements remain open.
     fn ended_by(&self, name: &LocalName) -> Option<usize> {
         for (place, open) in self.open.iter().enumerate().rev().take(MOST_LOOKED_AT) {
             if ends(name, open) {
@@ -134,7 +136,7 @@ impl Withheld {
     }
 }
 
-/// Returns whether a start tag ends an open element that needs no end tag.
+/// Returns whether a start tag ends an open element whose end tag is optional.
 fn ends(name: &LocalName, open: &LocalName) -> bool {
     let is_row_group = |name: &LocalName| {
         matches!(*name, local_name!("tbody") | local_name!("thead") | local_name!("tfoot") | local_name!("caption"))
@@ -170,7 +172,7 @@ fn is_scope(name: &LocalName) -> bool {
     )
 }
 
-/// Returns whether an element is a table or a part of one.
+/// Returns whether an element is a table or a part of a table.
 fn is_of_table(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -205,7 +207,7 @@ pub(super) fn is_ordinary(name: &LocalName) -> bool {
     is_media || tag_role(name) == Role::Inline
 }
 
-/// Returns whether an element is always empty and so never remains open.
+/// Returns whether an element is always empty and therefore never remains open.
 pub(super) fn is_void(name: &LocalName) -> bool {
     matches!(
         *name,
@@ -290,7 +292,7 @@ pub(super) fn is_breakout(tag: &Tag) -> bool {
     }
 }
 
-/// Returns how the tokenizer reads the content of elements without markup.
+/// Returns how the tokenizer reads the content of an element that contains no markup; `None` for all other elements.
 pub(super) fn raw_kind(name: &LocalName) -> Option<RawKind> {
     match *name {
         local_name!("script") => Some(ScriptData),

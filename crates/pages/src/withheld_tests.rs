@@ -1,4 +1,4 @@
-//! Tests which tags end which of the withheld elements.
+//! Tests which tags end which withheld elements.
 
 use super::*;
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn an_end_tag_closes_what_it_reaches() {
         ("div span div span", "div", "div span", true),
         ("div span", "section", "div span", false),
         ("span b", "video", "span b", false),
-        // End tags of elements without special rules, and of paragraphs, stop at a block.
+        // A block stops the end tags of elements without special rules and of paragraphs.
         ("video div", "video", "video div", true),
         ("div", "video", "div", true),
         ("span div", "span", "span div", true),

@@ -1,4 +1,4 @@
-//! Detects the encoding of bytes that do not declare one: by their shape, then by the guess of chardetng, Firefox's detector.
+//! Detects the encoding of bytes that do not declare an encoding: first by byte patterns, then with chardetng, Firefox's detector.
 //!
 //! UTF-8 is recognized from the bytes: in other encodings, letters beyond ASCII rarely form valid UTF-8 sequences by chance.
 
@@ -12,10 +12,10 @@ const WIDE_WITHIN: usize = 256;
 /// The maximum number of bytes that are read to compare encodings or passed to the detector.
 const LOOKED_AT: usize = 1 << 20;
 const FED: usize = 64 << 10;
-/// The size of a block in bytes. The detector needs pairs of adjacent bytes but no ASCII far from non-ASCII bytes, so only blocks that
-/// contain non-ASCII bytes are passed to it.
+/// The size of a block in bytes. The detector evaluates pairs of adjacent bytes and needs no ASCII bytes far from non-ASCII bytes, so only
+/// blocks that contain non-ASCII bytes are passed to it.
 const BLOCK: usize = 256;
-/// Bytes count as UTF-8 if they contain at least this many UTF-8 sequences for each error.
+/// Bytes count as UTF-8 if they contain at least this many UTF-8 sequences per error.
 pub const SEQUENCES_AN_ERROR: usize = 10;
 
 /// Returns the encoding of a text.
@@ -41,7 +41,7 @@ pub fn of_text(bytes: &[u8]) -> Result<&'static Encoding, &'static str> {
     if is_utf8 {
         return Ok(UTF_8);
     }
-    // A UTF-8 line says nothing about the encoding of the other lines, and its bytes may be invalid in that encoding.
+    // A line in UTF-8 is no evidence for the encoding of the other lines, and its bytes may be invalid in that encoding.
     let others = bytes.split_inclusive(|byte| *byte == b'\n').filter(|line| simdutf8::basic::from_utf8(line).is_err());
     let others = others.collect::<Vec<_>>().concat();
     let encoding = guessed(&others, None);
@@ -49,8 +49,8 @@ pub fn of_text(bytes: &[u8]) -> Result<&'static Encoding, &'static str> {
     Ok(if may_be_mac { X_MAC_CYRILLIC } else { encoding })
 }
 
-/// Returns whether a line or record is UTF-8 although a different encoding was guessed for the file. In most encodings, letters beyond
-/// ASCII do not look like UTF-8 by chance; in multi-byte encodings and KOI8, a few may.
+/// Returns whether a line or record is UTF-8 although a different encoding was guessed for the file. In most encodings, non-ASCII letters
+/// do not form valid UTF-8 by chance; in multi-byte encodings and KOI8, a few letters may.
 pub fn is_utf8_after_all(bytes: &[u8], encoding: &'static Encoding) -> bool {
     if bytes.is_ascii() {
         return true;
@@ -58,8 +58,8 @@ pub fn is_utf8_after_all(bytes: &[u8], encoding: &'static Encoding) -> bool {
     let Ok(text) = simdutf8::basic::from_utf8(bytes) else { return false };
     let beyond = || text.chars().filter(|letter| !letter.is_ascii());
     let many = |least: usize| beyond().nth(least - 1).is_some();
-    // In the guessed encoding, a letter and the punctuation mark after it may have the same two bytes as another letter in UTF-8. The
-    // guessed encoding does not contain that letter.
+    // In the guessed encoding, a letter followed by a punctuation mark may have the same two bytes as a different letter in UTF-8, which
+    // the guessed encoding does not contain.
     let has = |letter: char| {
         let (_, _, is_missing) = encoding.encode(letter.encode_utf8(&mut [0; 4]));
         !is_missing || letter.len_utf8() > 2
@@ -71,7 +71,7 @@ pub fn is_utf8_after_all(bytes: &[u8], encoding: &'static Encoding) -> bool {
     }
 }
 
-/// Returns whether the bytes are UTF-32, with or without a byte order mark: no character has a value of 2^21 or more.
+/// Returns whether the bytes are UTF-32, with or without a byte order mark: every character must have a value below 2^21.
 fn is_utf32(bytes: &[u8]) -> bool {
     let looked_at = &bytes[..bytes.len().min(WIDE_WITHIN) / 4 * 4];
     let zeros_at = |high: [usize; 2]| {
@@ -93,22 +93,22 @@ pub fn escaped(bytes: &[u8]) -> Option<Result<&'static Encoding, &'static str>> 
         [_, b'$', b'B' | b'@', ..] | [_, b'(', b'I' | b'J', ..] => Some(Ok(ISO_2022_JP)),
         [_, b'$', b')', b'C'] => Some(Err("ISO-2022-KR")),
         [_, b'$', b')', b'A' | b'G'] => Some(Err("ISO-2022-CN")),
-        // Terminal colors, for example.
+        // Other escape sequences, such as terminal colors.
         _ => None,
     })
 }
 
-/// Returns whether the bytes are Mac Cyrillic, which the detector does not support. Its lowercase letters except я have the same bytes as
-/// in Windows-1251. Its я has the byte of the capital Я in Windows-1251, where a capital never follows a lowercase letter. The bytes of its
-/// capitals are punctuation in Windows-1251.
+/// Returns whether the bytes are Mac Cyrillic, which the detector does not support. In Mac Cyrillic, lowercase letters except я have the
+/// same bytes as in Windows-1251. The letter я has the byte of the capital letter Я in Windows-1251, where capitals do not follow lowercase
+/// letters. The bytes of capital letters are punctuation marks in Windows-1251.
 fn is_mac_cyrillic(bytes: &[u8]) -> bool {
     let is_small = |byte: u8| (0xE0..=0xFE).contains(&byte);
     let after_small = |wanted: u8| bytes.windows(2).filter(|pair| is_small(pair[0]) && pair[1] == wanted).count();
     after_small(0xDF) > 2 * after_small(0xFF)
 }
 
-/// Detects UTF-16 without a byte order mark: no other text contains zeros. Line breaks, spaces, quotes and commas determine the byte
-/// order; read in the wrong order, they are not letters of any script.
+/// Detects UTF-16 without a byte order mark: no other text contains zero bytes. Line breaks, spaces, quotes and commas determine the byte
+/// order, because in the wrong order they are not letters of any script.
 fn wide_text(bytes: &[u8]) -> Option<&'static Encoding> {
     if !bytes.contains(&0) {
         return None;
@@ -126,8 +126,8 @@ fn wide_text(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Detects UTF-16 without a byte order mark in a page. A page begins with markup, in which every second byte is 0; an eighth is enough
-/// because the markup may include a Chinese title.
+/// Detects UTF-16 without a byte order mark in a page. A page begins with markup, in which every second byte is 0; one eighth of the bytes
+/// is enough, because the markup may include a Chinese title.
 pub fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
     let pairs = bytes[..bytes.len().min(WIDE_WITHIN)].chunks_exact(2);
     let (mut all, mut first, mut second) = (0, 0, 0);
@@ -144,14 +144,14 @@ pub fn wide(bytes: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-/// Returns the part of a page that determines its charset: it begins with the block that contains the first non-ASCII byte.
+/// Returns the part of a page that determines its charset, which begins with the block that contains the first non-ASCII byte.
 pub fn beyond_ascii(bytes: &[u8]) -> &[u8] {
     let start = bytes.chunks(BLOCK).take_while(|block| block.is_ascii()).map(<[u8]>::len).sum::<usize>();
     let rest = &bytes[start.min(bytes.len())..];
     &rest[..rest.len().min(LOOKED_AT)]
 }
 
-/// Holds the number of valid and invalid sequences in bytes read as UTF-8.
+/// Counts of valid and invalid sequences in bytes that are read as UTF-8.
 #[derive(Default)]
 pub struct Utf8Shape {
     /// The number of characters of more than one byte.
@@ -170,9 +170,9 @@ impl Utf8Shape {
                 Ok(text) => (text.len(), None),
                 Err(error) => (error.valid_up_to(), Some(error)),
             };
-            // Each character of more than one byte has exactly one such byte.
+            // Each character of more than one byte contains exactly one such byte.
             shape.sequences += rest[..valid].iter().filter(|byte| **byte >= 0xC0).count();
-            // A character cut off at the end does not count.
+            // A character that is cut off at the end is not an error.
             let Some(wrong) = error.and_then(|error| error.error_len()) else { return shape };
             shape.errors += 1;
             rest = &rest[valid + wrong..];
@@ -180,8 +180,8 @@ impl Utf8Shape {
     }
 }
 
-/// Returns chardetng's guess from the parts of the bytes that are not ASCII. `domain` is the last label of the host name in lowercase, if
-/// known. The caller must have ruled out UTF-8.
+/// Returns chardetng's guess for the non-ASCII parts of the bytes. `domain` is the last label of the host name in lowercase, if known. The
+/// caller must have ruled out UTF-8.
 pub fn guessed(bytes: &[u8], domain: Option<&[u8]>) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     let mut fed = 0;
@@ -251,7 +251,7 @@ mod tests {
         assert!(!is_utf8_after_all(&KOI8_R.encode("её").0, KOI8_R));
         assert!(!is_utf8_after_all(b"\xC4\xA3\xCA\xBD", encoding_rs::GBK));
         assert!(is_utf8_after_all("中文字符编码".as_bytes(), encoding_rs::GBK));
-        // A letter and the punctuation after it form a UTF-8 letter of another script.
+        // A letter and the punctuation mark after it form a UTF-8 letter of a different script.
         for line in ["Ich weiß… nicht", "BEYONCÉ’S NEW ALBUM", "PUBLICITÉ\u{A0}: café", "weiß–blau"] {
             assert!(!is_utf8_after_all(&encoding_rs::WINDOWS_1252.encode(line).0, encoding_rs::WINDOWS_1252), "{line}");
             assert!(is_utf8_after_all(line.as_bytes(), encoding_rs::WINDOWS_1252), "{line}");

@@ -1,10 +1,10 @@
-//! Parses and detects the encoding of text files.
+//! Parses the names of encodings, and detects the encoding of text files.
 
 pub mod detect;
 
 use crate::error::{Error, Result, did_you_mean};
 
-/// The encoding of files that do not declare one.
+/// The encoding of files that do not declare an encoding.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Encoding {
     /// UTF-8; rows that are not valid UTF-8 are rejected.
@@ -16,7 +16,7 @@ pub enum Encoding {
     Named(&'static encoding_rs::Encoding),
 }
 
-/// Names for spelling suggestions; every label of the WHATWG Encoding Standard is accepted.
+/// Names for spelling suggestions; all labels of the WHATWG Encoding Standard are accepted.
 const USUAL: [&str; 12] = [
     "utf-8",
     "auto",

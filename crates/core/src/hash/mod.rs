@@ -1,7 +1,7 @@
-//! Provides hash functions with a fixed definition: the same value on every machine, in every version.
+//! Provides hash functions with a fixed definition: values are the same on every machine and in every version.
 //!
-//! 64-bit and 128-bit values are XXH3 with seed 0 (frozen by its specification); [`mix64`] is the finalizer of SplitMix64. CRC32 and MD5
-//! are the digests used in the 2007 study, and SHA-1 is the digest used by I-Match. Signatures are stored, so nothing here may ever change.
+//! 64-bit and 128-bit values are XXH3 with seed 0 (frozen by its specification); [`mix64`] is the finalizer of SplitMix64. The 2007 study
+//! uses CRC32 and MD5 as digests; I-Match uses SHA-1. Signatures are stored, so the functions in this module must never change.
 
 mod strings;
 
@@ -26,7 +26,7 @@ impl Hash64 {
         self.0.update(bytes);
     }
 
-    /// Returns the hash of all bytes added.
+    /// Returns the hash of all added bytes.
     pub fn value(&self) -> u64 {
         self.0.digest()
     }
@@ -35,7 +35,7 @@ impl Hash64 {
 /// Returns [`hash64`] of three bytes, the length of most Chinese characters, without a branch on the length.
 #[inline]
 pub const fn hash64_of_3(bytes: [u8; 3]) -> u64 {
-    // The first eight bytes of the default secret of XXH3, one half XORed with the other.
+    // The two halves of the first eight bytes of XXH3's default secret, XORed with each other.
     const FLIP: u64 = 0x8727_5A9B;
     let [first, second, third] = bytes;
     let combined = (first as u32) << 16 | (second as u32) << 24 | third as u32 | 3 << 8;
@@ -61,7 +61,7 @@ impl Hash128 {
         self.0.update(bytes);
     }
 
-    /// Returns the hash of all bytes added.
+    /// Returns the hash of all added bytes.
     pub fn value(&self) -> u128 {
         self.0.digest128()
     }
@@ -72,7 +72,7 @@ pub fn crc32(bytes: &[u8]) -> u32 {
     crc32fast::hash(bytes)
 }
 
-/// Returns the MD5 digest as a big-endian number, so that its hexadecimal form is the usual one.
+/// Returns the MD5 digest as a big-endian number, so that its hexadecimal form is the usual form of the digest.
 pub fn md5(bytes: &[u8]) -> u128 {
     u128::from_be_bytes(md5::Md5::digest(bytes).into())
 }
@@ -91,7 +91,7 @@ pub const fn mix64(mut x: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Combines two hashes into one; the order matters: `combine(a, b) != combine(b, a)`.
+/// Combines two hashes into one; the order matters, so `combine(a, b) != combine(b, a)`.
 #[inline]
 pub const fn combine(a: u64, b: u64) -> u64 {
     mix64(a.rotate_left(23).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ b)
@@ -119,7 +119,7 @@ pub enum Digest {
 }
 
 impl Digest {
-    /// The values of the `digest` parameter, unless the source of the method specifies a different digest.
+    /// The values of the `digest` parameter, for methods whose paper does not specify a different digest.
     pub const NAMES: &'static [&'static str] = &["xxh3_64", "xxh3_128", "md5", "crc32"];
 
     /// Returns the digest with this name: `sha1`, or one of [`Digest::NAMES`].
@@ -174,16 +174,16 @@ mod tests {
         assert_eq!(crc32("кот спит на окне".as_bytes()), 0xC82B_8F67);
         assert_eq!(crc32("птица улетела".as_bytes()), 0x799D_6A89);
         assert_eq!(format!("{:032x}", md5(b"")), "d41d8cd98f00b204e9800998ecf8427e");
-        // All 160 bits: a9993e364706816aba3e25717850c26c9cd0d89d.
+        // All 160 bits of the digest are a9993e364706816aba3e25717850c26c9cd0d89d.
         assert_eq!(format!("{:032x}", sha1(b"abc")), "a9993e364706816aba3e25717850c26c");
     }
 
-    /// Pinned values: an existing index must remain readable.
+    /// These values are pinned, because existing indexes must remain readable.
     #[test]
     fn values_are_pinned() {
         assert_eq!(hash64(b""), 0x2D06_8005_38D3_94C2);
         assert_eq!(hash128(b""), 0x99AA_06D3_0147_98D8_6001_C324_468D_497F);
-        // The published first outputs of SplitMix64 with seed 1234567.
+        // This is the first published output of SplitMix64 with the seed 1234567.
         assert_eq!(splitmix64(1_234_567, 0), 6_457_827_717_110_365_317);
         assert_eq!(splitmix64(1_234_567, 1), 3_203_168_211_198_807_973);
         assert_ne!(combine(1, 2), combine(2, 1));

@@ -1,11 +1,11 @@
 //! Implements eight classic hash functions for strings, 32 bits each: RS, JS, PJW, ELF, BKDR, SDBM, DJB and AP.
 //!
 //! Source: Arash Partow's collection of general-purpose hash functions; a Chinese survey of page deduplication compares them. Cost: one to
-//! three operations per byte. They are included for comparison, not for quality: none distributes its values as well as
-//! [`hash64`](super::hash64) does, and PJW and ELF leave the four highest bits at 0 and are the same function.
+//! three operations per byte. The functions are included only for comparison: none of them distributes values as well as
+//! [`hash64`](super::hash64). PJW and ELF are the same function, and its four highest bits are always 0.
 //!
-//! Implementations under these names differ: AP has had a different initial value and different parentheses since 2010, many ports clear
-//! the highest bit at the end, and if `char` is signed in C, bytes from 0x80 on are negative numbers.
+//! Implementations under these names differ: in 2010, the initial value and the parentheses of AP changed; many ports clear the highest bit
+//! at the end; and if `char` is signed in C, bytes from 0x80 on are negative numbers.
 
 /// A string hash function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub enum StringHash {
     Js,
     /// Peter J. Weinberger's function.
     Pjw,
-    /// The function from the Unix object format (ELF); equivalent to PJW.
+    /// The function from the Unix object format (ELF), which is equivalent to PJW.
     Elf,
     /// Brian Kernighan and Dennis Ritchie's function, which multiplies by 131.
     Bkdr,
@@ -31,7 +31,7 @@ pub enum StringHash {
 }
 
 impl StringHash {
-    /// The names that [`StringHash::by_name`] accepts; `ap` is the classic version.
+    /// The names that [`StringHash::by_name`] accepts; `ap` is the version published until 2010.
     pub const NAMES: &'static [&'static str] = &["rs", "js", "pjw", "elf", "bkdr", "sdbm", "djb", "ap"];
 
     /// Returns the function with this name, one of [`StringHash::NAMES`].
@@ -125,9 +125,9 @@ impl StringHash {
     }
 }
 
-/// Returns the string hash of CPython 2, over Unicode scalars and cut to `bits` bits (1 to 128): x starts as the first scalar times 2^7;
-/// for each scalar c, x becomes 1000003 x xor c; at the end, x is XORed with the length. The SimHash of a Chinese article is based on it.
-/// The low bits do not depend on the width; an empty string has the hash 0.
+/// Returns the string hash of CPython 2, computed over Unicode scalars and truncated to `bits` bits (1 to 128): x starts as the first
+/// scalar times 2^7; for each scalar c, x becomes 1000003 x xor c; at the end, x is XORed with the length. The SimHash in a Chinese article
+/// is based on this function. The low bits do not depend on the width; an empty string has the hash 0.
 pub fn scalar_hash(text: &str, bits: u32) -> u128 {
     let Some(first) = text.chars().next() else { return 0 };
     let (hash, length) = text.chars().fold((u128::from(u32::from(first)) << 7, 0), |(hash, length), c| {
@@ -143,7 +143,7 @@ mod tests {
 
     const TEXTS: [&str; 6] = ["a", "abc", "abcdefghijklmnopqrstuvwxyz1234567890", "网页", "дубликаты", ""];
 
-    /// Compares with the values of the original C program, compiled for signed and for unsigned bytes.
+    /// Compares with the results of the original C program, compiled with signed and with unsigned bytes.
     #[test]
     fn published_values() {
         for (hash, values) in [

@@ -1,16 +1,16 @@
-//! Stores document numbers in an array: four bytes each if all fit, otherwise eight.
+//! Stores document numbers in an array with four bytes per number if all numbers fit, otherwise with eight bytes per number.
 //!
-//! Corpora of more than 4 billion documents are rare. Arrays with one element per document are accessed at random, so half the bytes means
-//! half the memory pages.
+//! Corpora of more than 4 billion documents are rare. Arrays with one element per document are accessed in random order, so halving the
+//! number of bytes also halves the number of memory pages.
 
 /// A read-only list of document numbers.
 #[derive(Clone, Copy, Debug)]
 pub enum Docs<'d> {
-    /// A single number.
+    /// A single document number.
     One(u64),
     /// Numbers of four bytes.
     Narrow(&'d [u32]),
-    /// Any numbers.
+    /// Numbers of eight bytes.
     Wide(&'d [u64]),
 }
 
@@ -18,7 +18,7 @@ impl<'d> Docs<'d> {
     /// No documents.
     pub const NONE: Docs<'static> = Docs::Wide(&[]);
 
-    /// Returns how many documents there are.
+    /// Returns the number of documents.
     pub fn len(&self) -> usize {
         match self {
             Docs::One(_) => 1,
@@ -67,7 +67,7 @@ impl Slots<'_> {
         }
     }
 
-    /// Sets the number at an index; it must fit into the array's element width.
+    /// Sets the number at an index; the number must fit into an element of the array.
     #[inline]
     pub fn set(&mut self, at: u64, value: u64) {
         match self {

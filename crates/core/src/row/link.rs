@@ -1,8 +1,8 @@
-//! Encodes links as rows of two document numbers: the second document belongs to the class or cluster of the first one.
+//! Encodes links as rows of two document numbers: the second document belongs to the class or cluster of the first document.
 
 use super::{doc_width, number};
 
-/// The layout of two document numbers in a row: four bytes each if all documents fit, otherwise eight.
+/// The layout of two document numbers in a row: four bytes each if all document numbers of the corpus fit, otherwise eight bytes each.
 #[derive(Clone, Copy, Debug)]
 pub struct LinkLayout {
     doc_width: usize,
@@ -19,12 +19,12 @@ impl LinkLayout {
         2 * self.doc_width
     }
 
-    /// Returns the number of bytes at the front that identify the group: the first document.
+    /// Returns the number of bytes at the beginning of a row that identify the group: the bytes of the first document number.
     pub fn group_width(&self) -> usize {
         self.doc_width
     }
 
-    /// Encodes a row into an array of the maximum width; only the first [`LinkLayout::width`] bytes count.
+    /// Encodes a row into an array of the maximum width; only the first [`LinkLayout::width`] bytes are used.
     #[inline]
     pub fn encode(&self, first: u64, second: u64) -> [u8; 16] {
         let mut row = [0; 16];

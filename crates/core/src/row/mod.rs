@@ -1,7 +1,8 @@
 //! Defines the plain data between an algorithm and a table: signature rows, the window of rows that share a key, and pairs.
 //!
-//! In the shuffle, a row is a byte string of fixed width whose bytes compare like the tuple (position, scope, key, order, doc):
-//! big-endian numbers in that order, followed by the sketch. So the shuffle sorts bytes and does not depend on algorithms.
+//! In the shuffle, a row is a byte string of fixed width that consists of the big-endian numbers position, scope, key, order and doc,
+//! followed by the sketch. Comparing the bytes of two rows compares these numbers in this order, so the shuffle sorts bytes and does not
+//! depend on algorithms.
 //!
 //! ```text
 //! position 0, 1 or 2 | scope 0 or 8 | key 8 or 16 | order 0 or 4 | doc 4 or 8 | sketch 0..=256      bytes
@@ -25,7 +26,7 @@ pub const COPY: &str = "copy";
 /// The reason why a document has no signature, as counted in run.json: a short phrase such as `"no words"`.
 pub type Reason = &'static str;
 
-/// Defines the parts of an algorithm's rows, which are the same for every document of a run.
+/// The parts of an algorithm's rows, which are the same for every document of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowShape {
     /// The number of positions (tables, bands, rules), 1 to 65,536. Positions are numbered from 0.
@@ -39,16 +40,16 @@ pub struct RowShape {
 }
 
 impl RowShape {
-    /// One 64-bit key per document, nothing else: enough for most algorithms with a single signature.
+    /// The shape with one 64-bit key per document and nothing else, as most algorithms with a single signature use.
     pub const KEY64: RowShape = RowShape { positions: 1, key_bits: 64, ordered: false, sketch: 0 };
 }
 
 /// A decoded row, as an algorithm sees it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Row<'r> {
-    /// The number of this key among the algorithm's keys (table, band, rule).
+    /// The number of the key among the algorithm's keys (table, band, rule).
     pub position: u32,
-    /// The key: documents that share position and key are compared.
+    /// The key: documents with the same position and key are compared.
     pub key: u128,
     /// The value by which rows with the same key are sorted, such as a length or other keys ([`order_by`]); 0 if they are sorted only by
     /// document number.
@@ -71,7 +72,7 @@ pub struct RowLayout {
 }
 
 impl RowLayout {
-    /// Returns the layout for a corpus with this many rows; document numbers are below it.
+    /// Returns the layout for a corpus with this many rows; all document numbers are below this number.
     pub fn new(shape: RowShape, documents: u64) -> RowLayout {
         RowLayout {
             shape,
@@ -87,7 +88,8 @@ impl RowLayout {
         }
     }
 
-    /// Returns the layout with a scope before the key if `scoped`: rows with the same key then match only within a scope.
+    /// Returns the layout, with a scope before the key if `scoped` is set. Rows with the same key then match only if they have the same
+    /// scope.
     pub fn scoped(self, scoped: bool) -> RowLayout {
         RowLayout { scope_width: if scoped { 8 } else { 0 }, ..self }
     }
@@ -102,7 +104,7 @@ impl RowLayout {
         self.group_width() + self.order_width + self.doc_width + self.shape.sketch
     }
 
-    /// Returns the number of bytes at the front of a row that identify its group: position, scope and key.
+    /// Returns the number of bytes at the beginning of a row that identify its group: position, scope and key.
     pub fn group_width(&self) -> usize {
         self.position_width + self.scope_width + self.key_width
     }
@@ -112,7 +114,7 @@ impl RowLayout {
         self.encode_in(0, row, out);
     }
 
-    /// Appends the bytes of a row in this scope, which is omitted if the layout has none.
+    /// Appends the bytes of a row in this scope; the scope is omitted if the layout has no scope.
     pub fn encode_in(&self, scope: u64, row: &Row<'_>, out: &mut Vec<u8>) {
         debug_assert_eq!(row.sketch.len(), self.shape.sketch);
         out.extend_from_slice(&(row.position as u16).to_be_bytes()[2 - self.position_width..]);
@@ -123,12 +125,12 @@ impl RowLayout {
         out.extend_from_slice(row.sketch);
     }
 
-    /// Returns the scope of a row, or 0 if the layout has none.
+    /// Returns the scope of a row, or 0 if the layout has no scope.
     pub fn scope(&self, bytes: &[u8]) -> u64 {
         number(&bytes[self.position_width..self.position_width + self.scope_width])
     }
 
-    /// Decodes a row; `bytes` are [`RowLayout::width`] long.
+    /// Decodes a row of [`RowLayout::width`] bytes.
     pub fn decode<'r>(&self, bytes: &'r [u8]) -> Row<'r> {
         let (position, rest) = bytes.split_at(self.position_width);
         let (key, rest) = rest[self.scope_width..].split_at(self.key_width);
@@ -147,8 +149,8 @@ impl RowLayout {
     }
 }
 
-/// Returns a value for [`Row::order`] that places documents next to each other if they share more keys than this one: one byte from each of
-/// the next four keys, the nearest key first.
+/// Returns a value for [`Row::order`] by which documents that share further keys are next to each other. The value consists of one byte
+/// from each of the next four keys; the byte of the nearest key is first.
 pub fn order_by(next: impl Iterator<Item = u64>) -> u32 {
     let bytes = next.map(|key| (key >> 56) as u32).chain(std::iter::repeat(0));
     bytes.take(4).fold(0, |order, byte| order << 8 | byte)
@@ -162,7 +164,7 @@ pub fn doc_width(documents: u64) -> usize {
 /// Reads a big-endian number of up to eight bytes.
 #[inline]
 pub fn number(bytes: &[u8]) -> u64 {
-    // The common widths are read in one step.
+    // Common widths are read in one step.
     if let Ok(bytes) = bytes.try_into() {
         return u32::from_be_bytes(bytes).into();
     }
@@ -172,7 +174,7 @@ pub fn number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |value, &byte| value << 8 | u64::from(byte))
 }
 
-/// Holds the result of signing one document: rows, or the reason why there are none, and flags.
+/// Holds the result of signing one document: flags, and rows or the reason why there are no rows.
 #[derive(Debug, Default)]
 pub struct Signatures {
     rows: Vec<(u32, u128, u32)>,
@@ -184,15 +186,15 @@ pub struct Signatures {
 }
 
 impl Signatures {
-    /// Returns an empty list to use while a document is signed; returning it with [`Signatures::leave_numbers`] lets the next document
-    /// reuse its memory.
+    /// Returns an empty list that can be used while a document is signed. If the list is passed to [`Signatures::leave_numbers`]
+    /// afterwards, its memory is reused for the next document.
     pub fn take_numbers(&mut self) -> Vec<u64> {
         std::mem::take(&mut self.numbers)
     }
 
     /// Takes the list back, to reuse its memory.
     pub fn leave_numbers(&mut self, mut numbers: Vec<u64>) {
-        /// Lists of more bytes than this are dropped, so that a thread does not keep the memory of its longest document.
+        /// Longer lists are dropped, so that a thread does not keep the memory that its longest document needed.
         const KEPT_BYTES: usize = 1 << 20;
         if numbers.capacity() * 8 <= KEPT_BYTES {
             numbers.clear();
@@ -200,7 +202,7 @@ impl Signatures {
         }
     }
 
-    /// Clears everything for the next document, and keeps the memory.
+    /// Clears all data for the next document but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.rows.clear();
         self.sketches.clear();
@@ -209,13 +211,13 @@ impl Signatures {
         self.of_document.clear();
     }
 
-    /// Adds a row. The position is below [`RowShape::positions`], and the sketch is as wide as the shape requires.
+    /// Adds a row. The position must be below [`RowShape::positions`], and the sketch must have the size that the shape requires.
     pub fn push(&mut self, position: u32, key: u128, order: u32, sketch: &[u8]) {
         self.rows.push((position, key, order));
         self.sketches.extend_from_slice(sketch);
     }
 
-    /// Returns the sketch of the whole document, to be filled with as many words as the method keeps per document; empty at first.
+    /// Returns the sketch of the whole document, which is initially empty. The method must add its fixed number of words per document.
     pub fn document_sketch(&mut self) -> &mut Vec<u64> {
         &mut self.of_document
     }
@@ -230,12 +232,12 @@ impl Signatures {
         self.none = Some(reason);
     }
 
-    /// Adds a flag to this document, such as `"one sentence"`; flags are counted.
+    /// Adds a flag to this document, such as `"one sentence"`. A run counts the flags of all documents.
     pub fn flag(&mut self, what: Reason) {
         self.flags.push(what);
     }
 
-    /// Returns the reason why there is no signature; a general one if no row was added and no reason was given.
+    /// Returns the reason why there is no signature; a general reason if no row was added and no specific reason was given.
     pub fn reason(&self) -> Option<Reason> {
         self.none.or(if self.rows.is_empty() { Some("nothing to sign") } else { None })
     }
@@ -245,7 +247,7 @@ impl Signatures {
         &self.flags
     }
 
-    /// Returns the rows of the document `doc`, none if there is a [`Signatures::reason`].
+    /// Returns the rows of the document `doc`; empty if there is a [`Signatures::reason`].
     pub fn rows(&self, doc: u64) -> impl Iterator<Item = Row<'_>> {
         let count = if self.none.is_some() { 0 } else { self.rows.len() };
         let sketch = self.sketches.len().checked_div(self.rows.len()).unwrap_or(0);
@@ -259,7 +261,7 @@ impl Signatures {
     }
 }
 
-/// The rows with one (position, key), ordered by (order, doc). A window is a view, so a group of a million rows takes no memory.
+/// The rows with the same position and key, ordered by (order, doc). A window is a view, so a group of a million rows takes no memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Window<'w> {
     layout: RowLayout,
@@ -283,7 +285,7 @@ impl<'w> Window<'w> {
         self.bytes.is_empty()
     }
 
-    /// Returns the row at `at`, below [`Window::len`].
+    /// Returns the row at index `at`, which must be below [`Window::len`].
     pub fn row(&self, at: usize) -> Row<'w> {
         let width = self.layout.width();
         self.layout.decode(&self.bytes[at * width..(at + 1) * width])
@@ -323,7 +325,7 @@ mod tests {
                 .collect();
             assert!(bytes.is_sorted());
         }
-        // The same row in two scopes is in two groups, although the key is the same.
+        // The same row in two scopes belongs to two groups, although the key is the same.
         let layout = RowLayout::new(shape, 10).scoped(true);
         let one = row(3, 7, 9, 3, b"abc");
         let bytes = [1, 2].map(|scope| {

@@ -27,12 +27,12 @@ pub struct Pair {
     pub score: Score,
     /// One bit for each rule of the method that found the pair, see `SignatureScheme::rules`.
     pub matched: u16,
-    /// The relation of the pair, if the method classifies pairs.
+    /// The relation between the two documents, if the method classifies pairs.
     pub related: Option<Related>,
 }
 
 impl Pair {
-    /// Returns the pair of two different documents, in any order.
+    /// Returns the pair of two different documents, which may be given in any order.
     pub fn new(x: u64, y: u64, score: Score, matched: u16) -> Pair {
         Pair { a: x.min(y), b: x.max(y), score, matched, related: None }
     }
@@ -43,12 +43,12 @@ impl Pair {
         Pair { score: Score { similarity, ..self.score }, ..self }
     }
 
-    /// Returns whether the two documents share a template: similar, but not duplicates.
+    /// Returns whether the two documents share a template, which makes them similar but not duplicates.
     pub fn is_template(&self) -> bool {
         self.related.is_some_and(|related| related.relation == RelationKind::Template)
     }
 
-    /// Returns whether one title names something that the other text is not about, so that neither document is removed in favor of the
+    /// Returns whether one title refers to something that the other text is not about; if so, neither document is removed in favor of the
     /// other.
     pub fn has_other_title(&self) -> bool {
         self.related.is_some_and(|related| related.other_title)
@@ -61,7 +61,7 @@ impl Pair {
     }
 }
 
-/// The encoding of a pair for the shuffle: the bytes compare like (a, b).
+/// The encoding of a pair for the shuffle: comparing the bytes compares the document numbers (a, b).
 #[derive(Clone, Copy, Debug)]
 pub struct PairLayout {
     doc_width: usize,
@@ -89,7 +89,7 @@ impl PairLayout {
         self.group_width() + 10 + if self.has_relation { Related::WIDTH } else { 0 }
     }
 
-    /// Returns the number of bytes at the front that identify the pair: both document numbers.
+    /// Returns the number of bytes at the beginning that identify the pair: the bytes of both document numbers.
     pub fn group_width(&self) -> usize {
         2 * self.doc_width
     }
@@ -124,7 +124,7 @@ impl PairLayout {
     }
 }
 
-/// Passes pairs to a sink, and counts the comparisons that the limit excludes.
+/// Passes pairs to a sink, and counts the comparisons that are skipped because of the limit.
 pub struct Pairs<'p> {
     sink: &'p mut dyn FnMut(Pair),
     /// The maximum number of comparisons in one group.
@@ -135,7 +135,7 @@ pub struct Pairs<'p> {
     pub left_out: u64,
     /// The number of comparisons skipped in large windows because the rows are too far apart.
     pub far: u64,
-    /// Buffers for the current window: a word for each row, and the positions that a row is compared with.
+    /// Buffers for the current window: one word per row, and the positions of the rows with which a row is compared.
     words: Vec<u64>,
     places: Vec<u32>,
     sketches: Option<&'p dyn Sketches>,
@@ -149,19 +149,19 @@ const MOST_WORDS: usize = 1 << 20;
 
 /// The maximum number of rows in a window in which [`Pairs::compare_nearest`] compares all pairs.
 pub const WHOLE: u64 = 256;
-/// The minimum number of following rows that each row of a large window is compared with.
+/// The minimum number of following rows with which each row of a large window is compared.
 const NEAREST: u64 = 8;
-/// In a large window, this many documents (those with the smallest numbers) are compared with all others. This way, a document that is
-/// similar to many others is found to be similar to one that is kept.
+/// The number of documents, those with the smallest numbers, that are compared with all other documents in a large window. This ensures
+/// that a document that is similar to many others is compared with a document that is kept.
 pub const FIRST: usize = 4;
 
-/// Returns the number of following rows that [`Pairs::compare_nearest`] compares each row with in a window of this many rows. A large
-/// window needs about as many comparisons in total as one with [`WHOLE`] rows, but at least 8 per row.
+/// Returns the number of following rows with which [`Pairs::compare_nearest`] compares each row in a window of this many rows. In a large
+/// window, the total number of comparisons is about the same as with [`WHOLE`] rows, but there are at least 8 comparisons per row.
 pub fn reach(rows: u64) -> u64 {
     if rows <= WHOLE { rows } else { (WHOLE * WHOLE / 2 / rows).max(NEAREST) }
 }
 
-/// Returns the positions of the documents with the smallest numbers in a window, at most [`FIRST`], ordered by number.
+/// Returns the positions of the (at most [`FIRST`]) documents with the smallest numbers in a window, ordered by number.
 pub fn firsts(window: &Window<'_>) -> Vec<usize> {
     let mut firsts: Vec<(u64, usize)> = Vec::with_capacity(FIRST + 1);
     for at in 0..window.len() {
@@ -190,7 +190,7 @@ impl<'p> Pairs<'p> {
         }
     }
 
-    /// Adds the sketches of the documents, if the method keeps any.
+    /// Sets the sketches of the documents, if the method uses sketches.
     pub fn with_sketches(self, sketches: Option<&'p dyn Sketches>) -> Pairs<'p> {
         Pairs { sketches, ..self }
     }
@@ -207,8 +207,8 @@ impl<'p> Pairs<'p> {
         }
     }
 
-    /// Compares all pairs in the window with `judge`. If that is more than `max_candidates`, each row is compared with as many of the
-    /// following rows as the limit allows (at least one), and the skipped comparisons are counted.
+    /// Compares all pairs in the window with `judge`. If the number of pairs exceeds `max_candidates`, the number of following rows with
+    /// which each row is compared is limited accordingly (to at least one), and the skipped comparisons are counted.
     pub fn compare_all(&mut self, window: &Window<'_>, mut judge: impl FnMut(&Row<'_>, &Row<'_>) -> Option<Pair>) {
         let reach = self.reach(window.len());
         for i in 0..window.len() {
@@ -222,9 +222,10 @@ impl<'p> Pairs<'p> {
         }
     }
 
-    /// Compares the rows of a window at a cost proportional to their number: all pairs up to [`WHOLE`] rows; in a larger window, each
-    /// row with the nearest following rows ([`reach`]) and with the [`FIRST`] documents of the window. The rows must be ordered so that
-    /// documents that share more than this key are close together. Skipped comparisons are counted in [`Pairs::far`].
+    /// Compares the rows of a window at a cost proportional to their number. In a window of up to [`WHOLE`] rows, compares all pairs; in a
+    /// larger window, compares each row with the nearest following rows ([`reach`]) and with the [`FIRST`] documents of the window. The
+    /// rows must be ordered so that documents that share further keys are close to each other. Skipped comparisons are counted in
+    /// [`Pairs::far`].
     pub fn compare_nearest(&mut self, window: &Window<'_>, mut judge: impl FnMut(&Row<'_>, &Row<'_>) -> Option<Pair>) {
         let rows = window.len();
         let near = reach(rows as u64);
@@ -259,9 +260,9 @@ impl<'p> Pairs<'p> {
         self.compared += compared;
     }
 
-    /// Like [`Pairs::compare_all`], for methods that can rule out pairs by one eight-byte word per row: `some` appends, in order, the
-    /// positions of the words that may form a pair with the first one, and only these are passed to `judge`. The counts and the pairs are
-    /// the same, provided `some` omits no pair that `judge` would accept.
+    /// Like [`Pairs::compare_all`], for methods that can rule out pairs by one eight-byte word per row. `some` appends, in order, the
+    /// positions of the words that may form a pair with the first word, and only these rows are passed to `judge`. The counts and the pairs
+    /// are the same, provided that `some` omits no pair that `judge` would accept.
     pub fn compare_some(
         &mut self,
         window: &Window<'_>,
@@ -271,7 +272,7 @@ impl<'p> Pairs<'p> {
     ) {
         let rows = window.len();
         if rows > MOST_WORDS {
-            // The words would take too much memory.
+            // The words of a large window would take too much memory.
             return self.compare_all(window, judge);
         }
         let reach = self.reach(rows);
@@ -292,8 +293,8 @@ impl<'p> Pairs<'p> {
     }
 
     /// Like [`Pairs::compare_all`], for documents that are compared by the first `N` words of their sketches. Each document is compared
-    /// with those after it up to the position that `last` returns, and those that are `near` are passed to `judge`. Sketches are read in
-    /// blocks, so memory does not grow with the list.
+    /// with the following documents up to the position that `last` returns; pairs that are `near` are passed to `judge`. Sketches are read
+    /// in blocks, so memory does not grow with the length of the list.
     pub fn compare_sketches<const N: usize>(
         &mut self,
         docs: &[u64],
@@ -346,7 +347,7 @@ impl<'p> Pairs<'p> {
         self.left_out += all - compared;
     }
 
-    /// Returns the maximum number of following rows that each row in a window of this size is compared with, and counts the skipped
+    /// Returns the maximum number of following rows with which each row is compared in a window of this size, and counts the skipped
     /// comparisons.
     fn reach(&mut self, rows: usize) -> usize {
         let rows = rows as u64;
@@ -406,7 +407,7 @@ mod tests {
         let layout = RowLayout::new(RowShape { ordered: true, ..RowShape::KEY64 }, 1 << 20);
         let run = |rows: u64, bound: u64| {
             let mut bytes = Vec::new();
-            // The order reverses the document numbers.
+            // The rows are in reverse order of their document numbers.
             (0..rows).for_each(|at| {
                 let row = Row { position: 0, key: 1, order: at as u32, doc: rows - 1 - at, sketch: &[] };
                 layout.encode(&row, &mut bytes);
@@ -432,15 +433,15 @@ mod tests {
         assert!(compared <= 12 * 5_000 && far > 0);
         let [twice, ..] = run(10_000, u64::MAX).1;
         assert!(twice <= 2 * compared + 500, "{twice} for {compared}");
-        // The cost does not jump just above the limit.
+        // Just above the limit, the cost does not increase suddenly.
         let [above, ..] = run(WHOLE + 1, u64::MAX).1;
         assert!((WHOLE * WHOLE / 3..=WHOLE * WHOLE).contains(&above), "{above}");
-        // A given limit is respected, and skipped comparisons are counted.
+        // The limit on comparisons is respected, and skipped comparisons are counted.
         let (_, [compared, far, left_out]) = run(5_000, 10_000);
         assert!(compared <= 10_000 && far == 0 && left_out > 0);
     }
 
-    /// Uses sketches of one word, the document number; documents are near if their numbers differ by 1 or by 7.
+    /// The sketch of a document is a single word, the document number; documents are near if their numbers differ by 1 or by 7.
     #[test]
     fn documents_are_compared_by_sketches_in_blocks_as_one_by_one() {
         struct Numbered;
@@ -481,7 +482,7 @@ mod tests {
         }
     }
 
-    /// The words rule out some pairs.
+    /// Tests words that rule out some pairs.
     #[test]
     fn what_is_ruled_out_by_words_is_compared_and_counted_all_the_same() {
         let layout = RowLayout::new(RowShape::KEY64, 1000);
@@ -516,7 +517,7 @@ mod tests {
             };
             let (all, some) = (run(false), run(true));
             assert_eq!((&all.0, all.1), (&some.0, some.1), "{rows} rows, {bound}");
-            // Pairs that are ruled out cost nothing more.
+            // Pairs that are ruled out are not passed to `judge`.
             assert_eq!((all.2, some.2), (all.1.0, some.0.len() as u64), "{rows} rows, {bound}");
         }
     }

@@ -1,13 +1,14 @@
-//! Defines the relations of two similar documents: versions of one text, a text in a larger one, or pages of one template.
+//! Defines the relations between two similar documents: versions of the same text, a text that is contained in a larger text, or pages with
+//! the same template.
 
-/// The relation of two similar documents.
+/// The relation between two similar documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RelationKind {
-    /// The same text twice: reworded, corrected or in another page layout.
+    /// The same text twice: reworded, corrected, or in a different page layout.
     Version,
     /// One text contains nearly all of the other and adds text of its own.
     Contained,
-    /// One template with different facts, or two unrelated texts: not duplicates.
+    /// The same template with different facts, or two unrelated texts: not duplicates.
     Template,
 }
 
@@ -18,7 +19,7 @@ pub enum Why {
     Same,
     /// The numbers differ.
     Numbers,
-    /// One word distinguishes the two.
+    /// A single word distinguishes the two texts.
     Word,
     /// One text is contained in the other.
     Contained,
@@ -28,9 +29,9 @@ pub enum Why {
     Title,
     /// Another document is about as similar.
     Near,
-    /// No other document is similar, and the two are not similar enough to be versions.
+    /// No other document is similar, but the two documents are not similar enough to be versions.
     Far,
-    /// Many other documents are about as similar to the better contained text, and too little of it is contained.
+    /// Many other documents are about as similar to the better contained text, of which too little is contained.
     Crowd,
 }
 
@@ -72,17 +73,17 @@ impl Why {
 /// The classification of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Related {
-    /// The relation of the two documents.
+    /// The relation between the two documents.
     pub relation: RelationKind,
     /// The reason for the relation.
     pub why: Why,
     /// The similarity of the next best partner of either document, excluding documents that are near both.
     pub next_best: f32,
-    /// Whether one title names something that the other text is not about; then neither document is removed in favor of the other.
+    /// Whether one title refers to something that the other text is not about; if so, neither document is removed in favor of the other.
     pub other_title: bool,
 }
 
-/// The bit of the first byte that stores `other_title`.
+/// The bit in the first byte that stores `other_title`.
 const OTHER_TITLE: u8 = 0x80;
 
 impl Related {

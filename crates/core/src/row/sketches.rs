@@ -1,13 +1,13 @@
 //! Defines the sketches of documents: a few eight-byte words that a method keeps once per document, separate from its rows, to filter pairs
 //! before they become candidates.
 
-/// The sketches of all documents that have one.
+/// The sketches of all documents that have a sketch.
 pub trait Sketches {
     /// Copies the first words of a document's sketch to `to`, or zeros if the document has no sketch.
     fn copy(&self, doc: u64, to: &mut [u64]);
 }
 
-/// Sketches of a few documents in memory, each with the document number.
+/// The sketches of a few documents in memory, each with the document number.
 impl Sketches for [(u64, &[u64])] {
     fn copy(&self, doc: u64, to: &mut [u64]) {
         to.fill(0);

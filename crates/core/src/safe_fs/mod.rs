@@ -1,10 +1,10 @@
 //! Creates and opens files so that a name prepared by another user cannot redirect them.
 //!
-//! In a folder that others may write to, a name can be a link to somebody's file. Therefore, functions that write never follow a link at
-//! the end of a path: a new file is created exclusively (`O_EXCL`) and replaces whatever had its name, and a file that is opened must be a
-//! regular one. Functions that read results and indexes follow links ([`open_behind_link`]). Temporary folders belong to this user alone:
-//! [`private`] has every call for their files. Clippy rejects the calls of the standard library that open whatever they find
-//! (`clippy.toml`).
+//! In a folder to which other users may write, a name can be a link to any file. Therefore, functions that write never follow a link at the
+//! end of a path: a new file is created exclusively (`O_EXCL`) and replaces any file or link with the same name, and a file that is opened
+//! must be a regular file. Functions that read results and indexes follow links ([`open_behind_link`]). Temporary folders belong to this
+//! user alone; the functions in [`private`] access their files. Clippy rejects the functions of the standard library that open any kind of
+//! file (`clippy.toml`).
 
 pub mod private;
 
@@ -17,7 +17,7 @@ use rustix::fs::OFlags;
 
 use crate::error::{self, Error};
 
-/// The maximum size of a record, a manifest or a ledger: such files are read into memory completely.
+/// The maximum size, in bytes, of a record, a manifest or a ledger; such files are read into memory completely.
 pub const MOST_JSON: u64 = 1 << 30;
 
 /// Creates a new file for reading and writing, replacing a file or link with the same name.
@@ -39,7 +39,7 @@ pub fn create(path: &Path) -> io::Result<File> {
 /// Creates a new file for reading and writing.
 ///
 /// # Errors
-/// Returns the error of the system, or an error if the name exists, even as a dangling link.
+/// Returns the error of the system, or an error if the name exists, even if it is a dangling link.
 pub fn create_new(path: &Path) -> io::Result<File> {
     File::options().read(true).write(true).create_new(true).open(path)
 }
@@ -74,7 +74,7 @@ pub fn sync_folder(folder: &Path) -> error::Result<()> {
     }
 }
 
-/// Copies a file and its permissions to a new file, replacing a file or link with the same name; returns the bytes copied.
+/// Copies a file and its permissions to a new file, replacing a file or link with the same name. Returns the number of bytes copied.
 ///
 /// # Errors
 /// Returns the same errors as [`create`].
@@ -131,7 +131,7 @@ pub fn read_beginning(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Like [`read`], for UTF-8 text.
+/// Reads a complete file like [`read`], and returns it as UTF-8 text.
 ///
 /// # Errors
 /// Returns the same errors as [`read`], or an error if the bytes are not UTF-8.
@@ -151,12 +151,12 @@ pub fn all_of(file: &File, most: u64) -> io::Result<Vec<u8>> {
         return Err(too_long(length));
     }
     let mut bytes = Vec::new();
-    // The file may have grown in the meantime.
+    // The file may grow between the check and the read.
     file.take(most + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > most { Err(too_long(bytes.len() as u64)) } else { Ok(bytes) }
 }
 
-/// Creates a folder and its parents if they do not exist; a new folder is not world-writable, whatever the umask.
+/// Creates a folder and its parents if they do not exist; a new folder is not world-writable, regardless of the umask.
 ///
 /// # Errors
 /// Returns the error of the system.
@@ -165,14 +165,14 @@ pub fn make_folder(folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     let mode = folder.metadata()?.mode() & 0o7777;
     if is_new && mode & 0o002 != 0 {
-        // File systems without permissions refuse this.
+        // Setting permissions fails on file systems without permissions.
         let _ = fs::set_permissions(folder, fs::Permissions::from_mode(mode & !0o002));
     }
     Ok(())
 }
 
-/// Gives a private folder, and the files and folders in it, the permissions of the parent folder. Folders also get its
-/// setgid bit, which assigns their content to the parent's group.
+/// Gives a private folder, and the files and folders in it, the permissions of the parent folder. Folders also get the parent's setgid bit,
+/// which assigns their contents to the parent's group.
 ///
 /// # Errors
 /// Returns the error of the system; a file system without permissions may refuse to change them.
@@ -196,8 +196,8 @@ fn share_as(folder: &Path, mode: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// Returns why a folder must not be written to: everybody may write to it, so its content may be anybody's. Returns `None` if it may be
-/// written, and on file systems without permissions.
+/// Returns the reason if a folder must not be used for writing because all users may write to it and may have created its contents. Returns
+/// `None` if the folder may be used, and on file systems without permissions.
 ///
 /// # Errors
 /// Returns the error of the system.
@@ -253,7 +253,7 @@ mod tests {
         assert!(open(&at("file")).is_ok() && open(&at("link")).is_err() && open(&at("pipe")).is_err());
         assert!(open(folder.path()).is_err());
         assert!(open_behind_link(&at("link")).is_ok() && open_behind_link(folder.path()).is_err());
-        // No call waits for a pipe, even behind a link.
+        // No function waits for a pipe, even if a link leads to the pipe.
         symlink(at("pipe"), at("to-pipe")).expect("a link");
         for name in ["pipe", "to-pipe"] {
             assert!(open_behind_link(&at(name)).is_err() && read(&at(name), 4).is_err(), "{name}");

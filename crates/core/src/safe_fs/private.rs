@@ -1,11 +1,12 @@
 //! Accesses the files of a private folder: this user owns it, and nobody else may write to it.
 //!
-//! A folder is created with mode 0700. Each call opens it without following a link, checks owner and mode through the handle, and creates,
-//! opens, renames or removes the file through that handle. So a folder that another user prepared or swapped in is refused, and a link
-//! inside our folder is not followed. The parent folder may be writable by others, like `/tmp`.
+//! A folder is created with mode 0700. Each function opens the folder without following a link, checks its owner and mode through the
+//! handle, and creates, opens, renames or removes the file through the same handle. Therefore, a folder that another user prepared or
+//! swapped in is refused, and a link inside the private folder is not followed. The parent folder, such as `/tmp`, may be writable by other
+//! users.
 //!
-//! Some file systems have no owners and modes, or assign every file to one user (exFAT, NFS with `all_squash`). There, a folder is
-//! accepted if it has the owner and mode that a newly created folder gets.
+//! Some file systems have no owners and modes, or assign every file to one user (exFAT, NFS with `all_squash`). On such a file system, a
+//! folder is accepted if it has the owner and mode that a newly created folder gets.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -30,7 +31,7 @@ fn known() -> MutexGuard<'static, BTreeSet<(Dev, u64)>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Creates a folder that nobody else may read.
+/// Creates a folder that only this user may read.
 ///
 /// # Errors
 /// Returns the error of the system, or an error if the name exists.
@@ -38,7 +39,8 @@ pub fn make(folder: &Path) -> io::Result<()> {
     DirBuilder::new().mode(0o700).create(folder)
 }
 
-/// Returns why a folder is not private: another owner, write permission for others, or a link. Returns `None` if it is private.
+/// Returns the reason if a folder is not private: a different owner, write permission for other users, or a link. Returns `None` if the
+/// folder is private.
 ///
 /// # Errors
 /// Returns the error of the system.
@@ -62,7 +64,7 @@ pub fn refusal(folder: &Path) -> io::Result<Option<String>> {
     Ok(Some(why))
 }
 
-/// Returns whether the file system gives a new folder more permissions than requested, so that modes mean nothing.
+/// Returns whether the file system gives a new folder more permissions than requested, so that modes have no meaning.
 pub(super) fn keeps_no_rights(folder: &Path) -> io::Result<bool> {
     let handle = openat(CWD, folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?;
     Ok(made_in(&handle).is_some_and(|made| others_write(&made)))
@@ -94,7 +96,7 @@ pub fn create(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Creates a new file and removes its name immediately, so that nothing is left of it, however the process ends.
+/// Creates a new file and removes its name immediately, so that the file disappears no matter how the process ends.
 ///
 /// # Errors
 /// Returns the same errors as [`create`].
@@ -107,14 +109,14 @@ pub fn create_nameless(path: &Path) -> io::Result<File> {
 /// Opens a file for reading.
 ///
 /// # Errors
-/// Returns the error of the system, or an error if the folder is not private or the file is not a regular one.
+/// Returns the error of the system, or an error if the folder is not private or the file is not a regular file.
 pub fn open(path: &Path) -> io::Result<File> {
     let (folder, name) = folder_of(path)?;
     regular(openat(&folder, name, OFlags::RDONLY | AS_IT_IS, Mode::empty())?.into())
 }
 
-/// Opens a file for reading and writing, or creates it. Refuses a file with a second name (a hard link), because it may be one of the
-/// user's files.
+/// Opens a file for reading and writing, or creates it. Refuses a file with a second name (a hard link), because the file may also be in
+/// use elsewhere.
 ///
 /// # Errors
 /// Returns the same errors as [`open`].
@@ -145,7 +147,7 @@ pub fn remove(path: &Path) -> io::Result<()> {
     Ok(unlinkat(&folder, name, AtFlags::empty())?)
 }
 
-/// Returns the file if it is a regular one.
+/// Returns the file if it is a regular file.
 pub(super) fn regular(file: File) -> io::Result<File> {
     if file.metadata()?.is_file() {
         return Ok(file);
@@ -163,7 +165,7 @@ fn open_folder(folder: &Path) -> rustix::io::Result<OwnedFd> {
     openat(CWD, folder, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Returns the handle of a file's folder, which must be private, and the file's name in it.
+/// Returns the handle of a file's folder, which must be private, and the file's name in that folder.
 fn folder_of(path: &Path) -> io::Result<(OwnedFd, &OsStr)> {
     let name = path.file_name().ok_or(ErrorKind::InvalidInput)?;
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -186,7 +188,7 @@ fn others_write(there: &Stat) -> bool {
     Mode::from_raw_mode(there.st_mode).intersects(OTHERS_WRITE)
 }
 
-/// Returns why a folder is not private.
+/// Returns the reason if a folder is not private.
 fn unfit(there: &Stat) -> Option<String> {
     if there.st_uid != geteuid().as_raw() {
         Some(format!("it belongs to another user (number {})", there.st_uid))
@@ -197,8 +199,8 @@ fn unfit(there: &Stat) -> Option<String> {
     }
 }
 
-/// Returns whether a folder has the owner that new folders get in its parent folder, and is not writable by others unless new folders are
-/// too.
+/// Returns whether a folder has the owner that a new folder gets on the same file system, and is not writable by other users unless new
+/// folders are writable as well.
 fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     made_in(folder).is_some_and(|made| {
         let says_nothing = others_write(&made);
@@ -206,7 +208,8 @@ fn is_as_made_here(folder: &OwnedFd, there: &Stat) -> bool {
     })
 }
 
-/// Returns the owner and mode that a new folder gets here, by creating a folder briefly; a new file may get a different owner and mode.
+/// Returns the owner and mode that a new folder gets in this folder. Briefly creates a folder, because a new file may get a different owner
+/// and mode.
 fn made_in(folder: impl AsFd) -> Option<Stat> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let name = format!("{}.{}.work", std::process::id(), NEXT.fetch_add(1, Relaxed));

@@ -1,4 +1,4 @@
-//! Prepares an opened file for later reads, and counts the bytes that were unpacked and repacked so far.
+//! Prepares an opened file for later reads, and counts the bytes that have been unpacked and repacked so far.
 
 use super::format::Piece;
 use super::packing::Packing;
@@ -21,8 +21,8 @@ impl InputFile {
 }
 
 impl Source {
-    /// Returns how many bytes of lines were unpacked from compressed files so far. Each complete read of a file adds the size of
-    /// its text.
+    /// Returns how many bytes of lines have been unpacked from compressed files so far. Each complete read of a file adds the size of its
+    /// text.
     pub fn unpacked_bytes(&self) -> u64 {
         self.files.iter().map(|file| file.unpacked.so_far()).sum()
     }

@@ -1,7 +1,7 @@
-//! Checks that each column you name exists in some file, before any row is read.
+//! Checks, before any row is read, that each column named by an option exists in some file.
 //!
-//! Parquet columns come from the footers, JSON lines columns from the first 1,000 lines of each file. The check opens no more
-//! files than needed.
+//! Columns are read from the footers of Parquet files and from the first 1,000 lines of each JSON lines file. The check stops once all
+//! columns are found.
 
 use super::damaged::damaged;
 use super::find::FoundFile;
@@ -25,7 +25,7 @@ pub struct Asked {
 /// The options whose columns may hold lists of texts.
 const MAY_BE_LISTS: [&str; 4] = ["text-column", "item-column", "choices-column", "answer-column"];
 
-/// The maximum number of column names collected for a message.
+/// The maximum number of column names that are collected for a message.
 const MOST_NAMES: usize = 10_000;
 
 /// Checks that each column exists in some file or in the folder names.
@@ -38,7 +38,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     let mut missing: Vec<&Asked> = asked.iter().filter(|asked| !of_folders(asked)).collect();
     let names: Vec<&str> = asked.iter().map(|asked| asked.column.as_str()).collect();
     let (mut there, mut known, mut any): (Vec<Shown>, BTreeSet<String>, bool) = (Vec::new(), BTreeSet::new(), false);
-    // Folder names are columns of all files.
+    // Columns from folder names exist in all files.
     for (name, _) in found.iter().flat_map(|file| &file.partitions) {
         if there.len() < MOST_NAMES && known.insert(name.clone()) {
             there.push(Shown::named(name));
@@ -53,7 +53,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
                 Ok(Some(columns)) => columns,
                 Ok(None) => continue,
                 Err(why) => match damaged(&file.path, why) {
-                    // Opening the file reports why.
+                    // The error is reported later, when the file is opened.
                     Error::BadFile { .. } => continue,
                     error => return Err(error),
                 },
@@ -79,7 +79,7 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     }
     match missing.first() {
         Some(asked) if any => {
-            // A text column is never taken from folder names.
+            // Folder names never provide the text column.
             let is_text = ["text-column", "html-column"].contains(&asked.option);
             let of_folder = |shown: &Shown| found.iter().any(|file| file.has_partition(&shown.name));
             there.retain(|shown| !is_text || !of_folder(shown));
@@ -89,11 +89,10 @@ pub fn check_asked(found: &[FoundFile], asked: &[Asked], threads: usize) -> Resu
     }
 }
 
-/// Returns the columns of a file, as far as they are known without reading the complete file. Includes the columns in `asked`, whatever
-/// their names.
+/// Returns the columns of a file that are known without reading the complete file. Always includes the columns in `asked` that exist.
 ///
 /// # Errors
-/// Returns why the file cannot be read.
+/// Returns the reason if the file cannot be read.
 pub(super) fn columns_of(file: &FoundFile, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String> {
     let opened = File::open(&file.path).map_err(|error| format!("cannot be opened: {error}"))?;
     file.format.columns(opened, file.coding, asked)
@@ -161,7 +160,7 @@ mod tests {
         assert!(check("votes").is_ok());
         let said = message("lnag");
         assert!(said.contains("there are lang, ") && said.ends_with("did you mean \"lang\"?"), "{said}");
-        // If the first lines are too long to parse, they may have any column.
+        // Lines that are too long to parse may contain any column.
         let long = format!("{{\"text\":\"{}\",\"raw\":1}}\n", "a".repeat(LOOKED_AT_BYTES as usize));
         assert!(check("raw").is_err());
         std::fs::write(at("long.jsonl"), long).expect("written");

@@ -1,20 +1,20 @@
-//! Describes files that cannot be read, completely or in part.
+//! Describes files that are completely or partly unreadable.
 
 use super::find::FoundFile;
 use std::path::PathBuf;
 
-/// A file that cannot be read, completely or in part.
+/// A file that is completely or partly unreadable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BadInput {
     /// The path of the file.
     pub path: PathBuf,
     /// The label of the file in messages.
     pub label: String,
-    /// The problem: what was expected and what was found.
+    /// The problem, as text.
     pub why: String,
     /// The number of bytes on disk that are lost; 0 if unknown.
     pub bytes: u64,
-    /// Whether only part of the file is lost and the rows before the damage are used.
+    /// Whether only part of the file is lost; the rows before the damage are used.
     pub takes_part: bool,
 }
 

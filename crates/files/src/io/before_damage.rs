@@ -1,10 +1,10 @@
 //! Finds how much text of a damaged compressed file is readable: everything before the damage, up to the end of a row.
 //!
-//! If a file is cut off, all rows before the cut are intact. If its data is damaged, a decoder may return wrong bytes for a while
-//! before it notices, or notice only from the checksum at the end. So only the members before the damaged one are fully trusted. In
-//! the damaged member, rows are trusted up to a few thousand bytes before the first broken row; if only the checksum reveals the
-//! damage, none of its rows are trusted. Undamaged files have broken rows, too, so a broken row does not indicate damage if it is
-//! the only one among many rows. An unclosed quote counts as stray if many lines follow it and most of them are rows.
+//! If a file is cut off, all rows before the cut are intact. If its data is damaged, a decoder may return wrong bytes for a while before it
+//! detects the damage, or it may detect the damage only by the checksum at the end. Therefore, only the members before the damaged member
+//! are fully trusted. In the damaged member, rows are trusted up to a few thousand bytes before the first broken row; if only the checksum
+//! reveals the damage, none of its rows are trusted. Undamaged files may contain broken rows as well, so a single broken row among many
+//! intact rows does not indicate damage. An unclosed quote counts as stray if many lines follow it and most of them are rows.
 
 use super::coding::{Coding, Text};
 use super::jsonl::Scan;
@@ -15,10 +15,11 @@ use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Seek as _};
 
-/// The number of bytes just before the first sign of damage that are not trusted.
+/// This many bytes before the first sign of damage are not trusted.
 const DOUBTED_BYTES: u64 = 4 << 10;
 
-/// The number of bytes of good rows after which a broken row does not count as damage, and an open quote counts as stray.
+/// A broken row followed by this many bytes of intact rows does not count as damage, and an open quote followed by this many bytes of text
+/// may count as stray.
 const GOOD_BYTES: u64 = 64 << 10;
 
 /// Returns an iterator over the lines of a text.
@@ -39,7 +40,7 @@ pub(super) fn before_damage(
     let is_decoded = !coding.has_lines_of_ascii();
     let text = text_bytes(damage, lines(coding.text(file.try_clone()?)?), is_decoded, is_row)?;
     file.rewind()?;
-    // The packed size is estimated in proportion to the unpacked one.
+    // The packed size is estimated in proportion to the unpacked size.
     let packed = if is_decoded { damage.at } else { share(damage.at, text, damage.bytes) };
     let bytes = file.metadata()?.len().saturating_sub(packed);
     let why = format!("{}; the rows before it are used", damage.why);
@@ -49,7 +50,7 @@ pub(super) fn before_damage(
 /// Scans a file. If it is damaged, scans it again up to the damage. Returns the scan, the coding used for it, and the part that is lost.
 ///
 /// # Errors
-/// Returns I/O errors, or the damage if no row precedes it.
+/// Returns an I/O error, or the damage if no trusted row precedes it.
 pub(super) fn scan_trusted(
     file: &File,
     coding: Coding,
@@ -73,17 +74,17 @@ pub(super) fn scan_trusted(
 struct Sign {
     start: u64,
     end: u64,
-    /// The end positions of the rows before the broken one.
+    /// The end positions of the rows before the broken row.
     ends: VecDeque<u64>,
 }
 
 /// A quote in trusted bytes that is never closed correctly.
 struct OpenQuote {
     start: u64,
-    /// The end positions of the rows before the quote, and how many bytes before it are certain to be correct.
+    /// The end positions of the rows before the quote, and the number of bytes before it that are certain to be correct.
     ends: VecDeque<u64>,
     sure: u64,
-    /// The number of lines after the quote that are rows, and the number of those that are not.
+    /// The number of lines after the quote that are rows, and the number of lines that are not.
     rows: u64,
     others: u64,
 }
@@ -98,7 +99,7 @@ fn text_bytes(
     is_decoded: bool,
     is_row: &dyn Fn(&[u8]) -> bool,
 ) -> io::Result<u64> {
-    // The number of bytes in members with correct checksums. In decoded text, offsets differ, so the number does not apply.
+    // The number of bytes in members with correct checksums. It does not apply to decoded text, in which offsets differ.
     let right = match damage.trust {
         Trust::All => u64::MAX,
         Trust::Before(_) | Trust::Checked(_) if is_decoded => 0,

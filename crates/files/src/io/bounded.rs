@@ -1,5 +1,5 @@
-//! Checks the lengths that Parquet page headers claim. A decoder allocates the claimed memory before it reads a page, so impossible lengths
-//! must be found first.
+//! Checks the lengths in Parquet page headers. A decoder allocates memory of that size before it reads a page, so impossible lengths must
+//! be found first.
 
 use ::parquet::errors::{ParquetError, Result};
 use ::parquet::file::metadata::{ColumnChunkMetaData, ParquetMetaData};
@@ -57,7 +57,7 @@ impl ChunkReader for Bounded {
     }
 }
 
-/// Checks the page headers of all leaves to be read, so that no memory is allocated for an impossible length.
+/// Checks the page headers of all leaf columns that are read, so that no memory is allocated for an impossible length.
 ///
 /// # Errors
 /// Returns a message about the first implausible header.
@@ -70,7 +70,7 @@ pub(super) fn check_pages(file: &File, metadata: &ParquetMetaData, is_read: impl
     Ok(())
 }
 
-/// Checks the headers of the pages of one column chunk, as [`check_pages`] does.
+/// Checks the page headers of one column chunk like [`check_pages`].
 ///
 /// # Errors
 /// Returns the same errors as [`check_pages`].

@@ -1,7 +1,7 @@
 //! Turns the bytes of a file into text: unpacks them, then decodes them.
 //!
-//! UTF-8 passes through unchanged. Most other encodings share their line breaks with ASCII: lines are split first and decoded
-//! one by one. UTF-16 and ISO-2022-JP are decoded before lines are split.
+//! UTF-8 passes through unchanged. Most other encodings have the same line breaks as ASCII, so lines are split first and then decoded one
+//! by one. UTF-16 and ISO-2022-JP are decoded before lines are split.
 
 use super::packing::Packing;
 use super::quotes::{Quoting, Separator};
@@ -18,17 +18,17 @@ const BUFFER_BYTES: usize = 256 << 10;
 const DECODED_BYTES: usize = 64 << 10;
 /// The number of bytes used to detect an encoding, starting at the first non-ASCII byte.
 const SAMPLE_BYTES: usize = 1 << 20;
-/// The byte that replaces a sequence that is invalid in its encoding. It is never valid UTF-8, so the row is rejected.
+/// The byte that replaces an invalid byte sequence. This byte is never valid in UTF-8, so the row is rejected.
 const MALFORMED: u8 = 0xFF;
 
-/// Describes how the bytes of a file become text.
+/// Describes how the bytes of a file are turned into text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coding {
     /// The compression of the file.
     pub packing: Packing,
     /// The encoding of the file's texts.
     pub encoding: Encoding,
-    /// Whether the encoding was guessed; if so, a line that is valid UTF-8 is still read as UTF-8.
+    /// Whether the encoding was guessed; if so, lines that are valid UTF-8 are read as UTF-8.
     pub guessed: bool,
     /// The field separator of separated values; `None` to derive it from the file name.
     pub separator: Option<Separator>,
@@ -43,7 +43,7 @@ pub struct Coding {
 }
 
 impl Default for Coding {
-    /// Returns plain UTF-8 with double quotes and any Zstandard window.
+    /// Returns the coding of uncompressed UTF-8 with double quotes and without a limit on the Zstandard window.
     fn default() -> Coding {
         Coding {
             packing: Packing::Plain,
@@ -67,7 +67,7 @@ impl Coding {
         })
     }
 
-    /// Returns the coding with the encoding detected, if detection was requested.
+    /// Returns the coding with a detected encoding, if detection was requested.
     pub(super) fn resolved(self, file: &File) -> io::Result<Coding> {
         if self.encoding != Encoding::Auto {
             return Ok(self);
@@ -155,7 +155,7 @@ pub struct LineEncoding {
 }
 
 impl From<&'static encoding_rs::Encoding> for LineEncoding {
-    /// Wraps an encoding that was named rather than guessed.
+    /// Wraps an encoding that was given by name and not guessed.
     fn from(encoding: &'static encoding_rs::Encoding) -> LineEncoding {
         LineEncoding { encoding, guessed: false }
     }
@@ -168,12 +168,12 @@ pub(super) enum Unpacked {
 }
 
 impl Unpacked {
-    /// Returns a description of the data after the last compressed part; valid once everything has been read.
+    /// Returns the description of data after the last compressed part, if any; valid once everything has been read.
     pub fn behind(&self) -> Option<Behind> {
         if let Unpacked::Packed(unpack) = self { unpack.behind() } else { None }
     }
 
-    /// Returns why the bytes end early; valid once everything has been read.
+    /// Returns the damage because of which the bytes end early, if any; valid once everything has been read.
     pub fn damage(&self) -> Option<&Damage> {
         if let Unpacked::Packed(unpack) = self { unpack.damage() } else { None }
     }
@@ -208,7 +208,7 @@ impl BufRead for Unpacked {
 pub(super) struct Text {
     bytes: Unpacked,
     decoding: Option<Decoding>,
-    /// The number of bytes left before the end.
+    /// The number of remaining bytes.
     left: u64,
 }
 
@@ -286,14 +286,14 @@ impl BufRead for Text {
     }
 }
 
-/// Decodes bytes into `into`, which is cleared first. Invalid sequences become bytes that are never valid UTF-8.
+/// Clears `into` and decodes bytes into it. Invalid sequences become bytes that are never valid UTF-8.
 pub(super) fn decode(encoding: &'static encoding_rs::Encoding, bytes: &[u8], into: &mut Vec<u8>) {
     into.clear();
     decode_on(&mut encoding.new_decoder_without_bom_handling(), bytes, true, into);
 }
 
-/// Appends decoded bytes to `into`, with a decoder that keeps its state. Decodes in small steps, because the output may be up
-/// to three times as long.
+/// Appends decoded bytes to `into`, with a decoder that keeps its state. Decodes in small steps, because the output may be three times as
+/// long as the input.
 pub(super) fn decode_on(decoder: &mut encoding_rs::Decoder, mut bytes: &[u8], last: bool, into: &mut Vec<u8>) {
     loop {
         let from = into.len();
@@ -335,10 +335,10 @@ mod tests {
         let long = "кот 猫\n".repeat(20_000);
         let wide = |text: &str| wide(text);
         assert_eq!(text(coding(Encoding::Named(UTF_16LE)), &wide(&long)), long.as_bytes());
-        // A byte order mark overrides the name, and is not part of the text.
+        // A byte order mark overrides the named encoding and is not part of the text.
         let marked = [b"\xFF\xFE".as_slice(), &wide("кот")].concat();
         assert_eq!(text(coding(Encoding::Named(UTF_16BE)), &marked), "кот".as_bytes());
-        // Half of a surrogate pair, and half of a code unit at the end.
+        // Tests half of a surrogate pair, and half of a code unit at the end.
         assert_eq!(text(coding(Encoding::Named(UTF_16LE)), b"a\0\x00\xD8b\0c"), b"a\xFFb\xFF");
         assert_eq!(text(coding(Encoding::Utf8), b"\xFFa"), b"\xFFa");
     }

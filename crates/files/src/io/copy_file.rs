@@ -1,4 +1,4 @@
-//! Copies an input file completely, or only some of its rows.
+//! Copies an input file or some of its rows.
 
 use super::copying::{Copying, Fits};
 use super::find::absolute;
@@ -20,8 +20,8 @@ impl InputFile {
         is_standard_input(&self.path, &self.label)
     }
 
-    /// Returns the absolute path of the file, because records may be read from another folder. Returns `-` for standard input,
-    /// which has no path.
+    /// Returns the path of the file for records. The path is absolute, because records may be read from another folder. Returns `-` for
+    /// standard input.
     pub fn recorded_path(&self) -> String {
         if self.is_standard_input() { DASH.to_owned() } else { absolute(&self.path).display().to_string() }
     }
@@ -31,10 +31,10 @@ impl InputFile {
         self.format.copies(self.coding).is_ok()
     }
 
-    /// Checks that rows can be left out of the file. Returns the first page that does not fit into memory, if any.
+    /// Checks that the file can be copied without some of its rows. Returns the first page that does not fit into memory, if any.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the format does not support it, or [`Error::BadFile`] if the file has become unreadable or
+    /// Returns [`Error::Usage`] if the format does not support partial copies, or [`Error::BadFile`] if the file has become unreadable or
     /// has an unsupported column.
     pub fn check_copying(&self, fits: &Fits<'_>) -> Result<Option<LargePage>> {
         if let Err(why) = self.format.copies(self.coding) {
@@ -52,7 +52,7 @@ impl InputFile {
     /// Checks that edited texts can be written back to the file.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if its format or its encoding does not allow that.
+    /// Returns [`Error::Usage`] if the format or the encoding does not support editing.
     pub fn check_editing(&self, option: &'static str) -> Result<()> {
         let why = |why: String| Error::wrong(option, format!("{}: {why}", self.path.display()));
         self.format.edits(self.coding).map_err(why)
@@ -61,8 +61,8 @@ impl InputFile {
     /// Checks that columns with these names can be added to the file.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the format or the encoding does not allow that, or if the file already has such a column.
-    /// Returns another error if the file cannot be read.
+    /// Returns [`Error::Usage`] if the format or the encoding does not support this, or if the file already has such a column. Returns a
+    /// different error if the file cannot be read.
     pub fn check_adding(&self, names: &[&str]) -> Result<()> {
         let wrong = |why: String| Error::wrong("add", format!("{}: {why}", self.path.display()));
         self.format.adds(self.coding).map_err(wrong)?;
@@ -73,7 +73,7 @@ impl InputFile {
         }
     }
 
-    /// Copies the chosen rows to a new file in an existing folder. Returns the bytes written.
+    /// Copies the chosen rows to a new file in an existing folder. Returns the number of bytes written.
     ///
     /// # Errors
     /// Returns [`Error::BadFile`] if this file is damaged, [`Error::Io`] if writing fails, or the error from `go_on`.
@@ -84,12 +84,12 @@ impl InputFile {
         Ok(fs::metadata(copying.out).map_err(Error::io("look at", copying.out))?.len())
     }
 
-    /// Returns whether the file can be copied byte for byte if no row is left out: it is undamaged, or its format has no named columns.
+    /// Returns whether the file can be copied byte for byte if all rows are chosen: it is undamaged, or its format has no named columns.
     pub fn is_all_rows(&self) -> bool {
         self.lost.is_none() || !self.format.names_columns()
     }
 
-    /// Copies the file byte for byte. Returns the bytes written.
+    /// Copies the file byte for byte. Returns the number of bytes written.
     ///
     /// # Errors
     /// Returns the same errors as [`InputFile::copy_rows`].
@@ -102,9 +102,9 @@ impl InputFile {
 }
 
 impl Source {
-    /// Returns the relative path of each file's copy in a folder, starting at file `from` (the files before it are not part of the
-    /// corpus). The path is the file's label. If any label leads out of the folder, all paths are instead those below the deepest
-    /// folder that contains all files.
+    /// Returns the relative path of each file's copy in a folder, starting at file `from` (earlier files are not part of the corpus). The
+    /// path is the file's label. If any label leads out of the folder, all paths are relative to the deepest folder that contains all
+    /// files.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if two files would have the same path.
@@ -128,7 +128,7 @@ impl Source {
     }
 }
 
-/// Returns the paths of the files below the deepest folder that contains all of them.
+/// Returns the paths of the files relative to the deepest folder that contains all of them.
 fn below_all(files: &[InputFile]) -> Result<Vec<String>> {
     let real = |file: &InputFile| {
         let folder = file.path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));

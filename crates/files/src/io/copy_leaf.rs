@@ -1,4 +1,4 @@
-//! Copies one leaf of a row group as values with their levels, a bounded number of rows at a time.
+//! Copies one leaf column of a row group as values with their levels. Copies a bounded number of rows at a time.
 
 use super::edits::{CHANGED, Edits};
 use super::parquet_read::STEP_ROWS;
@@ -12,7 +12,8 @@ use std::ops::Range;
 const AT_A_TIME: u64 = 256 << 10;
 /// The maximum number of rows copied at a time.
 const MOST_ROWS: u64 = 4096;
-/// The approximate span, in bytes, of rows that are copied together. The limit exists because each value keeps its page in memory.
+/// The approximate distance, in bytes, between the first and the last of the rows that are copied together. It is limited because each
+/// value keeps its page in memory.
 const APART: u64 = 4 << 20;
 
 /// Selects rows of a row group.
@@ -29,7 +30,7 @@ impl Rows<'_> {
         self.within.clone().filter(|&row| (self.chosen)(row)).count() as u64
     }
 
-    /// Returns runs of adjacent rows in order. Each run states whether its rows are chosen, and how many there are.
+    /// Returns runs of adjacent rows in order: whether the rows of the run are chosen, and how many there are.
     fn runs(&self) -> impl Iterator<Item = (bool, usize)> {
         let mut row = self.within.start;
         std::iter::from_fn(move || {
@@ -42,7 +43,7 @@ impl Rows<'_> {
     }
 }
 
-/// Copies the chosen rows of a leaf, whose average row size is `average` bytes. In a text column, some rows may be edited.
+/// Copies the chosen rows of a leaf column with an average row size of `average` bytes. In a text column, some rows may be edited.
 pub(super) fn copy(
     from: ColumnReader,
     to: &mut ColumnWriter<'_>,
@@ -100,9 +101,9 @@ fn copy_typed<T: DataType>(
 ) -> Result<(), ParquetError> {
     let ended = || ParquetError::General("a column ends before its last row".into());
     let (mut values, mut definitions, mut repetitions) = (Vec::new(), Vec::new(), Vec::new());
-    // The number of rows waiting to be written, and the number of rows passed since the first waiting one.
+    // The number of rows waiting to be written, and the number of rows read since the first row that is waiting.
     let (mut held, mut spanned) = (0, 0);
-    // Each row of a text column has at most one level, and a value if that level is the highest.
+    // Each row of a text column has at most one level, and has a value if this level is the highest.
     let highest = to.get_descriptor().max_def_level();
     let mut write = |values: &mut Vec<T::T>, definitions: &mut Vec<i16>, repetitions: &mut Vec<i16>| {
         let of = |levels: &[i16]| !levels.is_empty();

@@ -13,10 +13,10 @@ use std::io::{self, BufWriter, Read as _, Write};
 
 /// The number of bytes written at a time.
 pub(super) const BUFFER_BYTES: usize = 256 << 10;
-/// The number of rows between two checks of whether to continue.
+/// The number of rows after which the copy checks whether to continue.
 const ROWS: u64 = 4096;
 
-/// Checks that lines in this coding can be copied.
+/// Checks that lines with this compression and encoding can be copied.
 ///
 /// # Errors
 /// Returns the reason if the lines cannot be copied, and what to do instead.
@@ -41,7 +41,7 @@ pub(super) struct Records {
     pub text: Option<usize>,
 }
 
-/// Copies the chosen rows. Blank lines before a row are copied or left out with that row; blank lines after the last row are copied. Rows
+/// Copies the chosen rows. Blank lines before a row are copied if the row is copied; blank lines after the last row are always copied. Rows
 /// are lines or, if `records` is given, the records after the header. The header is always copied.
 pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) -> Result<()> {
     let stop = Stop::default();
@@ -74,7 +74,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>, records: Option<Records>) 
             if edits.is_some() || added.is_some() {
                 let (mut line, mut turn) = (Vec::new(), None);
                 let stepped = lines.step_with(|bytes| {
-                    // The record reader already takes turns.
+                    // The record reader already waits for its turn.
                     turn = turn.take().or_else(|| records.is_none().then(|| turn_for(line.len())).flatten());
                     Ok(line.extend_from_slice(bytes))
                 })?;

@@ -1,6 +1,6 @@
-//! Copies Parquet row groups. A group that loses no rows keeps its column chunks as bytes, with their statistics, indexes and Bloom
-//! filters. In other groups, each leaf is read and written as values with levels, without Arrow, so nested columns, logical types and field
-//! ids are preserved. The footer is loaded completely, because all columns are copied.
+//! Copies Parquet row groups. If all rows of a group are chosen, its column chunks are copied as bytes, with their statistics, indexes and
+//! Bloom filters. In other groups, each leaf column is read and written as values with levels, without Arrow, which preserves nested
+//! columns, logical types and field ids. The complete footer is loaded, because all columns are copied.
 
 use super::added::Added;
 use super::bounded::{Bounded, check_chunk};
@@ -31,7 +31,7 @@ use dupsift_core::error::Result;
 use std::fs::File;
 use std::sync::Arc;
 
-/// The number of rows whose added values are collected at a time.
+/// The number of rows for which the values of added columns are collected at a time.
 const ADDED_ROWS: usize = 64 << 10;
 
 /// The value encodings that a copied column keeps, with or without a dictionary.
@@ -82,7 +82,7 @@ pub(super) fn copy(file: File, copying: &Copying<'_>) -> Result<()> {
     done.map_err(|why| copying.bad(format!("cannot be read any further: {why}")))
 }
 
-/// Loads the footer with statistics and indexes. Damaged indexes are left out, because no read needs them.
+/// Loads the footer with statistics and indexes. Ignores damaged indexes, because no read needs them.
 fn load(file: &File) -> Result<ParquetMetaData, String> {
     let load = |policy| {
         guarded(|| ParquetMetaDataReader::new().with_page_index_policy(policy).parse_and_finish(file))
@@ -93,7 +93,7 @@ fn load(file: &File) -> Result<ParquetMetaData, String> {
 
 /// Returns the part of a chunk that a read holds in memory at a time.
 fn held(file: &File, chunk: &ColumnChunkMetaData) -> Stretch {
-    // In nested columns, version 2 pages cannot be separated by rows, so the size of the complete chunk is used.
+    // The rows of version 2 pages cannot be separated in nested columns, so the size of the complete chunk is used.
     let pages = file.try_clone().ok().and_then(|file| page_headers::pages(file, chunk)).unwrap_or_default();
     let column = Column::new(chunk, pages.into(), false);
     stretches(vec![vec![column]], 0..u64::MAX, u64::MAX).pop().unwrap_or_default()
@@ -196,7 +196,8 @@ impl Copy<'_> {
         self.copying.edits.filter(is_edited)
     }
 
-    /// Writes the values of the chosen rows, leaf by leaf. If all rows are chosen, chunks without edits are copied as bytes.
+    /// Writes the values of the chosen rows, one leaf column after another. If all rows are chosen, chunks without edits are copied as
+    /// bytes.
     fn rewrite(
         &self,
         at: usize,
@@ -257,8 +258,8 @@ fn with_columns(schema: &TypePtr, names: &[&str]) -> Result<TypePtr, ParquetErro
     Ok(Arc::new(Type::group_type_builder(schema.name()).with_fields(fields).build()?))
 }
 
-/// Returns the key-value metadata for a file with added columns. Adds them to the Arrow schema and drops the entry of Hugging Face
-/// `datasets`, which reads only files with exactly the columns in that entry.
+/// Returns the key-value metadata for a file with added columns. Adds these columns to the Arrow schema, and drops the entry of Hugging
+/// Face `datasets`, which can read a file only if its columns match that entry exactly.
 fn key_values(metadata: &ParquetMetaData, added: &[&str]) -> Option<Vec<KeyValue>> {
     let file = metadata.file_metadata();
     let known = file.key_value_metadata();
@@ -283,7 +284,8 @@ fn key_values(metadata: &ParquetMetaData, added: &[&str]) -> Option<Vec<KeyValue
 /// The key under which Hugging Face `datasets` stores the features of a file.
 const HUGGING_FACE: &str = "huggingface";
 
-/// Returns writer settings that preserve the layout of the columns. Uses the first row group, because the others have the same layout.
+/// Returns writer settings that preserve the layout of the columns. The layout is taken from the first row group, because all row groups
+/// have the same layout.
 fn properties(metadata: &ParquetMetaData, added: &[&str]) -> WriterProperties {
     let first = metadata.row_groups().first();
     let mut properties = WriterProperties::builder()

@@ -1,6 +1,6 @@
-//! Copies a file without some of its rows. The other rows stay unchanged, bit for bit if the format allows it.
+//! Copies a file without some of its rows. The copied rows are unchanged, bit for bit if the format allows it.
 //!
-//! A file that loses no rows is copied byte for byte. Otherwise its format copies the chosen rows in order.
+//! If all rows are chosen, the file is copied byte for byte. Otherwise, the implementation of its format copies the chosen rows in order.
 
 use super::added::Added;
 use super::coding::Coding;
@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Waits until this many bytes of memory are available and reserves them while a function runs.
+/// Waits until this many bytes of memory are available, and reserves them while a function runs.
 pub type Hold<'c> = dyn Fn(u64, &mut dyn FnMut()) -> Result<()> + 'c;
 
 /// Returns whether a page fits into memory, given its size in bytes and the size of a value in it.
@@ -49,13 +49,14 @@ impl Copying<'_> {
         self.edits.filter(|edits| (edits.is_edited)(row))
     }
 
-    /// Returns the error that skips the file or, if too many files are open, the error that ends the run.
+    /// Returns the error because of which the file is skipped or, if too many files are open, the error that ends the run.
     pub(super) fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())
     }
 }
 
-/// Holds the error that ended a copy early, because the code between writer and caller can report only errors in the file being read.
+/// Holds the error that ended a copy early. It is needed because the code between the writer and the caller can report only errors in the
+/// file being read.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Stop(Arc<Mutex<Option<Error>>>);
 
@@ -71,7 +72,7 @@ impl Stop {
     }
 }
 
-/// The file that a copy is written to. Its I/O errors are not blamed on the file being read.
+/// The file to which a copy is written. Its I/O errors are not reported as errors in the file being read.
 pub(super) struct Output {
     file: File,
     stop: Stop,

@@ -1,4 +1,4 @@
-//! Tests damaged files. Each file is reported with its problem; no file stops the process or yields rows that were not written.
+//! Tests damaged files. Each file must be reported with its problem. No file may stop the process or yield rows that were not written.
 
 use super::testkit::{batch, open, read, whole, write_parquet};
 use ::parquet::basic::{Compression, ZstdLevel};
@@ -19,7 +19,7 @@ fn plain() -> WriterProperties {
     WriterProperties::builder().set_dictionary_enabled(false).build()
 }
 
-/// Returns why reading the file fails; the error must name the file.
+/// Returns the error message from reading the file; the error must name the file.
 fn why(path: &Path) -> String {
     let (source, bad) = open(&[path]).expect("opened");
     assert!(bad.is_empty(), "{bad:?}");
@@ -61,8 +61,8 @@ fn a_string_that_is_not_utf8_costs_its_row() {
     assert_eq!((read.len(), wrong), (500, vec![(7, "not UTF-8: byte 5 of the text is invalid".to_owned())]));
 }
 
-/// Writes the checksum of the only page into its header, because the writer omits it. In Thrift's compact protocol, `15` is
-/// "the next field, a number", `2C` "the next but one, a struct" and `1C` "the next, a struct".
+/// Inserts the checksum of the only page into its header, because the writer omits it. In Thrift's compact protocol, `15` means "next
+/// field, number", `2C` means "field after next, struct", and `1C` means "next field, struct".
 fn with_checksum(path: &Path) {
     let file = std::fs::read(path).expect("there");
     let metadata = ParquetMetaDataReader::new().parse_and_finish(&bytes::Bytes::from(file.clone())).expect("Parquet");
@@ -128,7 +128,7 @@ fn a_wrong_checksum_is_found_where_nothing_else_would_tell() {
     with_checksum(&path);
     let (source, _) = open(&[&path]).expect("opened");
     assert_eq!(read(&source, &whole(), 1 << 20).expect("the checksum is right").len(), 500);
-    // Replaces one letter: valid UTF-8 of the same length.
+    // Replaces one letter; the text is still valid UTF-8 and has the same length.
     let mut bytes = std::fs::read(&path).expect("there");
     let at = bytes.windows(9).position(|window| window == b"number 77").expect("a plain page");
     bytes[at] = b'N';
@@ -153,7 +153,7 @@ fn one_damaged_file_of_many_is_named_and_takes_no_numbers() {
     assert!(bad[0].1.starts_with("not a complete Parquet file"), "{bad:?}");
     assert_eq!(bad[1].1, "0 bytes; expected a Parquet file");
     assert_eq!((source.documents(), source.locate(500).0.label.as_str()), (1000, "d.parquet"));
-    // If damage is found late, the corpus is renumbered without that file, and footers and pages are looked up again.
+    // If damage is found late, the corpus is renumbered without the damaged file, and footers and pages are looked up again.
     let mut source = source;
     let before = read(&source, &whole(), 1 << 12).expect("read");
     let late = BTreeMap::from([(at("a.parquet"), "column \"text\": broken".to_owned())]);
@@ -184,7 +184,7 @@ fn compressed_lines_that_are_cut_off_are_a_bad_file_with_the_rows_before() {
             let expected = (0..5000).map(|row| dupsift_core::hash::mix64(row).to_string());
             let read = rows.iter().map(|row| row.1.as_ref().ok().and_then(Option::as_deref).unwrap_or_default());
             assert!(read.zip(expected).all(|(read, expected)| read == expected), "{name} {keep}");
-            // Zstandard returns blocks of 128 KiB.
+            // Zstandard decodes blocks of 128 KiB.
             let least = if name.ends_with("gz") { 5000 * keep / bytes.len() - 100 } else { 0 };
             assert!((least..=5000).contains(&rows.len()), "{name} {keep}: {}", rows.len());
         }
@@ -210,7 +210,7 @@ fn records(row: impl Fn(u64) -> String, (at, other): (u64, &str)) -> String {
 fn a_stray_quote_in_a_file_that_is_cut_off_costs_its_line() {
     let folder = tempfile::tempdir().expect("a folder");
     let row = |number: u64| format!("{number},text {number}\n");
-    // The file has no other quote after this one.
+    // No quote follows this one.
     for (name, bytes) in packed(&format!("id,text\n{}", records(row, (10, "7,\"stray quote\n")))) {
         let path = folder.path().join(format!("a.csv.{name}"));
         std::fs::write(&path, &bytes[..bytes.len() / 2]).expect("written");
@@ -221,7 +221,7 @@ fn a_stray_quote_in_a_file_that_is_cut_off_costs_its_line() {
         let wrong = rows.iter().filter(|row| row.1.is_err()).count();
         assert_eq!((wrong, rows.len() as u64), (1, source.documents()), "{name}");
     }
-    // Neither a record that is cut off inside its quotes nor any of its lines is used.
+    // If a record is cut off inside its quotes, neither the record nor any of its lines is used.
     let text = format!("id,text\n1,one\n2,two\n3,\"{}", "a line of it\nand, with commas, another one\n".repeat(9000));
     let path = folder.path().join("b.csv.gz");
     let (_, bytes) = packed(&text).into_iter().next().expect("gzip");
@@ -268,7 +268,7 @@ fn a_file_that_changes_after_it_was_opened_is_a_bad_file() {
     }
 }
 
-/// Changing one byte to any value gives an error that names the file, or rows (perhaps different ones), but never a panic.
+/// Changing one byte to any value results in rows, possibly different ones, or in an error that names the file, but never in a panic.
 #[test]
 fn no_flipped_byte_stops_the_process() {
     let folder = tempfile::tempdir().expect("a folder");

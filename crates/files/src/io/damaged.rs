@@ -1,4 +1,4 @@
-//! Creates the error for a file that cannot be read.
+//! Provides the error for a file that cannot be read.
 
 use dupsift_core::error::{Error, too_many_open};
 use std::path::Path;

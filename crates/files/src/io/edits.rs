@@ -8,7 +8,7 @@ use serde_json::value::RawValue;
 use std::fmt;
 use std::ops::Range;
 
-/// Edits the texts of some rows.
+/// The texts to edit in some rows.
 #[derive(Clone, Copy)]
 pub struct Edits<'e> {
     /// The text column.
@@ -22,7 +22,7 @@ pub struct Edits<'e> {
 /// The message for a text that cannot be edited because it has changed since it was read.
 pub(super) const CHANGED: &str = "the file changed while it was being read";
 
-/// Checks that texts in this coding can be written back.
+/// Checks that texts in this encoding can be written back.
 ///
 /// # Errors
 /// Returns the reason if the texts cannot be written back, and what to do instead.
@@ -37,7 +37,7 @@ pub(super) fn check(coding: Coding) -> Result<(), String> {
 }
 
 impl Edits<'_> {
-    /// Returns a JSON line with its text replaced.
+    /// Returns a JSON line with the edited text.
     ///
     /// # Errors
     /// Returns an error if the line does not contain the text that was read.
@@ -52,7 +52,7 @@ impl Edits<'_> {
         Ok([&line[..place.start], &edited, &line[place.end..]].concat().into_bytes())
     }
 
-    /// Returns a record of separated values with the text in this column replaced.
+    /// Returns a record of separated values with the edited text in this column.
     ///
     /// # Errors
     /// Returns an error if the record does not contain the text that was read.
@@ -92,7 +92,7 @@ fn place_in(text: &str, part: &str) -> Range<usize> {
 /// Returns a text as a field, quoted if needed.
 fn quoted(text: String, was_quoted: bool, dialect: Dialect) -> String {
     if dialect.quoting == Quoting::None {
-        // A record is one line, so line feeds left by a cut become spaces.
+        // Without quoting, a record is a single line, so line feeds in the edited text become spaces.
         return text.replace('\n', " ");
     }
     let has_marks = text.bytes().any(|byte| byte == dialect.delimiter || matches!(byte, b'"' | b'\n' | b'\r'));
@@ -100,8 +100,8 @@ fn quoted(text: String, was_quoted: bool, dialect: Dialect) -> String {
     if was_quoted || has_marks || text.is_empty() { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
-/// Returns the byte range of a field's value in an object. A field whose own name contains the dot takes precedence over one in
-/// a nested object; among duplicates, the last one counts, as when reading.
+/// Returns the byte range of a field's value in an object. A field whose own name contains the dot takes precedence over a field in a
+/// nested object. Among duplicate fields, the last one is used, as when reading.
 fn json_text(object: &str, column: &str) -> Option<Range<usize>> {
     let mut best = None;
     find(object, column, 1, &mut best);
@@ -125,7 +125,7 @@ fn find<'l>(object: &'l str, wanted: &str, depth: usize, best: &mut Option<(usiz
     }
 }
 
-/// Returns the names of an object's fields; `None` if this is not an object.
+/// Returns the field names of an object; `None` if the text is not an object.
 pub(super) fn object_fields(object: &str) -> Option<Vec<String>> {
     let fields: Fields<'_> = serde_json::from_str(object).ok()?;
     Some(fields.0.into_iter().map(|(name, _)| name).collect())
@@ -170,7 +170,8 @@ mod tests {
         let line = "\n\u{feff} {\"a\": 1.50, \"text\" : \"cut \\u4e2d\\nb\", \"c\":[ {} ]}\r\n";
         let expected = "\n\u{feff} {\"a\": 1.50, \"text\" : \"中\\nb\", \"c\":[ {} ]}\r\n";
         assert_eq!(json("text", line).as_deref(), Ok(expected));
-        // Edits the last of two fields with the same name, and the field whose own name contains the dot.
+        // If two fields have the same name, the last one is edited; a field whose own name contains the dot is edited instead of a nested
+        // field.
         assert_eq!(json("t", r#"{"t":"cut 1","t":"cut 2"}"#).as_deref(), Ok(r#"{"t":"cut 1","t":"2"}"#));
         assert_eq!(
             json("a.t", r#"{"a.t":"cut 1","a":{"t":"cut 2"}}"#).as_deref(),

@@ -1,10 +1,9 @@
 //! Turns the inputs (files, folders, globs) into a list of files.
 //!
-//! The list is sorted by the bytes of the paths and contains each file once, however often it was named. Document numbers depend on
-//! the order of the list, so it must not depend on the order in which a file system lists a folder. Below a folder, names that
-//! begin with `.` or `_` are skipped, as in similar tools (half-written files, checkpoints, `_SUCCESS`). Folders written by
-//! dupsift, whether results or indexes, are also skipped unless they are named, see [`Ours`]. Other files that are not read are
-//! counted, see [`Unread`].
+//! The list is sorted by the bytes of the paths and contains each file once, even if several inputs name it. Document numbers depend on the
+//! order of the list, which must not depend on the order in which a file system lists a folder. In folders, files and folders whose names
+//! begin with `.` or `_` are skipped, as in similar tools (half-written files, checkpoints, `_SUCCESS`). Folders written by dupsift
+//! (results and indexes) are also skipped unless an input names them, see [`Ours`]. Other unread files are counted, see [`Unread`].
 
 use super::coding::Coding;
 use super::format::Format;
@@ -26,8 +25,8 @@ use std::path::{Component, Path, PathBuf};
 pub struct FoundFile {
     /// The path of the file.
     pub path: PathBuf,
-    /// The file's name in `FILE#ROW`: relative to the folder if one folder was given, the file name if one file was given,
-    /// otherwise the path as typed.
+    /// The name of the file in `FILE#ROW`: its path relative to the folder if the only input is a folder, its file name if the only input
+    /// is a file, otherwise its path as typed.
     pub label: String,
     /// The format of the file.
     pub format: &'static dyn Format,
@@ -37,19 +36,19 @@ pub struct FoundFile {
     pub is_guess: bool,
     /// The size on disk when the list was made, in bytes; 0 if unknown.
     pub bytes: u64,
-    /// The columns from the file's folder names: `lang=ru` means that the `lang` column has the value `ru`.
+    /// The columns from the names of the file's folders: `lang=ru` means that the `lang` column has the value `ru`.
     pub partitions: Vec<(String, Option<String>)>,
 }
 
 impl FoundFile {
-    /// Returns the same file under a different name, with the partition columns from that name.
+    /// Returns the file with a different label, and with the partition columns from that label.
     pub fn called(mut self, label: &str) -> FoundFile {
         self.partitions = hive::partitions(label);
         self.label = label.to_owned();
         self
     }
 
-    /// Returns whether the file's folder names provide this column.
+    /// Returns whether the names of the file's folders provide this column.
     pub(super) fn has_partition(&self, name: &str) -> bool {
         self.partitions.iter().any(|(known, _)| known == name)
     }
@@ -60,7 +59,7 @@ impl FoundFile {
 pub struct Taking {
     /// How `.txt`, `.md` and `.html` files are read.
     pub text_files: TextFiles,
-    /// The encoding of texts, and the memory limit for unpacking. The compression follows from each file name.
+    /// The encoding of texts, and the memory limit for unpacking. The compression of each file is determined by its name.
     pub coding: Coding,
 }
 
@@ -74,7 +73,7 @@ pub struct Found {
 }
 
 impl From<Vec<FoundFile>> for Found {
-    /// Returns the files with nothing unread.
+    /// Returns the result for these files without any unread files.
     fn from(files: Vec<FoundFile>) -> Found {
         Found { files, unread: Unread::default() }
     }
@@ -88,17 +87,17 @@ pub fn find(inputs: &[String]) -> Result<Vec<FoundFile>> {
     Ok(find_all(inputs, Taking::default())?.files)
 }
 
-/// Returns the files that the inputs name, and reports the other files found.
+/// Returns the files that the inputs name, and the unread files.
 ///
 /// # Errors
-/// Returns [`Error::Missing`] if an input does not exist, or [`Error::Usage`] if it has an unknown file extension, is not a
-/// regular file, or contains no file that is read.
+/// Returns [`Error::Missing`] if an input does not exist, or [`Error::Usage`] if it has an unknown file extension, is not a regular file,
+/// or contains no files in a supported format.
 pub fn find_all(inputs: &[String], taking: Taking) -> Result<Found> {
     find_all_in(Path::new(""), inputs, taking)
 }
 
-/// Returns the files that the inputs name, relative to this folder; an empty path means the current one. File names do not
-/// depend on the folder.
+/// Returns the files that the inputs name, relative to this folder; an empty path means the working directory. Labels do not depend on this
+/// folder.
 ///
 /// # Errors
 /// Returns the same errors as [`find_all`].
@@ -107,8 +106,8 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
         return Err(Error::usage("no input; expected files, folders or globs"));
     }
     refuse_standard_input(inputs)?;
-    // The key of a file is its real folder plus its name there. A file named by two inputs is read once, but two links to the
-    // same content remain two files.
+    // The key of a file is the resolved path of its folder, followed by the file name. A file named by two inputs is read once, but two
+    // links to the same content are two files.
     let mut files: BTreeMap<PathBuf, FoundFile> = BTreeMap::new();
     let mut others: BTreeMap<PathBuf, (String, Option<&'static str>)> = BTreeMap::new();
     let (mut skipped, mut chosen) = (BTreeMap::new(), BTreeMap::new());
@@ -142,7 +141,7 @@ pub fn find_all_in(folder: &Path, inputs: &[String], taking: Taking) -> Result<F
     }
     let mut files: Vec<FoundFile> = files.into_values().collect();
     sort(&mut files);
-    // A folder skipped below one input may be another input.
+    // A folder that was skipped in one input may itself be another input.
     let real = |path: &PathBuf| path.canonicalize().unwrap_or_else(|_| path.clone());
     let inputs: Vec<PathBuf> = inputs.iter().map(|input| real(&at(folder, input))).collect();
     skipped.retain(|path, _| !inputs.contains(&real(path)));
@@ -163,7 +162,7 @@ pub fn sort(files: &mut [FoundFile]) {
     });
 }
 
-/// Returns the absolute path without resolving links. Records use it because they may be read from another folder.
+/// Returns the absolute path without resolving links. A record contains absolute paths, because it may be read from another folder.
 pub fn absolute(path: &Path) -> PathBuf {
     std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf())
 }
@@ -177,7 +176,7 @@ fn at(folder: &Path, input: &str) -> PathBuf {
     }
 }
 
-/// Returns the path of a file as found through the input, relative to the folder in which the input was typed.
+/// Returns the path of a file that was found for an input, relative to the folder in which the input was typed.
 fn as_typed(folder: &Path, input: &str, path: &Path) -> String {
     let (whole, folder) = (path.to_string_lossy(), folder.to_string_lossy());
     let below = whole.strip_prefix(&*folder).filter(|_| !folder.is_empty() && Path::new(input).is_relative());
@@ -194,7 +193,7 @@ fn nothing(input: &str, there: &Unread, taking: Taking) -> Error {
     ))
 }
 
-/// Returns the error for a file that was named directly but is not read.
+/// Returns the error for a file that is named directly but cannot be read as input.
 fn not_read(path: &Path, special: Option<&str>) -> Error {
     let shown = path.display();
     Error::usage(match special {
@@ -212,13 +211,13 @@ fn not_read(path: &Path, special: Option<&str>) -> Error {
 /// The files found for one input.
 #[derive(Default)]
 struct Listed {
-    /// The type of the input, if it is a single file but not a regular one.
+    /// The type of the input if it is a single file but not a regular file.
     named: Option<&'static str>,
     /// Whether the input is a single file.
     is_file: bool,
     /// The files that are read.
     found: Vec<Named>,
-    /// The files that are not read, with their kind if they are not regular files.
+    /// The files that are not read, and their type if they are not regular files.
     unread: Vec<(Named, Option<&'static str>)>,
     /// The folders below the input that dupsift wrote.
     ours: BTreeMap<PathBuf, Ours>,
@@ -244,7 +243,7 @@ struct Named {
     path: PathBuf,
     /// The label of the file if this is the only input.
     label: String,
-    /// The file's name in its folder, with links resolved.
+    /// The file name in its folder, with links in the folder's path resolved.
     identity: PathBuf,
 }
 
@@ -279,7 +278,7 @@ fn expand(folder: &Path, input: &str, taking: Taking) -> Result<Listed> {
         let folder = below(&base, folder);
         spelled.iter().any(|part| part.is_match(folder) || names.iter().any(|name| part.is_match(folder.join(name))))
     };
-    // A matching folder stands for its files, as if the shell had expanded the glob.
+    // If the glob matches a folder, all files in the folder are read, as if the shell had expanded the glob.
     let mut folders = HashMap::new();
     let walked = Walk::of(&base, &names, &mut |file, real| {
         let path = below(&base, file);
@@ -297,7 +296,7 @@ fn is_below_match(matcher: &GlobMatcher, folder: &Path, known: &mut HashMap<Path
     if let Some(&is_match) = known.get(folder) {
         return is_match;
     }
-    // Starts at the nearest known folder, because folders may be deeply nested.
+    // Starts at the nearest folder that was already checked, because folders may be deeply nested.
     let unknown: Vec<&Path> = folder.ancestors().take_while(|above| !known.contains_key(*above)).collect();
     let above = unknown.last().and_then(|last| last.parent());
     let mut is_match = above.is_some_and(|above| known.get(above).copied().unwrap_or_default());
@@ -314,18 +313,18 @@ fn below<'p>(folder: &Path, path: &'p Path) -> &'p Path {
 }
 
 /// Returns the prefixes of a glob that end in a component without wildcards. A folder written by dupsift is read if a prefix names the
-/// folder or one of its entries. So `out/*/deduped/*.parquet` reads results, and `out/**/*.parquet` does not.
+/// folder or one of its entries. For example, `out/*/deduped/*.parquet` reads results, but `out/**/*.parquet` does not.
 fn spelled(pattern: &str) -> Result<Vec<GlobMatcher>> {
     let ends = pattern.match_indices('/').map(|(at, _)| at).chain([pattern.len()]);
     let is_plain = |end: &usize| !pattern[..*end].rsplit('/').next().unwrap_or_default().contains(['*', '?', '[', ']']);
-    // A component may be split inside braces; an invalid glob matches nothing.
+    // The split may be inside braces, which gives an invalid glob; such a prefix is ignored.
     Ok(ends.filter(is_plain).filter_map(|end| glob(&pattern[..end]).ok()).collect())
 }
 
 /// Characters that make a path a glob.
 const WILD: [char; 4] = ['*', '?', '[', '{'];
 
-/// Returns the folder before the first component with a wildcard, and the rest as a pattern.
+/// Returns the folder before the first component with a wildcard, and the remaining components as a pattern.
 fn glob_parts(input: &str) -> (&str, String) {
     let wild = input.find(WILD).unwrap_or(input.len());
     let cut = input[..wild].rfind('/').map_or(0, |slash| slash + 1);
@@ -341,16 +340,16 @@ fn glob(pattern: &str) -> Result<GlobMatcher> {
         .map_err(|error| Error::usage(format!("the glob {pattern:?} cannot be read: {}", error.kind())))
 }
 
-/// Walks through a folder and finds every file that is not hidden. Follows links but not loops, and skips folders written by
-/// dupsift. The cost of a folder does not depend on its depth, apart from the length of its path.
+/// Walks through a folder and finds every file that is not hidden. Follows links except in loops, and skips folders written by dupsift. The
+/// cost for a folder does not depend on its depth, apart from the length of its path.
 struct Walk<'w> {
     /// The named folder, with links resolved.
     named: PathBuf,
-    /// Returns whether a folder written by dupsift, with these names in it, was requested.
+    /// Returns whether an input requests this folder, which dupsift wrote and which contains these names.
     asks: &'w dyn Fn(&Path, &[OsString]) -> bool,
-    /// Receives the path of each file, and the file's name in its folder with links resolved.
+    /// Receives two paths of each file: the path that was found, and the same path with links in its folder resolved.
     each: &'w mut dyn FnMut(&Path, &Path),
-    /// The folders being listed, by device and inode.
+    /// The device and inode of each folder that is being listed.
     above: HashSet<(u64, u64)>,
     owners: Owners,
     found: Walked,
@@ -366,7 +365,7 @@ struct Listing {
     entries: std::vec::IntoIter<(std::fs::DirEntry, OsString)>,
 }
 
-/// The folders written by dupsift that a walk reached.
+/// The folders written by dupsift that were found during a walk.
 #[derive(Default)]
 struct Walked {
     /// The kind of output in the start folder, if dupsift wrote it.
@@ -389,8 +388,8 @@ impl<'w> Walk<'w> {
         Ok(walk.found)
     }
 
-    /// Lists a folder, whose path with links resolved is `real`, and everything below it. Uses a list instead of recursion,
-    /// because the longest path would overflow a thread's stack.
+    /// Lists a folder, whose path with links resolved is `real`, and everything below it. Uses a list instead of recursion, because the
+    /// longest possible path would overflow a thread's stack.
     fn list(&mut self, folder: PathBuf, real: PathBuf) -> Result<()> {
         let mut listing: Vec<Listing> = self.enter(folder, real)?.into_iter().collect();
         while let Some(at) = listing.last_mut() {
@@ -402,7 +401,7 @@ impl<'w> Walk<'w> {
             if name.as_encoded_bytes().starts_with(b".") || name.as_encoded_bytes().starts_with(b"_") {
                 continue;
             }
-            // A leading "." would only make labels longer.
+            // Paths do not begin with ".", which would only make labels longer.
             let path = if at.folder == Path::new(".") { PathBuf::from(&name) } else { entry.path() };
             let kind = entry.file_type().ok().filter(|kind| !kind.is_symlink());
             if kind.is_none() && self.leads_into_ours(&path) {
@@ -421,7 +420,8 @@ impl<'w> Walk<'w> {
         Ok(())
     }
 
-    /// Reads the names in a folder. Returns `None` if it is already being listed, or if dupsift wrote it and it was not named.
+    /// Reads the names in a folder. Returns `None` if the folder is already being listed, or if dupsift wrote the folder and no input names
+    /// it.
     fn enter(&mut self, folder: PathBuf, real: PathBuf) -> Result<Option<Listing>> {
         let failed = || Error::reading("list the folder", &folder);
         let metadata = std::fs::metadata(&folder).map_err(failed())?;
@@ -434,7 +434,7 @@ impl<'w> Walk<'w> {
         let names: Vec<OsString> = entries.iter().map(std::fs::DirEntry::file_name).collect();
         match Ours::of(&folder, &names) {
             kind if self.above.is_empty() => self.found.start = kind,
-            // An input inside the folder names it implicitly.
+            // An input inside the folder counts as naming the folder.
             Some(kind) if !self.named.starts_with(&real) && !(self.asks)(&folder, &names) => {
                 self.found.skipped.insert(folder, kind);
                 return Ok(None);
@@ -446,10 +446,10 @@ impl<'w> Walk<'w> {
         Ok(Some(Listing { folder, real, identity, entries }))
     }
 
-    /// Returns whether a link leads into a folder that dupsift wrote and that was not named; if so, records the link.
+    /// Returns whether a link leads into a folder that dupsift wrote and that no input names; if so, records the link.
     fn leads_into_ours(&mut self, link: &Path) -> bool {
         let Ok(real) = link.canonicalize() else { return false };
-        // A link to such a folder itself is handled like the folder.
+        // A link to the folder itself is handled in the same way as the folder.
         let inside = real.parent().map(Path::to_path_buf).unwrap_or_default();
         let Some((_, kind)) = self.owners.of(&inside, &self.named) else { return false };
         self.found.skipped.insert(link.to_path_buf(), kind);
@@ -559,7 +559,7 @@ mod tests {
         assert!(message(at("*.parquet.x")).contains("nothing to read"));
         assert!(message(at("a[.parquet")).contains("cannot be read"));
         assert!(find(&[]).is_err());
-        // A name that looks like a glob but is an existing file means that file.
+        // An input that looks like a glob but is the name of an existing file refers to that file.
         assert_eq!(labels(&[at("[x].parquet")]), ["[x].parquet"]);
     }
 
@@ -568,7 +568,7 @@ mod tests {
         let folder =
             tree(&["a.jsonl", "b.XLS", "d/c.xls", "d/e.xls.gz", "f.html", "README", ".g.xls", "_h/i.xls", "x.y z"]);
         let input = folder.path().to_string_lossy().into_owned();
-        // A folder that is named twice contains its files once.
+        // If a folder is named twice, each of its files is listed once.
         let found = find_all(&[input.clone(), input.clone()], Taking::default()).expect("found");
         let counts: Vec<(&str, u64)> =
             found.unread.by_ending().iter().map(|(ending, count)| (ending.as_str(), *count)).collect();
@@ -615,7 +615,7 @@ mod tests {
         assert_eq!(labels(&[folder.path().to_string_lossy().into_owned()]), ["d/a.parquet"]);
     }
 
-    /// A walk that checks all ancestors of each folder takes 22 CPU seconds here.
+    /// A walk that checks all ancestors of each folder would take 22 s of CPU time in this test.
     #[test]
     fn folders_that_are_nested_deeply_are_listed_in_time() {
         let folder = tempfile::tempdir().expect("a folder");

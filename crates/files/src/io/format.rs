@@ -1,4 +1,4 @@
-//! Defines what every input format implements. The formats themselves are in `formats`.
+//! Defines the interface of input formats. The formats themselves are in `formats`.
 
 use super::coding::Coding;
 use super::copying::{Copying, Fits};
@@ -27,21 +27,21 @@ pub trait Format: Debug + Sync {
     /// Returns the name of the format in messages: `JSON lines`.
     fn name(&self) -> &'static str;
 
-    /// Returns the file extensions in lowercase; the first is the usual one.
+    /// Returns the file extensions in lowercase; the first one is the most common.
     fn endings(&self) -> &'static [&'static str];
 
-    /// Returns the file extensions that other formats share. A file with such an extension that turns out not to be this format
-    /// is unread rather than damaged.
+    /// Returns the file extensions that other formats share. If a file with such an extension turns out to have a different format, it
+    /// counts as unread, not as damaged.
     fn shared_endings(&self) -> &'static [&'static str] {
         &[]
     }
 
-    /// Returns whether a complete file may be compressed, with the extension of the compression after its own.
+    /// Returns whether complete files may be compressed; if so, the extension of the compression follows the extension of the format.
     fn is_packed(&self) -> bool {
         false
     }
 
-    /// Returns whether a file is one document. Such files are read only if requested.
+    /// Returns whether each file is one document. Such files are read only if requested.
     fn is_whole(&self) -> bool {
         false
     }
@@ -51,22 +51,22 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Returns whether texts and ids are columns that options can name. Otherwise each row has a text and an id, whatever the columns are
-    /// called.
+    /// Returns whether texts and ids are in columns that options can name. If not, each row has a text and an id, and the column options
+    /// have no effect.
     fn names_columns(&self) -> bool {
         !self.is_whole() && !self.has_pages()
     }
 
-    /// Returns whether reading one column costs less than reading all of them.
+    /// Returns whether reading one column costs less than reading all columns.
     fn is_columnar(&self) -> bool {
         false
     }
 
-    /// Inspects a file to find out which of the columns it has, how many rows there are, and where it can be split. If `repacking` is
+    /// Inspects a file and returns which of the columns it contains, how many rows it has, and where it can be split. If `repacking` is
     /// given, a file that is read to its end and cannot be split may be repacked in the same pass.
     ///
     /// # Errors
-    /// Returns why the file cannot be used.
+    /// Returns the reason if the file cannot be used.
     fn open(
         &self,
         file: File,
@@ -80,13 +80,14 @@ pub trait Format: Debug + Sync {
         false
     }
 
-    /// Returns the rows of a piece at which a read can begin without waste, if pieces can be split and these rows are known.
+    /// Returns the rows of a piece at which a read can begin without unpacking skipped rows, if pieces can be split and these rows are
+    /// known.
     fn starts_within(&self, _file: File, _piece: &Within<'_>) -> Starts {
         Starts::default()
     }
 
-    /// Returns the memory that reading a part takes, for consecutive stretches of rows that can be read separately. Chunks of up to `small`
-    /// bytes need not be inspected. Returns no stretches if a read holds only one batch.
+    /// Returns consecutive stretches of a part's rows that can be read separately, with the memory that reading each stretch takes. Chunks
+    /// of up to `small` bytes need not be inspected. Returns no stretches if a read holds only one batch in memory.
     ///
     /// # Errors
     /// Returns [`Reading::bad`] if the file is damaged.
@@ -100,21 +101,22 @@ pub trait Format: Debug + Sync {
     /// Returns [`Reading::bad`] if the file is damaged, or the error from `each`.
     fn read(&self, file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()>;
 
-    /// Returns the columns as far as they are known without reading all rows, with struct fields by their paths. Includes the columns in
-    /// `asked`, whatever their names. Returns `None` if rows have no fixed columns and the file has no rows.
+    /// Returns the columns that are known without reading all rows, with struct fields by their paths. Always includes the columns in
+    /// `asked` that exist. Returns `None` if the format has no fixed columns and the file has no rows.
     ///
     /// # Errors
-    /// Returns why the file cannot be read.
+    /// Returns the reason if the file cannot be read.
     fn columns(&self, file: File, coding: Coding, asked: &[&str]) -> std::result::Result<Option<KnownColumns>, String>;
 
-    /// Returns the file's columns and the types in which a read returns them; nested columns have no type. The list is empty if the
-    /// file is unreadable; opening the file reports why.
+    /// Returns the file's columns and the types that a read returns for them; nested columns have no type. The list is empty if the file is
+    /// unreadable; the error is reported when the file is opened.
     fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)>;
 
-    /// Returns the largest total size of these columns' values in one row, in bytes. Sizes up to `small` may be reported as 0.
+    /// Returns the largest total size of these columns' values in one row, in bytes. May return 0 instead of a size of at most `small`
+    /// bytes.
     ///
     /// # Errors
-    /// Returns why the file cannot be read.
+    /// Returns the reason if the file cannot be read.
     fn longest_of(
         &self,
         _file: File,
@@ -125,11 +127,11 @@ pub trait Format: Debug + Sync {
         Ok(0)
     }
 
-    /// Returns the column names of a file with ids, which is not part of the corpus. If the format has no fixed columns, returns
-    /// the names in the first rows, or `None` if there are no rows.
+    /// Returns the column names of a file of ids that is not part of the corpus. If the format has no fixed columns, returns the names in
+    /// the first rows, or `None` if there are no rows.
     ///
     /// # Errors
-    /// Returns why the file cannot be read.
+    /// Returns the reason if the file cannot be read.
     fn column_names(&self, _file: File, _coding: Coding) -> std::result::Result<Option<Vec<String>>, String> {
         Err(self.without_ids())
     }
@@ -148,16 +150,16 @@ pub trait Format: Debug + Sync {
         Err(Failed::Bad(self.without_ids()))
     }
 
-    /// Checks that a subset of rows can be copied from a file in this coding.
+    /// Checks that a subset of rows can be copied from a file with this compression and encoding.
     ///
     /// # Errors
     /// Returns the reason if rows cannot be copied, and what to do instead.
     fn copies(&self, _coding: Coding) -> std::result::Result<(), String> {
-        // A single document is copied completely or not at all.
+        // A file with a single document is copied completely or not at all.
         Ok(())
     }
 
-    /// Checks that edited texts can be written back to a file in this coding.
+    /// Checks that edited texts can be written back to a file with this compression and encoding.
     ///
     /// # Errors
     /// Returns the reason if this is impossible, and what to do instead.
@@ -165,7 +167,7 @@ pub trait Format: Debug + Sync {
         Err(format!("texts in {} cannot be changed; convert the file to Parquet or JSON lines", self.name()))
     }
 
-    /// Checks that columns can be added to a file in this coding.
+    /// Checks that columns can be added to a file with this compression and encoding.
     ///
     /// # Errors
     /// Returns the reason if this is impossible, and what to do instead.
@@ -176,12 +178,12 @@ pub trait Format: Debug + Sync {
     /// Returns the first stretch that does not fit into memory when a subset of rows is copied, if any.
     ///
     /// # Errors
-    /// Returns why the file cannot be read.
+    /// Returns the reason if the file cannot be read.
     fn check_copying(&self, _file: File, _fits: &Fits<'_>) -> std::result::Result<Option<Stretch>, String> {
         Ok(None)
     }
 
-    /// Copies some of the rows of a file, but not all.
+    /// Copies some of a file's rows, but not all of them.
     ///
     /// # Errors
     /// Returns an error if the file is damaged or if the copy cannot be written.
@@ -189,13 +191,13 @@ pub trait Format: Debug + Sync {
         Err(copying.bad(format!("{} cannot be copied in part", self.name())))
     }
 
-    /// Returns the message for a file that should contain ids but cannot.
+    /// Returns the message for a file that should contain ids, although the format does not support id columns.
     fn without_ids(&self) -> String {
         format!("{} has no id columns; expected Parquet, JSON lines or separated values", self.name())
     }
 }
 
-/// Receives the two values of a row, or why the row is unusable. Returns whether to continue.
+/// Receives the two values of a row, or the reason why the row is unusable. Returns whether to continue.
 pub type EachIds<'e> = dyn FnMut(std::result::Result<[Option<&str>; 2], Rejection>) -> Result<bool> + 'e;
 
 /// The reason why reading ids ended early.
@@ -203,7 +205,7 @@ pub type EachIds<'e> = dyn FnMut(std::result::Result<[Option<&str>; 2], Rejectio
 pub enum Failed {
     /// The problem with the file, as text.
     Bad(String),
-    /// The damage after the rows that were passed on.
+    /// The damage after the rows that were already passed on.
     Damaged(String),
     /// The error from the callback.
     Passed(Error),
@@ -220,7 +222,7 @@ impl From<String> for Failed {
 pub struct Opened {
     /// The kind of ids; `None` if there is no id column, or if only a complete read reveals the kind (JSON lines).
     pub id: Option<IdKind>,
-    /// The reason why the id column is unusable, if the file has an unusable one.
+    /// The reason why the id column is unusable, if it exists and is unusable.
     pub id_note: Option<String>,
     /// The columns from [`Columns::others`] that the file has.
     pub others: Vec<String>,
@@ -228,17 +230,18 @@ pub struct Opened {
     pub is_joined: bool,
     /// The pieces into which the file can be split. They are consecutive and contain all rows.
     pub pieces: Vec<Piece>,
-    /// The size in bytes of the longest line that can be a row (JSON lines), or of the longest block that may be held (web archives).
+    /// The size in bytes of the longest line that can be a row (JSON lines) or of the longest block that may be held in memory (web
+    /// archives).
     pub longest: u64,
-    /// The compression and encoding of the file, if opening it revealed more than was known.
+    /// The compression and encoding of the file, if they were determined only when the file was opened.
     pub coding: Option<Coding>,
     /// Notes about the file for the summary.
     pub notes: Vec<String>,
     /// The part of the file that could not be read, if the file is damaged.
     pub lost: Option<Lost>,
-    /// Counts the records of a web archive that are not rows.
+    /// The counts of web archive records that are not rows.
     pub archived: Option<Archived>,
-    /// The text of the file if it was repacked; the pieces then begin at byte offsets in that text.
+    /// The text of the file, if it was repacked; if so, pieces begin at byte offsets in that text.
     pub(super) written: Option<Written>,
 }
 
@@ -247,13 +250,13 @@ pub struct Opened {
 pub enum Unusable {
     /// The file lacks a requested column.
     Lacks(String),
-    /// The file is a different kind of text, such as settings. If its file extension is shared with other formats, it counts as unread.
+    /// The file contains a different kind of text, such as settings. If other formats share its file extension, the file counts as unread.
     Other(String),
     /// The file cannot be read.
     Bad(String),
 }
 
-/// The smallest part into which opening a file divides it.
+/// The smallest part into which a file is divided when it is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Piece {
     /// The position where the piece begins: a byte offset or a row group number, depending on the format.
@@ -262,7 +265,7 @@ pub struct Piece {
     pub rows: u64,
     /// The approximate size of the unpacked text, in bytes.
     pub bytes: u64,
-    /// The number of bytes in all requested columns, unpacked and packed, if complete pages are read.
+    /// The number of bytes in all requested columns, unpacked plus packed, if the format reads complete pages.
     pub held: u64,
 }
 
@@ -273,7 +276,7 @@ pub struct Part {
     pub from: u64,
     /// The position where the piece after the last one begins; `u64::MAX` at the end of the file.
     pub to: u64,
-    /// The number of rows to skip before the first requested one.
+    /// The number of rows to skip before the first requested row.
     pub skip: u64,
 }
 
@@ -282,7 +285,7 @@ pub struct Part {
 pub struct Stretch {
     /// The number of rows.
     pub rows: u64,
-    /// The largest number of bytes of the file, unpacked and packed, that are in memory while these rows are read.
+    /// The largest number of bytes of the file, unpacked plus packed, that are in memory while these rows are read.
     pub bytes: u64,
     /// The size in bytes of the longest text in these rows, or a lower bound, if known.
     pub longest: u64,
@@ -298,7 +301,7 @@ pub struct Within<'r> {
     pub start: u64,
     /// The columns of the corpus.
     pub columns: &'r Columns,
-    /// Values shared by all reads of one corpus.
+    /// Values that all reads of a corpus share.
     pub shared: &'r Shared,
 }
 
@@ -313,7 +316,7 @@ pub struct Reading<'r> {
     pub coding: Coding,
     /// The repacked text of the file, if any.
     pub repacked: Option<&'r Repacked>,
-    /// Counts the bytes unpacked from the file.
+    /// The counter for bytes unpacked from the file.
     pub unpacked: &'r UnpackedBytes,
     /// The size of the longest line or block, see [`Opened::longest`].
     pub longest: u64,
@@ -327,13 +330,13 @@ pub struct Reading<'r> {
     pub rows: u64,
     /// The rows to read, in ascending order, counted from the first row of the part; `None` for all rows.
     pub chosen: Option<&'r [u64]>,
-    /// Whether opening found an id column.
+    /// Whether an id column was found when the file was opened.
     pub has_id: bool,
     /// The columns of the corpus.
     pub columns: &'r Columns,
     /// The columns and rows to read.
     pub want: &'r Want,
-    /// Values shared by all reads of one corpus.
+    /// Values that all reads of a corpus share.
     pub shared: &'r Shared,
 }
 
@@ -352,12 +355,12 @@ impl<'r> Reading<'r> {
         Ok(text.take(self.part.to - self.part.from))
     }
 
-    /// Returns the error that skips the file or, if too many files are open, the error that ends the run.
+    /// Returns the error because of which the file is skipped or, if too many files are open, the error that ends the run.
     pub fn bad(&self, why: impl Into<String>) -> Error {
         damaged(self.path, why.into())
     }
 
-    /// Returns the error for a file that cannot be read further. An error in the temporary file with its text ends the run,
+    /// Returns the error for a file that cannot be read further. An error in the temporary file with the repacked text ends the run,
     /// because the input file may be intact.
     pub(super) fn failed(&self, error: io::Error) -> Error {
         match of_work_file(error) {
@@ -367,7 +370,7 @@ impl<'r> Reading<'r> {
     }
 }
 
-/// Values shared by all reads of one corpus. Each format looks up its own value by type.
+/// Values that all reads of a corpus share. Each format looks up its own value by type.
 #[derive(Debug, Default)]
 pub struct Shared(Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>);
 
@@ -381,11 +384,11 @@ impl Shared {
     }
 }
 
-/// Counts the records of a web archive that are not rows.
+/// The counts of web archive records that are not rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Archived {
-    /// The number of records that are not rows, by type; broken records count separately, as `request (broken)`.
+    /// The number of records that are not rows, by type; broken records are counted separately, as `request (broken)`.
     pub others: BTreeMap<String, u64>,
-    /// The number of rows marked `WARC-Truncated`, which contain only part of the server's data.
+    /// The number of rows marked as `WARC-Truncated`, which contain only part of the server's data.
     pub truncated: u64,
 }

@@ -1,13 +1,14 @@
-//! Handles a result that a guard held back: a finished folder `NAME.held`, with `_HELD` instead of `_SUCCESS`, next to the output NAME that
-//! it did not replace.
+//! Handles a result that was not published because a guard held it back: a finished folder `NAME.held` with `_HELD` instead of `_SUCCESS`,
+//! next to the output NAME.
 //!
 //! ```text
 //! run.json and report.html record who accepted it under which name -> _HELD is renamed to _SUCCESS -> the folder is renamed to NAME
 //! ```
 //!
-//! `_HELD` identifies the output that existed when the result was held back; a later output is not replaced.
+//! The `_HELD` file identifies the output that existed when the result was held back; a newer output is not replaced.
 //!
-//! If a process ends between any two of these steps, the folder still counts as held back, and the same command completes the work.
+//! If a process ends between two of these steps, the folder still counts as held back, and running the same command again completes the
+//! work.
 
 use super::names::{HELD, HELD_ENDING, SUCCESS};
 use super::ours::MOST_RECORD;
@@ -47,7 +48,7 @@ impl Held {
         if !place.parent.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
         }
-        // This comes first because it removes the leftovers of an interrupted acceptance even if this one fails.
+        // Comes first, because it removes the leftovers of an interrupted acceptance even if the rest of this function fails.
         let work = WorkFolder::take(&place.parent.join(name), None)?;
         if !place.path.is_dir() {
             return Err(refused("there is no such folder".to_owned()));
@@ -68,7 +69,7 @@ impl Held {
         &self.work.place().name
     }
 
-    /// Returns whether the result is already accepted for this name but not yet renamed.
+    /// Returns whether the result is accepted for this name but not yet renamed.
     pub fn is_accepted(&self) -> bool {
         is_accepted(&self.folder, self.name())
     }
@@ -88,7 +89,7 @@ impl Held {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the output was not written by dupsift, or if it is newer than the output that existed when this result
-    /// was held back. A newer output for which a guard fired may be replaced.
+    /// was held back. However, a newer output for which a guard fired may be replaced.
     pub fn check(&self) -> Result<()> {
         let output = self.work.place();
         overwrite::check(&output.path, true)?;
@@ -114,7 +115,7 @@ impl Held {
         let (held, success) = (self.folder.path.join(HELD), self.folder.path.join(SUCCESS));
         if held.is_file() {
             fs::rename(&held, &success).map_err(Error::io("rename", &held))?;
-            // The content of the marker is no longer needed.
+            // The marker's content is needed only while the result is held back.
             let emptied = fs::File::options().write(true).open(&success).and_then(|file| file.set_len(0));
             emptied.map_err(Error::io("write", &success))?;
             sync_folder(&self.folder.path)?;
@@ -124,7 +125,7 @@ impl Held {
     }
 }
 
-/// The value that [`standing`] returns if there is no result.
+/// The return value of [`standing`] if there is no result.
 const NOTHING: &str = "nothing";
 
 /// Identifies the result at a path by the beginning of its record.
@@ -133,14 +134,14 @@ pub(super) fn standing(place: &Place) -> String {
     record.map_or_else(|_| NOTHING.to_owned(), |json| format!("{:032x}", hash128(&json)))
 }
 
-/// Returns whether a guard fired for the result at a path. Such a result is published only if there was no earlier output.
+/// Returns whether a guard fired for the result at a path. Despite the guard, a result is published if there was no earlier output.
 fn is_doubtful(place: &Place) -> bool {
     let record = safe_fs::read(&place.path.join("run.json"), MOST_JSON).ok();
     let record = record.and_then(|json| serde_json::from_slice::<serde_json::Value>(&json).ok());
     record.is_some_and(|record| record["guards"].as_array().is_some_and(|guards| !guards.is_empty()))
 }
 
-/// Returns why the folder is not a held result for this output; `None` if it is one.
+/// Returns the reason if the folder is not a held result for this output; `None` if it is.
 fn foreign(folder: &Place, output: &str) -> Result<Option<String>> {
     if let Some(path) = overwrite::foreign_path(&folder.path)? {
         return Ok(Some(format!("it holds {:?}", path.display().to_string())));
@@ -164,10 +165,11 @@ fn is_accepted(folder: &Place, output: &str) -> bool {
     folder.path.join(SUCCESS).is_file() && record().unwrap_or(false)
 }
 
-/// Checks that a result for this output may be held back: its path is free, an empty folder, or an older held result.
+/// Checks that a result for this output may be held back: the path for the held result must be free, an empty folder, or an older held
+/// result.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the path holds something else.
+/// Returns [`Error::Usage`] if the path contains anything else.
 pub(super) fn check(output: &Place) -> Result<()> {
     let folder = output.held();
     if folder.path.symlink_metadata().is_err() || overwrite::is_empty(&folder.path)? || older(output)? {

@@ -1,7 +1,7 @@
-//! Reads columns from folder names, in Hive's style: `lang=ru/day=2026-11-01/part-0.parquet`.
+//! Reads columns from Hive-style folder names: `lang=ru/day=2026-11-01/part-0.parquet`.
 //!
-//! Keys and values are URL-decoded. A column holds integers if all its values are integers, otherwise strings. A column in the file
-//! itself takes precedence over one from its folders.
+//! Keys and values are URL-decoded. A column holds integers if all its values are integers, otherwise strings. A column in the file itself
+//! takes precedence over a column from its folder names.
 
 use arrow::array::{ArrayRef, Int64Array, StringViewArray, new_null_array};
 use arrow::datatypes::DataType;
@@ -15,7 +15,7 @@ const NULL: &str = "__HIVE_DEFAULT_PARTITION__";
 /// Columns from the folder names of a file, with their values; `None` for null.
 pub(super) type Partitions = Vec<(String, Option<String>)>;
 
-/// Returns the columns from a file's folders, outermost first. If a key occurs twice, the innermost counts.
+/// Returns the columns from a file's folders, outermost first. If a key occurs twice, the innermost folder is used.
 pub(super) fn partitions(label: &str) -> Partitions {
     let mut partitions = Partitions::new();
     let folders = Path::new(label).parent().into_iter().flat_map(Path::components);
@@ -30,7 +30,7 @@ pub(super) fn partitions(label: &str) -> Partitions {
     partitions
 }
 
-/// Decodes a text; text that does not decode to UTF-8 stays unchanged.
+/// URL-decodes a text. Returns the text unchanged if the result is not UTF-8.
 fn decoded(text: &str) -> String {
     percent_decode_str(text).decode_utf8().map_or_else(|_| text.to_owned(), |text| text.into_owned())
 }
@@ -47,7 +47,7 @@ pub(super) fn columns<'f>(files: impl Iterator<Item = &'f Partitions> + Clone) -
             columns[at].1 = DataType::Utf8View;
         }
     }
-    // A column that is null everywhere is a string column.
+    // A column with only nulls is a string column.
     for (key, data_type) in &mut columns {
         let all = || files.clone().flatten();
         if all().all(|(known, value)| known != key || value.is_none()) {

@@ -1,7 +1,7 @@
 //! Reads two id columns from a file that is not part of the corpus, such as the ground truth for an evaluation.
 //!
-//! Ids are passed on as text, exactly as written: the number 7 and the string "7" are the same id, because the types in a label file often
-//! differ from those in the corpus. A row with invalid ids is passed on as a rejection, and reading continues.
+//! Ids are passed on as text, exactly as written. The number 7 and the string "7" are the same id, because the types in a ground truth file
+//! often differ from the types in the corpus. A row with invalid ids is passed on as a rejection, and reading continues.
 
 use super::damaged::damaged;
 use super::find;
@@ -20,8 +20,8 @@ pub fn column_names(file: &find::FoundFile) -> Result<Option<Vec<String>>> {
     names.map_err(|why| damaged(&file.path, why))
 }
 
-/// Calls `each` with the two values of every row, or with the reason why the row is unusable, in order, until it returns `false`. A null or
-/// missing field is `None`. If the file is damaged, returns a description of the damage after these rows.
+/// Calls `each` with the two values of every row, or with the reason why the row is unusable, in order, until `each` returns `false`. A
+/// null or missing field is `None`. If the file is damaged, returns a description of the damage after the readable rows.
 ///
 /// # Errors
 /// Returns [`Error::Io`]; [`Error::BadFile`] if no row is readable or a column's type cannot hold ids; or the error from `each`.
@@ -65,7 +65,7 @@ mod tests {
         let numbers: ArrayRef = Arc::new(Int32Array::from(vec![Some(7), None, Some(-1)]));
         let texts: ArrayRef = Arc::new(LargeStringArray::from(vec![Some("7"), Some("кот"), Some("")]));
         let floats: ArrayRef = Arc::new(arrow::array::Float64Array::from(vec![0.5; 3]));
-        // The order in the file differs from the requested order.
+        // The order of the columns in the file differs from the requested order.
         write_parquet(&path, &batch(vec![("b", texts), ("x", floats), ("a", numbers)]), WriterProperties::new());
         let some = |text: &str| Some(text.to_owned());
         let expected = [[some("7"), some("7")], [None, some("кот")], [some("-1"), some("")]].map(Ok);

@@ -1,4 +1,4 @@
-//! Reads a file and tracks the position. Used to find members of compressed files and records of web archives.
+//! Reads a file and tracks the position. Used to find the members of compressed files and the records of web archives.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read as _, Seek as _, SeekFrom};
@@ -13,7 +13,7 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// Starts at the first byte.
+    /// Creates an input that starts at the first byte.
     pub fn new(file: File) -> io::Result<Input> {
         let size = file.metadata()?.len();
         let mut file = BufReader::with_capacity(BUFFER_BYTES, file);
@@ -37,7 +37,7 @@ impl Input {
         self.at += bytes as u64;
     }
 
-    /// Moves to a position, at most to the end. The buffer is kept if the position is near.
+    /// Moves to a position, or to the end if the position is beyond it. Keeps the buffer if the position is nearby.
     pub fn seek(&mut self, to: u64) -> io::Result<()> {
         let to = to.min(self.size);
         match (i64::try_from(to), i64::try_from(self.at)) {
@@ -104,7 +104,7 @@ impl Input {
                     return Ok((true, only_zeros));
                 }
                 only_zeros = false;
-                // Peeking may have discarded the buffer, so `consume` is not allowed here.
+                // Uses `skip` and not `consume`, because `peek` may have discarded the buffer.
                 self.skip(1)?;
             }
         }

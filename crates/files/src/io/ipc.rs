@@ -1,6 +1,5 @@
 //! Reads Arrow IPC, which consists of messages: a schema, dictionaries and batches. A file (including `.feather`) has a magic number at
-//! both ends and a footer that lists the positions of the messages; their order in the file is arbitrary. A stream is a sequence of
-//! messages.
+//! both ends and a footer that lists the positions of the messages, which may be in any order. A stream is a sequence of messages.
 //!
 //! A batch is read completely, including columns that are not needed, so a read holds it in memory. In a file, a read can begin at
 //! any batch. In a stream, this is possible only if all dictionaries precede the first batch.
@@ -23,17 +22,17 @@ use std::sync::Arc;
 
 /// The magic number at both ends of a file; a stream has none.
 const SIGN: &[u8] = b"ARROW1";
-/// The first message begins before this byte.
+/// The first message of a file begins before this byte.
 const MOST_SIGN_BYTES: u64 = 72;
-/// The length of the end of a file: the footer length, followed by the magic number.
+/// The number of bytes after the footer: the footer length, followed by the magic number.
 const END_BYTES: usize = 10;
 /// The marker before the length of a message.
 const CONTINUES: [u8; 4] = [0xFF; 4];
-/// The longest message description that is read; a longer one counts as damage.
+/// The maximum size of a message description, in bytes; a longer description counts as damage.
 const MAX_DESCRIPTION: u64 = 256 << 20;
-/// Buffers that unpack to at most this size are not checked.
+/// Buffers with an unpacked size of at most this many bytes are not checked.
 const SMALL_BUFFER: u64 = 128 << 10;
-/// The maximum length of a stream's beginning, including dictionaries, that each read parses again.
+/// The maximum number of bytes at the beginning of a stream, including dictionaries, that each read parses again.
 const MAX_HEAD: u64 = 1 << 20;
 
 /// The positions of the messages in a file.
@@ -42,9 +41,10 @@ pub(super) struct Layout {
     pub schema: Option<Schema>,
     /// The messages after the schema, in the order in which they are read.
     messages: Vec<Message>,
-    /// One piece per batch, identified by its number in a file or its first byte in a stream; a single piece if dictionaries arrive late.
+    /// One piece per batch, identified by the number of the batch in a file or by its first byte in a stream. There is a single piece if a
+    /// dictionary follows the first batch of a stream.
     pub pieces: Vec<Piece>,
-    /// The error after the pieces, if a stream is truncated or damaged after its first batch.
+    /// The damage after the pieces, if a stream is truncated or damaged after its first batch.
     pub lost: Option<Lost>,
 }
 
@@ -55,10 +55,10 @@ struct Message {
     /// The [`Piece::start`] of the message's piece; `None` for a dictionary before all batches.
     piece: Option<u64>,
     at: u64,
-    /// The number of bytes in the description (including the length before it) and in the body.
+    /// The number of bytes in the description, including the length before it, and the number of bytes in the body.
     description: u64,
     body: u64,
-    /// The unpacked size of the body in bytes, if compressed.
+    /// The unpacked size of the body in bytes, if the body is compressed.
     unpacked: u64,
 }
 
@@ -75,10 +75,10 @@ struct Header {
     kind: MessageHeader,
     schema: Option<Schema>,
     rows: u64,
-    /// The position where the body begins, and its length.
+    /// The position where the body begins, and its length in bytes.
     body: u64,
     bytes: u64,
-    /// The unpacked size of the body in bytes, if compressed.
+    /// The unpacked size of the body in bytes, if the body is compressed.
     unpacked: u64,
 }
 
@@ -98,7 +98,7 @@ impl Layout {
     /// Reads the message positions of a file.
     ///
     /// # Errors
-    /// Returns why the file cannot be read.
+    /// Returns the reason if the file cannot be read.
     pub fn of(file: &File) -> Result<Layout, String> {
         let size = file.metadata().map_err(|error| error.to_string())?.len();
         let whole = |why: String| format!("not a complete Arrow file ({size} bytes): {why}");
@@ -233,7 +233,7 @@ impl Layout {
     }
 }
 
-/// Returns the type in which a column is passed on; `None` for nested columns.
+/// Returns the type that a column has when it is passed on; `None` for nested columns.
 fn plain(data_type: &DataType) -> Option<DataType> {
     Some(match data_type {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,
@@ -283,7 +283,7 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
         header.rows = u64::try_from(batch.length())
             .map_err(|_| format!("the batch at byte {at} has a negative number of rows"))?;
         if let Some(compression) = batch.compression() {
-            // One byte of a Zstandard block may expand to a complete block, one byte of LZ4 to 255 bytes.
+            // One byte of a Zstandard block may expand to a complete block; one byte of LZ4 may expand to 255 bytes.
             let most = if compression.codec() == CompressionType::LZ4_FRAME { 256 } else { 1 << 15 };
             for buffer in batch.buffers().iter().flatten().filter(|buffer| buffer.length() >= 8) {
                 let becomes = unpacked(file, body, bytes, buffer.offset())?;
@@ -300,7 +300,7 @@ fn header(file: &File, at: u64, size: u64) -> Result<Option<Header>, String> {
     Ok(Some(header))
 }
 
-/// Returns the unpacked size that a compressed buffer claims.
+/// Returns the unpacked size that is stored in a compressed buffer.
 fn unpacked(file: &File, body: u64, bytes: u64, offset: i64) -> Result<u64, String> {
     let offset = u64::try_from(offset).ok().filter(|offset| offset.saturating_add(8) <= bytes);
     let at = body + offset.ok_or_else(|| "a buffer lies outside of its batch".to_owned())?;
@@ -323,7 +323,7 @@ pub(super) fn batches<E>(
     each: &mut dyn FnMut(RecordBatch) -> Result<(), E>,
 ) -> Result<(), E> {
     let Some(schema) = &layout.schema else { return Ok(()) };
-    // Each message states its version.
+    // Each message contains its own version.
     let mut decoder = FileDecoder::new(Arc::new(of_bytes(schema)), MetadataVersion::V1).with_projection(columns);
     for message in &layout.messages {
         if message.piece.is_some_and(|piece| !(from..to).contains(&piece)) {
@@ -359,7 +359,7 @@ fn whole(mut file: &File, message: &Message) -> Result<Buffer, String> {
     read.map(|()| bytes.into()).map_err(|error| error.to_string())
 }
 
-/// Returns the schema with strings as bytes, which have the same layout. Otherwise the decoder would check strings and fail on
+/// Returns the schema with strings replaced by bytes, which have the same layout. Otherwise, the decoder would check the strings and reject
 /// a complete batch because of one value.
 fn of_bytes(schema: &Schema) -> Schema {
     let fields = schema.fields().iter().map(|field| field.as_ref().clone().with_data_type(as_bytes(field.data_type())));
@@ -389,7 +389,7 @@ fn item_of_bytes(item: &Field) -> Arc<Field> {
     }
 }
 
-/// Returns whether a column holds strings, including dictionaries.
+/// Returns whether a column contains strings, including dictionaries of strings.
 pub(super) fn is_string(data_type: &DataType) -> bool {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View => true,
@@ -398,7 +398,7 @@ pub(super) fn is_string(data_type: &DataType) -> bool {
     }
 }
 
-/// Runs a call into the decoder; converts errors and panics into a message.
+/// Calls the decoder and converts errors and panics into a message.
 fn guarded<T>(call: impl FnOnce() -> Result<T, ArrowError>) -> Result<T, String> {
     match guard::guarded(call) {
         Ok(Ok(value)) => Ok(value),

@@ -1,4 +1,4 @@
-//! Tests Arrow files and streams: the rows of every variant, and no panic on damaged ones.
+//! Tests Arrow files and streams: checks the rows of every variant, and that damaged files cause no panic.
 
 use super::super::testkit::{Read as Row, batch, open, read, whole};
 use super::super::want::{RowFilter, Want};
@@ -80,7 +80,7 @@ fn dictionaries_are_read_where_they_stand() {
     };
     let one = rows_of(&folder.path().join("a.arrow"), &bytes(&[part(0)], true, None));
     assert_eq!((one.len(), one[4].1.clone()), (40, Ok(Some("text 1".to_owned()))));
-    // A stream with another dictionary before a later batch is one piece.
+    // A stream in which a dictionary precedes a later batch is a single piece.
     let (path, both) = (folder.path().join("b.arrow"), bytes(&[part(0), part(40)], false, None));
     let two = rows_of(&path, &both);
     assert_eq!((two.len(), two[44].1.clone()), (80, Ok(Some("text 42".to_owned()))));
@@ -95,7 +95,7 @@ fn what_is_held_is_reported_before_it_is_read() {
         let all = bytes(&[rows(0, 4000), rows(4000, 4010)], true, packed);
         std::fs::write(&path, &all).expect("written");
         let (source, _) = open(&[&path]).expect("opened");
-        // The texts alone average at least 288 bytes per row: 4 of 5 rows have 40 times 9 bytes or more.
+        // The texts have at least 288 bytes per row on average, because 4 of 5 rows have 40 × 9 bytes or more.
         let large = source.beyond(&|bytes, _| bytes <= 1 << 20).expect("read").expect("a large batch");
         assert!(large.bytes > 4000 * 288 && large.column == "text", "{large:?}");
         assert_eq!(source.beyond(&|bytes, _| bytes <= 1 << 24).expect("read"), None);
@@ -139,7 +139,7 @@ fn damage_is_reported_and_never_a_panic() {
         assert!(bad.len() == 1 && bad[0].takes_part && bad[0].why.contains("truncated or damaged"), "{bad:?}");
         assert_eq!(read(&source, &whole(), usize::MAX).expect("read").len(), rows, "{length}");
     }
-    // A stream that is cut off loses the missing batches.
+    // If a stream is cut off, only the missing batches are lost.
     let first = bytes(&[rows(0, 30)], false, None).len();
     std::fs::write(&path, &streamed[..first + 40]).expect("written");
     let (source, bad) = open(&[&path]).expect("opened");
@@ -167,7 +167,7 @@ fn a_length_that_cannot_be_is_refused_before_memory_is_allocated_for_it() {
         // Data with the highest compression ratio is still read.
         assert_eq!(rows_of(&path, &bytes(std::slice::from_ref(&constant), true, Some(codec))).len(), 60_000);
         let small = bytes(&[rows(0, 3)], false, Some(codec));
-        // The buffer length precedes its frame.
+        // The buffer's length precedes the compressed frame.
         let frame = if codec == CompressionType::ZSTD { [0x28, 0xB5, 0x2F, 0xFD] } else { [0x04, 0x22, 0x4D, 0x18] };
         let at = small.windows(4).position(|bytes| bytes == frame).expect("a packed buffer");
         let mut damaged = small.clone();
@@ -182,7 +182,7 @@ fn a_length_that_cannot_be_is_refused_before_memory_is_allocated_for_it() {
 #[test]
 fn a_string_that_is_not_utf8_costs_its_row_in_every_type() {
     let folder = tempfile::tempdir().expect("a folder");
-    // Changes one value in the file bytes, because the writer accepts only valid ones.
+    // Changes one value in the bytes of the file, because the writer accepts only valid values.
     for long in ["", " of which there is more than fits a view"] {
         let words = ["one".to_owned(), format!("caf~ au lait{long}"), "three".to_owned()];
         let words = || words.iter().map(String::as_str);

@@ -1,16 +1,16 @@
-//! Joins two corpora, so that the documents of one are numbered before those of the other.
+//! Joins two corpora: the documents of the second corpus are numbered after the documents of the first.
 
 use super::format::Shared;
 use super::source::{InputFile, Source};
 
 impl Source {
-    /// Returns the same documents with numbers increased by `by`, which leaves the smaller numbers for other documents.
+    /// Returns the same documents with numbers increased by `by`, so that other documents can have the smaller numbers.
     pub fn shifted(&self, by: u64) -> Source {
         let files = self.files.iter().cloned().map(|file| InputFile { first_doc: file.first_doc + by, ..file });
         self.with_files(files.collect())
     }
 
-    /// Returns the documents of `others`, which all have smaller numbers, followed by these.
+    /// Returns the documents of `others`, which all have smaller numbers, followed by the documents of this corpus.
     pub fn after(&self, others: &Source) -> Source {
         self.with_files(others.files.iter().chain(&self.files).cloned().collect())
     }

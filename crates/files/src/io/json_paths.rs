@@ -1,6 +1,6 @@
 //! Finds fields of JSON objects by path: `meta.id` is the field `id` of the object in the field `meta`.
 //!
-//! A field whose own name contains the dot takes precedence over a nested one.
+//! A field whose own name contains the dot takes precedence over a nested field.
 
 use super::json_walk::{self, By, Plain, skip_list};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -8,13 +8,14 @@ use serde_json::value::RawValue;
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// The nesting depth up to which objects are searched.
+/// The maximum nesting depth of objects that are searched.
 const MOST_DEPTH: usize = 8;
 
-/// The maximum number of fields collected from a line. An object whose field names are data would otherwise fill the memory.
+/// The maximum number of fields collected from a line. Without this limit, an object whose field names contain data could use up the
+/// memory.
 const MOST_FIELDS: usize = 10_000;
 
-/// The longest path, in bytes, that is collected without being requested.
+/// The maximum size, in bytes, of a collected path that was not requested.
 const LONGEST_SHOWN: usize = 100;
 
 /// A field found in a line.
@@ -122,7 +123,7 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Adds the name to the path if the field is requested, leads to a requested one, or may be shown.
+    /// Adds the name to the path if the field is requested, contains a requested field, or may be shown.
     fn enters(&mut self, name: &str) -> bool {
         let of_asked = |asked: &&str| {
             let deeper = asked.strip_prefix(self.path.as_str()).and_then(|rest| rest.strip_prefix(name));
@@ -224,7 +225,7 @@ mod tests {
         let line = format!("{{{many}\"f0\":1}}");
         assert_eq!(field_names(line.as_bytes()).map(|names| names.len()), Some(MOST_FIELDS));
         assert_eq!(paths(line.as_bytes(), &[]).map(|paths| paths.len()), Some(MOST_FIELDS));
-        // Requested fields are found after any number of others.
+        // Requested fields are found after any number of other fields.
         let found = paths(line.as_bytes(), &["f19999"]).expect("an object");
         assert_eq!((found.len(), found.iter().any(|path| path.name == "f19999")), (MOST_FIELDS + 1, true));
         assert_eq!(field_names(b"{\"a\":1} x"), None);

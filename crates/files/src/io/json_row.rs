@@ -1,7 +1,7 @@
 //! Parses one line of JSON lines. Keeps only the requested fields, borrowed from the line if they have no escapes.
 //!
-//! Whether a row is invalid must not depend on which columns are read, or two passes could disagree. So every read parses the same fields
-//! and checks the complete line for UTF-8.
+//! The decision whether a row is invalid must not depend on the columns that are read; otherwise, two passes could disagree. Therefore,
+//! every read parses the same fields and checks that the complete line is UTF-8.
 
 use super::json_paths::leads_to;
 use super::json_value::{JsonValue, Take};
@@ -20,7 +20,7 @@ pub(super) struct Row<'l> {
     pub id: JsonId<'l>,
     /// The other fields, in the order of [`Columns::others`]; null if missing.
     pub others: Vec<JsonValue>,
-    /// Why the row is unusable although its line is valid JSON.
+    /// The reason why the row is unusable, although its line is valid JSON.
     pub bad: Option<Rejection>,
 }
 
@@ -31,12 +31,12 @@ pub(super) enum JsonId<'l> {
     None,
     Text(Cow<'l, str>),
     Int(i64),
-    /// An id larger than the largest signed integer.
+    /// An integer above the largest signed 64-bit integer.
     UInt(u64),
 }
 
-/// Returns the row of a line, or why it is invalid. `takes` states how much of each other field is kept; a field without an entry
-/// is not kept.
+/// Returns the row of a line, or the reason why the line is invalid. `takes` determines how much of each field in [`Columns::others`] is
+/// kept; a field without an entry is not kept.
 pub(super) fn parse<'l>(line: &'l [u8], columns: &Columns, takes: &[Take]) -> Result<Row<'l>, Rejection> {
     let line = std::str::from_utf8(line)
         .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;
@@ -97,10 +97,10 @@ struct Filled<'c, 'l> {
     columns: &'c Columns,
     takes: &'c [Take],
     row: Row<'l>,
-    /// The nesting depths of the text, the id and the other values. They are needed because a field whose own name contains the dot takes
-    /// precedence over a nested one. Empty if no name has a dot, so that no object is searched.
+    /// The nesting depths of the text, the id and the other values. The depths are needed because a field whose own name contains the dot
+    /// takes precedence over a nested field. Empty if no name contains a dot; in that case, no object is searched.
     depths: Vec<usize>,
-    /// One bit each for the text, the id and the other fields, set if the field was present. Used if no name has a dot.
+    /// One bit each for the text, the id and the other fields, which is set if the field was present. Used if no name contains a dot.
     there: u128,
 }
 
@@ -171,7 +171,7 @@ impl<'de> Filled<'_, 'de> {
         Ok(())
     }
 
-    /// Returns whether a field counts. A second field with the same name at the same depth makes the row invalid.
+    /// Returns whether the value of a field is used. A second field with the same name at the same depth makes the row invalid.
     fn wins(&mut self, at: usize, depth: usize) -> bool {
         let (wins, is_second) = match self.depths.get_mut(at) {
             Some(known) => {
@@ -229,7 +229,7 @@ struct FieldSeed<'c> {
     columns: &'c Columns,
     /// The path of the object that contains the field, with a trailing dot; empty for the line itself.
     before: &'c str,
-    /// Whether some requested field may be nested.
+    /// Whether any requested field may be nested.
     by_path: bool,
 }
 
@@ -249,7 +249,7 @@ impl Visitor<'_> for FieldSeed<'_> {
 
     fn visit_str<E>(self, name: &str) -> Result<Field, E> {
         let columns = self.columns;
-        // The requested fields that belong to this object.
+        // The requested fields inside this object.
         let inside = |asked: &'_ String| asked.strip_prefix(self.before).is_some_and(|asked| asked == name);
         if columns.parts.is_empty() && inside(&columns.text) {
             return Ok(Field::Text);
@@ -267,7 +267,7 @@ impl Visitor<'_> for FieldSeed<'_> {
     }
 }
 
-/// A value, reduced to what texts and ids need.
+/// A value, reduced to the data needed for texts and ids.
 enum Scalar<'l> {
     Null,
     Text(Cow<'l, str>),
@@ -280,7 +280,7 @@ enum Scalar<'l> {
 }
 
 impl Scalar<'_> {
-    /// Returns the value as part of a text; null for kinds that are invalid as an id.
+    /// Returns the value as part of a text; null for kinds of values that cannot be an id.
     fn as_part(&self) -> JsonValue {
         match self {
             Scalar::Text(text) => JsonValue::Text(text.to_string()),
@@ -391,7 +391,7 @@ impl<'de> Walk<'de> for Item<'_> {
         skip_list(list).map(|()| Some("a list"))
     }
     fn object<A: MapAccess<'de>>(self, mut object: A) -> Result<Option<&'static str>, A::Error> {
-        // Takes the first field in `TEXT_FIELDS` that is present, in whatever order the object has them.
+        // Uses the first field in `TEXT_FIELDS` that is present, regardless of the order of fields in the object.
         let mut found: Option<(usize, String, Option<&'static str>)> = None;
         while let Some(name) = object.next_key::<Cow<'_, str>>()? {
             let place = TEXT_FIELDS.iter().position(|field| *field == name);
@@ -415,7 +415,7 @@ impl<'de> Walk<'de> for Item<'_> {
     }
 }
 
-/// The content of a message: a string, or a list of parts. Parts without text, such as images, are left out.
+/// The content of a message: a string, or a list of parts. Parts without text, such as images, are ignored.
 struct Content<'t> {
     text: &'t mut String,
 }

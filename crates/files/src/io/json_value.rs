@@ -1,6 +1,6 @@
 //! Stores values of JSON fields other than text and id compactly: a list or an object is kept as text, not as a tree.
 //!
-//! Every value is parsed in the same way, even if none of it is kept. So the columns that are read do not affect whether a line is valid
+//! Every value is parsed in the same way, even if it is not kept, so that the columns that are read do not affect whether a line is valid
 //! JSON.
 
 use super::json_walk::{By, Plain, Walk};
@@ -32,11 +32,11 @@ pub(super) enum JsonValue {
     Null,
     Text(String),
     Int(i64),
-    /// An integer larger than the largest signed one.
+    /// An integer above the largest signed 64-bit integer.
     UInt(u64),
     Float(f64),
     Bool(bool),
-    /// A list or an object: its text without spaces, with the fields in the order of the line.
+    /// A list or an object: its text without spaces, with the fields in the same order as in the line.
     Nested(String),
 }
 
@@ -47,7 +47,7 @@ impl JsonValue {
     }
 }
 
-/// Reads a value and keeps the requested part.
+/// Reads a value and keeps only the requested part of it.
 impl<'de> Walk<'de> for Take {
     type Value = JsonValue;
 
@@ -84,7 +84,7 @@ impl Take {
     }
 }
 
-/// Writes a value without spaces; only parses it if there is no output.
+/// Writes a value without spaces, or only parses it if there is no output.
 struct Compact<'o>(Option<&'o mut Vec<u8>>);
 
 impl Compact<'_> {
@@ -137,7 +137,8 @@ impl<'de> Walk<'de> for Compact<'_> {
     }
 }
 
-/// Writes a list element or a field name, preceded by a comma unless it is the first. The second field is the offset of the first element.
+/// Writes a list element or a field name, preceded by a comma unless it is the first element. The second field is the offset of the first
+/// element.
 struct Element<'o>(Compact<'o>, usize);
 
 impl<'de> DeserializeSeed<'de> for Element<'_> {
@@ -150,7 +151,7 @@ impl<'de> DeserializeSeed<'de> for Element<'_> {
     }
 }
 
-/// Returns the values of one batch in the narrowest of Int64, Float64, Boolean and text that fits all of them.
+/// Returns the values of one batch in the narrowest of the types Int64, Float64, Boolean and text that can represent all of them.
 pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
     let all = |fits: fn(&JsonValue) -> bool| values.iter().all(|value| *value == JsonValue::Null || fits(value));
     if all(|value| matches!(value, JsonValue::Int(_))) {
@@ -170,7 +171,7 @@ pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
         });
         Arc::new(column.finish())
     } else {
-        // Formats floats as in a batch that has only numbers.
+        // Formats floats in the same way as in a batch that contains only numbers.
         let plain = |value| match value {
             JsonValue::Float(number) => JsonValue::Text(read_as::spelled_float(number, &number)),
             other => other,
@@ -179,7 +180,7 @@ pub(super) fn array(values: Vec<JsonValue>) -> ArrayRef {
     }
 }
 
-/// Returns a number as a float if its digits stay the same. Larger integers would be rounded.
+/// Returns a number as a float if this preserves all digits; large integers would be rounded.
 fn float(value: &JsonValue) -> Option<f64> {
     match value {
         JsonValue::Int(number) => Some(*number as f64).filter(|number| number.abs() < read_as::EXACT),
@@ -205,7 +206,7 @@ pub(super) fn spelled(values: Vec<JsonValue>) -> ArrayRef {
     Arc::new(column.finish())
 }
 
-/// Appends a text; a large one is not copied.
+/// Appends a text; large texts are not copied.
 pub(super) fn append(column: &mut StringViewBuilder, text: String) {
     let length = u32::try_from(text.len()).ok().filter(|length| *length as usize > LARGE);
     let Some(length) = length else { return column.append_value(text) };
@@ -234,7 +235,7 @@ mod tests {
         ] {
             assert_eq!(value(json, Take::All), JsonValue::Nested(text.into()), "{json}");
             assert_eq!((value(json, Take::Plain), value(json, Take::Nothing)), (JsonValue::Null, JsonValue::Null));
-            // Except for the order of fields, it equals the text of a parsed tree.
+            // The value equals the text of a parsed tree except for the order of fields.
             let tree: serde_json::Value = serde_json::from_str(json).expect("JSON");
             assert_eq!(serde_json::from_str::<serde_json::Value>(text).expect("JSON"), tree);
         }
@@ -259,7 +260,7 @@ mod tests {
         let kind = |json: &[&str]| array(values(json)).data_type().clone();
         assert_eq!(kind(&["1", "null"]), DataType::Int64);
         assert_eq!(kind(&["1", "0.5", "9007199254740991"]), DataType::Float64);
-        // The integers next to these numbers round to the same float.
+        // Neighboring integers would be rounded to the same float.
         for large in ["9007199254740993", "-9007199254740993", "18446744073709551615"] {
             assert_eq!(kind(&["1", "0.5", large]), DataType::Utf8View);
             let texts = array(values(&["0.5", large, "2.0"]));

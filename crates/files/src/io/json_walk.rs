@@ -1,4 +1,4 @@
-//! Provides one visitor for every kind of JSON value; a [`Walk`] defines how the value is converted.
+//! Provides a single visitor for all kinds of JSON values; a [`Walk`] defines how a value is converted.
 
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -9,7 +9,7 @@ pub(super) enum Plain<'de, 't> {
     Null,
     Bool(bool),
     Int(i64),
-    /// An integer larger than the largest signed one.
+    /// An integer above the largest signed 64-bit integer.
     UInt(u64),
     Float(f64),
     /// A string borrowed from the line.

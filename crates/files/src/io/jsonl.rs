@@ -1,9 +1,9 @@
 //! Counts JSON lines and converts them into batches of documents.
 //!
-//! Opening reads the complete file once: the number of rows must be known before the first document gets its number, and whether a
-//! compressed file is truncated is known only at its end. Plain files and files being repacked record a line start every megabyte, so
-//! several threads can share one file. A line that is not JSON keeps its number and is reported as unusable. Opening also records the
-//! length of the longest valid line, so that later reads never hold more bytes of an invalid line.
+//! Opening a file reads it completely once: the number of rows must be known before the first document gets its number, and a truncated
+//! compressed file can be detected only at its end. For plain and repacked files, the start of a line is recorded every megabyte, so that
+//! several threads can read one file. A line that is not JSON keeps its number and is reported as unusable. Opening also records the length
+//! of the longest valid line, so that later reads can limit how many bytes of an invalid line they hold.
 
 use super::coding::Coding;
 use super::format::{Piece, Reading, Unusable};
@@ -36,7 +36,7 @@ const MARK_BYTES: u64 = 1 << 20;
 #[derive(Debug, Default)]
 pub(super) struct Scan {
     pub rows: u64,
-    /// The pieces between recorded line starts; a single piece if the file cannot be split.
+    /// The pieces between the recorded line starts; a single piece if the file cannot be split.
     pub pieces: Vec<Piece>,
     pub id: Option<IdKind>,
     /// The size in bytes of the longest line that can be a row.
@@ -52,7 +52,7 @@ pub(super) struct Scan {
     found_id: bool,
     /// Whether the first text is a list.
     pub is_joined: bool,
-    /// The number of lines too long for rows, up to the last inspected line.
+    /// The number of lines that are too long to be rows, up to the last inspected line.
     too_long: u64,
     /// Whether any line is an object.
     objects: bool,
@@ -60,12 +60,12 @@ pub(super) struct Scan {
     not_json: Option<String>,
     /// Whether the first line is text rather than an object.
     is_other: bool,
-    /// Whether the first line opens an array that it does not close; its items may look like rows.
+    /// Whether the first line opens an array and does not close it; the items of the array may look like rows.
     is_array: bool,
 }
 
 impl Scan {
-    /// Returns why the file is unusable if it has rows but none with the requested fields.
+    /// Returns the reason why the file is unusable if it has rows but no row has the requested fields.
     pub fn lacks(&self, columns: &Columns) -> Option<Unusable> {
         let why = self.missing(columns)?;
         Some(if self.is_other { Unusable::Other(why) } else { Unusable::Lacks(why) })
@@ -75,7 +75,7 @@ impl Scan {
         if let (true, Some(why)) = (self.is_array, &self.not_json) {
             return Some(why.clone());
         }
-        // A file with only overlong lines has rows, which are rejected.
+        // A file with only overlong lines is usable; its rows are rejected.
         if self.rows == self.too_long || (self.found_text && (self.found_id || !columns.id_required)) {
             return None;
         }
@@ -86,7 +86,7 @@ impl Scan {
     }
 }
 
-/// Counts the rows. Parses lines only until the requested fields have been seen.
+/// Counts the rows. Parses lines only until all requested fields have been found.
 pub(super) fn scan(file: File, coding: Coding, columns: &Columns, repacking: Option<&Repacking>) -> io::Result<Scan> {
     let text = Tee::new(file, coding, repacking)?;
     let (mut scan, mut marks) = (Scan::default(), Marks::new(coding, &text));
@@ -113,13 +113,13 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Starts recording for a file in this coding.
+    /// Starts recording for a file with this compression and encoding.
     pub fn new(coding: Coding, text: &Tee<'_>) -> Marks {
         let can_be_cut = coding.can_be_cut() || text.is_on();
         Marks { every: if can_be_cut { MARK_BYTES } else { u64::MAX }, row: 0, byte: 0 }
     }
 
-    /// Counts a row that begins at this byte. The row must be the last line read.
+    /// Counts a row that begins at this byte. The row must be the line that was read last.
     pub fn row(&mut self, scan: &mut Scan, start: u64, lines: &mut Lines<Tee<'_>>) {
         if start - self.byte >= self.every {
             self.piece(scan, start);
@@ -147,7 +147,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
         None => return Ok(None),
         Some((start, Line::Bytes(line))) => (start, line),
         Some((start, Line::TooLong(bytes))) => {
-            // A line too long to parse may have any field.
+            // A line that is too long to parse may contain any field.
             if bytes <= MAX_LINE_BYTES {
                 (scan.found_text, scan.found_id, scan.objects) = (true, true, true);
             } else {
@@ -156,7 +156,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
             return Ok(Some(start));
         }
     };
-    // A row that is not UTF-8 is unusable, but its fields count.
+    // A row that is not UTF-8 is unusable, but its fields count as found.
     let mut asked = vec![columns.text.as_str(), columns.id.as_str()];
     asked.extend(columns.parts.iter().map(String::as_str));
     let Some(paths) = json_paths::paths(String::from_utf8_lossy(line).as_bytes(), &asked) else {
@@ -172,7 +172,7 @@ fn look<R: io::BufRead>(scan: &mut Scan, lines: &mut Lines<R>, columns: &Columns
         scan.is_joined |= is_text && columns.parts.is_empty() && path.kind == Kind::List;
         scan.found_text |= is_text;
         scan.found_id |= is_id;
-        // A message needs no more fields than this; field names that are data would fill the memory.
+        // The message lists no more fields than this; field names that contain data could use up the memory.
         if is_text || is_id || (scan.fields.len() < 100 && path.kind != Kind::Object) {
             scan.fields.insert(path.name);
         }

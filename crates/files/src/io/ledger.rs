@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The checksum is a CRC-32 of the text of the inner object. The file is written under a temporary name and then renamed, so it is always
-//! consistent; checkpoint files that it does not list are useless. The disk space for the next ledger is reserved under the temporary name,
-//! so that a checkpoint for which the disk had just enough room can still be listed.
+//! consistent. Checkpoint files that are not listed in the ledger are ignored. Disk space for the next ledger is reserved under the
+//! temporary name, so that the ledger can be written even if a checkpoint has filled the disk.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -29,9 +29,9 @@ const SPACE: u64 = 64 << 10;
 /// The saved state of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// The program version that wrote the ledger; other versions do not resume from it.
+    /// The program version that wrote the ledger; only the same version can resume from it.
     pub build: String,
-    /// Input files that were found to be damaged when they were read.
+    /// The input files that were found to be damaged when they were read.
     pub set_aside: Vec<SetAside>,
     /// The checkpoints by key.
     pub products: BTreeMap<String, LedgerEntry>,
@@ -46,9 +46,10 @@ pub struct Ledger {
 /// The index that a run was matched against.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LedgerMatch {
-    /// Identifies the content of the index.
+    /// An identifier for the content of the index.
     pub content: String,
-    /// The number of document numbers that are reserved before the corpus for the documents of the index.
+    /// The number of document numbers that are reserved for the documents of the index. The documents of the corpus are numbered after
+    /// them.
     pub base: u64,
 }
 
@@ -57,9 +58,9 @@ pub struct LedgerMatch {
 pub struct LedgerInputs {
     /// The columns whose values are hashed in addition to texts and ids.
     pub columns: Vec<String>,
-    /// The checkpoints use only documents before this one.
+    /// The checkpoints use only documents with numbers below this number.
     pub used: u64,
-    /// The content hashes cover the documents before this one.
+    /// The content hashes cover the documents with numbers below this number.
     pub hashed: u64,
     /// The files, in document order.
     pub files: Vec<LedgerInput>,
@@ -84,7 +85,7 @@ pub struct SetAside {
     /// The path of the file.
     #[serde(with = "path_of_any_bytes")]
     pub path: PathBuf,
-    /// The problem: what was expected and what was found.
+    /// The problem, as text.
     pub why: String,
     /// The file system metadata of the file when it was found to be damaged. A different file with the same name may be intact.
     #[serde(default)]
@@ -110,7 +111,7 @@ pub struct LedgerFile {
     pub name: String,
     /// The size of the file in bytes.
     pub bytes: u64,
-    /// The checksum that distinguishes the file from other files with the same name and size.
+    /// The checksum, which distinguishes the file from other files with the same name and size.
     pub crc: u32,
 }
 
@@ -121,7 +122,7 @@ struct Signed {
 }
 
 impl Ledger {
-    /// Reads the ledger of a temporary folder; `None` if no run has written one.
+    /// Reads the ledger of a temporary folder; `None` if no run has written a ledger.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if the content does not match its checksum, or [`Error::Io`].
@@ -157,7 +158,8 @@ impl Ledger {
         }
     }
 
-    /// Reserves disk space for the next ledger: twice the size of the current one. If reserving fails, the space is allocated when needed.
+    /// Reserves disk space for the next ledger: twice the size of the current ledger. If that fails, the space is allocated when it is
+    /// needed.
     pub fn set_aside(folder: &Path) {
         let (path, half) = paths(folder);
         let bytes = fs::metadata(&path).map_or(0, |there| there.len() * 2).max(SPACE);
@@ -207,7 +209,7 @@ fn paths(folder: &Path) -> (PathBuf, PathBuf) {
     (folder.join(LEDGER), folder.join(format!("{LEDGER}.half")))
 }
 
-/// Opens the file that becomes the next ledger, keeping its reserved space. Replaces anything else under that name.
+/// Opens the file that becomes the next ledger and keeps its reserved space. Replaces anything else with that name.
 fn open(half: &Path) -> std::io::Result<File> {
     private::open_or_create(half).or_else(|_| private::create(half))
 }
@@ -291,7 +293,7 @@ mod tests {
         assert!(made().lists(&there) && !made().lists(&gone) && !made().lists("notes"));
     }
 
-    /// Writes a ledger that exceeds the reserved space, then a short one.
+    /// Writes a ledger that exceeds the reserved space, then a short ledger.
     #[test]
     fn a_ledger_of_any_length_is_written_in_the_space_set_aside() {
         let folder = tempfile::tempdir().expect("a folder");
@@ -304,7 +306,7 @@ mod tests {
         assert!(fs::metadata(paths(folder.path()).1).expect("set aside").len() > 6 * SPACE);
     }
 
-    /// Every flipped bit and every truncation gives an error that names the file, or the same ledger.
+    /// After every bit flip and every truncation, reading returns the same ledger or an error that names the file.
     #[test]
     fn every_damage_is_named() {
         let folder = tempfile::tempdir().expect("a folder");

@@ -1,4 +1,4 @@
-//! Reads lines one at a time, skips blank ones, and holds at most a fixed number of bytes of each line.
+//! Reads lines one at a time, skips blank lines, and holds at most a fixed number of bytes of each line.
 
 use super::coding::{LineEncoding, decode, decode_on};
 use super::quotes::{Dialect, Found, Quotes};
@@ -8,21 +8,21 @@ use encoding_rs::Decoder;
 use std::io::{self, BufRead};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The longest line, in bytes, that can be a row: the longest text plus other fields. A longer line is skipped and counted as
-/// an unusable row.
+/// The maximum size, in bytes, of a line that can be a row: the longest text plus other fields. A longer line is skipped and counted as an
+/// unusable row.
 pub(super) const MAX_LINE_BYTES: u64 = MAX_TEXT_BYTES as u64 + (1 << 20);
 
-/// The longest line, in bytes, that is inspected for its fields.
+/// The maximum size, in bytes, of a line that is inspected for its fields.
 pub(super) const LOOKED_AT_BYTES: u64 = 16 << 20;
 
 /// The UTF-8 byte order mark.
 const MARK: &[u8] = b"\xEF\xBB\xBF";
 
-/// The number of bytes that a line may leave allocated for the next one.
+/// The maximum number of bytes that stay allocated between two lines.
 const KEPT_BYTES: usize = 4 << 20;
 
-/// The allocator maps a block of this size separately and returns all of it to the system. A buffer that grows on the heap leaves
-/// fragments of about half its size.
+/// The size, in bytes, of a block that the allocator maps separately and returns completely to the system. A buffer that grows on the heap
+/// leaves fragments of about half its size.
 const MAPPED_BYTES: usize = 33 << 20;
 
 /// Locked by the reader that holds a long line, if readers take turns.
@@ -54,19 +54,19 @@ pub(super) struct Lines<R> {
     decoded_limit: u64,
     /// The number of bytes in the last line after decoding.
     decoded: u64,
-    /// The number of bytes read so far, which is where the next line begins.
+    /// The number of bytes read so far, which is the position where the next line begins.
     pub offset: u64,
-    /// The number of bytes that the last line has in the file, without its line break.
+    /// The number of bytes of the last line in the file, without its line break.
     pub length: u64,
-    /// The number of the last line, counted from 1, including blank ones.
+    /// The number of the last line, counted from 1, including blank lines.
     pub number: u64,
-    /// Whether the last line has no line break, so that further bytes might have changed it.
+    /// Whether the last line has no line break and may therefore be incomplete.
     pub is_cut: bool,
-    /// Whether the last line opens a quote that is not properly closed before the end, so that it was read as a single line.
+    /// Whether the last line was read as a single line because it opens a quote that is not properly closed before the end of the file.
     pub has_open_quote: bool,
 }
 
-/// Waits for the turn to hold a long line if this many bytes count as long.
+/// If a line of this many bytes counts as long, waits until this thread may hold a long line.
 pub(super) fn turn_for(bytes: usize) -> Option<MutexGuard<'static, ()>> {
     (bytes > KEPT_BYTES).then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
 }
@@ -103,7 +103,7 @@ impl<R: BufRead> Lines<R> {
         self
     }
 
-    /// Sets the number of fields that later records of several lines must have.
+    /// Sets the number of fields that each further record of several lines must have.
     pub fn expect_fields(&mut self, expected: usize) {
         if let Some(records) = &mut self.records {
             records.expected = Some(expected);
@@ -128,7 +128,7 @@ impl<R: BufRead> Lines<R> {
         &self.reader
     }
 
-    /// Returns the reader, which may be changed between two lines.
+    /// Returns the reader, which may be modified between two lines.
     pub fn reader_mut(&mut self) -> &mut R {
         &mut self.reader
     }
@@ -155,7 +155,7 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// Skips the next line that is not blank, whatever its length. Returns the offset at which it begins; `None` at the end.
+    /// Skips the next line that is not blank, regardless of its length. Returns the offset at which it begins; `None` at the end.
     pub fn step(&mut self) -> io::Result<Option<u64>> {
         self.row(0, |_| Ok(()))
     }
@@ -165,8 +165,8 @@ impl<R: BufRead> Lines<R> {
         self.row(0, each)
     }
 
-    /// Reads the next line that is not blank and holds at most `hold` bytes of it. Returns where it begins. Only this function decides
-    /// which lines are rows, so all reads count rows in the same way.
+    /// Reads the next line that is not blank and holds at most `hold` bytes of it. Returns where it begins. All reads count rows in the
+    /// same way, because only this function decides which lines are rows.
     fn row(&mut self, hold: u64, mut each: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Option<u64>> {
         self.let_go();
         (self.is_cut, self.has_open_quote) = (false, false);
@@ -175,13 +175,13 @@ impl<R: BufRead> Lines<R> {
             let white = if self.records.is_some() { |byte: &u8| *byte == b'\r' } else { u8::is_ascii_whitespace };
             let mut blank = Blank { marked: 0, may_be_marked: start == 0, is_blank: true, white };
             let mut quotes = self.records.as_ref().map(|records| records.begin(start == 0));
-            // Bytes left before the end of the record, if already found.
+            // The number of bytes before the end of the record, if the end is already found.
             let (mut known, mut ended) = (None, false);
             self.length = 0;
             let mut line = std::mem::take(&mut self.line);
             line.clear();
-            // Decodes while reading, so that a line is not held in two encodings. A guessed encoding may be wrong for this line, but that
-            // is known only at the end of the line.
+            // Decodes while reading, so that a line is not held in two encodings. A guessed encoding may be wrong for this line, which can
+            // be detected only at the end of the line.
             let encoding = self.encoding.filter(|_| hold > 0);
             let decoder = encoding.filter(|lines| !lines.guessed);
             let decoder = decoder.map(|lines| lines.encoding.new_decoder_without_bom_handling());
@@ -204,7 +204,7 @@ impl<R: BufRead> Lines<R> {
                             known = Some(self.end_of_record(quotes, line)? as u64);
                             continue;
                         }
-                        // Nothing else is found before the first line break.
+                        // No other result is possible before the first line break.
                         Some(Found::End(end) | Found::Broken(end) | Found::Miscounted(end)) => Some(end),
                     },
                 };
@@ -250,8 +250,8 @@ impl<R: BufRead> Lines<R> {
 }
 
 impl<R: BufRead> Lines<R> {
-    /// Returns how many of the next bytes belong to a record whose first line break inside quotes is at `line`: all its lines,
-    /// or only the first one if the others do not complete the record.
+    /// Returns how many of the next bytes belong to a record whose first line break inside quotes is at `line`. If the record is not
+    /// complete, only its first line is used.
     fn end_of_record(&mut self, quotes: &mut Quotes, line: usize) -> io::Result<usize> {
         let Some(records) = &mut self.records else { return Ok(line) };
         if self.offset + (line as u64) < records.hopeless {
@@ -292,15 +292,15 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Describes how records of separated values are found.
+/// The parameters for finding records of separated values.
 #[derive(Clone, Copy, Debug)]
 struct Records {
     dialect: Dialect,
     expected: Option<usize>,
     longest: u64,
-    /// A lookup from an earlier line has shown that a quote that is open at any line end before this byte is never properly closed. Two
-    /// lookups that are inside quotes at the same line break reach the same end: text after a closing quote, or the end of the file. This
-    /// saves repeated lookups and does not change the result.
+    /// A quote that is open at a line break before this byte is never properly closed, as an earlier lookup has shown. Two lookups that are
+    /// inside quotes at the same line break end at the same byte: at text after a closing quote, or at the end of the file. This field
+    /// avoids repeated lookups and does not change the result.
     hopeless: u64,
 }
 
@@ -310,7 +310,7 @@ impl Records {
     }
 }
 
-/// Bytes that were read ahead, not all of which have been used yet.
+/// Bytes that were read ahead and are not yet completely used.
 #[derive(Debug, Default)]
 struct Ahead {
     bytes: Vec<u8>,
@@ -319,7 +319,7 @@ struct Ahead {
 }
 
 impl Ahead {
-    /// Returns the next bytes; empty only if all are used.
+    /// Returns the next bytes; empty only if all bytes are used.
     fn look<'a, R: BufRead>(&'a self, reader: &'a mut R) -> io::Result<&'a [u8]> {
         if self.at < self.bytes.len() { Ok(&self.bytes[self.at..]) } else { filled(reader) }
     }
@@ -339,7 +339,7 @@ impl Ahead {
         }
     }
 
-    /// Reads more bytes and keeps the current ones. Returns `false` at the end.
+    /// Reads more bytes and keeps the current bytes. Returns `false` at the end.
     fn more<R: BufRead>(&mut self, reader: &mut R) -> io::Result<bool> {
         self.bytes.drain(..self.at);
         self.at = 0;
@@ -405,7 +405,8 @@ impl Held<'_> {
     }
 }
 
-/// Determines part by part whether a line is blank. Windows editors mark UTF-8 with a byte order mark; it is not part of the first line.
+/// Determines part by part whether a line is blank. A byte order mark, which Windows editors write before UTF-8, is not part of the first
+/// line.
 struct Blank {
     /// The number of bytes of the byte order mark matched so far.
     marked: usize,
@@ -416,7 +417,7 @@ struct Blank {
 }
 
 impl Blank {
-    /// Returns bytes that only looked like the start of a byte order mark, and the part without a mark.
+    /// Returns earlier bytes that turned out not to be a byte order mark, and the part without a byte order mark.
     fn goes_on<'p>(&mut self, mut part: &'p [u8]) -> (&'static [u8], &'p [u8]) {
         let mut no_mark: &[u8] = &[];
         while let (true, Some((first, rest))) = (self.may_be_marked, part.split_first()) {
@@ -433,7 +434,7 @@ impl Blank {
         (no_mark, part)
     }
 
-    /// Returns bytes that looked like the start of a byte order mark when the line ended.
+    /// Returns the bytes of an incomplete byte order mark at the end of the line.
     fn ends(&mut self) -> &'static [u8] {
         let no_mark = if self.may_be_marked { &MARK[..self.marked] } else { &[] };
         self.is_blank = self.is_blank && no_mark.is_empty();
@@ -496,7 +497,7 @@ mod tests {
         assert!(!lines.has_open_quote && lines.is_cut);
     }
 
-    /// Generates a line: blanks, then letters or none, with some system's line break.
+    /// Generates a line: blanks, then zero or more letters, then the line break of some operating system.
     fn lines() -> impl Strategy<Value = Vec<u8>> {
         let blanks = proptest::collection::vec(prop::sample::select(b" \t\r\x0C".to_vec()), 0..30);
         let letters =
@@ -516,7 +517,7 @@ mod tests {
         ) {
             let bytes = [mark.as_bytes(), &lines.concat()].concat();
             let open = |limit| Lines::new(BufReader::with_capacity(buffer, &bytes[..]), 0, limit);
-            // Counts the non-blank lines from the complete input.
+            // Counts the non-blank lines in the complete input.
             let body = bytes.strip_prefix(MARK).unwrap_or(&bytes);
             let not_blank = body.split(|byte| *byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).count();
             let mut stepping = open(0);

@@ -1,10 +1,11 @@
-//! Allows one run at a time. The lock is a file that a living process has locked and that contains its process id and host name.
+//! Allows one run at a time. The lock is a file that a running process has locked and that contains the id and the host name of this
+//! process.
 //!
-//! The system releases a lock when its process ends for any reason, so a free lock means that the previous run is over. Some
-//! file systems do not support locks; there the file is still written, and every run counts as the only one.
+//! The system releases a lock when its process ends for any reason, so a free lock means that the previous run is over. Some file systems
+//! do not support locks. On such a file system, the file is still written, but every run assumes that it is the only one.
 //!
-//! Only the holder of the lock removes the file. A process that opened the file earlier and locks it after its removal holds a
-//! deleted file; it detects this and starts over.
+//! Only the holder of the lock removes the file. A process may open the file before its removal and lock it afterwards; such a process
+//! detects that the file was deleted, and starts over.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, ErrorKind, Read as _, Write as _};
@@ -17,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use super::work_files::LOCK;
 use dupsift_core::safe_fs::private;
 
-/// The number of times to retry a lock held by another process, which may only be checking it.
+/// The number of times to retry a lock that another process holds, because that process may only be checking the lock.
 const ATTEMPTS: usize = 20;
 /// The time between retries.
 const A_MOMENT: Duration = Duration::from_millis(10);
@@ -38,7 +39,7 @@ impl Owner {
     /// Describes this process.
     pub(super) fn here(work: Option<&Path>) -> Owner {
         let host = sysinfo::System::host_name().unwrap_or_default();
-        // A path that is not UTF-8 cannot be stored as text, so a later run finds the folder only if it gets the same --work.
+        // A path that is not UTF-8 cannot be stored as text, so a later run finds the folder only if its --work option has the same value.
         let work = work.filter(|work| work.to_str().is_some()).map(Path::to_path_buf);
         Owner { process: std::process::id(), host, work }
     }
@@ -54,7 +55,7 @@ impl Owner {
     fn read(mut file: &File) -> Owner {
         let mut text = String::new();
         let read = io::Seek::rewind(&mut file).and_then(|()| file.take(MOST_BYTES).read_to_string(&mut text));
-        // A process killed while writing may leave half of the text.
+        // A process that is killed while writing may leave an incomplete text.
         read.ok().and_then(|_| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 }
@@ -86,9 +87,9 @@ pub(super) struct Lock {
 #[derive(Debug)]
 pub(super) enum Asked {
     Mine(Lock),
-    /// A living process holds the lock.
+    /// A running process holds the lock.
     Theirs(Owner),
-    /// Other users can access the folder; the text states in which way.
+    /// Other users can access the folder; the text describes the access.
     Refused(String),
 }
 
@@ -110,7 +111,7 @@ impl Lock {
             match private::refusal(folder) {
                 Ok(None) => {}
                 Ok(Some(why)) => return Ok(Asked::Refused(why)),
-                // A folder deleted in the meantime belonged to another run, and is created again.
+                // The folder belonged to another run and was deleted in the meantime; it is created again.
                 Err(error) if error.kind() == ErrorKind::NotFound => continue,
                 Err(error) => return Err(error),
             }
@@ -135,8 +136,9 @@ impl Lock {
         Ok(Asked::Theirs(last))
     }
 
-    /// Returns the process that currently holds the lock of a folder. If `probes` is set, briefly creates a folder in it to check whether
-    /// the file system enforces permissions. Otherwise, returns `None` for folders on a file system that does not enforce them.
+    /// Returns the process that currently holds the lock on a folder. If `probes` is set, briefly creates a subfolder to check whether the
+    /// file system enforces permissions. If `probes` is not set, returns `None` for a folder on a file system that does not enforce
+    /// permissions.
     pub(super) fn holder(folder: &Path, probes: bool) -> Option<Owner> {
         if probes {
             private::refusal(folder).ok()?;
@@ -145,7 +147,7 @@ impl Lock {
         matches!(locking(file.try_lock_shared()), Ok(Locking::Held)).then(|| Owner::read(&file))
     }
 
-    /// Writes the holder to the file.
+    /// Writes the holder to the lock file.
     ///
     /// # Errors
     /// Returns the I/O error.
@@ -178,10 +180,10 @@ pub enum Locking {
     Unknown,
 }
 
-/// Interprets the result of a lock request. On a file system without locks, no process holds one.
+/// Interprets the result of a lock request. On a file system without locks, no process holds a lock.
 ///
 /// # Errors
-/// Returns any error that does not say who holds the lock.
+/// Returns any error that does not indicate whether the lock is held.
 pub fn locking(answer: std::result::Result<(), TryLockError>) -> io::Result<Locking> {
     match answer {
         Ok(()) => Ok(Locking::Taken),
@@ -198,7 +200,7 @@ pub fn locking(answer: std::result::Result<(), TryLockError>) -> io::Result<Lock
     }
 }
 
-/// Returns whether the open file is still at the path. The file may have been removed with an earlier lock and replaced by a new file.
+/// Returns whether the open file is still at the path. The previous holder may have removed the file, and a new file may have replaced it.
 pub fn is_at(file: &File, path: &Path) -> bool {
     let (Ok(open), Ok(there)) = (file.metadata(), path.symlink_metadata()) else { return false };
     (open.dev(), open.ino()) == (there.dev(), there.ino())

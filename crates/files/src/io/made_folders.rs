@@ -1,4 +1,4 @@
-//! Creates the missing folders on the way to a path, and removes them again if they stay empty.
+//! Creates the missing parent folders of a path, and removes them later if they are still empty.
 
 use std::fs;
 use std::io;
@@ -17,7 +17,7 @@ impl MadeFolders {
     /// Creates a folder and its missing parents, as `safe_fs::make_folder` does.
     ///
     /// # Errors
-    /// Returns the I/O error. In that case, no created folder remains.
+    /// Returns the I/O error. If an error occurs, no created folder remains.
     pub fn create(folder: &Path) -> io::Result<MadeFolders> {
         let is_missing = |path: &&Path| !path.as_os_str().is_empty() && path.symlink_metadata().is_err();
         let made = MadeFolders { made: folder.ancestors().take_while(is_missing).map(Path::to_path_buf).collect() };
@@ -33,7 +33,7 @@ impl MadeFolders {
 
 impl Drop for MadeFolders {
     fn drop(&mut self) {
-        // Fails for a folder that is not empty, which is intended.
+        // Removing a folder that is not empty fails, as intended.
         self.made.iter().for_each(|folder| _ = fs::remove_dir(folder));
     }
 }

@@ -1,9 +1,9 @@
 //! Reads the bytes of a file member by member. A plain file is one member. A gzip-compressed web archive usually has one member per record;
-//! a Zstandard file has frames instead.
+//! the members of a Zstandard file are its frames.
 //!
-//! A record that cannot be unpacked must not make the rest of the file unreadable. So every member is opened separately, at a
-//! known position; after damage, the next member is found by its first bytes. The decoders are called directly, because the
-//! usual readers do not report where a failed member ends.
+//! A record that cannot be unpacked must not make the rest of the file unreadable. Therefore, every member is opened separately, at a known
+//! position; after damage, the next member is found by its first bytes. The decoders are called directly, because the usual readers do not
+//! report where a failed member ends.
 
 use super::input::Input;
 use super::packing::Packing;
@@ -16,7 +16,7 @@ use zstd::stream::raw::{DParameter, Decoder, InBuffer, Operation as _, OutBuffer
 
 /// The size of the buffer for unpacked bytes.
 const OUT_BYTES: usize = 64 << 10;
-/// The number of bytes to unpack if only the first few are needed.
+/// The number of bytes to unpack if only the first few bytes are needed.
 const LOOK_BYTES: usize = 16;
 /// The first bytes of a record.
 pub(super) const RECORD: &[u8] = b"WARC/";
@@ -26,7 +26,7 @@ const GZ: &[u8] = &[0x1F, 0x8B, 8];
 /// The next part of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
-    /// A member, which is open.
+    /// A member, which is now open.
     Member,
     /// Bytes that are not a member and were skipped, starting at this position.
     Garbage(u64),
@@ -34,7 +34,7 @@ pub(super) enum Next {
     End,
 }
 
-/// The reason why a member returns no more bytes although it has not ended.
+/// The reason why a member returns no more bytes before its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fault {
     /// The file ends inside the member.
@@ -68,7 +68,7 @@ pub(super) struct Members {
     found: bool,
     /// The position where the open member begins.
     start: u64,
-    /// The position up to which damaged members were unpacked. Bytes before it are not unpacked again.
+    /// The position up to which damaged members were unpacked. Bytes before this position are not unpacked again.
     furthest: u64,
     window_bytes: u64,
     rest: Option<Rest>,
@@ -110,8 +110,8 @@ impl Members {
         })
     }
 
-    /// Sets the size of the buffer for unpacked bytes. A larger buffer costs less per byte for long members, because bytes at the
-    /// end of a buffer are copied again.
+    /// Sets the size of the buffer for unpacked bytes. For long members, a larger buffer costs less per byte, because some bytes are copied
+    /// again at the end of each buffer.
     pub fn holding(mut self, bytes: usize) -> Members {
         if !self.is_plain() {
             self.out = vec![0; bytes];
@@ -129,7 +129,7 @@ impl Members {
         self.start
     }
 
-    /// Returns whether a read that starts at the open member would proceed in the same way as this one.
+    /// Returns whether a read that starts at the open member would return the same data as this read.
     pub fn is_fresh(&self) -> bool {
         self.start >= self.furthest
     }
@@ -144,7 +144,7 @@ impl Members {
         self.input.seek(to)
     }
 
-    /// Returns why the member returned no more bytes; valid once all its bytes are read.
+    /// Returns the reason why the member ended early, if it did; valid once all its bytes have been read.
     pub fn fault(&self) -> Option<Fault> {
         self.fault
     }
@@ -213,7 +213,7 @@ impl Members {
             return Ok(next);
         }
         let (found, only_zeros) = self.search()?;
-        // Zeros are padding from tapes and file systems; no data is lost.
+        // Zeros are padding from tapes or file systems; no data is lost.
         if only_zeros {
             if !found {
                 self.rest = Some(Rest { start, bytes: self.input.at() - start, only_zeros, is_damaged: false });
@@ -225,7 +225,7 @@ impl Members {
     }
 
     /// Moves to the next member of a file whose members contain parts of one text. [`Members::rest`] reports the data after the last
-    /// member. Such data counts as garbage if no member precedes it, or if something that begins like a member follows it.
+    /// member. Such data counts as garbage if no member precedes it, or if bytes that look like the start of a member follow it.
     pub fn next_whole(&mut self) -> io::Result<Next> {
         let start = self.input.at();
         if let Some(next) = self.begin()? {
@@ -297,7 +297,7 @@ impl Members {
                         | u64::from(length.get(1).copied().unwrap_or(0)) << 8;
                     whole &= self.input.skip(2 + length)? == 2 + length;
                 }
-                // A name and a comment, each terminated by a zero byte.
+                // These flags indicate a name and a comment, each terminated by a zero byte.
                 for flag in [8, 16] {
                     whole &= flags & flag == 0 || self.input.skip_until(0)?;
                 }
@@ -307,7 +307,7 @@ impl Members {
         }
     }
 
-    /// Unpacks at most this many bytes after the unread ones.
+    /// Unpacks at most this many more bytes and appends them to the unread bytes.
     fn step(&mut self, most: usize) -> io::Result<()> {
         if self.from == self.to {
             (self.from, self.to) = (0, 0);
@@ -374,8 +374,8 @@ impl Members {
         (self.open, self.fault, self.lost) = (false, fault, lost);
     }
 
-    /// Opens the next member that begins like a record, starting at the current position. Returns whether there is one, and whether
-    /// only zeros were skipped.
+    /// Opens the next member that begins like a record, starting at the current position. Returns whether there is such a member, and
+    /// whether only zeros were skipped.
     fn search(&mut self) -> io::Result<(bool, bool)> {
         let mut only_zeros = true;
         loop {

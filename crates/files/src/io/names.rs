@@ -8,10 +8,10 @@ pub const SUCCESS: &str = "_SUCCESS";
 pub const HELD: &str = "_HELD";
 /// The suffix of the name of a folder that was held back.
 pub(super) const HELD_ENDING: &str = ".held";
-/// The input that means standard input. It also labels the documents from there: `-#0`.
+/// The input that means standard input. It is also the label of documents from standard input: `-#0`.
 pub const DASH: &str = "-";
 
-/// Refuses standard input if files are expected.
+/// Returns an error if an input is standard input, because files are expected.
 pub(super) fn refuse_standard_input(inputs: &[String]) -> Result<()> {
     if inputs.iter().any(|input| input == DASH) {
         return Err(Error::usage(

@@ -9,12 +9,12 @@ pub(super) fn said(line: &[u8]) -> String {
     format!("{what}; expected one object per line{way_out}")
 }
 
-/// Returns whether the line may be from a settings file or another kind of text. Other bytes indicate damage.
+/// Returns whether the line is text, for example from a settings file. Other bytes indicate damage.
 pub(super) fn is_text(line: &[u8]) -> bool {
     std::str::from_utf8(line).is_ok() && !line.iter().any(|byte| *byte < b' ' && !byte.is_ascii_whitespace())
 }
 
-/// Returns whether the line opens an array that it does not close.
+/// Returns whether the line opens an array and does not close it.
 pub(super) fn is_open_array(line: &[u8]) -> bool {
     let array = serde_json::from_slice::<Vec<serde::de::IgnoredAny>>(line.trim_ascii());
     line.trim_ascii().starts_with(b"[") && array.is_err_and(|error| error.is_eof())

@@ -1,7 +1,7 @@
-//! Recognizes folders written by dupsift: results and indexes. They are never input unless you name them.
+//! Recognizes folders written by dupsift: results and indexes. Such folders are not read as input unless you name them.
 //!
-//! A result is recognized by `run.json` and the files next to it, an index by its file names. The folder listing, which is read anyway,
-//! contains these names; a file is opened only if the folder has a `run.json`.
+//! A result is recognized by `run.json` and the files next to it, an index by its file names. These names are in the folder listing, which
+//! is read anyway; a file is opened only if the folder contains a `run.json`.
 
 use super::names::{HELD, SUCCESS};
 use dupsift_core::safe_fs;
@@ -13,9 +13,9 @@ use std::path::{Path, PathBuf};
 
 /// The record of a result.
 const RECORD: &str = "run.json";
-/// The record of a corpus written from a finished run into a separate folder.
+/// The record of a corpus that was written from a finished run into a separate folder.
 const OF_CORPUS: &str = super::overwrite::APPLIED;
-/// Names of the marker files and folders that a result has next to its record.
+/// The names of the marker files and folders that a result contains next to its record.
 const BESIDE: [&str; 16] = [
     SUCCESS,
     HELD,
@@ -36,11 +36,11 @@ const BESIDE: [&str; 16] = [
 ];
 /// The folders of an index.
 const OF_INDEX: [&str; 3] = ["batches", "rows", "statistics"];
-/// The file that states how many generations an index has; it remains if these are lost.
+/// The file that contains the number of generations in an index; it remains if the generations are lost.
 const RECORDED: &str = "generation.json";
 /// The lock file that gives one process at a time access to an index.
 const LOCK: &str = "lock";
-/// The maximum number of bytes that are read from a record, because any file may have this name.
+/// The maximum number of bytes that are read from a record; the limit exists because any file may have this name.
 pub(super) const MOST_RECORD: u64 = 16 << 20;
 /// The number of bytes at the beginning of a record that are checked if it cannot be parsed.
 const HEAD: usize = 4 << 10;
@@ -50,7 +50,7 @@ const HEAD: usize = 4 << 10;
 pub enum Ours {
     /// The output of `run`, `compare` or `stream`, or a model of `purify`.
     Result,
-    /// The pages' texts, written by `purify`.
+    /// The texts of pages, written by `purify`.
     Pages,
     /// An index for incremental runs.
     Index,
@@ -66,8 +66,8 @@ impl Ours {
         }
     }
 
-    /// Returns the kind of a folder; `None` if dupsift did not write the folder, or if it cannot be read. Lists only folders that may be
-    /// dupsift's, because others may be large.
+    /// Returns the kind of a folder; `None` if dupsift did not write the folder, or if it cannot be read. Lists only folders that dupsift
+    /// may have written, because other folders may be large.
     pub fn at(folder: &Path) -> Option<Ours> {
         if [RECORD, OF_CORPUS].iter().all(|record| !folder.join(record).exists())
             && !OF_INDEX.iter().any(|own| folder.join(own).exists())
@@ -97,7 +97,7 @@ impl Ours {
             let number = number.and_then(|rest| rest.strip_suffix(".json"));
             number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
         };
-        // An index whose first run is still active has a lock and folders, and nothing else.
+        // During the first run, an index contains a lock, folders, and nothing else.
         let is_begun = || has(LOCK) && names.iter().all(|name| name == LOCK || OF_INDEX.iter().any(|own| name == own));
         (has_folder && (names.iter().any(is_generation) || is_begun())).then_some(Ours::Index)
     }
@@ -120,7 +120,7 @@ fn of_record(path: &Path) -> Option<Ours> {
     match serde_json::from_slice::<Record>(&bytes) {
         Ok(record) if record.prefix.is_some() => Some(Ours::Pages),
         Ok(_) => Some(Ours::Result),
-        // A damaged record is recognized by its beginning.
+        // A record that cannot be parsed is recognized by its beginning.
         Err(_) => {
             let head = String::from_utf8_lossy(&bytes[..bytes.len().min(HEAD)]);
             (head.contains("\"schema_version\"") && head.contains("\"dupsift\"")).then_some(Ours::Result)
@@ -128,13 +128,13 @@ fn of_record(path: &Path) -> Option<Ours> {
     }
 }
 
-/// Finds the dupsift folders that links lead into; checks each folder once.
+/// Finds folders written by dupsift that links lead into; checks each folder once.
 #[derive(Default)]
 pub(super) struct Owners(BTreeMap<PathBuf, Option<Ours>>);
 
 impl Owners {
-    /// Returns the dupsift folder that contains this real path or is at this path. Ignores folders that contain `named` or are at that
-    /// path, because they were requested.
+    /// Returns the folder written by dupsift that is at this resolved path or contains it. Ignores folders that are at the path `named` or
+    /// contain it, because they were requested.
     pub fn of(&mut self, real: &Path, named: &Path) -> Option<(PathBuf, Ours)> {
         let above = real.ancestors().take_while(|above| !named.starts_with(above));
         let found = above.filter_map(|above| Some((above.to_path_buf(), self.kind(above)?)));
@@ -172,7 +172,7 @@ mod tests {
         assert_eq!(kind(&["run.json", "deduped"], cut), Some(Ours::Result));
         let pages = Some("{\"schema_version\": 1, \"dupsift\": \"0.1.0\", \"prefix\": \"\"}");
         assert_eq!(kind(&["run.json", "pages"], pages), Some(Ours::Pages));
-        // These are not dupsift's: a record alone, a record of another program, and Spark's marker file.
+        // These folders were not written by dupsift: they contain only a record, a record of another program, or Spark's marker file.
         assert_eq!(kind(&["run.json", "data"], ours), None);
         assert_eq!(kind(&["run.json", "_SUCCESS"], Some("{\"run\": 5}")), None);
         assert_eq!(kind(&["run.json", "_SUCCESS"], Some("not JSON")), None);

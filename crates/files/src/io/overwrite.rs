@@ -1,4 +1,4 @@
-//! Decides what may be replaced: an output of dupsift or an empty folder, never a folder that contains anything else at any depth.
+//! Decides which folders may be replaced: an output of dupsift or an empty folder, never a folder that contains anything else at any depth.
 
 use super::unfinished::PROBE;
 use super::work_files;
@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The files of an output, as relative paths; `*` matches any letters, `#` matches digits. Anything else belongs to the user. If the
+/// The files of an output, as relative paths; `*` matches any characters, `#` matches digits. Anything else belongs to the user. If the
 /// output's record lists its files, any file that is not listed also belongs to the user.
 const OUTPUT_FILES: [&str; 34] = [
     "_HELD",
@@ -63,7 +63,7 @@ const LATER: [&str; 11] = [
     "run.json",
 ];
 
-/// Folders of an output with files named as in the corpus. The output's record must list each of these files.
+/// Folders of an output whose files have the same names as in the corpus. The output's record must list each of these files.
 const OF_CORPUS: [&str; 4] = ["attributes", "clean", "deduped", "dropped"];
 
 /// The field of a record that lists the files of its output.
@@ -72,18 +72,18 @@ pub const FILES: &str = "files";
 /// The record of a corpus written from a finished run. It lists the corpus files in its folder.
 pub const APPLIED: &str = "applied.json";
 
-/// The records of results. Every finished folder has one of these records: for a run, for the evaluation in it, or for a corpus written
-/// from a run.
+/// The names of records. Every finished folder contains one of them: the record of a run, of an evaluation inside a run, or of a corpus
+/// written from a run.
 const RECORDS: [&str; 3] = ["run.json", "evaluation.json", APPLIED];
 
-/// The prefix of temporary folders that are created by commands that read a run. Earlier versions created them in unfinished outputs.
+/// The prefix of temporary folders created by commands that read a run. Earlier versions created them in unfinished outputs.
 pub const WORK: &str = ".dupsift-work-";
 
 /// The temporary folder of an evaluation. A killed evaluation may leave it behind.
 const WORK_OF_EVALUATION: &str = ".evaluation.dupsift-work";
 
 /// Prefixes of the hidden folders in which an evaluation is built inside its run's folder. A killed evaluation may leave such a folder
-/// behind; it counts as dupsift's.
+/// behind, which counts as written by dupsift.
 const HIDDEN: [&str; 2] = [".evaluation.dupsift-partial-", ".evaluation.dupsift-old-"];
 
 /// Checks that a new result may be written to `out`.
@@ -113,12 +113,12 @@ pub(super) fn check(out: &Path, overwrite: bool) -> Result<()> {
     }
 }
 
-/// Returns whether a finished output exists that a new one would replace.
+/// Returns whether a finished output exists that a new output would replace.
 pub(super) fn is_output(out: &Path) -> Result<bool> {
     Ok(out.is_dir() && !names(out)?.is_empty())
 }
 
-/// Returns whether the path is an empty folder, and not a link to one.
+/// Returns whether the path is an empty folder, and not a link to an empty folder.
 pub(super) fn is_empty(folder: &Path) -> Result<bool> {
     Ok(is_folder(folder) && names(folder)?.is_empty())
 }
@@ -135,7 +135,7 @@ fn foreign_entry(folder: &Path) -> Result<Option<String>> {
 }
 
 /// Returns the first path in the folder that is not part of an output: a file with any other name, a link, or a folder that does not occur
-/// in outputs. If the output's record lists its files, any unlisted file counts as well.
+/// in outputs. If the output's record lists its files, any file that is not listed is also not part of the output.
 pub(super) fn foreign_path(folder: &Path) -> Result<Option<PathBuf>> {
     foreign_below(folder, &[], &listed(folder))
 }
@@ -187,7 +187,7 @@ fn listed(folder: &Path) -> Listed {
             files.extend(more.unwrap_or_default());
             Listed::Files(files)
         }
-        // A run's record without a list is from an earlier version.
+        // If the record of a run lists no files, it was written by an earlier version.
         (None, Some(files)) if !folder.join("run.json").exists() => Listed::Files(files),
         (None, _) => Listed::Nothing,
     }
@@ -230,7 +230,7 @@ fn foreign_at(folder: &Path, above: &[String], name: String, listed: &Listed) ->
     if parts == [WORK_OF_EVALUATION] && kind.is_dir() {
         return Ok(work_files::foreign(&path).map(|foreign| Path::new(WORK_OF_EVALUATION).join(foreign)));
     }
-    // A folder left by a killed evaluation contains the files of an evaluation.
+    // A folder that a killed evaluation left behind contains the files of an evaluation.
     let mut known = parts.clone();
     if HIDDEN.iter().any(|hidden| is_numbered(&parts[0], hidden)) {
         known[0] = "evaluation".to_owned();

@@ -1,4 +1,4 @@
-//! Lists the columns of the input files, of any type, for the command that adds its own columns to them.
+//! Lists the columns of the input files, of any type, for the command that writes them together with its own columns.
 
 use super::asked::columns_of;
 use super::damaged::damaged;
@@ -15,7 +15,7 @@ use std::fs::File;
 pub struct OwnColumn {
     /// The name of the column.
     pub name: String,
-    /// The type if all files agree; text if they differ, and for JSON lines.
+    /// The type of the column if it is the same in all files; text if the types differ, and for JSON lines.
     pub data_type: DataType,
     /// Whether the column has different types in different files.
     pub mixed: bool,
@@ -30,11 +30,11 @@ pub struct OwnColumns {
     pub nested: Vec<String>,
 }
 
-/// Collects columns from the footers of Parquet files and from all JSON lines, because a null field may be left out of a line.
-/// Unreadable files are ignored; opening them reports why. `page` is the column that holds pages.
+/// Collects columns from the footers of Parquet files and from all JSON lines, because null fields may be omitted. Unreadable files are
+/// ignored; the errors are reported when the files are opened. `page` is the column that holds pages.
 ///
 /// # Errors
-/// Returns an error if files have a column in different types that cannot be written as text, or if too many files are open.
+/// Returns an error if too many files are open, or if a column has different types in different files and cannot be written as text.
 pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
     let mut own = OwnColumns::default();
     let mut places: BTreeMap<String, usize> = BTreeMap::new();
@@ -46,7 +46,7 @@ pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
             Err(Error::BadFile { .. }) => Vec::new(),
             Err(error) => return Err(error),
         };
-        // A file whose format is a guess counts only if it has pages.
+        // A file whose format is only a guess is included only if it has the page column.
         if file.is_guess && columns.iter().all(|(name, _)| name != page) {
             continue;
         }
@@ -54,7 +54,8 @@ pub fn own_columns(files: &[FoundFile], page: &str) -> Result<OwnColumns> {
         of_folders.extend(file.partitions.iter().map(|(key, _)| key.as_str()).filter(lacks));
         add(&mut own, &mut places, columns, &file.label)?;
     }
-    // Folder columns come last, as in other readers. A column that every one of these files contains is not a folder column.
+    // Columns from folder names come last, as in other readers. If all of these files contain a column themselves, it is not taken from
+    // folder names.
     let columns = hive::columns(files.iter().map(|file| &file.partitions)).into_iter();
     let columns = columns.filter(|(name, _)| of_folders.contains(name.as_str()));
     let columns = columns.map(|(name, data_type)| (name, Some(data_type))).collect();
@@ -85,7 +86,7 @@ fn add(
             continue;
         };
         let known = &mut own.columns[at];
-        // A column that is null everywhere takes its type from other files.
+        // The type of a column with only nulls is taken from other files.
         if known.data_type == data_type || data_type == DataType::Null {
             continue;
         }
@@ -181,7 +182,7 @@ mod tests {
         assert_eq!(own.clone().only(&["day".into()], &[]).expect("there").columns.len(), 1);
         let message = |name: &str| own.clone().only(&[name.into()], &[]).expect_err("not there").to_string();
         assert!(message("htm").contains("did you mean \"html\"?") && message("list").contains("nested"));
-        // A column that every file in the folder contains is not a folder column, whatever its type.
+        // If every file in the folder contains a column, it is not taken from the folder name, regardless of its type.
         let inside = folder.path().join("day=2026-11-01/n=8");
         std::fs::create_dir_all(&inside).expect("a folder");
         let day: ArrayRef = Arc::new(Date32Array::from(vec![1]));

@@ -12,7 +12,7 @@ pub enum Packing {
     Zstd,
 }
 
-/// All compression formats, each with its file extension and its name in messages.
+/// All compression formats, with their file extensions and their names in messages.
 const PACKINGS: [(Packing, &str, &str); 2] = [(Packing::Gzip, ".gz", "gzip"), (Packing::Zstd, ".zst", "Zstandard")];
 
 impl Packing {

@@ -1,7 +1,7 @@
-//! Reads the page headers of a column: rows, and bytes in the file and in memory.
+//! Reads the page headers of a column: the number of rows, and the number of bytes in the file and in memory.
 //!
-//! A footer describes complete column chunks. A page is unpacked as a whole and described by the header before it, a struct in Thrift's
-//! compact protocol. Only the needed numbers are read from it. Headers are untrusted input: their numbers are checked against the size of
+//! A footer describes complete column chunks. A page is unpacked as a whole. It is described by the header before it, a struct in Thrift's
+//! compact protocol, of which only the needed numbers are read. Headers are untrusted input: their numbers are checked against the size of
 //! the file.
 
 use ::parquet::basic::{Compression, Type};
@@ -26,13 +26,13 @@ pub(super) struct Page {
     pub in_dictionary: bool,
 }
 
-/// The maximum number of headers read per chunk. In a chunk with more headers, pages would have about a kilobyte each or be empty.
+/// The maximum number of headers read per chunk. In a chunk with more headers, the pages would be empty or have only about a kilobyte each.
 const MOST_PAGES: usize = 1 << 20;
 /// The maximum nesting depth of structs in a header; the format has two levels.
 const DEEPEST: usize = 8;
 
-/// Returns the pages of a chunk, dictionary first. Returns `None` if a header cannot be read, if the rows of all pages do not
-/// add up to those of the chunk, or if there are too many pages.
+/// Returns the pages of a chunk, dictionary first. Returns `None` if a header cannot be read, if the rows of all pages do not add up to the
+/// row count of the chunk, or if there are too many pages.
 pub(super) fn pages(file: File, chunk: &ColumnChunkMetaData) -> Option<Vec<Page>> {
     look(file, chunk).ok().flatten()
 }
@@ -60,10 +60,10 @@ struct Most {
     bytes: u64,
 }
 
-/// Footers may be slightly wrong, so a page may have up to this multiple of the footer's total, plus this many bytes.
+/// Footers may be slightly wrong, so a page may have up to `TIMES` times the footer's total, plus `MORE` bytes.
 const TIMES: u64 = 2;
 const MORE: u64 = 64 << 10;
-/// A page may always have this multiple of its packed bytes, whatever the footer states.
+/// The unpacked size of a page may always be up to this multiple of its packed size, regardless of the footer.
 const UNPACKED: u64 = 1 << 10;
 
 impl Most {
@@ -100,7 +100,7 @@ struct Headers {
     file: BufReader<File>,
     /// The number of bytes left in the chunk.
     left: u64,
-    /// The number of rows in the chunk, and in the pages read so far.
+    /// The number of rows in the chunk, and the number of rows in the pages read so far.
     rows: u64,
     found: u64,
 }
@@ -230,7 +230,7 @@ impl<R: Read> Compact<R> {
                 0 => self.integer()?,
                 more => field.saturating_add(more.into()),
             };
-            // These are integers of 16, 32 and 64 bits.
+            // Types 4 to 6 are integers of 16, 32 and 64 bits.
             let of = if matches!(head & 15, 4 | 6) { INTEGER } else { head & 15 };
             each(self, field, of)?;
         }
@@ -238,7 +238,7 @@ impl<R: Read> Compact<R> {
 
     fn skip(&mut self, of: u8) -> io::Result<()> {
         match of {
-            // The type itself is the value.
+            // For a boolean, the type itself is the value.
             1 | 2 => Ok(()),
             3 => self.byte().map(drop),
             INTEGER => self.number().map(drop),

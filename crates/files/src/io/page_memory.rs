@@ -1,4 +1,4 @@
-//! Computes how much memory reading Parquet takes: one page (two at a page boundary), and the dictionary if it is used.
+//! Computes how much memory a read of a Parquet column takes: one page (two at a page boundary), and the dictionary if it is used.
 
 use super::format::Stretch;
 use super::page_headers::Page;
@@ -10,7 +10,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Small pages are read together up to this many bytes.
+/// The total size, in bytes, up to which small pages are read together.
 const TOGETHER: u64 = 8 << 20;
 
 /// A column in a row group.
@@ -26,7 +26,7 @@ pub(super) struct Column {
 }
 
 impl Column {
-    /// Creates the column of a chunk with these pages, which are empty if unknown.
+    /// Creates the column of a chunk with these pages; the list is empty if the pages are unknown.
     pub fn new(chunk: &ColumnChunkMetaData, pages: Arc<[Page]>, is_text: bool) -> Column {
         Column {
             name: chunk.column_path().string(),
@@ -37,7 +37,7 @@ impl Column {
         }
     }
 
-    /// Returns the bytes of a chunk, unpacked plus packed.
+    /// Returns the size of a chunk in bytes, unpacked plus packed.
     pub fn bytes_of(chunk: &ColumnChunkMetaData) -> u64 {
         let unencoded = chunk.unencoded_byte_array_data_bytes().unwrap_or(0).max(chunk.uncompressed_size());
         (unencoded.max(0) as u64).saturating_add(chunk.compressed_size().max(0) as u64)
@@ -58,14 +58,14 @@ impl Column {
         ranges.filter(move |(page, _)| page.start < rows.end && rows.start < page.end)
     }
 
-    /// Returns the bytes in memory while the rows are read. At a page boundary, rows of one page may still be held while the
-    /// next page is unpacked. This applies to every page with rows in the current step.
+    /// Returns the number of bytes in memory while the rows are read. At a page boundary, rows of one page may still be held while the next
+    /// page is unpacked. This applies to every page with rows in the current step.
     fn held(&self, rows: Range<u64>) -> u64 {
         if self.pages.is_empty() {
             return self.bytes;
         }
         let (mut most, mut in_dictionary) = (0, false);
-        // The preceding pages, and the end of each page's rows.
+        // The preceding pages, with the row at which each page ends.
         let (mut before, mut bytes_before) = (VecDeque::new(), 0);
         for (rows, page) in self.within(rows) {
             let unpacked = u64::from(page.unpacked);
@@ -96,7 +96,7 @@ pub(super) fn stretches(groups: Vec<Vec<Column>>, rows: Range<u64>, small: u64) 
         columns.iter().max_by_key(|column| column.largest()).map_or_else(String::new, |column| column.name.clone())
     };
     let [columns] = groups.as_slice() else {
-        // At a boundary, pages of two row groups are in memory.
+        // At a boundary between row groups, pages of both row groups are in memory.
         let held: Vec<u64> = groups.iter().map(|columns| held(columns, 0..u64::MAX)).collect();
         let bytes = held.windows(2).map(|two| two.iter().sum()).max().unwrap_or(0);
         let column = groups.first().map_or_else(String::new, |columns| column(columns));

@@ -1,7 +1,7 @@
-//! Finds where the pages of a column begin, so that a row group is split between two pages.
+//! Finds where the pages of a column begin, so that row groups are split at page boundaries.
 //!
-//! A page is unpacked as a whole. If a piece of work ends inside a page, the next piece unpacks it again; with pages of 3 MB
-//! and pieces of 10 MB, that was a quarter of all unpacking.
+//! A page is unpacked as a whole. If a piece of work ends inside a page, the next piece unpacks the page again; with pages of 3 MB and
+//! pieces of 10 MB, that was a quarter of all unpacking.
 
 use super::page_headers::Page;
 
@@ -46,15 +46,15 @@ mod tests {
             assert!(starts.iter().copied().eq((0..5000).step_by(100)), "{starts:?}");
             let splits = source.splits_between_pages(&|_| 70_000, u64::MAX);
             assert!(splits.len() > 5 && splits.iter().all(|split| split.first_doc % 100 == 0), "{splits:?}");
-            // If pieces would be smaller than pages, each page is a piece, because it is unpacked as a whole.
+            // If pieces would be smaller than pages, each page is a piece, because a page is unpacked as a whole.
             let splits = source.splits_between_pages(&|_| 10, u64::MAX);
             assert!(splits.len() == 50 && splits.iter().all(|split| split.rows == 100), "{splits:?}");
             assert!(source.splits(4_000).iter().any(|split| split.first_doc % 100 != 0));
         }
     }
 
-    /// The rest of the corpus is split into four pieces per thread, each of at least two pages: many threads get small pieces
-    /// early, a single thread only at the end, and no page is in two pieces.
+    /// The rest of the corpus is split into four pieces per thread, each of at least two pages. With many threads, pieces become small
+    /// early; with a single thread, only at the end. No page is in two pieces.
     #[test]
     fn more_threads_cut_smaller_pieces_and_no_page_in_two() {
         let folder = tempfile::tempdir().expect("a folder");

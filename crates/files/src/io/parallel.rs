@@ -8,8 +8,8 @@ pub(super) fn map<T: Sync, R: Send>(items: &[T], threads: usize, work: impl Fn(&
     map_and_help("columns", items, threads.min(items.len()), work, || ())
 }
 
-/// Calls `work` for every item on exactly this many threads, each of which calls `help` when no items are left. Reports the time that each
-/// thread spends on `stage`, like the stages of a run.
+/// Calls `work` for every item on exactly this many threads. Each thread calls `help` when no items are left, and reports the time that it
+/// spent on `stage`, as for the stages of a run.
 pub(super) fn map_and_help<T: Sync, R: Send>(
     stage: &str,
     items: &[T],
@@ -48,7 +48,7 @@ pub(super) fn map_and_help<T: Sync, R: Send>(
                 break;
             }
         }
-        // The current thread takes items as well.
+        // The current thread works on items as well.
         take();
     });
     if let Some(times) = times {
@@ -57,7 +57,7 @@ pub(super) fn map_and_help<T: Sync, R: Send>(
         let (busiest, all) = (seconds(times.iter().copied().max().unwrap_or(0)), seconds(times.iter().sum()));
         tracing::debug!(stage, serial = 0.0, busiest, all, "stage by threads");
     }
-    // Memory that a thread allocated for a long line stays in its heap, which no other thread uses.
+    // Otherwise, memory for a long line would stay in this thread's heap, which no other thread uses.
     dupsift_core::allocator::release();
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_by_key(|(at, _)| *at);

@@ -1,8 +1,8 @@
-//! Reads the footer of a Parquet file: the columns, the number of rows, and the parts that reads need.
+//! Reads the footer of a Parquet file: the columns, the number of rows, and the metadata that reads use.
 //!
-//! First, the footer is reduced to the requested columns. So a column that has an unsupported type or is deeply nested cannot make a file
-//! unreadable, and a footer with thousands of columns takes little memory. Files are untrusted input: their claims are checked before they
-//! are used, and panics in the decoder are caught.
+//! First, the footer is reduced to the requested columns. As a result, an unrelated column with an unsupported type or deep nesting cannot
+//! make a file unreadable, and a footer with thousands of columns takes little memory. Files are untrusted input: sizes and counts are
+//! checked before they are used, and panics in the decoder are caught.
 
 use super::format::Piece;
 use super::schema::{Columns, Shown};
@@ -25,7 +25,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 /// The supported compressions, for messages.
 const CODECS: &str = "none, Snappy, gzip, Zstandard, Brotli or LZ4";
 
-/// Runs a call into the decoder; converts errors and panics into a message.
+/// Calls the decoder and converts errors and panics into a message.
 pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Result<T, String> {
     match guard::guarded(call) {
         Ok(Ok(value)) => Ok(value),
@@ -34,9 +34,9 @@ pub(super) fn guarded<T>(call: impl FnOnce() -> Result<T, ParquetError>) -> Resu
     }
 }
 
-/// The number of bytes of memory that a footer takes per byte in the file: about 1.5 kB for a column chunk.
+/// The memory that a footer takes, in bytes per byte of the footer in the file; a column chunk takes about 1.5 kB.
 const IN_MEMORY: u64 = 14;
-/// Footers larger than this, in bytes of the file, are held in memory one at a time.
+/// The size in the file, in bytes, above which only one footer is held in memory at a time.
 const LARGE_FOOTER: u64 = 256 << 10;
 /// Locked while a large footer is in memory.
 static TURN: Mutex<()> = Mutex::new(());
@@ -80,7 +80,7 @@ pub(super) fn load(file: &File) -> Result<ParquetMetaData, String> {
         .map_err(|why| unread(file, &why))
 }
 
-/// Returns the message for a file with an unusable footer. A file with the magic number at both ends is complete.
+/// Returns the message for a file with an unusable footer. A file that has the magic number at both ends is not truncated.
 pub(super) fn unread(file: &File, why: &str) -> String {
     const MARK: &[u8; 4] = b"PAR1";
     let bytes = file.metadata().map_or(0, |metadata| metadata.len());
@@ -100,7 +100,7 @@ pub(super) fn unread(file: &File, why: &str) -> String {
 /// # Errors
 /// Returns a message that names the first encrypted column.
 pub(super) fn check_plain(file: &File, metadata: &ParquetMetaData) -> Result<(), String> {
-    // A column is encrypted in the complete file or not at all, so one row group is enough.
+    // A column is encrypted either in all row groups or in none, so checking one row group is enough.
     let Some(group) = metadata.row_groups().iter().find(|group| group.num_rows() > 0) else { return Ok(()) };
     match group.columns().iter().find(|chunk| is_encrypted(file, chunk)) {
         None => Ok(()),
@@ -113,7 +113,7 @@ pub(super) fn check_plain(file: &File, metadata: &ParquetMetaData) -> Result<(),
 /// Returns whether the pages of a chunk are encrypted.
 ///
 /// An encrypted chunk begins with the length of the first encrypted page header (nonce, header and tag) in 4 little-endian bytes. A plain
-/// page header begins with the bytes 0x15, kind, 0x15, which would mean a length above 1 MiB.
+/// page header begins with the bytes 0x15, kind, 0x15, which as a length would exceed 1 MiB.
 fn is_encrypted(file: &File, chunk: &ColumnChunkMetaData) -> bool {
     const NONCE_AND_TAG: u32 = 12 + 16;
     const LONGEST: u32 = 1 << 20;
@@ -124,15 +124,15 @@ fn is_encrypted(file: &File, chunk: &ColumnChunkMetaData) -> bool {
         && (NONCE_AND_TAG + 1..LONGEST).contains(&u32::from_le_bytes(length))
 }
 
-/// A column of the file or of a struct in it.
+/// A column of the file, or a field of a struct column.
 pub(super) struct Described {
     /// The names from the outermost field to the column itself.
     pub path: Vec<String>,
     pub shown: Shown,
 }
 
-/// Returns the columns of the file, with struct fields by their paths, as needed for messages and checks. Top-level columns
-/// come before nested ones and so take precedence if both have the same name.
+/// Returns the columns of the file for messages and checks, with struct fields by their paths. Top-level columns precede nested columns, so
+/// they take precedence if both have the same name.
 pub(super) fn describe(metadata: &ParquetMetaData) -> Vec<Described> {
     let mut described = Vec::new();
     for field in metadata.file_metadata().schema().get_fields() {
@@ -157,7 +157,7 @@ fn describe_below(above: &[String], field: &TypePtr, described: &mut Vec<Describ
     described.push(Described { shown: Shown { name: path.join("."), data_type, says, is_texts }, path });
 }
 
-/// Returns whether the field is a group of columns with one value per row, and neither a list nor a map.
+/// Returns whether the field is a struct: a group of columns with one value per row, but not a list or a map.
 fn is_struct(field: &TypePtr) -> bool {
     let info = field.get_basic_info();
     let annotated = info.logical_type_ref().is_some() || info.converted_type() != ConvertedType::NONE;
@@ -184,7 +184,7 @@ fn resolve(fields: &[TypePtr], name: &str, or_texts: bool) -> Option<Vec<TypePtr
     })
 }
 
-/// Returns the fields from a list of strings, or of structs with a text, to these strings; `None` for any other field.
+/// Returns the fields that lead from a list of strings, or of structs with a text field, to these strings; `None` for any other field.
 fn texts_below(list: &TypePtr) -> Option<Vec<TypePtr>> {
     let info = list.get_basic_info();
     let is_list = info.logical_type_ref() == Some(&LogicalType::List) || info.converted_type() == ConvertedType::LIST;
@@ -202,7 +202,7 @@ fn texts_below(list: &TypePtr) -> Option<Vec<TypePtr>> {
     path.last().is_some_and(is_text).then_some(path)
 }
 
-/// Returns the Arrow type of a plain column; `None` for a nested or repeated one.
+/// Returns the Arrow type of a plain column; `None` for a nested or repeated column.
 fn data_type(field: &TypePtr) -> Option<Result<DataType, String>> {
     if !field.is_primitive() || is_repeated(field) {
         return None;
@@ -217,7 +217,8 @@ fn schema_of(name: &str, fields: Vec<TypePtr>) -> Result<SchemaDescriptor, Parqu
     Ok(SchemaDescriptor::new(Arc::new(Type::group_type_builder(name).with_fields(fields).build()?)))
 }
 
-/// Returns the rows and text bytes of every row group, checked against each other and against the file size.
+/// Returns the number of rows and text bytes in every row group. Checks that these numbers are consistent with each other and with the file
+/// size.
 pub(super) fn pieces(metadata: &ParquetMetaData, columns: &Columns, file_bytes: u64) -> Result<Vec<Piece>, String> {
     let texts = if columns.parts.is_empty() { std::slice::from_ref(&columns.text) } else { &columns.parts };
     let (first, rest) = texts.split_first().ok_or("it has no text column")?;
@@ -240,7 +241,7 @@ fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<
         let wrong = |what: &str| format!("row group {at} of the footer {what}");
         let rows = u64::try_from(group.num_rows()).map_err(|_| wrong("has a negative number of rows"))?;
         let chunk = group.columns().get(leaf).ok_or_else(|| wrong("has too few columns"))?;
-        // A list has at least one value, even if it is null.
+        // A list column has at least one value per row, even if the list is null.
         let is_list = chunk.column_descr().max_rep_level() > 0 && chunk.num_values() > group.num_rows();
         if chunk.num_values() != group.num_rows() && !is_list {
             return Err(wrong(&format!("declares {rows} rows, but column {text:?} has {} values", chunk.num_values())));
@@ -262,7 +263,7 @@ fn pieces_of(metadata: &ParquetMetaData, text: &str, file_bytes: u64) -> Result<
     Ok(pieces)
 }
 
-/// The parts of a footer needed for reading: the requested columns, with strings and bytes as byte views.
+/// The parts of a footer that are needed for reading: the requested columns, with strings and bytes as byte views.
 #[derive(Debug)]
 pub(super) struct Footer {
     pub metadata: ArrowReaderMetadata,
@@ -317,7 +318,7 @@ impl Footer {
         Ok(Footer { lists: columns.lists.clone(), ..footer })
     }
 
-    /// Returns the position of a column among the requested ones.
+    /// Returns the position of a column among the requested columns.
     pub fn place(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|(known, _)| known == name)
     }
@@ -354,7 +355,7 @@ impl Footer {
     }
 }
 
-/// Returns the fields that lead to one of the columns. Structs keep only these fields, and strings become bytes.
+/// Returns the fields that lead to one of the columns. Structs are reduced to these fields, and strings become bytes.
 fn kept(fields: &[TypePtr], paths: &[&[TypePtr]]) -> Result<Vec<TypePtr>, ParquetError> {
     let mut kept_fields = Vec::new();
     for field in fields {
@@ -380,8 +381,8 @@ fn kept(fields: &[TypePtr], paths: &[&[TypePtr]]) -> Result<Vec<TypePtr>, Parque
     Ok(kept_fields)
 }
 
-/// Returns whether the field is a plain string column. Such columns are read as bytes, because the decoder would check strings
-/// itself and reject a page because of one value.
+/// Returns whether the field is a plain string column. Such columns are read as bytes, because otherwise the decoder would check the
+/// strings and reject a complete page because of one value.
 fn is_string(field: &TypePtr) -> bool {
     matches!(data_type(field), Some(Ok(DataType::Utf8)))
 }
@@ -423,7 +424,7 @@ mod tests {
         let refused = turn(&file, (IN_MEMORY << 20) - 1).expect_err("no room");
         assert!(refused.contains("footer") && refused.contains("`memory`"), "{refused}");
         assert!(turn(&file_of(b"PAR1"), 0).expect("too short to tell").is_none());
-        // Copying takes the same lock: this file is invalid, but that goes unnoticed until the lock is free.
+        // Copying waits for the same lock: this file is invalid, which is not detected before the lock is free.
         let held = turn(&file, u64::MAX).expect("room");
         let again = file.try_clone().expect("a handle");
         let copied = std::thread::spawn(move || crate::io::copy_parquet::check(&again, &|_, _| true).map(drop));

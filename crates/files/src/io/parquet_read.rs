@@ -1,8 +1,8 @@
-//! Reads the requested columns of a Parquet file, for a range of rows or for chosen rows in it.
+//! Reads the requested columns of a Parquet file for a range of rows, or for chosen rows in the range.
 //!
-//! The reader works page by page and skips pages without requested rows by their headers. Rows are decoded a few at a time and
-//! collected up to the target size of a batch: text lengths differ by a factor of a million, so a maximum number of rows would not
-//! limit the memory. Page checksums are verified if a file has them.
+//! The reader works page by page; it skips a page without requested rows after reading only its header. Rows are decoded a few at a time
+//! and collected up to the target size of a batch. A maximum number of rows would not limit the memory, because text lengths differ by a
+//! factor of a million. Page checksums are verified if the file contains them.
 
 use super::bounded::Bounded;
 use super::nested;
@@ -21,7 +21,7 @@ use dupsift_core::error::{Error, Result};
 use std::fs::File;
 use std::sync::Arc;
 
-/// The number of rows decoded at a time if values are large. A batch may exceed its target size by this many texts.
+/// The number of rows that are decoded at a time if values are large. A batch may exceed its target size by this many texts.
 pub(super) const STEP_ROWS: usize = 16;
 
 /// Describes which rows of which row groups to read, and how to return them.
@@ -33,7 +33,7 @@ pub(super) struct Plan<'p> {
     pub rows: u64,
     /// The rows to read, in ascending order, counted from `skip`; `None` for all rows.
     pub chosen: Option<&'p [u64]>,
-    /// The columns, in output order; columns that the file lacks are left out.
+    /// The columns, in output order; columns that are not in the file are ignored.
     pub names: &'p [&'p str],
     pub batch_bytes: usize,
     pub batch_rows: usize,
@@ -56,7 +56,7 @@ pub(super) fn read(
     bad: &dyn Fn(String) -> Error,
     each: &mut dyn FnMut(RecordBatch) -> Result<()>,
 ) -> Result<()> {
-    // If the file is damaged, this handle is used to find the affected column.
+    // This handle is used to find the affected column if the file is damaged.
     let again = file.try_clone();
     let damaged = |why: String| {
         let column = again.as_ref().ok().and_then(|file| damaged_column(file, footer, plan));
@@ -101,7 +101,7 @@ fn reader(
         .with_row_groups(plan.row_groups.clone().collect())
         .with_batch_size(step_rows(footer, plan, names));
     guarded(|| match plan.chosen {
-        // Uses runs instead of masks, so that nothing between two runs is decoded.
+        // Selects runs of rows instead of using a mask, so that nothing between two runs is decoded.
         Some(chosen) => builder
             .with_row_selection(selection(plan.skip, chosen))
             .with_row_selection_policy(RowSelectionPolicy::Selectors)
@@ -110,8 +110,8 @@ fn reader(
     })
 }
 
-/// Returns how many rows to decode at a time. The number is larger if all values of the columns fit into the target size (ids,
-/// sources), because a step costs the same for one row as for a thousand.
+/// Returns how many rows to decode at a time. More rows are decoded if all values of the columns fit into the target size (ids, sources),
+/// because a step with a thousand rows costs as much as a step with one row.
 fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
     let metadata = footer.metadata.metadata();
     let of_group = |group: usize| -> u64 {
@@ -119,11 +119,11 @@ fn step_rows(footer: &Footer, plan: &Plan<'_>, names: &[&str]) -> usize {
         places.map(|place| metadata.row_group(group).column(place).uncompressed_size().max(0) as u64).sum()
     };
     let bytes = plan.row_groups.clone().map(of_group).fold(0, u64::saturating_add);
-    // Chosen rows are copied out of their dictionary and may then take more space than all values in the file.
+    // Chosen rows are copied out of the dictionary, and the copies may take more space than all values in the file.
     if plan.chosen.is_some() || bytes > plan.batch_bytes as u64 {
         return STEP_ROWS.min(plan.batch_rows);
     }
-    // A dictionary value is at most as large as its chunk, and every row may use it.
+    // A dictionary value is at most as large as its chunk, and every row may refer to it.
     let longest = |group: usize| -> u64 {
         let places = names.iter().filter_map(|name| footer.place(name));
         let chunks = places.map(|place| metadata.row_group(group).column(place));
@@ -171,7 +171,7 @@ fn selection(skip: u64, chosen: &[u64]) -> RowSelection {
     RowSelection::from(selectors)
 }
 
-/// Returns the first column that cannot be read when it is read alone; called only after damage.
+/// Returns the first column that cannot be read on its own; called only if the file is damaged.
 fn damaged_column<'p>(file: &File, footer: &Footer, plan: &Plan<'p>) -> Option<&'p str> {
     plan.names.iter().copied().filter(|name| footer.place(name).is_some()).find(|name| {
         let Ok(file) = file.try_clone() else { return false };
@@ -201,7 +201,7 @@ impl Gathered {
         self.batches.push(batch);
     }
 
-    /// Returns everything as one batch, with columns in the order of the names.
+    /// Returns all collected rows as one batch, with columns in the order of the names.
     fn take(&mut self, names: &[&str]) -> Result<RecordBatch> {
         let batches = std::mem::take(&mut self.batches);
         (self.rows, self.bytes) = (0, 0);
@@ -217,7 +217,7 @@ impl Gathered {
     }
 }
 
-/// Returns the total size of the values in a string column in bytes; other values are small.
+/// Returns the total size of the values in a string column, in bytes. Columns of other types are ignored, because their values are small.
 fn value_bytes(column: &ArrayRef) -> usize {
     match column.data_type() {
         DataType::Utf8View => column.as_string_view().lengths().map(|length| length as usize).sum(),
@@ -226,8 +226,8 @@ fn value_bytes(column: &ArrayRef) -> usize {
     }
 }
 
-/// Returns the batch with its strings copied together. A view keeps its complete page in memory, and each chosen row may be in
-/// a different page.
+/// Returns the batch with its strings copied out of their pages. A view keeps a complete page in memory, and each chosen row may be in a
+/// different page.
 fn compacted(batch: RecordBatch) -> Result<RecordBatch> {
     let columns = batch.columns().iter().map(|column| match column.data_type() {
         DataType::Utf8View => Arc::new(apart(column.as_string_view())) as ArrayRef,

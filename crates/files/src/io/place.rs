@@ -1,4 +1,4 @@
-//! Handles the path of an output folder: its name, the hidden names next to it, and the replacement of one folder by another.
+//! Handles the path of an output folder: its name, the hidden names next to it, and the replacement of an existing folder.
 
 use super::mounts;
 use super::names::HELD_ENDING;
@@ -11,10 +11,10 @@ use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Component, Path, PathBuf};
 
-/// The suffixes that follow the output's name in the hidden names.
+/// The suffixes that follow the output's name in hidden names.
 pub(super) const PARTIAL: &str = "dupsift-partial-";
 const OLD: &str = "dupsift-old-";
-/// The maximum length of an output's name if file names may have 255 bytes.
+/// The maximum length of an output's name, in bytes, on file systems that allow file names of 255 bytes.
 const MOST_LETTERS: usize = 255 - ".".len() - ".".len() - PARTIAL.len() - 11;
 
 /// Returns the parent folder of an output, or the nearest existing ancestor.
@@ -64,8 +64,8 @@ impl Place {
         Ok(Place { parent, name: name.to_string_lossy().into_owned(), path })
     }
 
-    /// Checks that a folder can be created next to the output and renamed to the output's name. To find out, creates such a folder and
-    /// removes it.
+    /// Checks that a folder can be created next to the output and renamed to the output's name. Creates such a folder briefly to check
+    /// this.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if an ancestor is a file or not writable, if a name is too long, or if the path is a mount point.
@@ -76,7 +76,7 @@ impl Place {
         })
     }
 
-    /// Checks the same as [`Place::can_be`] as far as possible without creating a folder.
+    /// Checks the conditions of [`Place::can_be`] that can be checked without creating a folder.
     ///
     /// # Errors
     /// Returns the same errors as [`Place::can_be`].
@@ -107,8 +107,8 @@ impl Place {
                 "a disk or volume is mounted there, and no other folder can take its place; {way_out}"
             ));
         }
-        // No other hidden name is longer. The probe's name looks like that of a folder left by a killed run, so it is cleaned up in the
-        // same way.
+        // No other hidden name is longer than the probe's name. The name looks like that of a folder left by a killed run, so a leftover
+        // probe is cleaned up in the same way.
         let name = format!(".{}.{PARTIAL}{:011}", self.name, std::process::id());
         let missing = self.parent.strip_prefix(there).unwrap_or(Path::new(""));
         match probe(there.join(name), missing) {
@@ -134,10 +134,10 @@ impl Place {
         self.parent.join(format!(".{}.{what}{}", self.name, std::process::id()))
     }
 
-    /// Renames a folder next to the output to the output's path. The folder that it replaces is moved aside first and removed last.
+    /// Renames a folder next to the output to the output's path. The folder that is replaced is moved aside first and removed last.
     ///
     /// # Errors
-    /// Returns [`Error::Io`]. In that case, the output is unchanged.
+    /// Returns [`Error::Io`]. If an error occurs, the output is unchanged.
     pub fn give_to(&self, folder: &Path) -> Result<()> {
         let old = self.hidden(OLD);
         let replaced = self.path.symlink_metadata().is_ok();
@@ -150,7 +150,7 @@ impl Place {
             }
             return Err(Error::io("rename the finished folder to", &self.path)(error));
         }
-        // From here on the result is published.
+        // From here on, the result is published.
         if let Err(error) = sync_folder(&self.parent) {
             tracing::warn!("the result is complete, but a power failure may undo its last rename: {error}");
         }
@@ -167,9 +167,9 @@ impl Place {
     }
 
     /// Removes the leftovers of killed runs next to the output, completes or undoes an interrupted replacement, and reports each folder
-    /// that it handled. The caller holds the output's lock, so no other run is active. Handles only folders, not links. A folder of another
-    /// user is never removed. A previous result that was moved aside gets its name back, whoever owns it, unless any user could have
-    /// created it in the parent folder.
+    /// that it handled. The caller holds the output's lock, so no other run is active. Handles only folders, not links. Another user's
+    /// folder is never removed. A previous result that was moved aside gets its name back, even if another user owns it, unless any user
+    /// could have created it in the parent folder.
     pub fn clear_away(&self, user: u32) -> Result<Vec<Cleared>> {
         let (partial, old) = (format!(".{}.{PARTIAL}", self.name), format!(".{}.{OLD}", self.name));
         let mut cleared = Vec::new();
@@ -220,7 +220,8 @@ impl Place {
         Ok(cleared)
     }
 
-    /// Restores the name of another user's previous result. Returns `false` if it is not a result or may not be moved.
+    /// Restores the name of a previous result that belongs to another user. Returns `false` if the folder is not a result or may not be
+    /// moved.
     fn put_back_of_another(&self, path: &Path) -> bool {
         let is_shared = !matches!(safe_fs::open_to_all(&self.parent), Ok(None));
         !is_shared && matches!(overwrite::foreign_path(path), Ok(None)) && fs::rename(path, &self.path).is_ok()
@@ -232,7 +233,7 @@ fn owner(path: &Path) -> Option<u32> {
     path.symlink_metadata().ok().map(|there| there.uid())
 }
 
-/// Checks from the permissions whether files can be created in a folder; creates nothing.
+/// Checks the permissions to determine whether files can be created in a folder. Creates nothing.
 ///
 /// # Errors
 /// Returns the I/O error.
@@ -253,16 +254,16 @@ pub enum Cleared {
         /// The size of these files in bytes.
         bytes: u64,
     },
-    /// A previous result got its name back. A run had moved it aside and was killed before publishing its own result.
+    /// A previous result got its name back. A run had moved the result aside and was killed before it published its own result.
     PutBack(PathBuf),
-    /// The folder is kept, because it belongs to another user.
+    /// The folder was kept, because it belongs to another user.
     OfAnother {
         /// The path of the folder.
         path: PathBuf,
         /// The id of the owner.
         user: u32,
     },
-    /// The folder is kept, because it contains something that dupsift did not write.
+    /// The folder was kept, because it contains a file that dupsift did not write.
     Left {
         /// The path of the folder.
         path: PathBuf,
@@ -284,14 +285,15 @@ fn size_below(folder: &Path) -> (u64, u64) {
     })
 }
 
-/// Returns the path of a result for `out`, with links followed, so that a link to a folder of results is not replaced by a
-/// folder. Ignores a trailing slash.
+/// Returns the path of a result for `out`. Follows links, so that a link to a result folder is not replaced by a folder, and ignores a
+/// trailing slash.
 pub(super) fn behind_link(out: &Path) -> io::Result<PathBuf> {
     let path: PathBuf = out.components().collect();
     if path.is_symlink() { path.canonicalize() } else { Ok(path) }
 }
 
-/// Returns the absolute path without links and `..`. Two paths to the same folder are equal, even if it does not exist yet.
+/// Returns the absolute path without links and `..`. Two paths to the same folder give the same result, even if the folder does not exist
+/// yet.
 ///
 /// # Errors
 /// Returns an error for a dangling link.
@@ -299,8 +301,8 @@ pub fn real_path(path: &Path) -> io::Result<PathBuf> {
     resolved(&std::path::absolute(path)?)
 }
 
-/// Returns an absolute path without links and `..`, so that it leads to the same folder if one of its components is renamed.
-/// Missing components stay as written.
+/// Returns the absolute path without links and `..`, which leads to the same folder even if a folder that the original path passes through
+/// is renamed. Missing components are kept as written.
 fn resolved(path: &Path) -> io::Result<PathBuf> {
     let mut real = PathBuf::new();
     for part in path.components() {
@@ -337,7 +339,7 @@ pub fn empty_folder(folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Syncs the files and folders below a folder to disk, deepest first.
+/// Syncs all files and folders below a folder to disk, deepest first.
 pub(super) fn sync_below(folder: &Path) -> Result<()> {
     for entry in fs::read_dir(folder).map_err(Error::io("list the folder", folder))? {
         let path = entry.map_err(Error::io("list the folder", folder))?.path();
@@ -411,7 +413,7 @@ mod tests {
             Place::of(&fits).and_then(|place| place.can_be()).expect("room");
         }
         assert_eq!(fs::read_dir(folder.path()).expect("a folder").count(), 0, "nothing stays");
-        // The longest name that any step creates.
+        // This is the longest name that any step creates.
         let place = Place::of(&at(MOST_LETTERS)).expect("a place");
         for hidden in [place.hidden(PARTIAL), place.hidden(OLD), place.held().hidden(OLD)] {
             fs::create_dir(hidden).expect("made");

@@ -1,14 +1,14 @@
-//! Finds where records of separated values end: at a line feed outside quotes. Follows RFC 4180 as programs implement it: a quote opens a
-//! quoted field only at the beginning of the field, and a doubled quote inside quotes is a literal quote.
+//! Finds where records of separated values end: at a line feed outside quotes. Follows RFC 4180 in the way in which most programs implement
+//! it: a quote opens a quoted field only at the beginning of the field, and a doubled quote inside quotes is a literal quote.
 //!
-//! A closing quote ends its field: only a delimiter or a line break may follow. A record that continues in any other way is broken and ends
-//! with its line, so that no other row is lost. A quote opened by mistake is detected only at the next quote, perhaps many lines later.
-//! What looked like one record of several lines is then read again from its second line on. The same applies to a record of several lines
-//! with the wrong number of fields, without a closing quote, or too long for a row.
+//! Only a delimiter or a line break may follow a closing quote. If anything else follows, the record is broken and ends with its line, so
+//! that no other row is lost. A quote opened by mistake is detected only at the next quote, perhaps many lines later. The lines that looked
+//! like a single record are then read again, starting from the second line. The same happens if a record of several lines has the wrong
+//! number of fields, has no closing quote, or is too long for a row.
 //!
-//! The crate csv-core does not distinguish an empty field from an empty quoted text, accepts text after a closing quote, and ends an open
-//! quote at the end of the file. In this program, these cases must give a null, a rejected row and a second attempt, respectively, so this
-//! module splits the records itself.
+//! This module splits the records itself, because the csv-core crate does not distinguish an empty field from an empty quoted text, accepts
+//! text after a closing quote, and ends an open quote at the end of the file. Here, an empty field must be a null, text after a closing
+//! quote must reject the row, and the lines after an open quote must be read again.
 
 use dupsift_core::error::{Error, Result};
 use std::borrow::Cow;
@@ -22,7 +22,7 @@ pub enum Quoting {
     /// Double quotes, as in RFC 4180.
     #[default]
     Double,
-    /// Quotes have no meaning, and every line is a record.
+    /// Quotation marks are treated as ordinary characters, and every line is a record.
     None,
 }
 
@@ -33,7 +33,7 @@ impl Quoting {
         ("none", "Quotes have no meaning, and every line is a record"),
     ];
 
-    /// Returns the value with this name; double quotes for any other name.
+    /// Returns the value with this name, or double quotes for an unknown name.
     pub fn of(name: &str) -> Quoting {
         if name == Quoting::None.name() { Quoting::None } else { Quoting::Double }
     }
@@ -47,7 +47,7 @@ impl Quoting {
     }
 }
 
-/// The field separator, if it does not follow from the file name: one ASCII character, or a tab.
+/// The field separator, if it is not determined by the file name: one ASCII character, or a tab.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Separator(u8);
 
@@ -104,31 +104,31 @@ pub(super) struct Quotes {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum At {
-    /// The scan is after this many bytes of a byte order mark.
+    /// After this many bytes of a byte order mark.
     Mark(usize),
-    /// The scan is before the first byte of a field.
+    /// Before the first byte of a field.
     Start,
-    /// The scan is in a field without quotes.
+    /// In a field without quotes.
     Bare,
     Quoted,
-    /// The scan is after a quote inside quotes: the closing quote, or the first of two.
+    /// After a quote inside quotes, which may be the closing quote or the first of two quotes.
     Quote,
-    /// The scan is after a closing quote and a carriage return.
+    /// After a closing quote and a carriage return.
     Return,
-    /// The scan is after text that follows a closing quote, or quoting is off: only a line break counts.
+    /// After text that follows a closing quote, or quoting is off: only a line break has a meaning.
     Line,
 }
 
-/// A finding of a scan in a record, with its byte position.
+/// The result of scanning a record, with a byte position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Found {
     /// The line feed that ends the record.
     End(usize),
     /// The first line feed inside quotes.
     Inside(usize),
-    /// A byte that cannot follow a closing quote, in a record of several lines.
+    /// In a record of several lines, a byte that cannot follow a closing quote.
     Broken(usize),
-    /// The position where a record of several lines turns out to have the wrong number of fields.
+    /// The position where a wrong number of fields was detected in a record of several lines.
     Miscounted(usize),
 }
 
@@ -143,7 +143,7 @@ impl Quotes {
         Quotes { dialect, at, delimiters: 0, expected, has_lines: false }
     }
 
-    /// Scans the next bytes up to the first finding. The scan may continue after [`Found::Inside`].
+    /// Scans the next bytes up to the first result. The scan may continue after [`Found::Inside`].
     pub fn find(&mut self, bytes: &[u8]) -> Option<Found> {
         let delimiter = self.dialect.delimiter;
         let mut place = 0;
@@ -221,7 +221,7 @@ impl Quotes {
         self.at == At::Quoted
     }
 
-    /// Returns whether the file may end here, in a record of several lines.
+    /// Returns whether the file may end at this position in a record of several lines.
     pub fn may_end(&self) -> bool {
         self.at != At::Quoted && self.end(0) == Found::End(0)
     }
@@ -232,7 +232,7 @@ impl Quotes {
 pub(super) enum Field<'l> {
     /// The field without quotes.
     Bare(&'l str),
-    /// The text between the quotes, with doubled quotes kept.
+    /// The text between the quotes, in which quotes are still doubled.
     Quoted(&'l str),
 }
 
@@ -256,7 +256,7 @@ impl<'l> Field<'l> {
 /// Calls `each` with the fields of a record, in order.
 ///
 /// # Errors
-/// Returns why the record is not valid.
+/// Returns the reason if the record is invalid.
 pub(super) fn fields<'l>(
     record: &'l str,
     dialect: Dialect,
@@ -314,7 +314,7 @@ mod tests {
         Ok(all)
     }
 
-    /// Returns all findings in some bytes, continuing after each one that does not end a record.
+    /// Returns all results of scanning some bytes; continues after each result that does not end a record.
     fn found(bytes: &[u8], expected: Option<usize>, is_first: bool) -> Vec<Found> {
         let (mut quotes, mut from, mut all) = (Quotes::new(COMMAS, expected, is_first), 0, Vec::new());
         while let Some(found) = quotes.find(&bytes[from..]) {
@@ -369,7 +369,7 @@ mod tests {
         assert_eq!(of(b"\"a\nb\",c\nd\n"), [Inside(2), End(7), End(9)]);
         assert_eq!(of(b"a\"b\nc\n"), [End(3), End(5)]);
         assert_eq!(of(b"\"a\"\"\n\"\r\nc\n"), [Inside(4), End(7), End(9)]);
-        // Text after a closing quote ends a single-line record with its line, and makes a multi-line record invalid.
+        // After text that follows a closing quote, a single-line record ends with its line, and a multi-line record is broken.
         assert_eq!(of(b"\"a\"b,\"c\nd\n"), [End(7), End(9)]);
         assert_eq!(of(b"\"a\nb\"c\n"), [Inside(2), Broken(5)]);
         assert_eq!(of(b"\"a\nb\"\r \n"), [Inside(2), Broken(6)]);
@@ -377,7 +377,7 @@ mod tests {
         assert_eq!(found(b"a\na,b,c\n\"a\nb\"\n", Some(2), false), [End(1), End(7), Inside(10), Miscounted(13)]);
         assert_eq!(found(b"\"a\nb\",c\n\"a\nb\",c,d\n", Some(2), false)[..3], [Inside(2), End(7), Inside(10)]);
         assert!(matches!(found(b"\"a\nb\",c,d\n", Some(2), false)[..], [Inside(2), Miscounted(_)]));
-        // A byte order mark does not hide a quote; it counts only at the beginning of a file.
+        // A quote is recognized after a byte order mark, but only at the beginning of a file.
         assert_eq!(found(b"\xEF\xBB\xBF\"a\nb\"\n", None, true), [Inside(5), End(8)]);
         assert_eq!(found(b"\xEF\xBB\xBF\"a\nb\"\n", None, false), [End(5), End(8)]);
         let mut open = Quotes::new(COMMAS, None, true);

@@ -26,7 +26,7 @@ impl Source {
         let several = (input.has_several && want.text).then(|| several_texts::want(want, &self.columns));
         let want = several.as_ref().unwrap_or(want);
         let reading = self.reading(split, want, chosen.as_deref());
-        // The tables of a run have slots only for the rows that were counted when the file was opened.
+        // The tables of a run have space only for the rows that were counted when the file was opened.
         let end = split.first_doc + split.rows;
         let each = &mut |documents: Documents| {
             if !documents.is_empty() && documents.doc(documents.len() - 1) >= end {
@@ -45,7 +45,7 @@ impl Source {
         } else {
             input.format.read(file, &reading, &mut |documents| each(self.with_partitions(input, want, documents)?))
         };
-        // A file that is being rewritten looks damaged in some way, so the change is reported instead.
+        // A file that is being rewritten may look damaged, so the change is reported instead of the damage.
         match read {
             Ok(()) | Err(dupsift_core::error::Error::BadFile { .. }) => input.check_unchanged(&watch).and(read),
             other => other,

@@ -122,7 +122,7 @@ fn what_is_not_asked_for_is_not_decoded() {
     let plain =
         WriterProperties::builder().set_dictionary_enabled(false).set_statistics_enabled(EnabledStatistics::None);
     write_parquet(&path, &rows, plain.build());
-    // Destroys the pages of the nested column: a read that decodes it would fail.
+    // Destroys the pages of the nested column, so that decoding it would fail.
     let mut bytes = std::fs::read(&path).expect("there");
     let end = bytes.windows(9).position(|window| window == b"needle-99").expect("plain pages");
     bytes[4..end].fill(0xFF);
@@ -146,7 +146,7 @@ fn what_is_not_asked_for_is_not_decoded() {
     assert_eq!(rows, 100);
 }
 
-/// A file of a few kilobytes, with and without size statistics, that would take hundreds of megabytes in one batch.
+/// Tests a file of a few kilobytes, with and without size statistics, whose values would take hundreds of megabytes in a single batch.
 #[test]
 fn a_long_value_of_a_dictionary_counts_in_each_row() {
     const LONG: usize = 1 << 20;
@@ -187,7 +187,7 @@ fn numbered(rows: usize) -> RecordBatch {
     batch(vec![("text", texts), ("id", Arc::new(Int64Array::from_iter_values(0..rows as i64)))])
 }
 
-/// Small pages in one large row group.
+/// Returns properties for small pages in one large row group.
 fn small_pages() -> WriterProperties {
     WriterProperties::builder().set_data_page_row_count_limit(100).set_write_batch_size(50).build()
 }

@@ -1,5 +1,5 @@
-//! Holds the repacked text of a file of lines that cannot be split. The first read stores the text in a temporary file, in blocks
-//! that are unpacked independently.
+//! Holds the repacked text of a line-based file that cannot be split. The first read stores the text in a temporary file, in blocks that
+//! are unpacked independently.
 
 use super::unpack::read_buffered;
 use std::fs::File;
@@ -48,7 +48,7 @@ impl Repacked {
         }
     }
 
-    /// Returns the text from this byte on.
+    /// Returns the text starting at this byte.
     pub(super) fn from(&self, byte: u64) -> Blocks<'_> {
         let next = self.blocks.partition_point(|block| block.start <= byte).saturating_sub(1);
         let skip = self.blocks.get(next).map_or(0, |block| byte - block.start) as usize;
@@ -62,7 +62,7 @@ impl Repacked {
 #[error("{0}")]
 struct InWorkFile(io::Error);
 
-/// Returns the error in the temporary file if it caused `error`, otherwise `error` unchanged.
+/// Returns the error in the temporary file if that error caused `error`; otherwise, returns `error` unchanged.
 pub(super) fn of_work_file(error: io::Error) -> std::result::Result<io::Error, io::Error> {
     error.downcast::<InWorkFile>().map(|InWorkFile(error)| error)
 }

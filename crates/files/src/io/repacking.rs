@@ -1,10 +1,10 @@
-//! Repacks the text of a file of lines that cannot be split. While the file is read for the first time, its text is stored in a
-//! temporary file, in blocks that can be unpacked independently.
+//! Repacks the text of a line-based file that cannot be split. While the file is read for the first time, its text is stored in a temporary
+//! file, in blocks that can be unpacked independently.
 //!
-//! A gzip member or a Zstandard frame must be unpacked from its beginning by a single thread, each time it is read. Opening a
-//! file reads all of it anyway: it passes on the unpacked text in blocks of complete lines, and idle threads repack them with a
-//! cheaper codec. Later reads use the blocks they need, see [`repacked`](super::repacked). The copy only improves speed: if the
-//! disk is too small for it, the original files are read.
+//! Each time a gzip member or a Zstandard frame is read, a single thread must unpack it from the beginning. Opening a file reads the
+//! complete file anyway, and passes on the unpacked text in blocks of complete lines, which idle threads repack with a cheaper codec. Later
+//! reads unpack only the blocks that they need, see [`repacked`](super::repacked). The copy only improves speed: if it does not fit on the
+//! disk, the original files are read.
 
 use super::coding::{Coding, Text};
 use super::parallel;
@@ -25,8 +25,8 @@ pub(super) const MOST_BYTES: usize = 2 << 20;
 /// Free disk space is checked each time this many more bytes have been written.
 const LOOK: u64 = 1 << 28;
 
-/// Returns whether a copy that has this many bytes may grow. As many bytes again must be free, because other temporary files need space,
-/// too.
+/// Returns whether a copy with this many bytes may grow. The free space must be at least as large as the copy, because other temporary
+/// files also need space.
 pub(super) fn has_room(taken: u64, free: u64) -> bool {
     free >= taken
 }
@@ -147,7 +147,7 @@ impl Repacking {
         }
     }
 
-    /// Returns the repacked text of a file; valid once all files are finished.
+    /// Returns the repacked text of a file; must be called after all files are finished.
     pub(super) fn finish(&self, written: Option<Written>) -> Again {
         match written {
             None => Again::No,
@@ -159,7 +159,7 @@ impl Repacking {
         }
     }
 
-    /// Accepts a full block. An idle thread packs it; if there is none, the current thread does.
+    /// Accepts a full block. The block is packed by an idle thread or, if no thread is idle, by the current thread.
     fn take(&self, filled: Filled) {
         if self.failed.load(Relaxed) {
             return;
@@ -182,7 +182,7 @@ impl Repacking {
             && !self.failed.swap(true, Relaxed)
         {
             not_kept(&self.folder, &error);
-            // The incomplete copy is useless, and others need the space.
+            // An incomplete copy is useless, and other files need the space.
             let _ = self.file.set_len(0);
         }
     }
@@ -216,7 +216,7 @@ fn not_kept(folder: &Path, error: &io::Error) {
     );
 }
 
-/// The blocks of one file, some of which may still be waiting.
+/// The blocks of one file; some blocks may not be written yet.
 #[derive(Debug)]
 pub struct Written(Arc<Mutex<Vec<Block>>>);
 
@@ -250,7 +250,7 @@ impl<'r> Tee<'r> {
         self.to.is_some()
     }
 
-    /// Ends a block before this byte of the text, which is in the current block or was the last one read.
+    /// Ends a block before this byte of the text. The byte must be in the current block or be the last byte that was read.
     pub fn cut(&mut self, at: u64) {
         if let Some(to) = &mut self.to {
             let before = at.saturating_sub(to.start) as usize;

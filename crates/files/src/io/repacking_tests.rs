@@ -1,5 +1,5 @@
-//! Tests that files of lines that cannot be split give the same result with and without repacking, and that repacked files are
-//! not unpacked again.
+//! Tests that line-based files that cannot be split give the same result with and without repacking, and that repacked files are not
+//! unpacked again.
 
 use super::find::{Taking, find_all};
 use super::source::{BadInput, Source};
@@ -17,7 +17,8 @@ fn open(path: &Path, encoding: &str, threads: usize, work: Option<&Path>) -> (So
     super::source::open(found.expect("found"), &columns(), threads, work).expect("opened")
 }
 
-/// Rows of all kinds: blank lines between them, a byte order mark before them, invalid JSON lines, and a line that spans several blocks.
+/// Returns rows of all kinds, including blank lines, a byte order mark at the beginning, invalid JSON, and a line that spans several
+/// blocks.
 fn lines() -> String {
     let mut all = "\u{FEFF}\n".to_owned();
     for row in 0..6000u64 {
@@ -72,7 +73,7 @@ fn a_file_that_is_packed_again_reads_the_same_and_is_not_unpacked_any_more() {
             }
             assert_eq!(source.unpacked_bytes(), unpacked, "{name}");
         }
-        // A replaced file with the same size and time is not mistaken for the repacked one.
+        // A file that was replaced by a file of the same size and time is not mistaken for the repacked file.
         spoil(&path);
         for source in &opened {
             assert!(read(source, &whole(), usize::MAX).is_err(), "{name}");
@@ -83,7 +84,7 @@ fn a_file_that_is_packed_again_reads_the_same_and_is_not_unpacked_any_more() {
 
 #[test]
 fn separated_values_that_are_packed_again_read_the_same() {
-    // The column names are read from the file itself.
+    // The column names are read from the original file.
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("a.tsv.gz");
     let rows = (0..60_000).map(|row| format!("{row}\t\"a \"\"quoted\"\"\n{row}\"\t{}\n", "t".repeat(row % 60)));

@@ -1,9 +1,9 @@
-//! Describes data after the last member of a compressed file, and decides whether to report it as a note or as lost data.
+//! Describes data after the last member of a compressed file, and decides whether such data is reported as a note or as lost data.
 
-/// Up to this many bytes after the last member may be something else, such as a signature; more bytes mean that data was lost.
+/// Up to this many bytes after the last member may be unrelated data, such as a signature; more bytes mean that data was lost.
 const FEW_BYTES: u64 = 1 << 10;
 
-/// Data after the last member that is not a member.
+/// Data after the last member of a compressed file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rest {
     /// The position of the first byte.

@@ -1,7 +1,7 @@
-//! Writes the row groups of one Parquet file, encoding columns on several threads.
+//! Writes the row groups of one Parquet file, and encodes columns on several threads.
 //!
-//! Each column is encoded and compressed on its own, block after block, so its bytes do not depend on the number of threads. They equal
-//! those of the parquet crate's own writer, which encodes columns one after the other. The work runs on the threads of the caller's pool;
+//! Each column is encoded and compressed separately, block by block, so its bytes do not depend on the number of threads. The parquet
+//! crate's own writer, which encodes one column after another, writes the same bytes. The work runs on the threads of the caller's pool;
 //! outside a pool, the caller does all the work.
 
 use std::fs::File;
@@ -19,7 +19,7 @@ use rayon::iter::{
     IndexedParallelIterator as _, IntoParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _,
 };
 
-/// Writes row groups one after the other.
+/// Writes one row group after another.
 pub struct RowGroups {
     file: SerializedFileWriter<File>,
     factory: ArrowRowGroupWriterFactory,
@@ -47,7 +47,7 @@ impl RowGroups {
         self.columns.iter().map(ArrowColumnWriter::get_estimated_total_bytes).sum()
     }
 
-    /// Returns the approximate memory of the current row group in bytes.
+    /// Returns the approximate size of the current row group in memory, in bytes.
     pub fn memory(&self) -> usize {
         self.columns.iter().map(ArrowColumnWriter::memory_size).sum()
     }
@@ -100,8 +100,8 @@ impl RowGroups {
     }
 }
 
-/// Returns whether this thread belongs to a pool. If not, the library would create a global pool that uses all processors, which is not
-/// allowed.
+/// Returns whether this thread belongs to a pool. Without a pool, the library would create a global pool that uses all processors, which is
+/// not allowed.
 fn in_pool() -> bool {
     rayon::current_thread_index().is_some() && rayon::current_num_threads() > 1
 }

@@ -1,4 +1,4 @@
-//! Describes the requested columns, checks whether a file has them, and creates the message if it does not.
+//! Describes the requested columns, checks whether a file has them, and creates the message for a file that lacks a column.
 
 use crate::tables::document::{id_kind, is_spelled, is_text};
 use crate::tables::id::IdKind;
@@ -6,24 +6,24 @@ use arrow::datatypes::DataType;
 use dupsift_core::error::{did_you_mean, nearest};
 use dupsift_core::shown::shortened;
 
-/// The columns that a run reads; no others are decoded.
+/// The columns that a run reads; no other columns are decoded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Columns {
     /// The text column.
     pub text: String,
-    /// The columns to combine into the text in files without a text column of that name, in order; empty if only one column is named.
+    /// The columns to combine into the text, in order, in files without the text column; empty if only one column is named.
     pub several: Vec<String>,
-    /// In files without a text column of that name, the columns that are combined into each text, in order. `others` contains these columns
-    /// too, and `text` is one of them.
+    /// The columns that are combined into each text, in order, for files whose texts are combined. `others` contains these columns as well,
+    /// and `text` is one of them.
     pub parts: Vec<String>,
-    /// Whether the text column contains HTML pages in any charset. Web archives contain nothing else.
+    /// Whether the text column contains HTML pages in any charset, as is always the case in web archives.
     pub html: bool,
     /// The id column.
     pub id: String,
-    /// Whether the id column was named explicitly. If so, a file without the column is an error; otherwise the rows of such a file are
-    /// called `FILE#ROW`.
+    /// Whether the id column was named explicitly. If so, a file without the column is an error; otherwise, the rows of such a file get the
+    /// ids `FILE#ROW`.
     pub id_required: bool,
-    /// Further columns that may be requested (titles, a score for `--keep`); a file need not have them.
+    /// Further columns that may be requested (such as titles, or a score for `--keep`); they may be missing from a file.
     pub others: Vec<String>,
     /// The columns from `others`, and from the columns to combine, that may hold lists of texts. A list is returned as JSON, see
     /// [`crate::tables::lists`].
@@ -53,9 +53,9 @@ impl Columns {
 pub struct Shown {
     /// The name or path of the column.
     pub name: String,
-    /// The type; `None` for a list or map, and for a JSON field, which has no fixed type.
+    /// The type; `None` for lists and maps, and for JSON fields, which have no fixed type.
     pub data_type: Option<DataType>,
-    /// The type for messages; empty if there is none.
+    /// The type as shown in messages; empty if there is none.
     pub(super) says: String,
     /// Whether the column contains lists that can be joined to a text, such as paragraphs or chat messages, see [`crate::tables::lists`].
     pub(super) is_texts: bool,
@@ -66,7 +66,7 @@ pub struct Shown {
 pub struct KnownColumns {
     /// The columns of the file, including all those that were requested.
     pub columns: Vec<Shown>,
-    /// Requested columns that contained only lists, in formats without column types.
+    /// The requested columns that contained only lists, in formats without column types.
     pub lists: Vec<String>,
     /// Whether the file may have more columns, because part of it could not be inspected.
     pub may_have_more: bool,
@@ -163,7 +163,7 @@ pub(super) fn check(columns: &Columns, there: &[Shown]) -> Result<Has, String> {
 }
 
 impl Shown {
-    /// Creates a column of which only the name is known.
+    /// Creates a column with an unknown type.
     pub(super) fn named(name: &str) -> Shown {
         Shown { name: name.to_owned(), data_type: None, says: String::new(), is_texts: false }
     }
@@ -201,7 +201,7 @@ impl std::fmt::Display for Shown {
     }
 }
 
-/// Names that other programs use for preference rules, with dupsift's equivalents.
+/// Names of preference rules in other programs, with dupsift's equivalents.
 const ORDERS: [(&str, &str); 6] = [
     ("first", "doc asc"),
     ("last", "doc desc"),
@@ -211,7 +211,7 @@ const ORDERS: [(&str, &str); 6] = [
     ("shortest", "length asc"),
 ];
 
-/// Returns the hint from [`likely`] for an option whose column is in no file; `None` if the option has no usual column names.
+/// Returns the hint from [`likely`] for an option whose column does not exist in any file; `None` if the option has no usual column names.
 pub(super) fn likely_of(option: &'static str, wanted: &str, there: &[Shown]) -> Option<String> {
     Some(match option {
         "text-column" => likely(wanted, option, &TEXT_NAMES, there, Shown::may_be_text),
@@ -235,7 +235,7 @@ fn likely(
 ) -> String {
     let fitting: Vec<&str> = there.iter().filter(|column| fits(column)).map(|column| column.name.as_str()).collect();
     let same = |name: &str| fitting.iter().copied().find(|there| there.eq_ignore_ascii_case(name));
-    // Finds a field in any struct whose path ends in this name.
+    // Finds a field, nested in any struct, whose path ends in this name.
     let deeper = |name: &str| {
         let last = |there: &str| there.rsplit_once('.').is_some_and(|(_, last)| last.eq_ignore_ascii_case(name));
         fitting.iter().copied().find(|there| last(there))

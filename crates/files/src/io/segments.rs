@@ -1,8 +1,8 @@
 //! Splits pieces into segments, so that a caller can limit what a read holds in memory at a time.
 //!
-//! A Parquet page is unpacked as a whole, so it is in memory packed and unpacked, and values read from it keep it there. Writers check the
-//! size of a page only after a certain number of rows: 1,024 documents of 100 kB make a page of 100 MB. So a piece with large pages is read
-//! in segments, each with one large page.
+//! A Parquet page is unpacked as a whole, so both its packed and its unpacked data are in memory. The page stays in memory as long as any
+//! of its values is in use. Writers check the size of a page only after a certain number of rows: 1,024 documents of 100 kB make a page of
+//! 100 MB. Therefore, a piece with large pages is read in segments of one large page each.
 
 use super::format::{Part, Stretch};
 use super::several_texts;
@@ -13,7 +13,7 @@ use dupsift_core::error::Result;
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// Lines longer than this count toward the memory of a read.
+/// Lines of more than this many bytes count toward the memory of a read.
 const LONG_LINE: u64 = 1 << 20;
 
 /// A part of a piece.
@@ -54,7 +54,7 @@ impl Source {
         let stretches = input.format.stretches(input.reopen()?, &reading, small)?;
         if stretches.len() <= 1 {
             // One line is held at a time, both as stored in the file and as decoded text, in buffers that grow by doubling. In UTF-8, a
-            // line may be three times as long as in another encoding, and both versions are held if the encoding was guessed.
+            // line may be three times as long as in the encoding of the file, and both versions are held if the encoding was guessed.
             let lines = || {
                 let times = input.coding.of_lines().map_or(4, |lines| if lines.guessed { 13 } else { 12 });
                 let bytes = if input.longest > LONG_LINE { times * input.longest } else { 0 };
@@ -76,7 +76,7 @@ impl Source {
             Some(Segment { split, bytes, longest, column })
         };
         let segments = stretches.into_iter().scan(0, segment);
-        // No thread waits for a page without requested rows.
+        // Pages without requested rows need no memory, so no thread waits for them.
         let asked =
             |split: &Split| want.rows.as_ref().is_none_or(|rows| !rows.within(split.first_doc, split.rows).is_empty());
         Ok(segments.filter(|segment| asked(&segment.split)).collect())
@@ -102,7 +102,7 @@ impl Source {
             let file = &self.files[at];
             let ends = file.pieces.iter().skip(1).map(|next| next.start).chain([u64::MAX]);
             for (piece, to) in file.pieces.iter().zip(ends) {
-                // Packed bytes rarely exceed unpacked ones.
+                // Packed data is rarely larger than unpacked data.
                 if fits(piece.bytes.saturating_mul(2).max(piece.held), 0) {
                     continue;
                 }
@@ -175,7 +175,7 @@ mod tests {
         write_parquet(&path, &batch(vec![("text", texts), ("title", titles)]), properties.build());
         let (source, _) = open(&[&path]).expect("opened");
         let large = source.beyond(&|bytes, _| bytes <= 2 << 20).expect("the footer is there").expect("5 MB of titles");
-        // Titles are not documents, so no lower bound for their length is known.
+        // Titles are not texts, so no lower bound for their length is known.
         assert_eq!((large.column.as_str(), large.bytes > 4 << 20, large.longest < 20), ("title", true, true));
         let longest = |small| source.files[0].longest_of(&["title".to_owned()], small).expect("read");
         assert_eq!([longest(1 << 10), longest(1 << 20)], [300_000, 0]);

@@ -1,7 +1,7 @@
 //! Reads separated values: one record per row, after a first record that contains the column names.
 //!
-//! Values in such a file have no types. Ids, texts and the columns of `--keep` are kept as written; any other value is a number if it looks
-//! like one. An empty field is a null, and a field of two quotes is an empty text.
+//! Values in such a file have no types. Ids, texts and the columns used by `--keep` are kept as written; any other value becomes a number
+//! if it looks like a number. An empty field is a null; a field that consists of two quotes is an empty text.
 
 use super::coding::Coding;
 use super::format::{Reading, Unusable};
@@ -24,7 +24,7 @@ pub(super) struct Names {
     /// The columns in order; empty for a file without records.
     pub all: Vec<String>,
     dialect: Dialect,
-    /// The offset of the first byte in the first line that is not UTF-8. Only requested columns need UTF-8 names.
+    /// The offset of the first byte in the first line that is not UTF-8. Only the names of requested columns must be UTF-8.
     not_utf8: Option<usize>,
 }
 
@@ -80,7 +80,7 @@ impl Names {
             .map_err(|why| Unusable::Lacks(format!("{why} (the first line names the columns)")))
     }
 
-    /// Returns the separator that the first line appears to use, if the text column was not found because of a different separator.
+    /// Returns the separator that the first line appears to use, if the line was not split because the file uses a different separator.
     fn other_separator(&self, columns: &Columns) -> Option<&'static str> {
         let [line] = self.all.as_slice() else { return None };
         let separators = [(';', ";"), ('\t', "tab"), ('|', "|"), (',', ",")];
@@ -94,13 +94,13 @@ impl Names {
     fn is_sep_line(&self) -> bool {
         match self.all.as_slice() {
             [line] => line.len() == 5 && line.to_ascii_lowercase().starts_with("sep="),
-            // With this separator, the line is one name followed by an empty field.
+            // If the declared separator is also the separator in use, the line is split, and the second field is empty.
             [name, rest] => name.eq_ignore_ascii_case("sep=") && rest.is_empty(),
             _ => false,
         }
     }
 
-    /// Returns whether a line is a record with a field for each name.
+    /// Returns whether a line is a valid record with one field per name.
     pub fn fit(&self, line: &[u8]) -> bool {
         let mut count = 0;
         let text = std::str::from_utf8(line);
@@ -125,7 +125,7 @@ pub(super) fn lines<R: BufRead>(reader: R, offset: u64, limit: u64, coding: Codi
 /// Counts the rows and checks the columns.
 ///
 /// # Errors
-/// Returns why the file cannot be used.
+/// Returns the reason if the file cannot be used.
 pub(super) fn scan(
     file: File,
     coding: Coding,
@@ -143,7 +143,7 @@ pub(super) fn scan(
         return Err(bad(io::Error::other(damage.why.clone())));
     }
     lines.expect_fields(names.all.len());
-    // A read from the beginning of the file skips the header, which must not exceed the limit either.
+    // A read from the beginning of the file skips the header, so the limit must be large enough for the header.
     scan.longest = lines.length;
     // A file without records has no rows and no missing columns.
     let has = if names.all.is_empty() { Has::default() } else { names.check(columns)? };
@@ -183,7 +183,7 @@ struct Places {
     fields: usize,
     text: Option<usize>,
     id: Option<usize>,
-    /// The positions of the other columns, and whether their values are kept as written.
+    /// The position of each other column, and whether its values are kept as written.
     others: Vec<(Option<usize>, bool)>,
 }
 
@@ -200,7 +200,7 @@ impl Places {
         }
     }
 
-    /// Returns the row of a record, or why it is invalid.
+    /// Returns the row of a record, or the reason why the record is invalid.
     fn parse<'l>(&self, record: &'l [u8], takes: &[Take]) -> std::result::Result<Row<'l>, Rejection> {
         let record = std::str::from_utf8(record).map_err(|error| {
             Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to()))

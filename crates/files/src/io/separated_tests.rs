@@ -1,4 +1,5 @@
-//! Tests tables as text: the rows equal those of equivalent JSON lines, with any quotes, line breaks, byte order marks and splits.
+//! Tests separated values: the rows must equal those of equivalent JSON lines, regardless of quotes, line breaks, byte order marks and
+//! splits.
 
 use super::super::copying::Copying;
 use super::super::format::Shared;
@@ -32,7 +33,7 @@ fn records_are_rows_whatever_their_quotes_and_line_ends() {
     let windows = "\"id\",\"text\",n\r\n1,\"кот, \"\"пёс\"\"\nи 猫\",7\r\n,,\r\n007,\"\",\r\n\r\nx, a b ,\"\"\r\n";
     assert_eq!(rows_of(&comma, windows.as_bytes()), expected);
     assert_eq!(rows_of(&folder.path().join("b.csv.gz"), &gz(windows.as_bytes())), expected);
-    // The last field is empty: a tab at the end counts as a separator.
+    // The last field is empty, because a tab at the end of a line counts as a separator.
     let tabs = "id\ttext\tn\n1\t\"кот, \"\"пёс\"\"\nи 猫\"\t\n\t\t\n007\t\"\"\t\nx\t a b \t\n";
     assert_eq!(rows_of(&folder.path().join("c.tsv"), tabs.as_bytes()), expected);
 }
@@ -58,11 +59,11 @@ fn what_is_no_record_says_why() {
     assert!(why(&rows[0]).contains("1 fields; expected 2"), "{rows:?}");
     assert!(why(&rows[1]).contains("3 fields") && why(&rows[2]).contains("not UTF-8"), "{rows:?}");
     assert_eq!(rows[3], text(3, "d", "4"));
-    // An unclosed quote invalidates its line.
+    // A line with an unclosed quote is invalid.
     let rows = rows_of(&path, b"id,text\n1,a\n2,\"b\n3,c\n\"4\",\"d\"");
     assert!(why(&rows[1]).contains("not closed properly"), "{rows:?}");
     assert_eq!([&rows[0], &rows[2], &rows[3]], [&text(0, "a", "1"), &text(2, "c", "3"), &text(3, "d", "4")]);
-    // Text after a closing quote, even white space, also invalidates its line; other lines are used.
+    // A line with text after a closing quote, even white space, is also invalid; the other lines are used.
     let rows = rows_of(&path, b"id,text\n1,\"a\" b,\"c\n2,\"b\" \n3,\"c\nd\" e\n4,\"f\ng\"\r\n");
     assert!(rows[..3].iter().all(|row| row.1.is_err()) && rows[3].1.is_err(), "{rows:?}");
     assert!(why(&rows[0]).contains("text follows a closing quote") && why(&rows[1]).contains("text follows"));
@@ -87,7 +88,7 @@ fn a_stray_quote_costs_its_line_wherever_it_stands() {
         for (at, closing) in closes.into_iter().enumerate() {
             for opened in 0..3 {
                 for closed in 0..3 {
-                    // A quote that ends the same column in a later row makes one valid record of everything in between.
+                    // If a later row closes the quote in the same column, everything in between is part of one valid record.
                     if at == 4 && opened == 0 && closed == 0 {
                         continue;
                     }
@@ -127,7 +128,7 @@ fn without_quotes_each_line_is_a_record() {
     assert_eq!(read(&source, &whole(), usize::MAX).expect("read"), expected);
 }
 
-/// Returns where the records of some bytes begin and end, checking each record separately.
+/// Returns the positions where records begin and end, and checks each record separately.
 fn records_one_by_one(bytes: &[u8], columns: usize, longest: usize) -> Vec<(u64, usize)> {
     let line = |from: usize| bytes[from..].iter().position(|byte| *byte == b'\n').map_or(bytes.len(), |end| from + end);
     let whole = |start: usize| {
@@ -195,7 +196,7 @@ proptest::proptest! {
         proptest::prop_assert_eq!(texts.len(), expected.len());
         while passing.step_with(|bytes| Ok(passed.extend_from_slice(bytes))).unwrap().is_some() {}
         proptest::prop_assert_eq!(&passed, &bytes);
-        // A read that begins or ends at any row finds the same rows.
+        // A read that begins or ends at any row must return the same rows.
         for at in 0..expected.len() {
             let starts = |lines: &mut Lines<_>| -> Vec<u64> { std::iter::from_fn(|| lines.step().unwrap()).collect() };
             let own: Vec<u64> = expected.iter().map(|(start, _)| *start).collect();

@@ -1,9 +1,9 @@
 //! Combines several columns into one text: `--text-column title,text`.
 //!
 //! A file with a column of exactly that name is read normally. In other files, the columns are read separately, all by the same rules, and
-//! each batch gets a column with the combined name, which contains the values one below the other. Numbers are written as text. The texts
-//! of a list are joined if [`Columns::lists`] contains the column. Otherwise, a list or an object makes the row unusable or, if it is a
-//! Parquet column, the file.
+//! each batch gets a column with the combined name, in which the values are joined by line feeds. Numbers are written as text. The texts of
+//! a list are joined if [`Columns::lists`] contains the column. Otherwise, a list or an object makes the row unusable; in Parquet files, a
+//! list or struct column makes the file unusable.
 //!
 //! ```text
 //! title     text           "title,text"
@@ -22,14 +22,14 @@ use arrow::array::builder::StringViewBuilder;
 use dupsift_core::error::{Error, Result};
 use std::collections::BTreeMap;
 
-/// Returns the column names in a comma-separated list, in order. Returns nothing if there is only one name.
+/// Returns the column names in a comma-separated list, in order; empty if there is only one name.
 pub fn several(typed: &str) -> Vec<String> {
     let names: Vec<&str> = typed.split(',').map(str::trim).filter(|name| !name.is_empty()).collect();
     if names.len() < 2 { Vec::new() } else { names.into_iter().map(str::to_owned).collect() }
 }
 
 impl Columns {
-    /// Returns the same columns as separate ones: the columns to combine are in `others`.
+    /// Returns the columns for reading the parts of texts separately: the columns to combine are in `others`.
     pub(super) fn apart(&self) -> Columns {
         let Some(text) = self.several.last() else { return self.clone() };
         let mut others = self.others.clone();
@@ -45,7 +45,7 @@ impl Columns {
 /// Returns whether the texts of a file are combined from several columns.
 ///
 /// # Errors
-/// Returns why the file cannot be read.
+/// Returns the reason if the file cannot be read.
 pub(super) fn has_several(found: &FoundFile, columns: &Columns) -> std::result::Result<bool, Unusable> {
     if columns.several.is_empty() || !found.format.names_columns() {
         return Ok(false);
@@ -67,7 +67,7 @@ pub(super) fn want(want: &Want, columns: &Columns) -> Want {
     all
 }
 
-/// Returns the rows with their combined text. A row with an unusable part is unusable.
+/// Returns the rows with their combined texts. If a part is unusable, so is its row.
 ///
 /// # Errors
 /// Returns an error if a column cannot be read as strings.
@@ -218,7 +218,7 @@ mod tests {
         }
         write_arrow(&arrow, &rows);
         assert_eq!(texts(&arrow, "text").unwrap(), expected);
-        // Chat messages, one of them not UTF-8; the other fields are not read.
+        // One of the chat messages is not UTF-8; their other fields are not read.
         let contents = BinaryArray::from(vec![Some(&b"Hi"[..]), Some(b"Hello"), Some(b"\xFF"), None]);
         let roles = strings(&[Some("user"), Some("assistant"), Some("user"), None]);
         let field = |name: &str, column: &ArrayRef| Arc::new(Field::new(name, column.data_type().clone(), true));
@@ -301,8 +301,8 @@ mod tests {
             }
         }
         std::fs::remove_file(folder.path().join("a.parquet")).unwrap();
-        // JSON lines: values that are not strings are written as text, nulls and missing fields are left out, and a list or an
-        // object rejects its row.
+        // In JSON lines, values that are not strings are written as text, nulls and missing fields are skipped, and a list or an object
+        // makes its row unusable.
         let values = ["2020", "2020.0", "0.5", "true", "null", "\"x\"", "[1]", "{\"a\":1}"];
         let expected = ["2020", "2020", "0.5", "true", "", "x", "-", "-"];
         let line = |value: &&str| format!("{{\"text\":\"one\",\"v\":{value}}}\n");

@@ -1,4 +1,5 @@
-//! Builds the output folder next to its final path under a hidden name and then renames it, so that it appears complete or not at all.
+//! Builds the output folder under a hidden name next to its final path and then renames it, so that it appears either completely or not at
+//! all.
 //!
 //! ```text
 //! .NAME.dupsift-work/               the temporary folder, which the run keeps locked until it ends
@@ -28,11 +29,11 @@ pub struct Stage {
 }
 
 impl Stage {
-    /// Checks that the output can be created and, if requested, held back. To do so, creates a folder next to it and removes it.
+    /// Checks that the output can be created and, if requested, held back. Briefly creates a folder next to the output for this check.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if `out` exists and may not be replaced, or cannot be created, or if a held result cannot be placed next to
-    /// it.
+    /// Returns [`Error::Usage`] if `out` exists and may not be replaced, if it cannot be created, or if a held result cannot be placed next
+    /// to it.
     pub fn check(out: &Path, overwrite: bool, may_be_held: bool) -> Result<()> {
         Stage::check_by(out, overwrite, may_be_held, Place::can_be, true)
     }
@@ -59,7 +60,7 @@ impl Stage {
         if may_be_held { can_hold(&place) } else { Ok(()) }
     }
 
-    /// Creates the hidden folders next to `out`, after removing what killed runs left. If `work` is given, temporary files are
+    /// Creates the hidden folders next to `out`, after removing the leftovers of killed runs. If `work` is given, temporary files are
     /// written there instead of to the locked folder.
     ///
     /// # Errors
@@ -68,7 +69,7 @@ impl Stage {
         Stage::begin_in(WorkFolder::take(out, work)?, overwrite)
     }
 
-    /// Begins in a temporary folder that is already locked.
+    /// Begins an output whose temporary folder is already locked.
     ///
     /// # Errors
     /// Returns the same errors as [`Stage::begin`].
@@ -80,7 +81,7 @@ impl Stage {
         Ok(Stage { staged, overwrite, work })
     }
 
-    /// Begins an addition to a finished output. No run can write the output until it ends.
+    /// Begins an addition to a finished output. No run can write the output until the addition is complete.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if a run is writing the output, or if one of these folders already exists in it; or [`Error::Io`].
@@ -102,10 +103,10 @@ impl Stage {
         self.work.place()
     }
 
-    /// Checks that none of the files is inside the folder to be replaced.
+    /// Checks that none of the files is inside the folder that is to be replaced.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] for the first file that is.
+    /// Returns [`Error::Usage`] for the first file inside that folder.
     pub fn spares<'f>(&self, files: impl IntoIterator<Item = &'f Path>) -> Result<()> {
         let Ok(out) = self.place().path.canonicalize() else { return Ok(()) };
         let inside = |file: &&Path| file.canonicalize().is_ok_and(|file| file.starts_with(&out));
@@ -167,7 +168,7 @@ impl Stage {
         Ok(path)
     }
 
-    /// Writes the record, a JSON object as text, and adds a list of all files in the folder so far.
+    /// Writes the record, a JSON object as text, and adds a list of all files written to the folder so far.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -194,14 +195,14 @@ impl Stage {
     }
 
     /// Syncs everything to disk and moves these folders into the finished output, each in one step. The record of the corpus is moved
-    /// first, so that `overwrite` recognizes the folders even if the process ends early.
+    /// first, so that `overwrite` recognizes the folders even if the process ends before all of them are moved.
     ///
     /// # Errors
     /// Returns [`Error::Io`], or [`Error::Usage`] if one of these names appeared in the meantime.
     pub fn commit_added(self, folders: &[&str]) -> Result<()> {
         sync_below(self.path())?;
         let out = &self.place().path;
-        // A folder without files was never created.
+        // A folder that would have no files was never created.
         let made = |name: &&&str| self.path().join(name).is_dir();
         let folders: Vec<&str> = folders.iter().filter(made).copied().collect();
         let into = |name: &str| fs::rename(self.path().join(name), out.join(name));
@@ -214,11 +215,11 @@ impl Stage {
         })
     }
 
-    /// Syncs everything to disk, writes `_SUCCESS`, and renames the folder to its final path. The folder it replaces is moved aside
+    /// Syncs everything to disk, writes `_SUCCESS`, and renames the folder to its final path. The folder that is replaced is moved aside
     /// first and removed last. If `replaces_held` is set, an older held result is removed as well.
     ///
     /// # Errors
-    /// Returns [`Error::Io`], or [`Error::Usage`] if the name appeared in the meantime. In that case, nothing is changed.
+    /// Returns [`Error::Io`], or [`Error::Usage`] if the name appeared in the meantime. If an error occurs, nothing is changed.
     pub fn commit(mut self, replaces_held: bool) -> Result<()> {
         self.seal(SUCCESS, b"")?;
         publish(|| {
@@ -238,8 +239,8 @@ impl Stage {
         Ok(())
     }
 
-    /// Syncs everything to disk, writes `_HELD`, and renames the folder to the path for held results, replacing an older one.
-    /// The existing output is kept. Returns the path.
+    /// Syncs everything to disk, writes `_HELD`, and renames the folder to the path for held results, where it replaces an older held
+    /// result. The existing output is kept. Returns the path.
     ///
     /// # Errors
     /// Returns [`Error::Io`], or [`Error::Usage`] if the path contains something else.

@@ -1,4 +1,4 @@
-//! Tests the output folder: it is complete or missing, and no other files are touched.
+//! Tests the output folder: it must be complete or missing, and no other files may be changed.
 
 use super::sink::*;
 use dupsift_core::error::Result;
@@ -239,7 +239,7 @@ fn what_dead_runs_left_is_cleared_away_and_nothing_else() {
     let mut after: Vec<String> = before.into_iter().filter(|name| name != dead).collect();
     after.push("out".to_owned());
     assert_eq!(names(folder.path()), after);
-    // If a run is killed between its two renames, the previous result is restored.
+    // If a run was killed between its two renames, the previous result is restored.
     fs::rename(&out, at(".out.dupsift-old-5")).expect("renamed");
     assert!(Stage::begin(&out, false, None).is_err());
     assert_eq!(fs::read(out.join("run.json")).expect("there"), b"1");

@@ -1,7 +1,7 @@
 //! Holds the files of the corpus and their row counts, which determine the number of every document.
 //!
-//! Documents are numbered in the order of the sorted list of readable files. An unreadable file gets no numbers. So if damage is found
-//! late, the documents are renumbered without the damaged file ([`Source::set_aside`]), and none of its rows may count anywhere.
+//! Documents are numbered in the order of the sorted list of readable files. An unreadable file gets no numbers. Therefore, if damage is
+//! found late, the documents are renumbered without the damaged file ([`Source::set_aside`]), and none of its rows may be counted anywhere.
 
 use super::asked::columns_of;
 use super::coding::Coding;
@@ -44,26 +44,26 @@ pub struct InputFile {
     pub html: bool,
     /// The number of the first document in the file.
     pub first_doc: u64,
-    /// The number of rows: the row count of a Parquet file, the lines that are not blank, or the records of a web archive that
-    /// contain a page, including broken ones.
+    /// The number of rows: the row count of a Parquet file, the number of lines that are not blank, or the number of records in a web
+    /// archive that contain a page, including broken records.
     pub rows: u64,
     /// The size on disk, in bytes.
     pub bytes: u64,
-    /// The uncompressed size of the text column in bytes, as far as the file states it; for JSON lines, the size of all lines; for web
-    /// archives, the size of the blocks of all rows.
+    /// The uncompressed size of the text column in bytes, if the file contains that information; for JSON lines, the size of all lines; for
+    /// web archives, the size of the blocks of all rows.
     pub text_bytes: u64,
     /// The kind of ids; `None` if there is no id column, or if only a complete read reveals the kind (JSON lines).
     pub id: Option<IdKind>,
-    /// The reason why the id column is unusable, if the file has an unusable one.
+    /// The reason why the id column is unusable, if it exists and is unusable.
     pub id_note: Option<String>,
     /// The columns from [`Columns::others`] that the file has.
     pub others: Vec<String>,
     /// Notes about the file for the summary.
     pub notes: Vec<String>,
-    /// Counts the records of a web archive that are not rows.
+    /// The counts of web archive records that are not rows.
     pub archived: Option<Archived>,
     pub(super) lost: Option<Lost>,
-    /// The requested columns that come from the names of the file's folders, with their types; the file itself has none of them.
+    /// The requested columns that come from the names of the file's folders, with their types; the file itself does not contain them.
     pub(super) partitions: Vec<Partition>,
     /// Whether the texts of the file are combined from several columns.
     pub(super) has_several: bool,
@@ -82,25 +82,25 @@ pub struct InputFile {
 /// The readable files of a corpus.
 #[derive(Debug)]
 pub struct Source {
-    /// The files, sorted by path, each once.
+    /// The files, sorted by path, without duplicates.
     pub files: Vec<InputFile>,
     /// Notes about all files together.
     pub notes: Vec<String>,
     /// Files in the inputs that are not read.
     pub unread: Unread,
     pub(super) columns: Columns,
-    /// The columns for files whose texts are combined from several.
+    /// The columns for files whose texts are combined from several columns.
     pub(super) apart: Columns,
     pub(super) shared: Shared,
 }
 
-/// Opens the files on this many threads: reads the footers of Parquet files, and counts JSON lines and the records of web
-/// archives (a full scan). If a folder for temporary files is given, files of lines that cannot be split are repacked there, so
-/// that later reads can run in parallel.
+/// Opens the files on this many threads: reads the footers of Parquet files, and counts JSON lines and web archive records in a full scan.
+/// If a folder for temporary files is given, line-based files that cannot be split are repacked there, so that later reads can run in
+/// parallel.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if too many files are open, or [`Error::Usage`] if no readable file has the text column or an id column that was
-/// named explicitly. Files without the column are returned as [`BadInput`], like every unreadable file.
+/// named explicitly. If some files have the column, the files without the column are returned as [`BadInput`], like all unreadable files.
 pub fn open(
     found: impl Into<Found>,
     columns: &Columns,
@@ -169,7 +169,7 @@ pub fn open(
     ))
 }
 
-/// Describes the contents of a file, without its documents, and lists the columns that occur both in the file and in its folder names.
+/// A description of a file's contents, without its documents, and the columns that occur both in the file and in its folder names.
 type Looked = (InputFile, Vec<String>);
 
 /// Inspects a file.
@@ -234,11 +234,11 @@ pub(super) struct Partition {
     pub data_type: DataType,
 }
 
-/// Returns the requested columns that the folder names provide but the file does not contain, and the names of those that both contain. A
-/// text is never taken from a folder name.
+/// Returns the requested columns that only the folder names provide, and the names of columns that occur both in the folder names and in
+/// the file. A text is never taken from a folder name.
 ///
 /// # Errors
-/// Returns why the file cannot be read.
+/// Returns the reason if the file cannot be read.
 fn partitions(
     found: &FoundFile,
     columns: &Columns,
@@ -262,7 +262,7 @@ fn partitions(
 }
 
 impl InputFile {
-    /// Returns the error that skips this file or, if too many files are open, the error that ends the run.
+    /// Returns the error because of which this file is skipped or, if too many files are open, the error that ends the run.
     pub(super) fn bad(&self, why: impl Into<String>) -> Error {
         damaged(&self.path, why.into())
     }
@@ -317,7 +317,7 @@ impl InputFile {
 }
 
 impl BadInput {
-    /// Describes a file of which part is lost.
+    /// Describes a file that is partly lost.
     fn part(file: &InputFile, lost: Lost) -> BadInput {
         let (path, label) = (file.path.clone(), file.label.clone());
         BadInput { path, label, why: lost.why, bytes: lost.bytes, takes_part: true }
@@ -325,8 +325,8 @@ impl BadInput {
 }
 
 impl Source {
-    /// Removes the files with these paths, which are damaged or gone, and returns them with the reasons. The other files keep
-    /// their state and are renumbered as if the removed ones had never existed.
+    /// Removes the files with these paths, which are damaged or missing, and returns them with the reasons. The remaining files keep their
+    /// state and are renumbered as if the removed files had never existed.
     pub fn set_aside(&mut self, late: &BTreeMap<PathBuf, String>) -> Vec<BadInput> {
         let mut bad = Vec::new();
         self.files.retain(|file| match late.get(&file.path) {
@@ -341,9 +341,9 @@ impl Source {
         bad
     }
 
-    /// Reopens files whose ctime has changed since they were opened while their size and modification time have not. This happens, for
-    /// example, if permissions change, and the content may be the same. Returns the path of each file, with the part that is lost or the
-    /// reason why the file is unusable.
+    /// Reopens files whose ctime has changed since they were opened, but whose size and modification time have not changed. This happens,
+    /// for example, if permissions are changed, and the content may be the same. Returns the path of each file, with the part that is lost
+    /// or the reason why the file is unusable.
     pub fn look_again(&mut self) -> BTreeMap<PathBuf, std::result::Result<Option<BadInput>, String>> {
         let partitions: Vec<hive::Partitions> = self.files.iter().map(|file| hive::partitions(&file.label)).collect();
         let of_folders = hive::columns(partitions.iter());
@@ -372,7 +372,7 @@ impl Source {
         again
     }
 
-    /// Numbers the documents of all files, one file after the other.
+    /// Numbers the documents of all files, one file after another.
     fn number(&mut self) {
         let mut first_doc = 0;
         for file in &mut self.files {
@@ -381,7 +381,7 @@ impl Source {
         }
     }
 
-    /// Returns the number of documents. All document numbers are smaller.
+    /// Returns the number of documents; document numbers are smaller than this number.
     pub fn documents(&self) -> u64 {
         self.files.last().map_or(0, |file| file.first_doc + file.rows)
     }
@@ -391,7 +391,7 @@ impl Source {
         self.files.iter().any(|file| file.html)
     }
 
-    /// Returns whether texts are joined from lists, as far as opening the files shows.
+    /// Returns whether any texts were found to be joined from lists when the files were opened.
     pub fn has_joined_texts(&self) -> bool {
         self.files.iter().any(|file| file.is_joined)
     }
@@ -401,12 +401,12 @@ impl Source {
         self.files.iter().any(|file| file.has_several)
     }
 
-    /// Returns the kind of ids of every file, as in [`InputFile::id`].
+    /// Returns the kind of ids in each file, as in [`InputFile::id`].
     pub fn id_kinds(&self) -> Vec<Option<IdKind>> {
         self.files.iter().map(|file| file.id).collect()
     }
 
-    /// Returns the file of a document and its row there, counted from 0.
+    /// Returns the file that contains a document, and the document's row in that file, counted from 0.
     ///
     /// # Panics
     /// Panics if the number is not below [`Source::documents`].
@@ -415,7 +415,7 @@ impl Source {
         (file, doc - file.first_doc)
     }
 
-    /// Returns the index of a document's file.
+    /// Returns the index of the file that contains a document.
     ///
     /// # Panics
     /// Panics like [`Source::locate`].
@@ -435,7 +435,7 @@ impl Source {
         format!("{}#{row}", file.label)
     }
 
-    /// Returns the rows of a piece at which a read may begin without waste, if known.
+    /// Returns the rows of a piece at which a read can begin without unpacking skipped rows, if these rows are known.
     pub(super) fn starts_within(&self, at: usize, piece: usize) -> Starts {
         let input = &self.files[at];
         let (Ok(file), Some(piece)) = (input.reopen(), input.pieces.get(piece)) else { return Starts::default() };

@@ -1,7 +1,8 @@
 //! Splits a corpus into pieces of work with about the same number of text bytes.
 //!
-//! A file may have a single row group of several gigabytes or a million row groups of a kilobyte each. So a large row group is split into
-//! ranges of rows (the reader skips complete pages by their headers), and small adjacent row groups are read together.
+//! A file may have a single row group of several gigabytes, or a million row groups of a kilobyte each. Therefore, a large row group is
+//! split into ranges of rows (the reader skips complete pages after reading their headers), and small adjacent row groups are read
+//! together.
 
 use super::format::{Part, Piece, Starts};
 use super::page_starts::nearest;
@@ -27,9 +28,10 @@ impl Source {
         self.cut(&|_| target_bytes as u64, &|_, _| Starts::default())
     }
 
-    /// Returns pieces of the size that `target` returns for the number of text bytes left. Row groups are split between pages; a page
-    /// larger than that size is a separate piece. Reads the page headers of each row group that is split into pieces of less than `large`
-    /// bytes, so use this only for few pieces, or for pieces that are a large share of the corpus.
+    /// Returns pieces of varying size: `target` returns the size of the next piece for the number of remaining text bytes. Row groups are
+    /// split between pages; a page that is larger than the target size is a separate piece. Reads the page headers of each row group that
+    /// is split into pieces of less than `large` bytes, so this is meant only for a small number of pieces, or for pieces that are a large
+    /// share of the corpus.
     pub fn splits_between_pages(&self, target: &dyn Fn(u64) -> u64, large: u64) -> Vec<Split> {
         self.cut(target, &|at, (piece, size)| {
             if size < large { self.starts_within(at, piece) } else { Starts::default() }
@@ -41,7 +43,7 @@ impl Source {
         let mut splits = Vec::new();
         for (at, file) in self.files.iter().enumerate() {
             let behind = left.saturating_sub(file.text_bytes);
-            // Wrong sizes in one file must not affect the others.
+            // Wrong sizes in one file must not affect other files.
             let target = |left: u64| target(behind.saturating_add(left)).max(1);
             let mut next = file.first_doc;
             for (rows, text_bytes, part) in cut(file, &target, &|group| page_starts(at, group)) {
@@ -80,7 +82,7 @@ fn cut(
     parts
 }
 
-/// Returns where the ranges of a row group end, in bytes of text. No range is smaller than an average row.
+/// Returns the positions where the ranges of a row group end, in bytes of text. No range is smaller than an average row.
 fn ends(group: Piece, left: u64, target: &dyn Fn(u64) -> u64) -> Vec<u64> {
     let row = group.bytes.div_ceil(group.rows.max(1)).max(1);
     let mut ends = Vec::new();
@@ -92,14 +94,14 @@ fn ends(group: Piece, left: u64, target: &dyn Fn(u64) -> u64) -> Vec<u64> {
     if ends.is_empty() { vec![0] } else { ends }
 }
 
-/// Returns the row at which a range of a row group ends: at a page start if known. A range may be empty.
+/// Returns the row at which a range of a row group ends; this is the start of a page if page starts are known. A range may be empty.
 fn edge(group: Piece, end: u64, starts: &[u64]) -> u64 {
     // Uses 128 bits, because rows times bytes may overflow in a file with wrong sizes.
     let even = (u128::from(group.rows) * u128::from(end) / u128::from(group.bytes.max(1))) as u64;
     nearest(starts, even).min(group.rows)
 }
 
-/// Combines adjacent pieces up to the target size, which depends on the bytes left; a larger piece is kept alone. Returns
+/// Combines adjacent pieces up to the target size, which depends on the number of remaining bytes; a larger piece is not combined. Returns
 /// (first, count, sum).
 fn together(
     pieces: &[Piece],
@@ -135,7 +137,7 @@ mod tests {
             together(&pieces, 120, target).map(|(first, count, sum)| (first, count, sum.rows, sum.bytes)).collect()
         };
         assert_eq!(cut(&|_| 10), [(0, 3, 30, 9), (3, 1, 10, 100), (4, 2, 20, 10), (6, 1, 10, 1)]);
-        // The target is a twentieth of the bytes left: first 6, then 5. None of the last 11 bytes are combined.
+        // The target is a twentieth of the remaining bytes: first 6, then 5. The pieces in the last 11 bytes are not combined.
         assert_eq!(
             cut(&|left| left / 20),
             [(0, 2, 20, 6), (2, 1, 10, 3), (3, 1, 10, 100), (4, 1, 10, 1), (5, 1, 10, 9), (6, 1, 10, 1)]

@@ -1,4 +1,4 @@
-//! Holds metadata that distinguishes a file from others with the same name: size, times and location on disk.
+//! Holds metadata that distinguishes a file from other files with the same name: size, times and location on disk.
 
 use std::fmt;
 use std::fs::File;
@@ -7,8 +7,8 @@ use std::path::Path;
 
 /// File system metadata of a file, for comparison with later metadata.
 ///
-/// Copies that preserve times (`cp -p`, `rsync -t`, archives) have the size and modification time of another file; the ctime cannot be set,
-/// so it distinguishes the copy from that file.
+/// Copies that preserve times (`cp -p`, `rsync -t`, archives) have the same size and modification time as the original; the ctime, which
+/// programs cannot set, distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Stamp {
     pub(super) bytes: u64,
@@ -53,7 +53,7 @@ impl Stamp {
         })
     }
 
-    /// Returns whether the file was neither modified nor replaced in the meantime. Device and inode are ignored: some file systems
+    /// Returns whether the file was neither modified nor replaced between the two stamps. Device and inode are ignored: some file systems
     /// renumber a file while it is open, and replacing a file changes the ctime.
     pub(super) fn stays(&self, now: &Stamp) -> bool {
         self.looks_like(now) && self.changed == now.changed

@@ -1,4 +1,5 @@
-//! Reads standard input as a file of the corpus. It is first written to the temporary folder, because a corpus is read more than once.
+//! Reads standard input as a file of the corpus. The input is first written to the temporary folder, because a corpus is read more than
+//! once.
 
 use super::coding::Coding;
 use super::find::{FoundFile, Taking};
@@ -19,11 +20,11 @@ const BUFFER_BYTES: usize = 256 << 10;
 pub struct Stored {
     /// The file in the temporary folder.
     pub file: FoundFile,
-    /// The folder that contains it.
+    /// The temporary folder that contains the file.
     pub work: WorkFolder,
 }
 
-/// Locks the temporary folder of an output and writes the input there: JSON lines or lines of text, plain or compressed.
+/// Locks the temporary folder of an output and writes the input to it: JSON lines or text lines, plain or compressed.
 ///
 /// # Errors
 /// Returns the errors of [`WorkFolder::take`], or [`Error::Io`] if the disk is full or the input cannot be read.

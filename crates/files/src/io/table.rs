@@ -1,8 +1,8 @@
 //! Writes one Parquet file of the output, whose bytes depend only on its rows.
 //!
-//! The encoder ends pages where its input batches end, so rows are first collected into blocks whose boundaries depend only on
-//! the rows. However the batches were split, by threads, memory or files, the same rows give the same bytes. The file contains
-//! no statistics of the writing library, no time and no host name.
+//! The encoder ends pages where its input batches end, so rows are first collected into blocks whose boundaries depend only on the rows.
+//! The same rows therefore give the same bytes, no matter how threads, memory or files split the batches. The file contains no library
+//! version, no time and no host name.
 //!
 //! The parquet crate (60.1) writes no page checksums; Zstandard detects most damage when the file is read.
 
@@ -24,14 +24,14 @@ use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The version of an output table in the file's metadata, unless the schema states its own.
+/// The version of an output table in the file's metadata, unless the schema contains its own version.
 pub const SCHEMA_VERSION: &str = "1";
 
-/// Columns with few distinct values; only they benefit from a dictionary.
+/// Columns with few distinct values; only these columns benefit from a dictionary.
 const REPETITIVE: [&str; 8] = ["matched_by", "relation", "why", "algorithm", "reason", "keep_rule", "file", "input"];
 
-/// Columns of pair tables, which may have hundreds of rows per document. They use a lower compression level, which saves 10% of the CPU
-/// time for the table and adds 1% to its size.
+/// Columns of pair tables, which may have hundreds of rows per document. These columns use a lower compression level, which saves 10% of
+/// the CPU time for the table and adds 1% to its size.
 const OF_PAIRS: &str = "id_a id_b similarity distance matched_by verified doc_a doc_b contained_a contained_b numbers_a numbers_b relation why next_best other_title";
 const LEVEL: i32 = 3;
 const LEVEL_OF_PAIRS: i32 = 1;
@@ -43,8 +43,8 @@ const ASCENDING: [&str; 2] = ["doc_a", "doc_b"];
 const BLOCK_ROWS: usize = 8192;
 /// The number of bytes of strings and binary values after which a block ends.
 const BLOCK_BYTES: usize = 8 << 20;
-/// The limit on the bytes of a block in a table with view columns, whose values are as long as documents; each page of such a table ends
-/// with a block.
+/// The number of bytes after which a block ends in a table with view columns, whose values are as long as documents; each page of such a
+/// table ends with a block.
 const VIEWS_BLOCK_BYTES: usize = 1 << 20;
 /// The number of rows per row group.
 const GROUP_ROWS: usize = 1 << 18;
@@ -72,8 +72,8 @@ impl TableWriter {
         TableWriter::start(path, schema, false)
     }
 
-    /// Creates a file for values of tens of megabytes. Each value is in memory three times instead of six. The file has no minimum and
-    /// maximum values and uses the page version that compresses values in place.
+    /// Creates a file for values of tens of megabytes. Only three copies of each value are in memory instead of six: the file has no
+    /// minimum and maximum values and uses the page version that compresses values in place.
     ///
     /// # Errors
     /// Returns the same errors as [`TableWriter::create`].
@@ -81,8 +81,8 @@ impl TableWriter {
         TableWriter::start(path, schema, true)
     }
 
-    /// Creates a file for rows with unchecked strings. Such a column is `Utf8View` in `schema`, and its values are passed as
-    /// `BinaryView`. The file declares them as strings, so readers must check them.
+    /// Creates a file for rows with unchecked strings. The type of such a column is `Utf8View` in `schema`, but its values are passed as
+    /// `BinaryView`. The file declares the values as strings, so readers must check them.
     ///
     /// # Errors
     /// Returns the same errors as [`TableWriter::create`].
@@ -115,7 +115,7 @@ impl TableWriter {
         long_values: bool,
         as_written: Option<SchemaDescriptor>,
     ) -> Result<TableWriter> {
-        // The Arrow schema is left out: these plain types do not need it, and it changes with the library version.
+        // The file does not contain the Arrow schema, which these plain types do not need and which changes with the library version.
         let options =
             ArrowWriterOptions::new().with_properties(properties(&schema, long_values)).with_skip_arrow_metadata(true);
         let options = match as_written {
@@ -133,7 +133,7 @@ impl TableWriter {
     /// Appends rows as a batch with the given schema.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] that names the file if the disk is full or fails.
+    /// Returns [`Error::Io`] that names the file, for example if the disk is full.
     pub fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.rows += batch.num_rows() as u64;
         let lengths = Lengths::of(batch);
@@ -143,7 +143,7 @@ impl TableWriter {
                 self.pending_rows + (to - from) >= BLOCK_ROWS
                     || self.pending_bytes + lengths.bytes(from..to) >= self.block_bytes
             };
-            // Takes the rows that still fit, plus the row that fills the block.
+            // Appends the rows that still fit and the row that fills the block.
             let end = first(from + 1, batch.num_rows(), full);
             let ends = full(end);
             let (rows, bytes) = (end - from, lengths.bytes(from..end));
@@ -219,7 +219,7 @@ fn properties(schema: &Schema, long_values: bool) -> WriterProperties {
         if OF_PAIRS.split(' ').any(|of_pairs| of_pairs == name) {
             properties = properties.set_column_compression(path.clone(), level(LEVEL_OF_PAIRS));
         }
-        // In a table of pages, a column of the input may have this name.
+        // In a table of pages, an input column of a different type may have this name.
         if ASCENDING.contains(&name) && *field.data_type() == DataType::Int64 {
             properties = properties.set_column_encoding(path, Encoding::DELTA_BINARY_PACKED);
         }
@@ -257,7 +257,7 @@ mod tests {
     use std::ops::Range;
     use std::sync::Arc;
 
-    /// Returns pairs with ids of very different lengths, so that some blocks end because of their size in bytes.
+    /// Returns pairs with ids of very different lengths, so that some blocks end because of their size.
     fn pairs(rows: u64) -> RecordBatch {
         let ids = (0..rows)
             .map(|row| format!("{row}-{}", "x".repeat(if row % 997 == 0 { 300_000 } else { (row % 13) as usize })));

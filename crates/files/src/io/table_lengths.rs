@@ -1,4 +1,4 @@
-//! Measures the bytes of row values, which determine where the blocks of a table end.
+//! Measures the size of row values, which determines where the blocks of a table end.
 
 use arrow::array::AsArray;
 use arrow::array::RecordBatch;
@@ -7,9 +7,10 @@ use std::ops::Range;
 
 /// The size of each row's values in columns with variable-length values, in bytes.
 pub(super) struct Lengths<'b> {
-    /// The offset at which each row's value begins, and the end of the last value, for each column that has offsets.
+    /// For each column with offsets: the offset at which each row's value begins, and the end of the last value.
     offsets: Vec<&'b [i32]>,
-    /// The total size of the other columns before each row, and the size for all rows; empty if there are no such columns.
+    /// For the other columns: the total size of the values before each row, and the total size for all rows; empty if there are no such
+    /// columns.
     before: Vec<usize>,
 }
 

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{Seek as _, Write as _};
 use std::path::Path;
 
-/// One document as read: its number, its text, its id.
+/// A document that was read: its number, its text and its id.
 pub(super) type Read = (u64, std::result::Result<Option<String>, String>, Option<Id>);
 
 pub(super) fn columns() -> Columns {
@@ -59,7 +59,7 @@ pub(super) fn open(inputs: &[&Path]) -> Result<(Source, Vec<BadInput>)> {
     super::source::open(super::find::find(&inputs)?, &columns(), 2, None)
 }
 
-/// Returns everything that is read, in splits of about this many bytes.
+/// Returns all documents, read in splits of about this many bytes.
 pub(super) fn read(source: &Source, want: &Want, target: usize) -> Result<Vec<Read>> {
     let mut all = Vec::new();
     for split in source.splits(target) {

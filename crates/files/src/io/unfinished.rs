@@ -1,7 +1,8 @@
-//! Keeps track of unfinished folders, so that the process can remove them if it ends early, even while threads still work.
+//! Keeps track of unfinished folders, so that the process can remove them if it ends early, even while threads are still working.
 //!
-//! Stop requests are checked between two steps of the work. But a step may take long: a decomposition in a library, a text of a
-//! hundred megabytes, a disk that does not respond. Then one thread ends the process with [`end`] while the others still run:
+//! Stop requests are checked between two steps of the work. However, a step may take a long time: a matrix decomposition in a library, a
+//! text of a hundred megabytes, a disk that does not respond. In that case, one thread ends the process with [`end`] while other threads
+//! are still running:
 //!
 //! ```text
 //! no folder is begun and no result gets its name -> the folders are removed -> the process ends
@@ -43,14 +44,15 @@ fn known() -> MutexGuard<'static, Known> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A folder that is created briefly in an unfinished one, to determine the permissions of new folders. A killed run may leave it behind.
+/// The name of a subfolder that is briefly created in an unfinished folder to determine the permissions of new folders. A killed run may
+/// leave it behind.
 pub(super) const PROBE: &str = ".mode";
 
 /// A folder that is removed with its contents when this value is dropped, and when [`end`] ends the process.
 #[derive(Debug)]
 pub struct Unfinished {
     path: PathBuf,
-    /// The permissions that the folder gets together with its final name; before that, other users have no access.
+    /// The permissions that the folder gets when it gets its final name; before that, other users have no access.
     mode: u32,
 }
 
@@ -66,7 +68,7 @@ impl Unfinished {
         Ok(made)
     }
 
-    /// Returns the permissions that new folders of this process get inside this folder. To find out, creates one and removes it.
+    /// Returns the permissions that new folders of this process get inside this folder. Briefly creates a folder to determine them.
     fn usual_mode(&self) -> Result<u32> {
         let probe = self.path.join(PROBE);
         fs::create_dir(&probe)?;
@@ -86,13 +88,13 @@ impl Unfinished {
         Ok(Unfinished { path, mode: 0o700 })
     }
 
-    /// Gives other users the usual permissions for a folder created by this process; called once the folder is complete.
+    /// Gives the folder the usual permissions of folders created by this process; called once the folder is complete.
     pub(super) fn opens(&self) {
         self.set_mode(self.mode);
     }
 
     fn set_mode(&self, mode: u32) {
-        // A file system without permissions refuses this.
+        // Setting permissions fails on a file system without permissions.
         let _ = fs::set_permissions(&self.path, fs::Permissions::from_mode(mode));
     }
 
@@ -139,7 +141,7 @@ pub(super) fn stays(folder: &Path) {
     known().folders.retain(|(known, _)| known != folder);
 }
 
-/// Does short work that must not happen while the process is being ended, such as creating a folder.
+/// Runs a short piece of work that must not happen while the process is being ended, such as creating a folder.
 pub(super) fn unless_ending<T>(work: impl FnOnce() -> T) -> T {
     let _known = known();
     work()
@@ -170,8 +172,8 @@ pub fn end(last: impl FnOnce()) {
     }
 }
 
-/// Removes every unfinished folder when other code, such as an interpreter, ends the process while threads still work. Afterwards, no
-/// folder is created and no result gets its final name.
+/// Removes every unfinished folder when other code, such as an interpreter, ends the process while threads are still working. Afterwards,
+/// no folder can be created and no result can get its final name.
 pub fn left() {
     let known = known();
     known.folders.iter().for_each(|(folder, removal)| remove(folder, *removal));
@@ -206,7 +208,7 @@ mod tests {
         assert!(!second.exists() && first.is_dir() && !listed(&second));
         drop(named);
         assert!(!first.exists() && !listed(&first));
-        // A renamed folder is not looked for under its old name.
+        // After a folder is renamed, a folder with its old name is not removed.
         let mut named = Unfinished::create(first.clone()).expect("made");
         named.finish();
         assert!(!listed(&first));

@@ -11,7 +11,7 @@ const HELD_BYTES: usize = 256 << 10;
 
 /// The unpacked bytes of all members of a file, as one stream. The stream ends where the file is damaged, see [`Unpack::damage`].
 ///
-/// Data after the last member is left out, as in gzip(1), and reported by [`Unpack::behind`].
+/// Data after the last member is ignored, as in gzip(1), and reported by [`Unpack::behind`].
 pub(super) struct Unpack {
     members: Members,
     packing: Packing,
@@ -19,7 +19,7 @@ pub(super) struct Unpack {
     ended: bool,
     /// The number of bytes read so far.
     bytes: u64,
-    /// The number of bytes in the members before the open one.
+    /// The number of bytes in the members before the open member.
     before: u64,
     damage: Option<Damage>,
 }
@@ -39,7 +39,7 @@ impl Unpack {
         self.members.rest().as_ref().map(Behind::of)
     }
 
-    /// Returns why the bytes end early; valid once everything has been read.
+    /// Returns the damage because of which the bytes end early, if any; valid once everything has been read.
     pub fn damage(&self) -> Option<&Damage> {
         self.damage.as_ref()
     }
@@ -85,16 +85,16 @@ pub(super) struct Damage {
     pub bytes: u64,
 }
 
-/// States which of the bytes before the damage are correct.
+/// The part of the bytes before the damage that is correct.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trust {
     /// All bytes are correct: the file is cut off, or there is garbage between two members.
     All,
-    /// The bytes before this position, where the damaged member begins, are correct, and so are those from there to the damage, which is
-    /// somewhere before the end.
+    /// The bytes before this position, where the damaged member begins, are correct. In the damaged member, the bytes before the damage are
+    /// correct, but the position of the damage is unknown.
     Before(u64),
-    /// The bytes before this position, where a member with a wrong checksum begins, are correct, and so are those from there to the damage
-    /// if it can be located.
+    /// The bytes before this position, where a member with a wrong checksum begins, are correct. In this member, the bytes before the
+    /// damage are correct if the damage can be located.
     Checked(u64),
 }
 
@@ -180,7 +180,7 @@ mod tests {
                 let expected = format!("the last {} bytes, from byte {length}, are {what}", rest.len());
                 assert!(note.as_ref().is_some_and(|note| note.starts_with(&expected)), "{note:?}");
             }
-            // Garbage between two members is damage, and a file that begins with it is not compressed.
+            // Garbage between two members is damage; a file that begins with garbage is not compressed.
             let why = |bytes: &[u8]| all(bytes, packing).0.unwrap_err().to_string();
             assert!(why(&[members.clone(), b"xyz".to_vec(), members.clone()].concat()).contains("is damaged"));
             assert!(why(b"plain text").contains("it is not "), "{}", why(b"plain text"));

@@ -1,11 +1,11 @@
-//! Counts the bytes unpacked from a compressed file of lines, which shows whether it is unpacked repeatedly.
+//! Counts the bytes unpacked from a compressed line-based file, which shows whether the file is unpacked repeatedly.
 
 use super::unpack::read_buffered;
 use std::io::{self, BufRead, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// Counts the bytes of lines unpacked from one compressed file in all reads.
+/// Counts the bytes of lines that all reads unpack from one compressed file.
 #[derive(Clone, Debug, Default)]
 pub struct UnpackedBytes(Arc<AtomicU64>);
 
@@ -15,7 +15,7 @@ impl UnpackedBytes {
         self.0.fetch_add(bytes, Relaxed);
     }
 
-    /// Returns the number of bytes so far.
+    /// Returns the number of bytes counted so far.
     pub(super) fn so_far(&self) -> u64 {
         self.0.load(Relaxed)
     }

@@ -1,4 +1,4 @@
-//! Records the input files that are not read: their number by file extension, and the names of those with a supported extension.
+//! Records the input files that are not read: their number by file extension, and the names of files with a supported extension.
 
 use super::formats;
 use super::ours::Ours;
@@ -11,11 +11,12 @@ use std::path::{Path, PathBuf};
 /// The end of a hint about text files, which names the alternative to `whole-files`.
 pub(super) const LINES_HINT: &str = ", and `text-lines` each line of a .txt file";
 
-/// The maximum number of file extensions that are counted separately. If file names end in numbers, there may be any number of extensions.
+/// The maximum number of file extensions that are counted separately. There may be any number of extensions, for example if file names end
+/// in numbers.
 const MOST_ENDINGS: usize = 100;
 /// The maximum number of files that are listed by name.
 const MOST_NAMED: usize = 10;
-/// The length of the longest file extension in characters; a longer suffix is part of the name.
+/// The maximum length of a file extension, in characters; a longer suffix is part of the name.
 const LONGEST_ENDING: usize = 10;
 
 /// Files that are not read.
@@ -30,7 +31,7 @@ pub struct Unread {
 }
 
 impl Unread {
-    /// Counts files by their paths and, for those that are not regular files, their kind.
+    /// Counts files, given their paths and the kind of each file that is not a regular file.
     pub(super) fn of(files: impl Iterator<Item = (String, Option<&'static str>)>) -> Unread {
         let mut unread = Unread::default();
         for (path, special) in files {
@@ -42,7 +43,7 @@ impl Unread {
         unread
     }
 
-    /// Adds folders written by dupsift: those that are skipped, and those that are read because they were named.
+    /// Adds folders written by dupsift: the folders that are skipped, and the folders that are read because they were named.
     pub(super) fn with_ours(mut self, skipped: BTreeMap<PathBuf, Ours>, named: BTreeMap<PathBuf, Ours>) -> Unread {
         (self.skipped, self.named) = (skipped, named);
         self
@@ -78,7 +79,7 @@ impl Unread {
         self.special.push((path.display().to_string(), format!("is not read: {why}")));
     }
 
-    /// Returns whether this file is among those listed by name.
+    /// Returns whether this file is among the files listed by name.
     pub fn names(&self, path: &Path) -> bool {
         self.special.iter().any(|(named, _)| Path::new(named) == path)
     }
@@ -93,7 +94,7 @@ impl Unread {
         &self.by_ending
     }
 
-    /// Returns a hint, after a semicolon, about the options that read some of these files; empty if there are none.
+    /// Returns a hint, after a semicolon, about the options with which some of these files are read; empty if there are no such files.
     pub fn text_files_hint(&self) -> String {
         let endings = || self.by_ending.keys().map(String::as_str);
         if !formats::takes_whole(endings()) {
@@ -103,7 +104,7 @@ impl Unread {
         format!("; `whole-files` reads each text or page file as one document{lines}")
     }
 
-    /// Returns a sentence for each file whose extension does not explain why it is not read, and about folders written by dupsift.
+    /// Returns a sentence for each unread file whose extension does not explain the reason, and sentences about folders written by dupsift.
     pub fn notes(&self) -> Vec<String> {
         let named = self.special.iter().take(MOST_NAMED);
         let mut notes: Vec<String> = named.map(|(path, why)| format!("{path} {why}")).collect();
@@ -136,7 +137,7 @@ impl fmt::Display for Unread {
     }
 }
 
-/// Returns the file extension, including that of the compression.
+/// Returns the file extension, including the extension of the compression.
 fn ending(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     let (_, stem) = Packing::of(&name);
@@ -154,8 +155,8 @@ fn ending(path: &Path) -> String {
     }
 }
 
-/// Returns the kind of a special file, because reading such a file may never end; `None` for regular files. If metadata is unavailable,
-/// opening the file reports why.
+/// Returns the kind of a special file, because reading such a file may never end; `None` for regular files. Also returns `None` if metadata
+/// is unavailable; the error is reported when the file is opened.
 pub(super) fn special(path: &Path) -> Option<&'static str> {
     let kind = std::fs::metadata(path).ok()?.file_type();
     if kind.is_file() || kind.is_dir() {

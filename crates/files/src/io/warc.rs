@@ -1,9 +1,9 @@
 //! Counts the pages of web archives and converts them into batches of documents.
 //!
-//! A row is a record that contains a page: `response`, `resource` or `conversion` (the texts of WET files). Other records are
-//! counted by type. As with JSON lines, opening reads the complete file once and records a start position every megabyte, so
-//! several threads can share one file. A broken record, or one without a page, keeps its number and is reported as unusable.
-//! The columns have fixed names, see [`COLUMNS`].
+//! A row is a record that contains a page: `response`, `resource` or `conversion` (the texts of WET files). Other records are counted by
+//! type. As with JSON lines, opening a file reads it completely once and records a start position every megabyte, so that several threads
+//! can read one file. A record that is broken or has no page keeps its number and is reported as unusable. The columns have fixed names,
+//! see [`COLUMNS`].
 
 use super::coding::Coding;
 use super::format::{Archived, Piece, Reading};
@@ -21,9 +21,9 @@ use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
-/// The columns of a web archive besides its pages. All of them are strings: the address without angle brackets; the time of the crawl; the
-/// media type sent by the server (for a record that is not a server response, the type in the archive); the record id as written; and the
-/// digest of the page or, if there is none, the digest of the block.
+/// The columns of a web archive in addition to its pages. All of them are strings: the address without angle brackets; the time of the
+/// crawl; the media type sent by the server (if the record is not a server response, the type in the archive); the record id as written;
+/// and the digest of the page or, if it is missing, the digest of the block.
 pub const COLUMNS: [&str; 5] = ["url", "date", "content_type", "record_id", "digest"];
 
 /// The number of bytes of the file between recorded start positions.
@@ -38,7 +38,7 @@ pub(super) struct Scan {
     /// The pieces between possible start positions, with their rows and the bytes of their blocks.
     pub pieces: Vec<Piece>,
     pub archived: Archived,
-    /// The size in bytes of the longest block that a read may have to hold, if large.
+    /// The size in bytes of the longest block that a read may have to hold in memory; 0 if all blocks are small.
     pub longest: u64,
     /// Notes about the file for the summary.
     pub notes: Vec<String>,
@@ -150,7 +150,7 @@ pub(super) fn read(file: File, reading: &Reading<'_>, each: &mut dyn FnMut(Docum
     Ok(())
 }
 
-/// The number of bytes that a block may leave allocated for the next one.
+/// The maximum number of bytes that stay allocated between two blocks.
 const KEPT_BYTES: usize = 4 << 20;
 
 /// Rows being collected into a batch.
@@ -168,7 +168,7 @@ struct Batch<'b> {
 
 impl<'b> Batch<'b> {
     fn new(columns: &'b Columns, want: &'b Want) -> Batch<'b> {
-        // The type states the charset of the page, so it is returned with every page.
+        // The content type may contain the charset of the page, so it is returned with every page.
         let asked = |name: &str| want.others.iter().any(|other| other == name) || (want.text && name == "content_type");
         let taken = |name: &str| (want.text && name == columns.text) || (want.id && name == columns.id);
         let others = COLUMNS.into_iter().filter(|name| asked(name) && !taken(name));
@@ -192,7 +192,7 @@ impl<'b> Batch<'b> {
 
     /// Adds the row of a record with its block.
     fn push(&mut self, doc: u64, head: &Head, block: std::result::Result<&[u8], Rejection>) {
-        // Whether a row is invalid must not depend on which columns are read, so every block is unpacked.
+        // Every block is unpacked, because the decision whether a row is invalid must not depend on the columns that are read.
         let (content_type, page) = match block {
             Err(why) => (None, Err(why)),
             Ok(block) => {
@@ -205,7 +205,7 @@ impl<'b> Batch<'b> {
             "content_type" => content_type.as_deref(),
             "record_id" => head.fields.get("warc-record-id"),
             "digest" => head.fields.get("warc-payload-digest").or(head.fields.get("warc-block-digest")),
-            // The address is the id, whatever the id column is called.
+            // The address is the id, regardless of the name of the id column.
             _ => head
                 .fields
                 .get("warc-target-uri")

@@ -1,7 +1,7 @@
 //! Parses the header fields of web archive records, and of the server responses in them.
 //!
-//! Crawls store whatever servers send, so a single bad line must not invalidate a complete header: a line that is not a field is
-//! left out. `httparse` parses the lines, after characters that would stop it are replaced by spaces.
+//! Crawls store whatever servers send, so a single bad line must not invalidate a complete header: a line that is not a field is ignored.
+//! `httparse` parses the lines, after characters that it does not accept are replaced with spaces.
 
 use httparse::{EMPTY_HEADER, ParserConfig, Response};
 

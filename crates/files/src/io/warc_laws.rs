@@ -1,5 +1,5 @@
-//! Property tests for reading web archives from arbitrary bytes: nothing panics, a piece has the same records as that part of the
-//! complete file, and truncation changes nothing before the cut.
+//! Property tests for reading web archives from arbitrary bytes: no input causes a panic, a piece has the same records as that part of the
+//! complete file, and truncation does not affect records before the cut.
 
 use super::packing::Packing;
 use super::warc_records::{Found, Records};
@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use std::fs::File;
 use std::io::Write as _;
 
-/// A record as read: its position, whether a read may begin there, and its content or error.
+/// A record that was read: its position, whether a read may begin at that position, and its content or error.
 type Come = (u64, bool, Result<(String, Vec<u8>), String>);
 
 fn file(bytes: &[u8]) -> File {
@@ -56,8 +56,8 @@ fn gz(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// Returns a frame with a checksum, as written by the program `zstd`. Without a checksum, a changed byte may move the end of a frame
-/// undetected, so that the next frame is lost, too.
+/// Returns a frame with a checksum, as written by the `zstd` program. Without a checksum, a changed byte may move the end of a frame
+/// without being detected, so that the next frame is lost as well.
 fn zst(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = zstd::Encoder::new(Vec::new(), 1).expect("memory");
     encoder.include_checksum(true).expect("a parameter");
@@ -99,7 +99,7 @@ fn a_cut_anywhere_leaves_what_stands_before_it() {
             let before = before.count();
             let came = lawful(&bytes[..cut], packing);
             assert_eq!(came[..before], whole[..before], "{packing:?} {cut}");
-            // The rest is what remains of the truncated record: nothing, a broken record, or all of the record except line breaks.
+            // The rest of the result comes from the truncated record: nothing, a broken record, or the complete record except line breaks.
             let rest = &came[before..];
             assert!(rest.is_empty() || rest.len() == 1 && (rest[0].2.is_err() || rest[0] == whole[before]), "{rest:?}");
             let begun = cut - members[..before].iter().map(Vec::len).sum::<usize>();
@@ -126,7 +126,7 @@ fn a_changed_byte_changes_one_record_of_a_compressed_file_and_no_other() {
             assert_eq!(came[..hit], whole[..hit], "{packing:?} {at}");
             let after = whole.len() - hit - 1;
             assert!(came.len() >= hit + after, "{packing:?} {at}: {came:?}");
-            // It may be impossible to begin a read there if the damaged member was unpacked beyond its end.
+            // If the damaged member was unpacked beyond its end, it may be impossible to begin a read after it.
             let told = |all: &[Come]| all.iter().map(|told| (told.0, told.2.clone())).collect::<Vec<_>>();
             assert_eq!(told(&came[came.len() - after..]), told(&whole[hit + 1..]), "{packing:?} {at}");
         }
@@ -175,7 +175,7 @@ proptest! {
         for packing in [Packing::Plain, Packing::Gzip, Packing::Zstd] {
             lawful(&bytes, packing);
         }
-        // Checks the same bytes inside a compressed member.
+        // Repeats the check with the same bytes inside a compressed member.
         lawful(&gz(&bytes), Packing::Gzip);
         lawful(&zst(&bytes), Packing::Zstd);
     }

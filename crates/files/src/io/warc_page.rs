@@ -1,7 +1,8 @@
 //! Extracts the page from a record's block: the server response without its header, dechunked and unpacked.
 //!
-//! Archives are written by many crawlers. Some store a body that is already dechunked or unpacked, although the header fields state
-//! otherwise (RFC 9112 section 7.1, RFC 9110 section 8.4). So a body that does not begin as its header field states is used unchanged.
+//! Archives are written by many crawlers. Some crawlers store a body that is already dechunked or unpacked, although its header fields
+//! indicate an encoding (RFC 9112 section 7.1, RFC 9110 section 8.4). Therefore, a body that does not begin like data in the indicated
+//! encoding is used unchanged.
 
 use super::warc_head::{Fields, HEAD_BYTES};
 use crate::tables::document::{MAX_TEXT_BYTES, too_long};
@@ -14,7 +15,7 @@ pub(super) fn broken(what: &str) -> Rejection {
     Rejection::new(RejectReason::BrokenRecord, what)
 }
 
-/// A page or the reason why there is none, and its declared type.
+/// A page, or the reason why there is no page, and the declared type.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Payload<'b> {
     /// The media type with its parameters, as sent by the server or stored in the archive.
@@ -22,8 +23,8 @@ pub(super) struct Payload<'b> {
     pub page: Result<Cow<'b, [u8]>, Rejection>,
 }
 
-/// Returns the page of a block. A block that begins like a server response is treated as one; any other block is the page itself, with the
-/// type from the record's header.
+/// Returns the page of a block. A block that begins like a server response is treated as a response; any other block is the page itself,
+/// with the type from the record's header.
 pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
     let declared = record.get("content-type");
     if !block.starts_with(b"HTTP/") {
@@ -45,8 +46,8 @@ pub(super) fn payload<'b>(record: &Fields, block: &'b [u8]) -> Payload<'b> {
     Payload { content_type, page }
 }
 
-/// Returns whether a block with this beginning may be a page; other blocks need not be held. `begin` is the complete block, or as many
-/// bytes as a header can have.
+/// Returns whether a block with this beginning may be a page; other blocks need not be held in memory. `begin` is the complete block, or
+/// its beginning up to the maximum size of a header.
 pub(super) fn may_be_page(record: &Fields, begin: &[u8]) -> bool {
     if !begin.starts_with(b"HTTP/") {
         let declared = record.get("content-type");
@@ -64,7 +65,7 @@ pub(super) fn is_no_page(record: &Fields, begin: &[u8]) -> bool {
     is_complete && !may_be_page(record, begin)
 }
 
-/// Returns the first line of a header, and its fields.
+/// Returns the first line and the fields of a header.
 fn parted(head: &[u8]) -> (&[u8], Fields) {
     let (status, lines) = head.split_at(head.iter().position(|&byte| byte == b'\n').map_or(head.len(), |end| end + 1));
     (status, Fields::of(lines))
@@ -133,7 +134,7 @@ fn is_like_html(body: &[u8]) -> bool {
     body.iter().find(|byte| !byte.is_ascii_whitespace() && **byte != 0) == Some(&b'<')
 }
 
-/// Returns the body without its transfer and content encodings.
+/// Returns the body after decoding its transfer and content encodings.
 fn unpacked<'b>(fields: &Fields, body: &'b [u8]) -> Result<Cow<'b, [u8]>, Rejection> {
     let chunked = fields
         .all("transfer-encoding")
@@ -146,7 +147,7 @@ fn unpacked<'b>(fields: &Fields, body: &'b [u8]) -> Result<Cow<'b, [u8]>, Reject
         .map(|name| name.trim().to_ascii_lowercase())
         .filter(|name| !matches!(name.as_str(), "" | "identity" | "none" | "utf-8"))
         .collect();
-    // The last coding in the list was applied last.
+    // The codings are listed in the order in which they were applied.
     for coding in codings.iter().rev() {
         let out = match coding.as_str() {
             "gzip" | "x-gzip" if !body.starts_with(&[0x1F, 0x8B]) => continue,
@@ -181,11 +182,11 @@ enum Failed {
     TooLong,
 }
 
-/// The number of unpacked bytes above which a body is measured before it is held in memory.
+/// The unpacked size, in bytes, above which the total size of a body is measured before the body is held in memory.
 const HELD_UNSEEN: u64 = 4 << 20;
 
-/// Returns everything that a decoder outputs. If the input is cut off, returns the available part, as a browser would. A long body is
-/// unpacked twice, so that an unusable one is never held: a few kilobytes may unpack to more than the longest text.
+/// Returns everything that a decoder outputs. If the input is cut off, returns the available part, as a browser does. A long body is
+/// unpacked twice, so that an unusable body is never held in memory: a few kilobytes may unpack to more than the longest text.
 fn whole<R: Read>(decoder: impl Fn() -> io::Result<R>) -> Result<Vec<u8>, Failed> {
     let mut begun = decoder().map_err(|_| Failed::Decoder)?;
     let mut out = Vec::new();

@@ -21,7 +21,7 @@ fn deflate(bytes: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// Returns the page of a response with these fields; its type is HTML unless the fields state a type.
+/// Returns the page of a response with these fields; the type is HTML unless the fields contain a type.
 fn answer(fields: &str, body: &[u8]) -> Result<Vec<u8>, Rejection> {
     let html = if fields.to_ascii_lowercase().contains("content-type") { "" } else { "Content-Type: text/html\r\n" };
     let block = [format!("HTTP/1.1 200 OK\r\n{html}{fields}\r\n").as_bytes(), body].concat();
@@ -55,7 +55,7 @@ fn every_packing_is_undone_in_the_order_in_which_it_was_put_on() {
         good("content-encoding: gzip\nContent-Encoding: zstd\n", &zstd::encode_all(gz(PAGE).as_slice(), 1).unwrap()),
         PAGE
     );
-    // The body is compressed for transport and chunked.
+    // The body is compressed and chunked for transport.
     let packed = gz(PAGE);
     let chunked = [format!("{:x}\r\n", packed.len()).as_bytes(), &packed, b"\r\n0\r\n\r\n"].concat();
     assert_eq!(good("Content-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n", &chunked), PAGE);
@@ -81,7 +81,7 @@ fn chunks_are_put_together() {
     let chunked = "Transfer-Encoding: Chunked\r\n";
     assert_eq!(good(chunked, b"6\r\n<html>\r\n3;name=value\r\nabc\r\n0\r\nTrailer: x\r\n\r\n"), b"<html>abc");
     assert_eq!(good(chunked, b"6\r\n<html>\n3\r\nabc"), b"<html>abc");
-    // The body is cut off inside a chunk, and after one.
+    // The body is cut off inside a chunk, and after a chunk.
     assert_eq!(good(chunked, b"6\r\n<html>\r\nFF\r\nabc"), b"<html>abc");
     assert_eq!(good(chunked, b"6\r\n<html>\r\n"), b"<html>");
     // Data that is not a chunk is used unchanged.

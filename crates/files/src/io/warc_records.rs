@@ -1,9 +1,9 @@
-//! Reads the records of a web archive: where each begins, its header, and its block of bytes.
+//! Reads the records of a web archive: the position, the header and the block of each record.
 //!
 //! Follows WARC/1.1 (ISO 28500:2017) leniently: accepts LF instead of CRLF, any case in field names, folded lines, and one line break after
 //! a block instead of two. Anything that is not a record is reported as a broken record, and reading continues at the next line that begins
-//! a record, or with the next member of a compressed file. A read that starts at a record for which [`Records::is_fresh`] holds proceeds in
-//! the same way as one from the beginning, so the pieces of a file contain exactly the rows that were counted.
+//! a record, or with the next member of a compressed file. A read that starts at a record for which [`Records::is_fresh`] returns `true`
+//! finds the same records as a read from the beginning of the file, so the pieces of a file contain exactly the rows that were counted.
 
 use super::members::{Fault, Members, Next, RECORD};
 use super::packing::Packing;
@@ -15,9 +15,9 @@ use crate::tables::document::{MAX_TEXT_BYTES, too_long};
 use std::fs::File;
 use std::io;
 
-/// The maximum size of a block that is held, in bytes: the longest text plus a server header.
+/// The maximum size, in bytes, of a block that is held in memory: the longest text plus a server header.
 const MAX_BLOCK: u64 = (MAX_TEXT_BYTES + HEAD_BYTES) as u64;
-/// A block shorter than this does not count toward the memory of a read.
+/// The size, in bytes, below which a block does not count toward the memory of a read.
 const LONG_BLOCK: u64 = 1 << 20;
 /// The maximum length of the first line of a record.
 const FIRST_LINE: usize = 32;
@@ -35,7 +35,7 @@ const LENGTH: &str = "it does not have the length that its header declares";
 /// A record or a broken part.
 #[derive(Debug)]
 pub(super) enum Found {
-    /// A record. Its block comes next, so [`Records::block`] must be called.
+    /// The header of a record. Its block follows, so [`Records::block`] must be called next.
     Head(Head),
     /// A broken record, or bytes that are not a record, with the problem.
     Broken(&'static str),
@@ -58,7 +58,7 @@ pub(super) struct Records {
     inside: bool,
     /// Whether a record of the open member has been returned.
     told: bool,
-    /// The position of a record's first line that was already read, and whether the version in it is supported.
+    /// If the first line of the next record has already been read, its position, and whether the version in it is supported.
     begun: Option<(u64, bool)>,
     start: u64,
     fresh: bool,
@@ -66,7 +66,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Opens the records from this byte of the file on.
+    /// Opens the records of a file, starting at this byte.
     ///
     /// # Errors
     /// Returns the same errors as [`Members::new`].
@@ -80,7 +80,7 @@ impl Records {
         self.members.rest()
     }
 
-    /// Returns the position of the last record in a plain file, or the position of its member in a compressed one.
+    /// Returns the position of the last record in a plain file, or the position of its member in a compressed file.
     pub fn start(&self) -> u64 {
         self.start
     }
@@ -133,7 +133,7 @@ impl Records {
         }
     }
 
-    /// Returns the number of bytes of the last record's block that a read may have to hold; 0 if it is small.
+    /// Returns the number of bytes of the last record's block that a read may have to hold in memory; 0 if the block is small.
     ///
     /// # Errors
     /// Returns the I/O error.
@@ -145,13 +145,14 @@ impl Records {
     /// Reads the block of the last record into `into`, or skips it.
     ///
     /// # Errors
-    /// Returns the I/O error. The inner error states why the record is unusable: it is broken, or too long to be held.
+    /// Returns the I/O error. The inner error contains the reason why the record is unusable: it is broken, or too long to be held in
+    /// memory.
     pub fn block(&mut self, head: &Head, mut into: Option<&mut Vec<u8>>) -> io::Result<Result<(), Rejection>> {
         let from = self.members.position();
         let long = head.length > MAX_BLOCK;
         if self.members.is_plain() {
-            // A length is trusted only if the record ends at that point, which is checked before anything is held. A wrong length would
-            // swallow the following records.
+            // A length is trusted only if the record ends after that many bytes, which is checked before any data is held in memory.
+            // Records would be lost if a wrong length extended into them.
             if self.members.skip(head.length)? < head.length || !self.ends()? {
                 self.members.seek(from)?;
                 let more = self.search()?;
@@ -212,7 +213,7 @@ impl Records {
             if self.line.is_empty() {
                 return Ok(Found::Broken(self.members.fault().map_or(NO_END, said)));
             }
-            // The record is incomplete and followed by the next one.
+            // The record is incomplete, and the next record follows.
             if let Some(known) = version(&self.line) {
                 self.begun = Some((start, known));
                 return Ok(Found::Broken(NO_END));
@@ -253,7 +254,8 @@ impl Records {
         }
     }
 
-    /// Skips the end of a block. Returns whether it is valid: two line breaks, or fewer before the next record or the end.
+    /// Skips the end of a block. Returns whether the end is valid: two line breaks, or fewer line breaks if the next record or the end of
+    /// the file follows.
     fn ends(&mut self) -> io::Result<bool> {
         let mut line_ends = 0;
         while line_ends < 2 {
@@ -272,7 +274,7 @@ impl Records {
         Ok(line_ends == 2 || self.members.starts_with(RECORD)?)
     }
 
-    /// Moves to the next line of the member that begins a record. Returns whether there is one.
+    /// Moves to the next line of the member that begins a record. Returns whether there is such a line.
     fn search(&mut self) -> io::Result<bool> {
         loop {
             let start = self.members.position();

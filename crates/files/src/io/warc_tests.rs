@@ -1,4 +1,4 @@
-//! Tests complete, damaged and truncated web archives with every compression: the rows must be the same however they are read.
+//! Tests complete, damaged and truncated web archives with every compression: the rows must not depend on how the file is read.
 
 use super::source::{Columns, Source};
 use super::testkit;
@@ -22,7 +22,7 @@ fn zst(bytes: &[u8], dictionary: &[u8]) -> Vec<u8> {
     encoder.finish().expect("memory")
 }
 
-/// Returns a record of this type about `http://x/NAME`, with more fields.
+/// Returns a record of this type for `http://x/NAME`, with additional header fields.
 fn record(kind: &str, name: &str, more: &str, block: &[u8]) -> Vec<u8> {
     let head = format!(
         "WARC/1.1\r\nWARC-Type: {kind}\r\nWARC-Record-ID: <urn:uuid:{name}>\r\nWARC-Date: 2024-05-06T07:08:09Z\r\n\
@@ -38,7 +38,7 @@ fn answer(name: &str, page: &str) -> Vec<u8> {
     record("response", name, more, block.as_bytes())
 }
 
-/// Returns one record of each kind: three rows, the last of which is not a page.
+/// Returns one record of each kind, including three rows; the last row is not a page.
 fn small() -> Vec<Vec<u8>> {
     vec![
         record("warcinfo", "info", "", b"software: none\r\n"),
@@ -50,7 +50,7 @@ fn small() -> Vec<Vec<u8>> {
     ]
 }
 
-/// Returns the same records in a file of every format.
+/// Returns files with these records in every format.
 fn dressed(records: &[Vec<u8>]) -> [(&'static str, Vec<u8>); 5] {
     let each = |pack: &dyn Fn(&[u8]) -> Vec<u8>| records.iter().flat_map(|record| pack(record)).collect::<Vec<u8>>();
     let dictionary = b"WARC/1.1\r\nWARC-Type: response\r\nWARC-Record-ID: <urn:uuid:".repeat(20);
@@ -121,7 +121,7 @@ fn rows(source: &Source, want: &Want, target: usize) -> Result<Vec<Row>> {
     Ok(all)
 }
 
-/// Returns the pages of a file with these bytes, or why they are invalid.
+/// Returns the pages of a file with these bytes, or the reasons why rows are invalid.
 fn pages(name: &str, bytes: &[u8]) -> Vec<std::result::Result<String, String>> {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join(name);
@@ -212,7 +212,7 @@ fn the_type_comes_with_the_pages_and_the_ids_are_counted() {
 #[test]
 fn heads_are_read_leniently() {
     let head = "WARC/0.17\nwarc-TYPE: Response\nWARC-Target-URI: <http://x/a\n b>\nContent-length: 51\n\nHTTP/1.1 200 OK\ncontent-type: text/html\n\n<p>one</p>";
-    // The records end with one line break after the block or with none, with zeros in between.
+    // The blocks are followed by any number of line breaks or by none, and there are zeros between records.
     let bytes = [head, "\n", head, head, "\n\n\n\r\n\0\0\0", head, "\r\n\r\n\0\0"].concat().into_bytes();
     assert_eq!(pages("a.warc", &bytes), vec![Ok("<p>one</p>".to_owned()); 4]);
     let folder = tempfile::tempdir().expect("a folder");
@@ -249,8 +249,8 @@ fn a_broken_record_keeps_its_number_and_takes_no_other_with_it() {
         for (name, bytes) in dressed(&[good("a"), what.clone().into_bytes(), good("b")]) {
             assert_eq!(pages(name, &bytes), [page("a"), broken(why), page("b")], "{name}: {what:.300}");
         }
-        // Several records are in one member, as in a file compressed as a whole: seeking back is impossible, so a length that is too large
-        // swallows the next record's header.
+        // Several records are in one member, as in a file that was compressed as a whole. Seeking back is impossible in such a file, so the
+        // header of the next record is lost if a length is too large.
         let bytes = gz(&[good("a"), what.clone().into_bytes(), good("b")].concat());
         let swallowed =
             ["18446744073709551615", "1000000000000", "Length: 80"].iter().any(|length| what.contains(length));
@@ -274,7 +274,7 @@ fn a_member_that_is_damaged_takes_no_other_with_it() {
             with(&member)
         };
         let length = members[1].len();
-        // Damages the checksum, the data, the completeness of a member, the first bytes, and the length at the end.
+        // Damages the checksum, the data, the first bytes, or the length at the end of a member, or truncates the member.
         assert_eq!(flipped(length - 3), [page("a"), unpacked.clone(), page("b")], "{name}");
         let data = flipped(length / 2);
         assert_eq!((&data[0], &data[2], data.len()), (&page("a"), &page("b"), 3), "{name}: {data:?}");
@@ -356,7 +356,7 @@ fn a_block_that_is_too_long_is_not_held() {
 #[test]
 fn pieces_of_a_large_file_have_the_rows_of_the_whole() {
     let folder = tempfile::tempdir().expect("a folder");
-    // The texts are incompressible; some records in between are not rows, and some are broken.
+    // The texts cannot be compressed; some records between them are not rows, and some are broken.
     let records: Vec<Vec<u8>> = (0..400u64)
         .map(|n| {
             let text: String = (0..1000).map(|at| format!("{:x}", dupsift_core::hash::mix64(n * 1000 + at))).collect();

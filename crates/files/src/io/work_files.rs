@@ -19,14 +19,14 @@ pub const REJECTED: &str = ".rejected.parquet";
 /// The suffixes of temporary files: checkpoints, half-written checkpoints, and files that are unlinked as soon as they are open.
 const ENDINGS: [&str; 8] = [".product", ".run", ".half", ".work", ".terms", ".index", INDEXED, REJECTED];
 
-/// Returns whether a file with this name in a temporary folder is dupsift's. A name that is accepted never leads out of the folder.
+/// Returns whether a file with this name in a temporary folder belongs to dupsift. An accepted name never leads out of the folder.
 pub fn is_work_file(name: &str) -> bool {
     [LOCK, LEDGER, STANDARD_INPUT].contains(&name)
         || ENDINGS.iter().any(|ending| name.len() > ending.len() && name.ends_with(ending)) && is_plain(name)
 }
 
 /// Returns whether a name is allowed for a file or folder of dupsift: ASCII letters, digits, `.`, `_`, `-`, `+` and spaces, not beginning
-/// with `.`. So the name is neither a path nor a special folder name.
+/// with `.`. Therefore, the name is neither a path nor a special folder name.
 pub fn is_plain(name: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"._-+ ".contains(&byte);
     (1..=255).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(is_letter)
@@ -42,7 +42,7 @@ pub fn is_product(key: &str, name: &str) -> bool {
             .is_some_and(|number| (1..=9).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Removes dupsift's files whose names are accepted by `asked`.
+/// Removes the files of dupsift whose names `asked` accepts.
 pub(super) fn remove_files(folder: &Path, asked: impl Fn(&str) -> bool) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
@@ -57,7 +57,7 @@ pub(super) fn remove_files(folder: &Path, asked: impl Fn(&str) -> bool) -> io::R
     Ok(())
 }
 
-/// Returns the first path in a temporary folder that is not dupsift's.
+/// Returns the first path in a temporary folder that does not belong to dupsift.
 pub(super) fn foreign(folder: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(folder).ok()?.filter_map(std::result::Result::ok);
     let is_ours = |entry: &fs::DirEntry| {

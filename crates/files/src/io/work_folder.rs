@@ -6,12 +6,12 @@
 //! ```
 //!
 //! A second run on the same output is refused at the start. The holder of the lock removes the leftovers of killed runs: unfinished output
-//! folders, and the temporary files of a run with a different `--work`. The contents of the holder's own folder are inspected first,
-//! because they may be useful ([`WorkFolder::keep_only`]). The folder is removed when this value is dropped or the process is ended, unless
-//! its contents are to be kept ([`WorkFolder::keep`]).
+//! folders, and the temporary files of a run with a different `--work`. The contents of the holder's own folder are kept until they are
+//! inspected, because a resumed run may use them ([`WorkFolder::keep_only`]). The folder is removed when the [`WorkFolder`] is dropped or
+//! the process is ended, unless its contents are to be kept ([`WorkFolder::keep`]).
 //!
-//! Only files with names that dupsift uses are removed; if a folder contains another file, both are kept. A folder that belongs
-//! to another user, or that others may write to, is refused, because its contents may have been planted.
+//! Only files with names that dupsift uses are removed; if a folder contains any other file, this file and the folder are kept. A folder
+//! that belongs to another user, or that other users may write to, is refused, because its contents may have been planted.
 
 use std::fs;
 use std::io;
@@ -38,9 +38,9 @@ pub struct WorkFolder {
     /// The lock on the folder below `--work`.
     moved: Option<Lock>,
     kept: AtomicBool,
-    /// Leftovers of killed runs, and how they were handled.
+    /// The leftovers of killed runs, and how they were handled.
     cleared: Vec<Cleared>,
-    /// The parent folders created for the output. They are dropped last and removed if they are empty.
+    /// The parent folders created for the output. This field is dropped last, which removes the folders if they are empty.
     _above: MadeFolders,
 }
 
@@ -70,7 +70,7 @@ impl WorkFolder {
                 )
             });
             if other.is_err() {
-                // Nothing was done: existing contents are kept, and new folders are removed.
+                // The run has not started: existing contents are kept, and new folders are removed.
                 taken.goes_without_ledger();
             }
             taken.moved = Some(other?);
@@ -92,8 +92,7 @@ impl WorkFolder {
         Lock::holder(&beside(place), probes).map_or(Ok(()), |owner| Err(being_written(out, &owner)))
     }
 
-    /// Returns the folder that an output's temporary files would be in, without creating or locking anything; `None` if the path is
-    /// invalid.
+    /// Returns the folder for an output's temporary files, without creating or locking anything; `None` if the path is invalid.
     pub fn would_be(out: &Path, work: Option<&Path>) -> Option<PathBuf> {
         let place = Place::of(out).ok()?;
         work.map_or_else(|| Some(beside(&place)), |work| moved_to(&place, work).ok())
@@ -135,7 +134,7 @@ impl WorkFolder {
         Ok(())
     }
 
-    /// Keeps the contents of the folder from here on, however the process ends, until [`WorkFolder::remove`].
+    /// Keeps the contents of the folder from now on, no matter how the process ends, until [`WorkFolder::remove`] is called.
     pub fn keep(&self) {
         self.kept.store(true, Relaxed);
         self.locks().for_each(|lock| unfinished::stays(lock.folder()));
@@ -146,7 +145,7 @@ impl WorkFolder {
         self.goes();
     }
 
-    /// Marks the folder for removal if it has no ledger, because no run can resume from it without one.
+    /// Marks the folder for removal if it has no ledger, because no run can resume without a ledger.
     fn goes_without_ledger(&self) {
         if !self.path().join(LEDGER).is_file() {
             self.goes();
@@ -171,7 +170,7 @@ impl WorkFolder {
     /// Removes the temporary files of a killed run that stored them elsewhere.
     fn clear_other(&mut self, moved: Option<&Path>) -> Result<()> {
         if moved.is_some() {
-            // This run does not resume from the files that an earlier run left here.
+            // This run does not resume from the files that an earlier run left in this folder.
             given_up(self.lock.folder());
             remove_files(self.lock.folder(), |name| name != LOCK)
                 .map_err(Error::io("clear the folder", self.lock.folder()))?;
@@ -270,7 +269,7 @@ fn beside(place: &Place) -> PathBuf {
     place.parent.join(format!(".{}.{WORK}", place.name))
 }
 
-/// Returns the folder below `--work`: the same one for the same output, whatever the working directory.
+/// Returns the folder below `--work`. It is the same for the same output, regardless of the working directory.
 fn moved_to(place: &Place, work: &Path) -> Result<PathBuf> {
     let work = work.canonicalize().map_err(Error::io("find the folder", work))?;
     if place.path.canonicalize().is_ok_and(|out| work.starts_with(out)) {

@@ -1,4 +1,4 @@
-//! Tests the temporary folder: one run at a time may use it, and the leftovers of killed runs are found wherever they are.
+//! Tests the temporary folder: only one run at a time may use it, and the leftovers of killed runs are found, even in other locations.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ fn take(out: &Path, work: Option<&Path>) -> WorkFolder {
     WorkFolder::take(out, work).expect("no other run")
 }
 
-/// Creates the leftovers of a killed run: the folders without the lock. Returns where the temporary files are.
+/// Creates the leftovers of a killed run: the folders without the lock. Returns the folder that contains the temporary files.
 fn killed(out: &Path, work: Option<&Path>) -> PathBuf {
     let folder = take(out, work);
     for (name, bytes) in [("a.product", "12"), ("b.run", "345"), ("b.run.half", "6"), (LEDGER, "{}")] {
@@ -47,7 +47,7 @@ fn a_second_run_on_an_output_reports_who_writes_it() {
         assert!(refused.to_string().starts_with(&expected), "{refused}");
     }
     assert_eq!(names(place.path()), before);
-    // Another output is independent.
+    // A run on a different output is not affected.
     drop(Stage::begin(&place.path().join("out2"), false, Some(&elsewhere)).expect("begun"));
     drop(first);
     assert_eq!((names(place.path()), names(&elsewhere)), (vec!["elsewhere".to_owned()], vec![]));

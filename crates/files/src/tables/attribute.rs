@@ -1,4 +1,4 @@
-//! Defines the tables `attributes/FILE.parquet`: the run's result for each row of the corpus, in order.
+//! Defines the `attributes/FILE.parquet` tables: the run's result for each row of the corpus, in order.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub struct AttributeExtras {
     /// Whether to include the number of sources per cluster.
     pub sources: bool,
-    /// Whether to include how much was cut from a document.
+    /// Whether to include the `cut` and `left` columns, which describe cut passages.
     pub cut: bool,
 }
 
@@ -42,13 +42,13 @@ pub fn attribute_schema(id: IdType, extras: AttributeExtras) -> SchemaRef {
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AttributeRow<'r> {
-    /// The document's id.
+    /// The id of the document.
     pub id: IdRef<'r>,
-    /// The document's number.
+    /// The number of the document.
     pub doc: u64,
     /// Whether the document is removed; `None` for a rejected row.
     pub removed: Option<bool>,
-    /// The id of the document kept instead; the document's own id if there is none.
+    /// The id of the document that is kept instead, or the document's own id if there is no such document.
     pub kept_id: IdRef<'r>,
     /// The reason why the document is removed or rejected.
     pub reason: Option<&'r str>,
@@ -62,8 +62,8 @@ pub struct AttributeRow<'r> {
     pub copies: u64,
     /// The number of distinct values of `--source-column` in the cluster, if requested.
     pub sources: Option<u64>,
-    /// If passages are cut, the share of characters cut from the document and the number of characters left; `None` for a row that is
-    /// rejected or removed in favor of another document.
+    /// If passages are cut, the share of the document's characters that was cut, and the number of characters that remain; `None` for a
+    /// rejected row and for a document that is removed in favor of another one.
     pub cut: Option<(f32, u64)>,
 }
 
@@ -76,15 +76,15 @@ pub struct AttributeBuilder {
     removed: BooleanBuilder,
     reason: StringBuilder,
     is_representative: BooleanBuilder,
-    /// `None` if the table has no such column.
+    /// `None` if the table has no column for the number of sources.
     sources: Option<Int64Builder>,
-    /// `None` if the table has no such columns.
+    /// `None` if the table has no columns for cut passages.
     cut: Option<(Float32Builder, Int64Builder)>,
     rows: usize,
 }
 
 impl AttributeBuilder {
-    /// Creates an empty builder for ids of this type, as in [`attribute_schema`].
+    /// Creates an empty builder for the table with [`attribute_schema`].
     pub fn new(id: IdType, extras: AttributeExtras) -> AttributeBuilder {
         AttributeBuilder {
             schema: attribute_schema(id, extras),

@@ -2,8 +2,8 @@
 
 use super::reason::{RejectReason, Rejection};
 
-/// The maximum size of a text, in bytes: 128 MiB, so that positions in the normalized text always fit into 32 bits (`text::MAX_TEXT_BYTES`
-/// is the same; a test of the driver checks that).
+/// The maximum size of a text, in bytes. The limit of 128 MiB ensures that positions in the normalized text always fit into 32 bits.
+/// `text::MAX_TEXT_BYTES` has the same value, which a test of the driver checks.
 pub const MAX_TEXT_BYTES: usize = 128 << 20;
 
 /// The text of one row.
@@ -18,7 +18,7 @@ pub enum Cell<'a> {
 }
 
 impl<'a> Cell<'a> {
-    /// Returns the text, or why the row is unusable.
+    /// Returns the text, or the reason why the row is unusable.
     ///
     /// # Errors
     /// Returns the rejection of a row without a text.

@@ -26,7 +26,7 @@ pub fn cluster_schema(id: IdType) -> SchemaRef {
 /// One row of the table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClusterRow<'r> {
-    /// The document's id.
+    /// The id of the document.
     pub id: IdRef<'r>,
     /// The id of the cluster's representative.
     pub cluster_id: IdRef<'r>,
@@ -34,9 +34,9 @@ pub struct ClusterRow<'r> {
     pub cluster_size: u64,
     /// Whether this document is the representative.
     pub is_representative: bool,
-    /// The similarity to the representative, if the two are a pair.
+    /// The similarity to the representative, if the two documents are a pair.
     pub similarity_to_representative: Option<f32>,
-    /// The document's number.
+    /// The number of the document.
     pub doc: u64,
 }
 
@@ -83,7 +83,7 @@ impl ClusterBuilder {
         Ok(())
     }
 
-    /// Returns the number of rows since the last finish.
+    /// Returns the number of rows since the last call to [`ClusterBuilder::finish`].
     pub fn len(&self) -> usize {
         self.rows
     }
@@ -116,7 +116,7 @@ impl ClusterBuilder {
 /// A document in a cluster, as read from the table. Documents of the same cluster are adjacent.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Clustered {
-    /// The document's number.
+    /// The number of the document.
     pub doc: u64,
     /// The number of documents in the cluster.
     pub size: u64,

@@ -50,13 +50,13 @@ pub struct ContaminatedRow<'r> {
     pub suite: &'r str,
     /// The share of the item found in the span, from 0 to 1.
     pub score: f64,
-    /// The number of n-grams in the item, and the number of those that are in the span.
+    /// The number of n-grams in the item, and how many of these n-grams are in the span.
     pub grams: [u64; 2],
     /// Whether the answer is next to the span; `None` if the item has no answer.
     pub answer_found: Option<bool>,
-    /// The positions where the span begins and ends, in characters of the text.
+    /// The start and end of the span, in characters of the text.
     pub characters: [u64; 2],
-    /// The same positions in bytes.
+    /// The start and end of the span, in bytes of the text.
     pub bytes: [u64; 2],
     /// The beginning of the span.
     pub text: &'r str,
@@ -67,7 +67,7 @@ pub struct ContaminatedRow<'r> {
 pub struct ContaminatedBuilder {
     schema: SchemaRef,
     id: IdBuilder,
-    /// The number columns, in order.
+    /// The numeric columns, in order.
     numbers: [Int64Builder; 7],
     texts: [StringBuilder; 3],
     score: Float32Builder,
@@ -153,9 +153,9 @@ pub struct ItemRow<'r> {
     pub suite: &'r str,
     /// The number of tokens in the item.
     pub tokens: u64,
-    /// `found`, `not found`, `public` or `too short`.
+    /// The status of the item: `found`, `not found`, `public` or `too short`.
     pub status: &'r str,
-    /// The number of documents in which the item's score is at least 0.8, and the number with at least 0.5.
+    /// The number of documents in which the item's score is at least 0.8, and the number of documents in which it is at least 0.5.
     pub documents: [u64; 2],
     /// The highest score in any document; 0 if no document contains more than a few words of the item.
     pub score: f64,
@@ -205,7 +205,7 @@ impl ItemBuilder {
     }
 }
 
-/// The number columns of `suites/`, after the name of the suite.
+/// The numeric columns of `suites/`, which follow the name of the suite.
 pub const SUITE_NUMBERS: [&str; 7] =
     ["items", "too_short", "public", "found_80", "found_50", "documents_80", "documents_50"];
 
@@ -214,7 +214,7 @@ pub fn suite_schema() -> SchemaRef {
     Arc::new(Schema::new([text("suite")].into_iter().chain(SUITE_NUMBERS.map(number)).collect::<Vec<_>>()))
 }
 
-/// Builds the table `suites/` from the name of each suite and its [`SUITE_NUMBERS`].
+/// Builds the `suites/` table from the name of each suite and its [`SUITE_NUMBERS`].
 ///
 /// # Errors
 /// Returns an error if there are too many suites for a table.

@@ -1,8 +1,8 @@
 //! Defines a batch of documents: consecutive or chosen rows of one file, with only the requested columns decoded.
 //!
-//! The text column is always a view array (Utf8View, or BinaryView for a binary column), whatever string type the file has. So a
-//! text is borrowed from the decoded page and never copied, and no 32-bit offset can overflow. A row with an unusable text keeps
-//! its number; [`Cell`] states why.
+//! The text column is always a view array (Utf8View, or BinaryView for a binary column), regardless of the string type in the file. Texts
+//! are therefore borrowed from the decoded page and never copied, and no 32-bit offset can overflow. A row with an unusable text keeps its
+//! number; its [`Cell`] contains the reason.
 
 pub use super::cell::{Cell, MAX_TEXT_BYTES, too_long};
 use super::id::{IdKind, IdRef, IdsSeen};
@@ -24,7 +24,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub struct Documents {
     /// The document number of the first row.
     pub first_doc: u64,
-    /// The requested columns that the file has: the text, the id and the others, each once.
+    /// The requested columns that exist in the file: the text, the id and other columns, each once.
     pub rows: RecordBatch,
     docs: Option<Vec<u64>>,
     bad: BTreeMap<usize, Rejection>,
@@ -32,7 +32,7 @@ pub struct Documents {
     id: Option<IdColumn>,
     ids_seen: IdsSeen,
     html: bool,
-    /// For each column other than the text, the values that are null because they are not UTF-8.
+    /// For each column other than the text, the values that became null because they are not UTF-8.
     not_text: Vec<(String, Vec<NotText>)>,
     /// For each column written as text, the number of values that could not be written.
     not_written: Arc<Mutex<BTreeMap<String, u64>>>,
@@ -69,7 +69,7 @@ enum IdColumn {
 
 impl Documents {
     /// Creates a batch of consecutive rows, starting at document `first_doc`. `text` and `id` name the text and id columns, if they are
-    /// requested and present. Their types may be strings, dictionaries of strings, or binary; ids may also be integers.
+    /// requested and present. The columns may contain strings, dictionaries of strings, or bytes; the id column may also contain integers.
     ///
     /// # Errors
     /// Returns an error if a column has any other type.
@@ -138,7 +138,8 @@ impl Documents {
         Ok(Documents { bad, not_text, html, ..documents })
     }
 
-    /// Creates a batch of the rows with these numbers, ascending, from separate columns; `text` and `id` are as in [`Documents::new`].
+    /// Creates a batch from separate columns; `docs` contains the document numbers of the rows in ascending order. `text` and `id` are as
+    /// in [`Documents::new`].
     ///
     /// # Errors
     /// Returns the same errors as [`Documents::new`], or an error if columns differ in length.
@@ -158,7 +159,7 @@ impl Documents {
         Ok(Documents::new(first_doc, rows, text, id)?.with_docs(docs))
     }
 
-    /// Sets the document numbers of rows that are not consecutive: ascending, one per row.
+    /// Sets the document numbers of rows that are not consecutive: one per row, in ascending order.
     pub fn with_docs(mut self, docs: Vec<u64>) -> Documents {
         debug_assert_eq!(docs.len(), self.len());
         self.first_doc = docs.first().copied().unwrap_or(self.first_doc);
@@ -172,7 +173,7 @@ impl Documents {
         self
     }
 
-    /// Sets the kinds of ids in the file if the reader has more information than the id column (JSON mixes kinds).
+    /// Sets the kinds of ids in the file. Used if the type of the id column does not show them, because a JSON file may mix kinds.
     pub fn with_ids_seen(mut self, ids_seen: IdsSeen) -> Documents {
         self.ids_seen = ids_seen;
         self
@@ -189,10 +190,10 @@ impl Documents {
         self.html
     }
 
-    /// Returns the bytes of a row's page; `None` if there is none.
+    /// Returns the bytes of a row's page; `None` if the row has no page.
     ///
     /// # Errors
-    /// Returns why the row is unusable.
+    /// Returns the reason if the row is unusable.
     pub fn page(&self, row: usize) -> std::result::Result<Option<&[u8]>, &Rejection> {
         match (self.bad.get(&row), &self.text) {
             (Some(why), _) => Err(why),
@@ -202,8 +203,8 @@ impl Documents {
         }
     }
 
-    /// Replaces pages by their extracted texts. `beside` contains string columns, which replace columns of the same name; `bad` contains
-    /// further unusable rows.
+    /// Replaces pages with their extracted texts. `beside` contains additional string columns, which replace columns of the same name;
+    /// `bad` contains further unusable rows.
     ///
     /// # Errors
     /// Returns an error if columns differ in length.
@@ -224,7 +225,7 @@ impl Documents {
         Ok(Documents { rows, text, bad: all, html: false, ..self })
     }
 
-    /// Adds a column, or replaces the one with the same name; `is_id` marks it as the id column.
+    /// Adds a column, or replaces the column of the same name; if `is_id` is set, this column becomes the id column.
     ///
     /// # Errors
     /// Returns an error for a column of a different length, or for ids of an unsupported type.
@@ -265,7 +266,7 @@ impl Documents {
         self.rows.column_by_name(name)
     }
 
-    /// Returns a string column other than the text, such as titles; `None` if the column is missing or has a different type.
+    /// Returns a string column other than the text, such as a title; `None` if the column is missing or is not a string column.
     ///
     /// # Errors
     /// Returns an error if arrow cannot read the strings.
@@ -273,9 +274,9 @@ impl Documents {
         self.column(name).map_or(Ok(None), |column| Ok(strings(column)?.map(TextColumn)))
     }
 
-    /// Returns a column other than the text as text: strings, or numbers, booleans, dates and times written as text. `None` if the column
-    /// is missing or has a different type. A value that cannot be written becomes null and is included in [`Documents::lost_values`] from
-    /// then on.
+    /// Returns the values of a column other than the text as text; the column may contain strings, numbers, booleans, dates or times.
+    /// `None` if the column is missing or has a different type. A value that cannot be written as text becomes null; later calls to
+    /// [`Documents::lost_values`] include it.
     ///
     /// # Errors
     /// Returns an error if arrow cannot read the values.
@@ -296,7 +297,7 @@ impl Documents {
         self.not_written.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns, for each column other than the text, the number of values that are null because they are not UTF-8 or could not be written
+    /// Returns, for each column other than the text, the number of values that became null because they are not UTF-8 or cannot be written
     /// as text.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = LostValues::default();
@@ -319,7 +320,7 @@ impl Documents {
         values.map(move |value| (value.row, why(value.byte)))
     }
 
-    /// Returns the id of a row; `None` if it is null or there is no id column.
+    /// Returns the id of a row; `None` if the id is null or there is no id column.
     pub fn id(&self, row: usize) -> Option<IdRef<'_>> {
         match self.id.as_ref()? {
             IdColumn::Strings(Strings::Text(ids)) => ids.is_valid(row).then(|| IdRef::Text(ids.value(row))),
@@ -329,8 +330,8 @@ impl Documents {
         }
     }
 
-    /// Returns the kinds of ids in these rows. Must be merged over a complete read that requests the ids, see
-    /// [`IdsSeen::id_type`]. In a read without ids, every row counts as one without an id.
+    /// Returns the kinds of ids in these rows. To determine the type of the output's ids, merge these over a complete read that requests
+    /// the ids, see [`IdsSeen::id_type`]. In a read that does not request ids, every row counts as a row without an id.
     pub fn ids_seen(&self) -> &IdsSeen {
         &self.ids_seen
     }
@@ -348,7 +349,7 @@ impl Strings {
 /// Returns the kind of ids in a column of this type; `None` if it cannot be an id column.
 pub fn id_kind(data_type: &DataType) -> Option<IdKind> {
     Some(match data_type {
-        // In some files, a column that is null everywhere has the null type.
+        // In some files, a column with only nulls has the null type.
         DataType::Utf8 | DataType::LargeUtf8 | DataType::Utf8View | DataType::Null => IdKind::Text,
         DataType::Binary | DataType::LargeBinary | DataType::BinaryView | DataType::FixedSizeBinary(_) => IdKind::Bytes,
         DataType::Int8 | DataType::Int16 | DataType::Int32 | DataType::UInt8 | DataType::UInt16 => IdKind::Int32,
@@ -359,7 +360,7 @@ pub fn id_kind(data_type: &DataType) -> Option<IdKind> {
     })
 }
 
-/// Returns whether a column of this type can be the text.
+/// Returns whether a column of this type can be the text column.
 pub fn is_text(data_type: &DataType) -> bool {
     matches!(id_kind(data_type), Some(IdKind::Text | IdKind::Bytes))
         && !matches!(data_type, DataType::FixedSizeBinary(_))

@@ -1,4 +1,4 @@
-//! Defines the table `evaluation/evaluation.parquet`: one row per algorithm, with its scores against the ground truth.
+//! Defines the `evaluation/evaluation.parquet` table: one row per algorithm, with its scores against the ground truth.
 
 use super::table;
 use arrow::array::builder::{Float64Builder, Int64Builder, StringBuilder};

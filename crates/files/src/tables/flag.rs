@@ -1,5 +1,5 @@
-//! Defines the `flags/` table of the `stream` command: one row per document, in input order, which states whether the document's key was
-//! seen before.
+//! Defines the `flags/` table of the `stream` command: one row per document, in input order, with a flag for documents whose key was seen
+//! before.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -44,7 +44,8 @@ impl FlagBuilder {
         }
     }
 
-    /// Appends one row. `seen` is how often the key was seen before (15 means 15 or more), or `None` if there is no signature.
+    /// Appends one row. `seen` is the number of times that the key was seen before (15 means 15 or more), or `None` if the document has no
+    /// signature.
     ///
     /// # Errors
     /// Returns an error for an id that does not fit the table's type; the builder must not be used after that.

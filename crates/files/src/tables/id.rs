@@ -1,7 +1,7 @@
 //! Defines document ids as they are read and held in memory, and the type of the output's id columns.
 //!
 //! A corpus may combine files with ids of different types. Only a complete read shows whether unsigned ids fit into Int64 and whether any
-//! id is null. So a read collects this information in [`IdsSeen`], and a single pure function returns the output type.
+//! id is null. The read collects this information in [`IdsSeen`], from which a single pure function determines the output type.
 
 use dupsift_core::hash::hash64;
 use dupsift_core::number::counted;
@@ -10,7 +10,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The maximum size of an id, in bytes; a longer one means that the wrong column was chosen.
+/// The maximum size of an id, in bytes; a longer id means that the wrong column was chosen.
 pub const MAX_ID_BYTES: usize = 16 << 20;
 
 /// One id, borrowed from a batch.
@@ -20,13 +20,13 @@ pub enum IdRef<'a> {
     Text(&'a str),
     /// A byte string.
     Bytes(&'a [u8]),
-    /// A signed integer, or an unsigned one of at most 32 bits.
+    /// A signed integer, or an unsigned integer of at most 32 bits.
     Int(i64),
     /// An unsigned 64-bit integer.
     UInt(u64),
 }
 
-/// One id, owned, for writing later.
+/// An owned id, which can be written later.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Id {
     /// A string.
@@ -111,7 +111,7 @@ pub enum IdType {
 /// The kind of ids in an input.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Hash, Deserialize, Serialize)]
 pub enum IdKind {
-    /// Any string type, or a dictionary of one.
+    /// Any string type, including dictionaries of strings.
     Text,
     /// Any binary type.
     Bytes,
@@ -159,16 +159,16 @@ impl IdsSeen {
     }
 
     /// Returns the ids for an output that includes a table with a row for every input row. In such a table, rejected rows without an id
-    /// need a name, too.
+    /// also get an id.
     #[must_use]
     pub fn of_every_row(mut self) -> IdsSeen {
         self.nulls += std::mem::take(&mut self.unreadable);
         self
     }
 
-    /// Returns the type that can hold all these ids, and a sentence for run.json if it differs from the input's type.
+    /// Returns the type that can hold all these ids, and, if the type differs from the input's type, a sentence for run.json.
     ///
-    /// A row without an id gets the text `FILE#ROW`, so a single null turns integer ids into text; bytes can hold it unchanged.
+    /// A row without an id gets the text `FILE#ROW`, so a single null turns integer ids into text; byte ids can hold this text unchanged.
     pub fn id_type(&self) -> (IdType, Option<String>) {
         let only = |kinds: &[IdKind]| self.kinds.iter().all(|kind| kinds.contains(kind));
         if self.kinds.is_empty() {

@@ -1,7 +1,7 @@
-//! Builds an id column of an output table, with the same type for the complete corpus.
+//! Builds an id column of an output table; the type is the same for the complete corpus.
 //!
-//! All ids are converted to that type: numbers to decimal text, text to bytes. An id that cannot be converted (a text in an Int64 column)
-//! means that the type was determined from a different corpus. This is an error; the id never becomes null.
+//! All ids are converted to that type: numbers to decimal text, text to bytes. If an id cannot be converted (a text in an Int64 column),
+//! the type was determined from a different corpus. This is an error; the id never becomes null.
 
 use super::id::{IdRef, IdType, MAX_ID_BYTES};
 use arrow::array::builder::{BinaryBuilder, Int32Builder, Int64Builder, StringBuilder};
@@ -54,7 +54,7 @@ impl IdBuilder {
     /// Appends one id.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] for an id longer than [`MAX_ID_BYTES`], or one that does not fit the column's type.
+    /// Returns [`Error::Usage`] for an id that is longer than [`MAX_ID_BYTES`] or does not fit the column's type.
     pub fn push(&mut self, id: IdRef<'_>) -> Result<()> {
         let length = match id {
             IdRef::Text(text) => text.len(),
@@ -90,7 +90,7 @@ impl IdBuilder {
         }
     }
 
-    /// Returns the size in bytes of the values appended since the last finish.
+    /// Returns the size in bytes of the values appended since the last call to [`IdBuilder::finish`].
     pub fn bytes(&self) -> usize {
         self.bytes
     }
@@ -107,7 +107,7 @@ impl IdBuilder {
     }
 }
 
-/// Builds a text or binary id column from the bytes of the ids as written. All ids are checked for UTF-8 together.
+/// Builds a text or binary id column from ids that are already converted to bytes. Checks all ids together for valid UTF-8.
 #[derive(Debug)]
 pub struct IdBytes {
     /// The offset where each id begins, and the end of the last id.
@@ -135,7 +135,7 @@ impl IdBytes {
         Ok(())
     }
 
-    /// Appends the last id this many more times; does nothing if there is none.
+    /// Appends the last id this many more times; does nothing if there are no ids yet.
     pub fn repeat(&mut self, times: usize) {
         let [.., begin, end] = self.offsets[..] else { return };
         let (begin, length) = (begin as usize, (end - begin) as usize);
@@ -237,7 +237,7 @@ mod tests {
             builders.iter_mut().for_each(|builder| builder.push(IdRef::Text(id)).expect("both hold it"));
             for column in [&mut text, &mut bytes] {
                 match at.checked_sub(1).map(|before| ids[before] == *id) {
-                    // Appends the rest of a run in one call.
+                    // Appends the remaining copies of an id in one call.
                     Some(true) if ids[at - 2] == *id => {}
                     Some(true) => column.repeat(ids[at..].iter().take_while(|next| *next == id).count()),
                     _ => column.push(id.as_bytes()).expect("short"),

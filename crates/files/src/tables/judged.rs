@@ -1,4 +1,4 @@
-//! Defines the table `compare/pairs.parquet`: one row per judged pair, in document order, with the algorithms that found the pair and the
+//! Defines the `compare/pairs.parquet` table: one row per judged pair, in document order, with the algorithms that found the pair and the
 //! verdict.
 
 use super::{is_full, table};
@@ -8,8 +8,8 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use dupsift_core::error::Result;
 use std::sync::Arc;
 
-/// Returns the schema of the table. `found_by` contains the labels of the algorithms, separated by commas. `similarity` is null
-/// below the judge's threshold, because the sum is not completed in that case.
+/// Returns the schema of the table. `found_by` contains the labels of the algorithms, separated by commas. `similarity` is null if it is
+/// below the judge's threshold, because it is not computed completely in that case.
 pub fn judged_schema() -> SchemaRef {
     Arc::new(Schema::new(vec![
         Field::new("doc_a", DataType::Int64, false),
@@ -50,7 +50,7 @@ impl JudgedBuilder {
     /// Returns the rows as a batch and empties the builder.
     ///
     /// # Errors
-    /// Returns an error only if there is a bug in this module.
+    /// An error indicates a bug in this module.
     pub fn finish(&mut self) -> Result<RecordBatch> {
         self.rows = 0;
         table(

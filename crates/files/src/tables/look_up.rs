@@ -1,4 +1,4 @@
-//! Looks up single rows of `pairs/` and `removed/`, for questions about one or two documents.
+//! Looks up single rows of `pairs/` and `removed/` for queries about one or two documents.
 
 use arrow::array::AsArray;
 use arrow::array::{Array, RecordBatch, StringArray};
@@ -16,24 +16,24 @@ pub struct FoundPair {
     pub matched_by: String,
     /// Whether the pair was verified on the texts.
     pub verified: bool,
-    /// The relation of the two documents, if the algorithm reports it.
+    /// The relation between the two documents, if the algorithm reports it.
     pub relation: Option<String>,
     /// The reason for the relation.
     pub why: Option<String>,
     /// The similarity of the next best partner, see [`PairColumns::next_best`](super::PairColumns::next_best).
     pub next_best: Option<f32>,
-    /// Whether the titles name different things, see [`PairColumns::other_title`](super::PairColumns::other_title).
+    /// Whether the titles refer to different things, see [`PairColumns::other_title`](super::PairColumns::other_title).
     pub other_title: bool,
 }
 
-/// States where a pair is relative to one batch of the table, which is ordered by (doc_a, doc_b).
+/// The result of looking for a pair in one batch of the table, which is ordered by (doc_a, doc_b).
 #[derive(Clone, Debug, PartialEq)]
 pub enum PairSearch {
     /// The pair is in this batch.
     Found(FoundPair),
-    /// The pair is not in this batch, but may be in a later one.
+    /// The pair is not in this batch, but may be in a later batch.
     Further,
-    /// The pair is not in the table, because this batch has rows after its position.
+    /// The pair is not in the table, because this batch contains rows after the position of the pair.
     Nowhere,
 }
 
@@ -51,7 +51,7 @@ pub const PAIR_LOOK_UP_COLUMNS: [&str; 10] = [
     "other_title",
 ];
 
-/// Looks for the pair (a, b), with a below b, in a batch of [`PAIR_LOOK_UP_COLUMNS`]; `None` if a column has a different type.
+/// Looks for the pair (a, b), where a < b, in a batch of [`PAIR_LOOK_UP_COLUMNS`]; `None` if a column has a different type.
 pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
     let distance = batch.column_by_name("distance")?.as_primitive_opt::<Float32Type>()?;
@@ -89,8 +89,8 @@ pub fn pair_of(batch: &RecordBatch, a: u64, b: u64) -> Option<PairSearch> {
 /// The columns that [`partners_of`] reads.
 pub const PARTNER_COLUMNS: [&str; 4] = ["similarity", "doc_a", "doc_b", "relation"];
 
-/// Returns, for each pair of a document in a batch of [`PARTNER_COLUMNS`], the other document, the similarity of the two, and whether the
-/// relation is "same template". `None` if a column has a different type.
+/// Finds the pairs of a document in a batch of [`PARTNER_COLUMNS`]. For each pair, returns the other document, the similarity, and whether
+/// the relation is "same template". `None` if a column has a different type.
 pub fn partners_of(batch: &RecordBatch, doc: u64) -> Option<Vec<(u64, f32, bool)>> {
     let similarity = batch.column_by_name("similarity")?.as_primitive_opt::<Float32Type>()?;
     let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
@@ -110,8 +110,8 @@ pub fn partners_of(batch: &RecordBatch, doc: u64) -> Option<Vec<(u64, f32, bool)
 /// The columns that [`copies_of`] reads.
 pub const COPY_LOOK_UP_COLUMNS: [&str; 3] = ["matched_by", "doc_a", "doc_b"];
 
-/// Returns the pairs of exact copies in a batch of [`COPY_LOOK_UP_COLUMNS`] that contain one of these documents. Each pair has this
-/// document first and the other one second; `None` if a column has a different type.
+/// Returns the pairs of exact copies in a batch of [`COPY_LOOK_UP_COLUMNS`] that contain one of these documents. In each pair, the document
+/// from `docs` comes first; `None` if a column has a different type.
 pub fn copies_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<(u64, u64)>> {
     let matched_by = batch.column_by_name("matched_by")?.as_string_opt::<i32>()?;
     let doc_a = batch.column_by_name("doc_a")?.as_primitive_opt::<Int64Type>()?;
@@ -130,7 +130,7 @@ pub fn copies_of(batch: &RecordBatch, docs: &[u64]) -> Option<Vec<(u64, u64)>> {
 pub struct FoundRemoval {
     /// The removed document.
     pub doc: u64,
-    /// The kept document that it was matched to.
+    /// The kept document that the removed document was matched to.
     pub kept_doc: u64,
     /// The similarity of the two documents, see [`RemovalRow::similarity`](super::RemovalRow::similarity).
     pub similarity: Option<f32>,

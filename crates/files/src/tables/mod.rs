@@ -1,7 +1,7 @@
-//! Provides checked views of the Arrow batches that the other modules exchange, with one file per table.
+//! Provides checked views of the Arrow batches that modules exchange. Each table has its own file.
 //!
-//! [`document::Documents`] is a batch of input rows. This module defines the schema and the builder of each output table, so a
-//! column has one name, one type and one definition. It opens no files.
+//! [`document::Documents`] is a batch of input rows. The schema and the builder of each output table are defined only here, so that a
+//! column has the same name and type everywhere. This module opens no files.
 
 pub mod attribute;
 pub mod category;
@@ -77,7 +77,7 @@ fn is_full(rows: usize, bytes: usize) -> bool {
     rows >= FULL_ROWS || bytes >= FULL_BYTES
 }
 
-/// Returns the columns as a batch with this schema. This can fail only because of a bug, so the message names the table.
+/// Returns the columns as a batch with this schema. Only a bug can make this fail, so the message names the table.
 fn table(name: &str, schema: &SchemaRef, columns: Vec<ArrayRef>) -> Result<RecordBatch> {
     RecordBatch::try_new(schema.clone(), columns).map_err(Error::table(format!("put together the table {name}")))
 }

@@ -1,4 +1,4 @@
-//! Defines the table `stats/models/LABEL.parquet`: the numbers that an algorithm has learned from the corpus, one per row, in the
+//! Defines the `stats/models/LABEL.parquet` table: the numbers that an algorithm has learned from the corpus, one per row, in the
 //! algorithm's order.
 
 use super::{FULL_ROWS, table};
@@ -20,7 +20,7 @@ pub fn model_schema() -> SchemaRef {
 /// Returns the numbers as batches.
 ///
 /// # Errors
-/// Returns an error only if there is a bug in this module.
+/// An error indicates a bug in this module.
 pub fn model_batch(values: &[u64]) -> impl Iterator<Item = Result<RecordBatch>> {
     values.chunks(FULL_ROWS).map(|values| {
         let column = Int64Array::from_iter_values(values.iter().map(|&value| value as i64));

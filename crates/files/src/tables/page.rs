@@ -16,7 +16,7 @@ pub struct PageRow<'a> {
     pub category: Option<&'a str>,
     /// The title.
     pub title: Option<&'a str>,
-    /// The keywords by weight, separated by `, `.
+    /// The keywords, ordered by weight and separated by `, `.
     pub keywords: Option<&'a str>,
     /// The weights of the keywords, in the same format.
     pub keyword_weights: Option<&'a str>,
@@ -30,13 +30,13 @@ pub struct PageRow<'a> {
     pub meta_keywords: Option<&'a str>,
     /// The description that the page declares.
     pub description: Option<&'a str>,
-    /// The charset in which the page was read.
+    /// The charset with which the page was decoded.
     pub charset: &'a str,
-    /// The limits that truncated the page, separated by commas; `None` if there were none.
+    /// The limits at which the page was truncated, separated by commas; `None` if the page is complete.
     pub cut: Option<&'a str>,
 }
 
-/// The names after the prefix, in column order.
+/// The column names without the prefix, in order.
 pub const PAGE_COLUMNS: [&str; 13] = [
     "id",
     "type",
@@ -53,7 +53,7 @@ pub const PAGE_COLUMNS: [&str; 13] = [
     "cut",
 ];
 
-/// Returns the fields of the columns, all of them strings.
+/// Returns the fields of the columns, which are all strings.
 pub fn page_fields(prefix: &str) -> Vec<Field> {
     let always = ["id", "type", "charset"];
     let field = |name: &str| Field::new(format!("{prefix}{name}"), DataType::Utf8View, !always.contains(&name));

@@ -60,13 +60,13 @@ pub struct PairColumns {
     pub numbers_a: Float32Array,
     /// The share of b's distinct numbers that are in a, if computed.
     pub numbers_b: Float32Array,
-    /// The relation of the two documents, if the algorithm reports it: version, contained, template.
+    /// The relation between the two documents, if the algorithm reports it: version, contained or template.
     pub relation: StringArray,
     /// The reason for the relation.
     pub why: StringArray,
-    /// The similarity of either document's next best partner.
+    /// The similarity of the next best partner of either document.
     pub next_best: Float32Array,
-    /// Whether the titles name different things, so that neither document is removed in favor of the other.
+    /// Whether the titles refer to different things; if so, neither document is removed in favor of the other.
     pub other_title: BooleanArray,
 }
 

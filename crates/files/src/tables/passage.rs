@@ -33,13 +33,14 @@ pub struct PassageRow<'r> {
     pub id: IdRef<'r>,
     /// The number of the document.
     pub doc: u64,
-    /// The positions where the passage begins and ends, in characters of the text.
+    /// The start and end of the passage, in characters of the text.
     pub characters: [u64; 2],
-    /// The same positions in bytes.
+    /// The start and end of the passage, in bytes of the text.
     pub bytes: [u64; 2],
     /// The number of occurrences of the most frequent unit or run in the passage.
     pub copies: u64,
-    /// The document with the first copy, by id and number, and the character at which the copy begins; `None` if that copy is cut, too.
+    /// The document that contains the first copy (its id and its number), and the character at which the copy begins; `None` if the first
+    /// copy is cut as well.
     pub first: Option<(IdRef<'r>, u64, u64)>,
 }
 
@@ -48,13 +49,13 @@ pub struct PassageRow<'r> {
 pub struct PassageFound {
     /// The document number.
     pub doc: u64,
-    /// The positions where the passage begins and ends, in characters of the text.
+    /// The start and end of the passage, in characters of the text.
     pub characters: [u64; 2],
-    /// The same positions in bytes.
+    /// The start and end of the passage, in bytes of the text.
     pub bytes: [u64; 2],
     /// The number of occurrences of the most frequent unit or run in the passage.
     pub copies: u64,
-    /// The document with the first copy; `None` if that copy is cut, too.
+    /// The document that contains the first copy; `None` if the first copy is cut as well.
     pub first_doc: Option<u64>,
 }
 
@@ -84,7 +85,7 @@ pub fn passages_found(batch: &RecordBatch) -> Option<Vec<PassageFound>> {
 pub struct PassageBuilder {
     schema: SchemaRef,
     ids: [IdBuilder; 2],
-    /// The number columns, in order.
+    /// The numeric columns, in order.
     numbers: [Int64Builder; 8],
     rows: usize,
 }

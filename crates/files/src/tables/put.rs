@@ -1,4 +1,4 @@
-//! Adds a column to a batch, or replaces one.
+//! Adds a column to a batch, or replaces an existing column.
 
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema};

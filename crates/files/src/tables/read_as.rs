@@ -19,8 +19,8 @@ use arrow::datatypes::{DataType, TimeUnit};
 use arrow::error::ArrowError;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 
-/// Returns the column with dictionaries unpacked. Strings from a dictionary become views, so that a long value shared by many
-/// rows is in memory once.
+/// Returns the column with dictionaries unpacked. Strings from a dictionary become views, so that a long value shared by many rows is in
+/// memory only once.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.
@@ -41,7 +41,8 @@ fn as_views(values: &ArrayRef) -> ArrayRef {
     }
 }
 
-/// Splits rows into ranges in which these columns have about `most` bytes when unpacked. A range has at least one row.
+/// Splits rows into ranges, so that the unpacked columns take at most `most` bytes in each range. A range may exceed the limit if a single
+/// row does.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.
@@ -73,7 +74,8 @@ pub fn portions(columns: &[&ArrayRef], rows: usize, most: usize) -> Result<Vec<R
     Ok(portions)
 }
 
-/// Returns strings of any type as views that share the bytes; `None` if the column has no strings. A column of nulls counts as strings.
+/// Returns strings of any type as views that share the bytes; `None` if the column is not a string column. A column with only nulls counts
+/// as a string column.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.
@@ -88,7 +90,8 @@ pub fn texts(column: &ArrayRef) -> Result<Option<StringViewArray>, ArrowError> {
     }))
 }
 
-/// Returns bytes of any type as views that share them, except for fixed-size values; `None` if the column has no bytes.
+/// Returns binary values of any type as views; `None` if the column is not a binary column. The views share the bytes, except for
+/// fixed-size values.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.
@@ -103,8 +106,8 @@ pub fn bytes(column: &ArrayRef) -> Result<Option<BinaryViewArray>, ArrowError> {
     }))
 }
 
-/// Returns the column with strings as bytes, including in dictionaries. Used for columns from other programs, whose strings are
-/// unchecked.
+/// Returns the column with strings converted to bytes, including strings in dictionaries. Used for columns from other programs, whose
+/// strings are unchecked.
 ///
 /// # Errors
 /// Returns an error if the values do not have the layout of their type.
@@ -121,8 +124,8 @@ pub fn unchecked(column: &ArrayRef) -> Result<ArrayRef, ArrowError> {
     Ok(make_array(column.to_data().into_builder().data_type(data_type).build()?))
 }
 
-/// Returns integers, booleans, dates, times and durations as 64-bit integers, the last three in the file's units. Returns `None`
-/// for other types, and for integers that may be larger, see [`unsigned`].
+/// Returns integers, booleans, dates, times and durations as 64-bit integers; dates, times and durations are in the file's units. Returns
+/// `None` for other types and for integers that may be out of range, see [`unsigned`].
 ///
 /// # Errors
 /// Returns an error if keys are out of range.
@@ -155,7 +158,7 @@ pub fn whole(column: &ArrayRef) -> Result<Option<Int64Array>, ArrowError> {
     }))
 }
 
-/// Returns unsigned integers that may need all 64 bits; `None` if the column has a different type.
+/// Returns unsigned 64-bit integers; `None` if the column has a different type.
 ///
 /// # Errors
 /// Returns an error if keys are out of range.
@@ -180,21 +183,21 @@ pub fn floats(column: &ArrayRef) -> Result<Option<Float64Array>, ArrowError> {
 /// Integers below this limit are exact in 64-bit floats.
 pub(crate) const EXACT: f64 = 9_007_199_254_740_992.0;
 
-/// Formats a float as a person would. Whole numbers are formatted as integers, because a column may have integers in one file
+/// Formats a float as a person would write it. Whole numbers are formatted as integers, because a column may contain integers in one file
 /// and floats in another.
 pub fn spelled_float(number: f64, shown: &impl std::fmt::Debug) -> String {
     if number.trunc() == number && number.abs() < EXACT { (number as i64).to_string() } else { format!("{shown:?}") }
 }
 
-/// Returns every value formatted as a person would write it. A value that cannot be written, such as a date outside the
-/// calendar's range, is null.
+/// Returns every value formatted as a person would write it. A value that cannot be formatted, such as a date outside the calendar's range,
+/// becomes null.
 ///
 /// # Errors
 /// Returns an error for types that arrow cannot format.
 pub fn spelled(column: &ArrayRef) -> Result<StringViewArray, ArrowError> {
     let column = unpacked(column)?;
     if let Some(narrow) = column.as_primitive_opt::<Float32Type>() {
-        // Writes the digits needed to distinguish the number from its neighbors in this type.
+        // Formatted as Float32: with just enough digits to distinguish the number from its neighbors in this type.
         return Ok(narrow.iter().map(|number| number.map(|number| spelled_float(number.into(), &number))).collect());
     }
     if let Some(floats) = floats(&column)? {
@@ -209,8 +212,8 @@ pub fn spelled(column: &ArrayRef) -> Result<StringViewArray, ArrowError> {
     Ok((0..column.len()).map(spelled).collect())
 }
 
-/// Returns the column with its times in UTC if its time zone is a name, such as `UTC` or `Europe/Berlin`, because the program
-/// does not include the table of time zones.
+/// Converts the times of the column to UTC if its time zone is a name, such as `UTC` or `Europe/Berlin`, because the program does not
+/// include a time zone database.
 fn with_known_zone(column: ArrayRef) -> Result<ArrayRef, ArrowError> {
     match column.data_type() {
         DataType::Timestamp(unit, Some(zone)) if zone.parse::<Tz>().is_err() => {
@@ -313,7 +316,7 @@ mod tests {
             for (form, read) in forms.iter().zip(&mut read) {
                 let Some(form) = form else { continue };
                 if column.data_type().is_floating() && *form.data_type() == DataType::Utf8View {
-                    // These floats are formatted as in JSON lines, whatever their source.
+                    // These floats are formatted in the same way as in JSON lines.
                     let expected = [Some("1e-5"), Some("1e16"), None, Some("NaN")];
                     assert_eq!(form.as_string_view().iter().collect::<Vec<_>>(), expected);
                     *read += 1;

@@ -1,4 +1,4 @@
-//! Describes why a row or a complete file is unusable: a reason that can be counted, and a detail that differs from row to row.
+//! Describes why a row or a complete file is unusable: a reason that can be counted, and details that differ from row to row.
 
 use dupsift_core::shown::shortened;
 use std::fmt;
@@ -12,29 +12,29 @@ pub enum RejectReason {
     NotUtf8,
     /// A line is not a JSON object.
     NotJson,
-    /// A value has a type that is neither text nor id.
+    /// The type of a value is not valid for a text or an id.
     WrongType,
     /// The text exceeds the size limit.
     TooLong,
-    /// A record of a web archive or of separated values is damaged or invalid, or an object has a duplicate field.
+    /// A record in a web archive or in a CSV or TSV file is damaged or invalid, or a JSON object has a duplicate field.
     BrokenRecord,
-    /// The body of a response cannot be unpacked.
+    /// The body of a response cannot be decompressed.
     DamagedBody,
     /// The body of a response has an unsupported encoding.
     UnreadEncoding,
-    /// The parser failed on the page.
+    /// The HTML parser failed on the page.
     ParserFailed,
     /// The complete file is unusable.
     UnusableFile,
-    /// The response has a type that contains no page.
+    /// According to its media type, the response does not contain a page.
     NotHtml,
     /// The server did not return the requested page.
     HttpStatus,
-    /// The page has a type that is left out.
+    /// The page has a type that is skipped.
     SkippedPage,
     /// The page has no text.
     NoBody,
-    /// A label lacks one of its two ids.
+    /// A labeled pair lacks one of its two ids.
     NullId,
 }
 
@@ -79,7 +79,7 @@ impl RejectReason {
         }
     }
 
-    /// Returns whether something is wrong with the row. Otherwise the row is valid, but is left out because of its kind.
+    /// Returns whether something is wrong with the row. If not, the row is valid, but is skipped because of its kind.
     pub const fn is_broken(self) -> bool {
         !matches!(
             self,
@@ -109,12 +109,12 @@ impl fmt::Display for RejectReason {
 pub struct Rejection {
     /// The reason for the rejection.
     pub reason: RejectReason,
-    /// Details about this row, such as sizes or parser messages. May be empty.
+    /// Details about this row, such as a size or a parser message; may be empty.
     pub detail: String,
 }
 
 impl Rejection {
-    /// Creates a rejection with its detail, shortened to what a message shows.
+    /// Creates a rejection; the detail is shortened to the length that messages show.
     pub fn new(reason: RejectReason, detail: impl Into<String>) -> Rejection {
         let detail = detail.into();
         Rejection { reason, detail: shortened(&detail).into_owned() }

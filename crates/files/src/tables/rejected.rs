@@ -1,10 +1,10 @@
 //! Defines the `rejected/` table: one row per unusable row or file, with the reason.
 //!
-//! The reason is one of a few that can be counted; `detail` contains the information that differs from row to row.
+//! The reason is one of a fixed set that can be counted; `detail` contains the information that differs from row to row.
 //!
 //! `input` names the input that contains the row: `corpus` or another input, such as `reference`.
 //!
-//! In this table, ids are always text, whatever their type in the corpus, because people read the table and a complete file has no id.
+//! In this table, ids are always text, regardless of their type in the corpus, because people read the table and a complete file has no id.
 
 use super::id::IdRef;
 use super::reason::RejectReason;
@@ -55,7 +55,7 @@ impl RejectedBuilder {
         RejectedBuilder { of: input, ..RejectedBuilder::default() }
     }
 
-    /// Appends a row of a file (counted from 0), or the complete file if `row` is `None`. An empty detail means none.
+    /// Appends a row of a file (rows are counted from 0), or the complete file if `row` is `None`. An empty detail is written as null.
     pub fn push(&mut self, file: &str, row: Option<u64>, id: Option<IdRef<'_>>, reason: RejectReason, detail: &str) {
         let id = id.map(|id| id.to_string());
         self.input.append_value(self.of);
@@ -68,7 +68,7 @@ impl RejectedBuilder {
         self.rows += 1;
     }
 
-    /// Returns the number of rows since the last finish.
+    /// Returns the number of rows since the last call to [`RejectedBuilder::finish`].
     pub fn len(&self) -> usize {
         self.rows
     }
@@ -98,7 +98,7 @@ impl RejectedBuilder {
     }
 }
 
-/// Returns the rows of a batch of this table, with their input set to this name.
+/// Returns the rows of a batch of this table with the `input` column set to this name.
 ///
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Table`] if the batch has other columns.

@@ -1,4 +1,5 @@
-//! Defines the `removed/` table: one row per removed document, with the kept document that it was matched to, and the reason.
+//! Defines the `removed/` table: one row per removed document, with the kept document that it was matched to and the reason for the
+//! removal.
 
 use super::id::{IdRef, IdType};
 use super::id_column::{IdBuilder, id_field};
@@ -32,7 +33,7 @@ pub fn removal_schema(id: IdType) -> SchemaRef {
 pub struct RemovalRow<'r> {
     /// The id of the removed document.
     pub id: IdRef<'r>,
-    /// The id of the kept document that it was matched to.
+    /// The id of the kept document that the removed document was matched to.
     pub kept_id: IdRef<'r>,
     /// The similarity of the two documents; `None` if they are not a pair.
     pub similarity: Option<f32>,
@@ -57,7 +58,7 @@ pub struct RemovalRow<'r> {
 pub struct RemovalFound {
     /// The removed document.
     pub doc: u64,
-    /// The document kept instead.
+    /// The document that is kept instead.
     pub kept: u64,
     /// The similarity of the two documents; `None` if they are connected only through a chain.
     pub similarity: Option<f32>,
@@ -67,15 +68,15 @@ pub struct RemovalFound {
     pub contained: Option<f32>,
 }
 
-/// The reasons why a document is removed: an equal text, a pair, a chain, a text in the index, too little text left after repeated
-/// passages were cut, or the lack of a duplicate that is kept.
+/// The reasons for removing a document: its text equals that of another document, it forms a pair with the kept document, it is connected
+/// to the kept document through a chain, its text is in the index, too little text remains after repeated passages were cut, or it is a
+/// representative and no duplicate is kept.
 pub const REASONS: [&str; 6] = ["copy", "pair", "chain", "seen", EMPTIED, REPRESENTATIVE];
 
-/// The reason for removing a document with too little text left.
+/// The reason for removing a document in which too little text remains.
 pub const EMPTIED: &str = "emptied";
 
-/// The reason for removing a representative, in whose favor other documents are removed, if no duplicate is kept. Its row names the
-/// document itself as the kept one.
+/// The reason for removing a representative if no duplicate is kept. Its row lists the document itself as the kept document.
 pub const REPRESENTATIVE: &str = "representative";
 
 /// The columns that [`removals_found`] reads.
@@ -151,7 +152,7 @@ impl RemovalBuilder {
         Ok(())
     }
 
-    /// Returns the number of rows since the last finish.
+    /// Returns the number of rows since the last call to [`RemovalBuilder::finish`].
     pub fn len(&self) -> usize {
         self.rows
     }

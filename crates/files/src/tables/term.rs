@@ -37,7 +37,7 @@ impl TermBuilder {
         self.rows += 1;
     }
 
-    /// Returns the number of rows since the last finish.
+    /// Returns the number of rows since the last call to [`TermBuilder::finish`].
     pub fn len(&self) -> usize {
         self.rows
     }
@@ -63,7 +63,8 @@ impl TermBuilder {
 /// The columns that [`terms_found`] reads.
 pub const TERM_COLUMNS: [&str; 3] = ["term", "df", "cf"];
 
-/// Returns the rows of a batch of [`TERM_COLUMNS`], as they were pushed; `None` if a column has a different type.
+/// Returns the rows of a batch of [`TERM_COLUMNS`], with the same values as in [`TermBuilder::push`]; `None` if a column has a different
+/// type.
 pub fn terms_found(batch: &RecordBatch) -> Option<Vec<(u64, u64, u64)>> {
     let [term, df, cf] = TERM_COLUMNS.map(|name| batch.column_by_name(name)?.as_primitive_opt::<Int64Type>());
     let (term, df, cf) = (term?, df?, cf?);

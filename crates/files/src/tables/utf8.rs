@@ -1,7 +1,7 @@
-//! Checks strings that are read as bytes, so that invalid UTF-8 affects only one value, not the complete file.
+//! Checks strings that are read as bytes, so that invalid UTF-8 affects only a single value and not the complete file.
 //!
-//! Column decoders check complete pages and reject a whole page because of one value. They also accept a character whose bytes are
-//! split between two values. So strings are decoded as bytes, and each value is checked once, before it is used as text.
+//! Column decoders check complete pages and reject a page because of one invalid value. They also accept a character whose bytes are split
+//! between two values. For these reasons, strings are decoded as bytes, and each value is checked once, before it is used as text.
 
 use arrow::array::{Array as _, BinaryViewArray, StringViewArray};
 use arrow::buffer::{NullBuffer, ScalarBuffer};
@@ -18,7 +18,7 @@ pub struct NotText {
     pub byte: usize,
 }
 
-/// Returns the values as text, in which invalid values are null, and a list of the invalid values. No value is copied.
+/// Returns the values as text, with nulls in place of invalid values, and a list of the invalid values. No value is copied.
 pub fn checked(values: BinaryViewArray) -> (StringViewArray, Vec<NotText>) {
     let wrong: Vec<NotText> = (0..values.len())
         .filter(|&row| values.is_valid(row))
@@ -29,7 +29,7 @@ pub fn checked(values: BinaryViewArray) -> (StringViewArray, Vec<NotText>) {
         let mut is_valid: Vec<bool> =
             nulls.as_ref().map_or_else(|| vec![true; views.len()], |nulls| nulls.iter().collect());
         wrong.iter().for_each(|value| is_valid[value.row] = false);
-        // A null must not refer to unchecked bytes; a decoder may leave any view there.
+        // A decoder may leave any view in place of a null, but a null must not refer to unchecked bytes.
         let kept = views.iter().zip(&is_valid).map(|(&view, &is_valid)| if is_valid { view } else { 0 });
         views = kept.collect::<ScalarBuffer<u128>>();
         nulls = Some(NullBuffer::from(is_valid));
@@ -48,12 +48,12 @@ fn wrong_byte(value: &[u8]) -> Option<usize> {
     std::str::from_utf8(value).err().map(|error| error.valid_up_to())
 }
 
-/// The reason in run.json for a value that counts as null.
+/// The reason in run.json for a value that became null because it is not UTF-8.
 pub const NOT_UTF8: &str = "not UTF-8";
 /// The reason for a value that cannot be written as text, such as a date outside the calendar's range.
 pub const OUT_OF_RANGE: &str = "out of range";
 
-/// The number of values, other than texts, that count as null, by column and reason, such as `not UTF-8`.
+/// The number of values, other than texts, that became null, by column and reason, such as `not UTF-8`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(transparent)]
 pub struct LostValues(pub BTreeMap<String, BTreeMap<String, u64>>);
@@ -71,7 +71,7 @@ impl LostValues {
         }
     }
 
-    /// Adds the lost values of other rows.
+    /// Adds the lost values from other rows.
     pub fn merge(&mut self, other: &LostValues) {
         for (column, reasons) in &other.0 {
             reasons.iter().for_each(|(why, values)| self.add(column, why, *values));

@@ -1,4 +1,4 @@
-//! Reads pairs from the pair table, with all the data that the survivor rule needs.
+//! Reads pairs from the pair table with all columns that the survivor rule uses.
 
 use arrow::array::AsArray;
 use arrow::array::{Array, RecordBatch};
@@ -9,15 +9,15 @@ use dupsift_core::row::{COPY, RelationKind};
 /// A pair as used by the survivor rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairWeighed {
-    /// The smaller and the larger document number.
+    /// The smaller document number, then the larger one.
     pub docs: [u64; 2],
     /// The similarity of the two documents.
     pub similarity: f32,
     /// Whether the texts of the two documents are equal.
     pub copy: bool,
-    /// Whether the titles name different things.
+    /// Whether the titles refer to different things.
     pub other_title: bool,
-    /// For each document, the shares of its 3-grams and numbers that are in the other one, if computed.
+    /// For each document, the shares of its 3-grams and of its numbers that are in the other document, if computed.
     pub shares: [Option<[f32; 2]>; 2],
 }
 

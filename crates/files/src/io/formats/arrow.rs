@@ -1,4 +1,4 @@
-//! Implements Arrow IPC: batches of columns, in files (including `.feather`) or in streams.
+//! Implements the Arrow IPC format: batches of columns, in files (including `.feather`) or in streams.
 
 use super::broken_ids;
 use crate::io::coding::Coding;
@@ -23,7 +23,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Debug)]
 pub(super) struct Arrow;
 
-/// The number of layouts to keep. Parts are read in order, so one per thread is enough.
+/// The number of layouts to keep. Parts are read in order, so one layout per thread is enough.
 const LAYOUTS_KEPT: usize = 32;
 
 /// The most recently used layouts, shared by all reads.
@@ -196,7 +196,7 @@ fn spelled<'t>(id: IdRef<'_>, text: &'t mut String) -> &'t str {
     text
 }
 
-/// Returns the positions of the columns with these names. If a name occurs twice, the first column counts.
+/// Returns the positions of the columns with these names. If a name occurs twice, the first column is used.
 fn places<'n>(layout: &Layout, names: impl Iterator<Item = &'n str>) -> Vec<usize> {
     let place = |name: &str| layout.schema.as_ref()?.fields().iter().position(|field| field.name() == name);
     let mut places: Vec<usize> = names.filter_map(place).collect();

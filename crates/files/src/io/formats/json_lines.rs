@@ -1,4 +1,4 @@
-//! Implements JSON lines: one object per line.
+//! Implements the JSON lines format: one object per line.
 
 use crate::io::before_damage::scan_trusted;
 use crate::io::coding::{Coding, Text};
@@ -19,10 +19,10 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use std::fs::File;
 
-/// The maximum number of fields that count as columns. If field names are data, a file can have any number of fields.
+/// The maximum number of fields that count as columns. If field names contain data, a file can have any number of fields.
 const MOST_FIELDS: usize = 10_000;
 
-/// The number of rows inspected if only field names are needed. A null field may be left out of a line, so one line is not enough.
+/// The number of rows inspected if only field names are needed. Null fields may be omitted, so one line is not enough.
 const LOOKED_AT: u64 = 1000;
 
 /// The JSON lines format.
@@ -38,7 +38,7 @@ impl Format for JsonLines {
         &[".jsonl", ".ndjson", ".json"]
     }
 
-    /// Settings and descriptions of a corpus often have this extension but are not JSON lines.
+    /// Files with settings or a description of a corpus often have this extension but are not JSON lines.
     fn shared_endings(&self) -> &'static [&'static str] {
         &[".json"]
     }
@@ -93,7 +93,7 @@ impl Format for JsonLines {
             let Some((_, line)) = lines.next().map_err(failed)? else { break };
             let line = match line {
                 Line::Bytes(line) => line,
-                // A line too long to parse may have any field, unless it is too long for a row.
+                // A line that is too long to parse may contain any field, unless it is too long to be a row.
                 Line::TooLong(bytes) => {
                     told.may_have_more |= bytes <= MAX_LINE_BYTES;
                     any |= bytes <= MAX_LINE_BYTES;
@@ -116,7 +116,7 @@ impl Format for JsonLines {
         Ok(any.then_some(told))
     }
 
-    /// Returns the fields of all lines in order of first appearance, because a null field may be left out of a line. Lines that are
+    /// Returns the fields of all lines in order of first appearance. Reads all lines, because null fields may be omitted. Lines that are
     /// not valid JSON are ignored.
     fn own_columns(&self, file: File, coding: Coding) -> Vec<(String, Option<DataType>)> {
         let (mut names, mut known) = (Vec::new(), BTreeSet::new());
@@ -177,7 +177,7 @@ impl Format for JsonLines {
                     any = true;
                     names.extend(fields.into_iter().filter(|name| known.insert(name.clone())));
                 }
-                // Reading the file reports which rows these are.
+                // These rows are reported when the file is read.
                 None => broken = broken.or(Some(row)),
             }
         }

@@ -17,7 +17,7 @@ use std::path::Path;
 /// The format of standard input.
 pub const JSON_LINES: &dyn Format = &json_lines::JsonLines;
 
-/// The format of standard input, and of `.txt` files, if each line is a document.
+/// The format of standard input and of `.txt` files if each line is a document.
 pub const TEXT_LINES: &dyn Format = &text_lines::TextLines;
 
 /// All formats, in the order in which messages list them.
@@ -56,7 +56,7 @@ pub fn of(path: &Path, text_files: TextFiles) -> Option<(&'static dyn Format, Pa
     taken.then_some((format, packing))
 }
 
-/// Returns whether a file with this name may have another format. A compressed file is never a settings file.
+/// Returns whether a file with this name may have a different format, such as settings. A compressed file is never a settings file.
 pub fn is_guess(path: &Path, format: &dyn Format) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy().to_ascii_lowercase();
     format.shared_endings().iter().any(|ending| name.ends_with(ending))

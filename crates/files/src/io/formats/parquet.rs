@@ -1,4 +1,4 @@
-//! Implements Parquet: row groups of columns.
+//! Implements the Parquet format: row groups of columns.
 
 use super::broken_ids;
 use crate::io::bounded::{Bounded, check_pages};
@@ -30,34 +30,34 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The number of rows in a batch of ids.
 const BATCH_ROWS: usize = 8192;
 
-/// The number of footers to keep. Parts are read in order, so one per thread is enough.
+/// The number of footers to keep. Parts are read in order, so one footer per thread is enough.
 const FOOTERS_KEPT: usize = 32;
-/// The maximum number of column chunks in the kept footers, unless the last footer alone has more; each takes about 1.5 kB.
+/// The maximum number of column chunks in the kept footers, which the most recent footer may exceed; each chunk takes about 1.5 kB.
 const CHUNKS_KEPT: usize = 1 << 14;
 
-/// The number of pages to keep, at 20 bytes each.
+/// The number of pages to keep; each takes 20 bytes.
 const PAGES_KEPT: usize = 1 << 18;
 
-/// The number of bytes, unpacked and packed, up to which a chunk is read in one piece.
+/// The number of bytes, unpacked plus packed, up to which a chunk is read in one piece.
 const SMALL_CHUNK: u64 = 4 << 20;
 
 /// The Parquet format.
 #[derive(Debug)]
 pub(super) struct Parquet;
 
-/// Values shared by all reads.
+/// Values that all reads share.
 #[derive(Debug, Default)]
 struct Kept {
     /// The most recently used footers. A corpus may have many thousands of files, so older footers are dropped and read again.
     footers: Mutex<Vec<(PathBuf, Arc<Footer>)>>,
-    /// The pages of column chunks that are split or large, by file, row group and leaf.
+    /// The pages of column chunks that are split or large, by file, row group and leaf column.
     pages: Mutex<HashMap<Chunk, Known>>,
 }
 
 /// The pages of a chunk (empty if their headers are unreadable), or the error for a header with impossible lengths.
 type Known = std::result::Result<Arc<[Page]>, Arc<str>>;
 
-/// Identifies a chunk by file, row group and leaf.
+/// Identifies a chunk by file, row group and leaf column.
 type Chunk = (PathBuf, usize, usize);
 
 impl Format for Parquet {
@@ -231,7 +231,7 @@ impl Format for Parquet {
         if let Some(name) = names.into_iter().find(|name| has(name) && footer.place(name).is_none()) {
             return Err(format!("column {name:?} is nested; expected a string, binary or integer column").into());
         }
-        // Only the two columns remain in memory.
+        // Only the two id columns remain in memory.
         drop((metadata, turn));
         let mut reader = guarded(|| {
             let file = Bounded::new(file)?;
@@ -302,7 +302,7 @@ fn footer(file: &File, path: &Path, columns: &Columns, shared: &Shared) -> std::
     Ok(footer)
 }
 
-/// Returns the pages of a chunk from their headers; empty if these are unreadable, because reading the chunk gives a better error.
+/// Returns the pages of a chunk from their headers; empty if the headers are unreadable, because reading the chunk gives a better error.
 fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize), shared: &Shared) -> Known {
     let kept = shared.of::<Kept>();
     let lock = || kept.pages.lock().unwrap_or_else(PoisonError::into_inner);
@@ -322,7 +322,7 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
         None => Ok(Arc::default()),
     };
     let mut known = lock();
-    // Row groups are read in order, so dropped pages are rarely needed again soon.
+    // Row groups are read in order, so pages that are dropped here are rarely needed soon.
     if known.values().flatten().map(|pages| pages.len()).sum::<usize>() > PAGES_KEPT {
         known.clear();
     }
@@ -330,8 +330,8 @@ fn pages(file: &File, path: &Path, footer: &Footer, (group, leaf): (usize, usize
     pages
 }
 
-/// Checks the page headers of a chunk, so that no memory is allocated for an impossible length. The pages of small chunks are
-/// not kept, because these chunks are read only once.
+/// Checks the page headers of a chunk, so that no memory is allocated for an impossible length. The pages of small chunks are not kept,
+/// because small chunks are read only once.
 fn check(
     file: &File,
     footer: &Footer,
@@ -358,7 +358,7 @@ fn names<'r>(reading: &Reading<'r>) -> Vec<&'r str> {
     columns.names().into_iter().filter(|name| asked(name)).collect()
 }
 
-/// Returns the type in which the reader returns a column.
+/// Returns the type that the reader returns for a column.
 fn as_read(data_type: DataType) -> DataType {
     match data_type {
         DataType::Utf8 | DataType::LargeUtf8 => DataType::Utf8View,

@@ -1,4 +1,4 @@
-//! Implements separated values: text tables with the column names in the first line.
+//! Implements separated values (CSV, TSV): text tables with the column names in the first line.
 
 use crate::io::before_damage::before_damage;
 use crate::io::coding::Coding;
@@ -25,7 +25,7 @@ pub(super) struct Separated {
     delimiter: u8,
 }
 
-/// Receives a record, or `None` if it is not text. Returns whether to continue.
+/// Receives a record, or `None` if the record is not UTF-8. Returns whether to continue.
 type EachRecord<'e> = dyn FnMut(Option<&str>) -> std::result::Result<bool, Failed> + 'e;
 
 /// Values separated by commas.
@@ -43,7 +43,7 @@ impl Separated {
         Names::of(file, resolved, self.dialect(coding))
     }
 
-    /// Calls `each` with the record of each row after the header, until it returns `false`.
+    /// Calls `each` with the record of each row after the header, until `each` returns `false`.
     fn each_record(
         &self,
         file: File,
@@ -223,7 +223,7 @@ fn rewound(mut file: &File) -> std::result::Result<(), String> {
     std::io::Seek::rewind(&mut file).map_err(|error| format!("cannot be read: {error}"))
 }
 
-/// Returns the message of an error. Without a callback, no other error can occur.
+/// Returns the message of an error. An error from a callback cannot occur, because there is no callback.
 fn said(failed: Failed) -> String {
     match failed {
         Failed::Bad(why) | Failed::Damaged(why) => why,

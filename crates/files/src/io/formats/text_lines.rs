@@ -1,4 +1,4 @@
-//! Implements lines of text: each line of a `.txt` file is one document.
+//! Implements text lines: each line of a `.txt` file is one document.
 
 use crate::io::before_damage::scan_trusted;
 use crate::io::coding::Coding;
@@ -17,7 +17,7 @@ use dupsift_core::error::Result;
 use std::fs::File;
 use std::io;
 
-/// The format of lines of text.
+/// The text lines format.
 #[derive(Debug)]
 pub(super) struct TextLines;
 
@@ -34,7 +34,7 @@ impl Format for TextLines {
         true
     }
 
-    /// A line is a text, whatever the text column is called.
+    /// Each line is a text, regardless of the name of the text column.
     fn names_columns(&self) -> bool {
         false
     }
@@ -113,7 +113,7 @@ fn scan(file: File, coding: Coding, repacking: Option<&Repacking>) -> io::Result
     Ok(scan)
 }
 
-/// Returns the row of a line, or why it is invalid.
+/// Returns the row of a line, or the reason why the line is invalid.
 fn row(line: &[u8], others: usize) -> std::result::Result<Row<'_>, Rejection> {
     let text = std::str::from_utf8(line)
         .map_err(|error| Rejection::new(RejectReason::NotUtf8, format!("byte {} of the line", error.valid_up_to())))?;

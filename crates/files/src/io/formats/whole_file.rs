@@ -148,7 +148,7 @@ impl Format for PageFile {
 fn open(file: File, coding: Coding) -> std::io::Result<Opened> {
     let mut bytes = coding.unpacked(file)?;
     let length = std::io::copy(&mut bytes, &mut std::io::sink())?;
-    // The damage affects the only row of the file.
+    // The file has only one row, which is damaged.
     if let Some(damage) = bytes.damage() {
         return Err(std::io::Error::other(damage.why.clone()));
     }
@@ -168,7 +168,7 @@ fn open(file: File, coding: Coding) -> std::io::Result<Opened> {
 fn read(file: File, reading: &Reading<'_>, is_page: bool, each: &mut dyn FnMut(Documents) -> Result<()>) -> Result<()> {
     let (columns, want) = (reading.columns, reading.want);
     let mut bytes = Vec::new();
-    // Whether a row is invalid must not depend on which columns are read, so every read checks the bytes.
+    // Every read checks the bytes, because the decision whether a row is invalid must not depend on the columns that are read.
     let bad = if reading.longest > MAX_TEXT_BYTES as u64 {
         Some(too_long(usize::try_from(reading.longest).unwrap_or(usize::MAX)))
     } else {
@@ -200,7 +200,7 @@ fn read(file: File, reading: &Reading<'_>, is_page: bool, each: &mut dyn FnMut(D
     each(documents.with_html(is_page).with_bad(bad).with_ids_seen(seen))
 }
 
-/// Decodes the bytes in place. Returns the reason if they are not usable text.
+/// Decodes the bytes in place. Returns the reason if the bytes are not a usable text.
 fn as_text(coding: &Coding, bytes: &mut Vec<u8>) -> Option<Rejection> {
     if let Some(encoding) = coding.of_all() {
         let raw = std::mem::take(bytes);
