@@ -5,8 +5,7 @@ use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
 const CLUSTERS: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegmenter::new();
 
-/// The number of characters before a position that are inspected: more than there are in a letter with its marks or in
-/// a joined emoji.
+/// The number of characters to inspect before a position. A letter with its marks, or a joined emoji, has fewer characters.
 const LOOKED_AT: usize = 24;
 
 /// Returns whether a position in a text is between two words.

@@ -5,7 +5,7 @@
 pub struct Folded {
     /// The folded text.
     pub text: String,
-    /// The shifts, ascending: from byte `folded` on, positions differ from positions in the original text by a constant.
+    /// The shifts, in ascending order. From byte `folded` up to the next shift, positions in the two texts differ by a constant.
     shifts: Vec<Shift>,
 }
 
@@ -15,8 +15,8 @@ struct Shift {
     original: usize,
 }
 
-/// The class of each byte by the white space that it may begin: 0 for none, 1 for ASCII white space except the space, 2 for the space, 3
-/// for other white space.
+/// The kind of white space that each byte may begin: 0 for none, 1 for ASCII white space except the space, 2 for the space, 3 for other
+/// white space.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 9;
@@ -95,7 +95,7 @@ impl Folded {
         }
     }
 
-    /// Limits a position to the next shift: a position beyond it is within white space.
+    /// Limits a position to the next shift, because positions beyond it are within white space.
     fn before(&self, folded: usize, next: usize) -> usize {
         self.shifts.get(next).map_or(folded, |shift| folded.min(shift.folded))
     }
@@ -113,7 +113,7 @@ pub(crate) fn white_before(text: &str, at: usize) -> usize {
 
 /// Returns the number of characters.
 pub(crate) fn chars(text: &str) -> usize {
-    // Continuation bytes do not count; this loop is vectorized.
+    // Continuation bytes are not counted. The compiler vectorizes this loop.
     text.as_bytes().iter().filter(|&&byte| byte as i8 >= -0x40).count()
 }
 

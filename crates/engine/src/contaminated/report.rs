@@ -1,4 +1,4 @@
-//! The record of a search for contamination.
+//! Defines the record of a search for contamination.
 
 use std::collections::BTreeMap;
 
@@ -22,25 +22,25 @@ pub struct ContaminationReport {
     pub ngram: u32,
     /// The lowest score at which a document is contaminated.
     pub threshold: f64,
-    /// Whether spans were cut and the rest of their documents was kept.
+    /// Whether spans were cut from documents that were otherwise kept.
     pub cut_spans: bool,
-    /// The text options that tokens depend on.
+    /// The text options that affect tokens.
     pub text: String,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The evaluation set as read.
+    /// The files of the evaluation set, as they were read.
     pub other_inputs: Vec<OtherInputReport>,
     /// Files in the inputs that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, with the contents of each folder.
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// Rows in all usable files of the corpus.
     pub rows: u64,
-    /// Rejected rows, see `rejected/`.
+    /// Rejected rows; see `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
-    /// Searched documents.
+    /// The number of documents that were searched.
     pub documents: u64,
     /// Bytes of text.
     pub text_bytes: u64,
@@ -63,7 +63,7 @@ pub struct ContaminationReport {
     pub public: Vec<ExampleReport>,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// Guards that fired: exit code 3, or 4 if one held the result back.
+    /// Guards that fired. The exit code is 3, or 4 if a guard prevented publication of the result.
     pub guards: Vec<GuardReport>,
     /// Other warnings.
     pub warnings: Vec<String>,
@@ -84,15 +84,15 @@ pub struct SuiteReport {
     pub items: u64,
     /// Items with too few tokens, which are not searched for.
     pub too_short: u64,
-    /// Items in more than 100 documents, which are excluded from the counts below.
+    /// Items in more than 100 documents. These items are excluded from the counts below.
     pub public: u64,
     /// Items with a score of at least 0.8 in some document.
     pub found_80: u64,
     /// Items with a score of at least 0.5 in some document.
     pub found_50: u64,
-    /// Documents with an item that scores at least 0.8.
+    /// Documents in which some item scores at least 0.8.
     pub documents_80: u64,
-    /// Documents with an item that scores at least 0.5.
+    /// Documents in which some item scores at least 0.5.
     pub documents_50: u64,
 }
 
@@ -112,11 +112,11 @@ pub struct ExampleReport {
     pub eval_id: String,
     /// The beginning of the item's text.
     pub item: String,
-    /// The parts of this beginning that the span covers, in bytes: first byte, and the byte after the last.
+    /// The byte ranges of this beginning that the span covers: the first byte, and the byte after the last one.
     pub covered: Vec<[u32; 2]>,
     /// Documents in which the item's score is at least 0.5.
     pub documents: u64,
-    /// The document with the highest score.
+    /// The id of the document with the highest score.
     pub id: String,
     /// The highest score.
     pub score: f64,

@@ -1,4 +1,4 @@
-//! The pass over the corpus: finds spans of items in each document, and counts document frequencies.
+//! Makes the pass over the corpus, which finds spans of items in each document and counts document frequencies.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -20,7 +20,7 @@ pub struct Searched {
     pub weights: Weights,
     /// Rejected rows.
     pub rejected: Rejected,
-    /// Searched documents.
+    /// The number of documents that were searched.
     pub documents: u64,
     /// Bytes of text.
     pub text_bytes: u64,
@@ -42,7 +42,7 @@ struct Thread<'t> {
 /// Searches all documents.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn search(session: &Session<'_>, reference: &Reference) -> Result<Searched> {
     let name = "search";
     let running = session.engine.clock.stage(name);

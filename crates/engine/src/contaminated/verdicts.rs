@@ -8,7 +8,7 @@ use crate::session::Session;
 use dupsift_contamination::{Item, Items, Weights};
 use dupsift_core::error::Result;
 
-/// Counts an item's occurrences after all documents were searched.
+/// Summarizes an item's occurrences after all documents have been searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
     /// The number of documents in which the item's score is at least [`NEARLY`], and the number in which it is at least [`LISTED`].
@@ -29,7 +29,7 @@ pub struct Verdicts<'v> {
     found: &'v Found,
     items: &'v Items,
     weights: &'v Weights,
-    /// Tallies by item.
+    /// The tally of each item.
     pub tallies: Vec<Tally>,
 }
 
@@ -41,7 +41,7 @@ pub struct Verdict<'s> {
     pub item: Item,
     /// The score of the best span.
     pub score: f64,
-    /// The best span, or the first of several equally good spans.
+    /// The best span, or the first one if several spans are equally good.
     pub best: &'s Span,
     /// All spans of the item in the document.
     pub spans: &'s [Span],
@@ -51,7 +51,7 @@ impl<'v> Verdicts<'v> {
     /// Scores all spans.
     ///
     /// # Errors
-    /// Returns an error for an interruption.
+    /// Returns an error if the run is interrupted.
     pub fn new(session: &Session<'_>, reference: &'v Reference, searched: &'v Searched) -> Result<Verdicts<'v>> {
         let running = session.engine.clock.stage("score");
         let mut verdicts = Verdicts {
@@ -94,7 +94,7 @@ impl<'v> Verdicts<'v> {
     /// Calls `each` for documents that contain an item that is not public, ordered by document, then item.
     ///
     /// # Errors
-    /// Returns any error from `each`, and an error for an interruption.
+    /// Returns any error from `each`, or an error if the run is interrupted.
     pub fn each(&self, session: &Session<'_>, each: &mut dyn FnMut(Verdict<'_>) -> Result<()>) -> Result<()> {
         self.each_of_all(session, &mut |verdict| {
             let is_listed = verdict.score >= LISTED && !self.tallies[verdict.item as usize].is_public();

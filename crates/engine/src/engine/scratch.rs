@@ -1,4 +1,4 @@
-//! Memory that stages use for consecutive rows: in memory if small, in a temporary file if large.
+//! Scratch memory that stages use for consecutive rows. Small scratch data is in memory, and large data in a temporary file.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use dupsift_algorithms::stage::groups::Scratch;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::Mapped;
 
-/// Bytes that may be held in memory.
+/// The maximum number of bytes that are held in memory.
 const IN_MEMORY: usize = 4 << 20;
 
 /// Holds the scratch memory of one thread.

@@ -1,4 +1,4 @@
-//! Checkpoints: the state that a run saves while it works, so that the same command can resume after it was killed.
+//! Checkpoints: the state that a run saves while it works. If the run is killed, the same command resumes from this state.
 //!
 //! ```text
 //! ledger.json       the checkpoints by key: plain values, and files with their checksums
@@ -6,8 +6,8 @@
 //! ```
 //!
 //! A checkpoint's key is a hash of everything that it depends on ([`Key`]); checkpoints with a different key are ignored. A checkpoint is
-//! saved only if enough time has passed since the last one (`--checkpoint`), so a short run writes nothing. Before a checkpoint is
-//! restored, its checksums are compared; a damaged one is reported and recomputed.
+//! saved only if enough time has passed since the last checkpoint (`--checkpoint`), so a short run writes none. Before a checkpoint is
+//! restored, its checksums are verified. A damaged checkpoint is reported and recomputed.
 
 mod complete;
 mod ledger;
@@ -34,8 +34,8 @@ pub use partial::{Merge, PartialReader, PartialWriter, Recorder};
 
 /// Describes a value that can be saved and restored.
 pub trait Checkpoint: Sized {
-    /// Saves the value, which does not change even if saving fails. Its rows may be read from the saved files afterwards, so they come
-    /// last.
+    /// Saves the value, which does not change even if saving fails. Rows must be saved last, because they may be read from the saved files
+    /// afterwards.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -70,7 +70,7 @@ pub struct Checkpoints<'w> {
     folder: &'w WorkFolder,
     /// The time between checkpoints; `None` if nothing is ever saved.
     every: Option<Duration>,
-    /// CPU seconds of the work in the checkpoints of earlier processes.
+    /// CPU seconds that earlier processes spent on the saved work.
     before: f64,
     state: Mutex<State>,
 }
@@ -83,12 +83,12 @@ struct State {
     matched: Option<LedgerMatch>,
 }
 
-/// Describes the work that the next run need not repeat.
+/// Describes the saved work, which the next run need not repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kept {
-    /// CPU seconds of this work.
+    /// CPU seconds spent on this work.
     pub cpu_seconds: f64,
-    /// Bytes of this work in the temporary folder.
+    /// The size of this work in the temporary folder, in bytes.
     pub bytes: u64,
 }
 
@@ -99,7 +99,7 @@ impl fmt::Display for Kept {
     }
 }
 
-/// Holds the checkpoints that an earlier process saved, for a run that changes nothing.
+/// Holds the checkpoints of an earlier process, for a run that does not change them.
 #[derive(Default)]
 pub struct Left(Ledger);
 
@@ -115,7 +115,8 @@ impl Left {
         self.0.products.is_empty()
     }
 
-    /// Returns how many of these input files have a stamp that differs from the recorded one, so that their contents have to be compared.
+    /// Returns how many of these input files have a stamp that differs from the recorded stamp. The contents of these files have to be
+    /// compared.
     pub fn differing(&self, source: &Source) -> usize {
         let known = |file: &&InputFile| !self.0.inputs.files.iter().any(|input| is_same(input, file));
         source.files.iter().filter(known).count()
@@ -126,7 +127,8 @@ impl Left {
         ledger::known_bad(&self.0)
     }
 
-    /// Returns the names of the checkpoints that exist for these keys, with the work that they save; `None` if none of them exists.
+    /// Returns the names of the checkpoints that exist for these keys, and the work that they save; `None` if none of the checkpoints
+    /// exist.
     pub fn of_keys<'k>(&self, keys: impl Iterator<Item = &'k Key>) -> Option<(Vec<&'k str>, Kept)> {
         let entry = |key: &'k Key| Some((key, Entry::read(self.0.products.get(&key.hash)?)?));
         let there: Vec<(&Key, Entry)> = keys.filter_map(entry).collect();
@@ -139,7 +141,7 @@ impl Left {
     }
 }
 
-/// The saved state that the message of an interrupted process describes.
+/// The saved work, for the message that is printed when the process is interrupted.
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
 /// Forgets the saved work, because the result is complete.
@@ -158,7 +160,7 @@ pub fn kept() -> Option<(f64, u64)> {
 }
 
 impl<'w> Checkpoints<'w> {
-    /// Opens the checkpoints in a temporary folder that the same build of the program saved; others are ignored.
+    /// Opens the checkpoints that the same build of the program saved in a temporary folder. Checkpoints of different builds are ignored.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be read.
@@ -176,7 +178,8 @@ impl<'w> Checkpoints<'w> {
         self.folder.path()
     }
 
-    /// Removes files that belong to no checkpoint: files that a killed run left unfinished, and files of checkpoints that are recomputed.
+    /// Removes files that belong to no checkpoint: files that a killed run left unfinished, and files of checkpoints that have to be
+    /// recomputed.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -186,7 +189,7 @@ impl<'w> Checkpoints<'w> {
         self.folder.keep_only(|name| has_any && (name == LEDGER || state.ledger.lists(name)))
     }
 
-    /// Begins an attempt: forgets what an earlier attempt restored, and removes files that belong to no checkpoint.
+    /// Begins an attempt: resets the record of restored checkpoints, and removes files that belong to no checkpoint.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -209,7 +212,7 @@ impl<'w> Checkpoints<'w> {
         self.state().ledger.products.is_empty()
     }
 
-    /// Records the inputs of the checkpoints that are saved from here on.
+    /// Records the inputs of all checkpoints that are saved after this call.
     pub fn made_of(&self, inputs: LedgerInputs) {
         let mut state = self.state();
         let used = state.ledger.inputs.used.max(inputs.used);
@@ -221,8 +224,8 @@ impl<'w> Checkpoints<'w> {
         self.state().ledger.inputs.clone()
     }
 
-    /// Begins a run against an index with this content: returns how many document numbers to reserve before the corpus, `base` unless a
-    /// killed run needed a different number. Discards checkpoints that were matched against other content, and logs that.
+    /// Begins a run against an index with this content. Returns how many document numbers to reserve before the corpus: `base`, unless a
+    /// killed run needed a different number. Discards checkpoints of runs against different content, and logs that.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -243,7 +246,7 @@ impl<'w> Checkpoints<'w> {
         Ok(base)
     }
 
-    /// Starts over with a different number of reserved document numbers, which does not match any checkpoint.
+    /// Starts over with a different number of reserved document numbers. No checkpoint matches this number.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -258,7 +261,7 @@ impl<'w> Checkpoints<'w> {
         self.state().matched = Some(LedgerMatch { content: content.to_owned(), base });
     }
 
-    /// Returns a line that identifies the index and the numbering that checkpoints depend on; `None` without an index.
+    /// Returns a line that identifies the index and the numbering that checkpoints depend on, or `None` without an index.
     pub fn matched(&self) -> Option<String> {
         self.state().matched.as_ref().map(|LedgerMatch { content, base }| format!("matched {content} {base}"))
     }
@@ -283,7 +286,7 @@ impl<'w> Checkpoints<'w> {
         self.state().ledger.products.contains_key(&key.hash)
     }
 
-    /// Restores the checkpoint with this key; `None` if there is none or it is damaged.
+    /// Restores the checkpoint with this key; returns `None` if the checkpoint is missing or damaged.
     ///
     /// # Errors
     /// Returns an error if the disk cannot be read.
@@ -304,7 +307,7 @@ impl<'w> Checkpoints<'w> {
         match restore(&mut CheckpointReader::new(self.dir(), &entry)) {
             Ok(value) => {
                 let mut state = self.state();
-                // The parts of one pass have the same name, which messages show only once.
+                // The partial checkpoints of a pass share a name. Messages show the name only once.
                 if state.resumed.last() != Some(&key.what) {
                     state.resumed.push(key.what.clone());
                 }
@@ -324,7 +327,7 @@ impl<'w> Checkpoints<'w> {
         self.every.is_some_and(|every| self.state().last.elapsed() >= every)
     }
 
-    /// Saves a checkpoint. If the disk has no room for it, the run continues without it.
+    /// Saves a checkpoint. If the disk has no room for the checkpoint, the run continues without it.
     ///
     /// # Errors
     /// Returns an error if the disk cannot be written.
@@ -335,7 +338,8 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Saves a checkpoint with a function, as part of the current stage; returns how many bytes were saved, if there was room for them.
+    /// Saves a checkpoint with a function, as part of the current stage. Returns the number of bytes saved, or `None` if the disk had no
+    /// room.
     ///
     /// # Errors
     /// See [`Checkpoints::save`].
@@ -353,7 +357,7 @@ impl<'w> Checkpoints<'w> {
                 return Err(error);
             }
             tracing::warn!("{error}; {} is not saved, and the run continues without it", key.what);
-            // Without this, every following checkpoint would be attempted as well.
+            // Without this line, every later step would also try to save a checkpoint.
             self.state().last = Instant::now();
             return Ok(None);
         }
@@ -385,8 +389,8 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Records skipped input files with the reasons, for runs that resume this one. Each file is recorded as it was when it was opened,
-    /// because an undamaged file may have replaced it since then.
+    /// Records skipped input files with the reasons, for runs that resume this one. The recorded stamp is from the time when the file was
+    /// opened, because an undamaged file may have replaced it in the meantime.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
@@ -413,7 +417,7 @@ impl<'w> Checkpoints<'w> {
     }
 }
 
-/// Returns whether an input file is the one that checkpoints were made from, according to the file system.
+/// Returns whether an input file is the file that checkpoints were made from, according to the file system.
 pub fn is_same(known: &LedgerInput, file: &InputFile) -> bool {
     known.label == file.label && known.stamp == file.seen().to_string()
 }
@@ -435,7 +439,7 @@ mod tests {
     use dupsift_spill::shuffle::product::{PRODUCT, ProductWriter};
     use dupsift_spill::shuffle::run::RUN;
 
-    /// A checkpoint with two files; while `full` is set, the disk has no room for the second one.
+    /// A checkpoint with two files. While `full` is set, the disk has no room for the second file.
     struct TwoFiles {
         full: bool,
     }
@@ -475,7 +479,7 @@ mod tests {
         assert!(products.resumed().is_empty() && products.has(&other));
     }
 
-    /// The temporary folder only removes files whose names it recognizes.
+    /// Checks that the temporary folder recognizes the names of all its files. It removes no others.
     #[test]
     fn what_is_put_down_has_a_name_that_the_work_folder_knows() {
         let folder = tempfile::tempdir().unwrap();

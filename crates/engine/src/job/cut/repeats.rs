@@ -1,4 +1,4 @@
-//! Finds the repeats in each document: rows that equal an earlier one.
+//! Finds the repeats in each document, that is, rows that equal an earlier row.
 
 use super::order::Order;
 use super::rows::HASH;
@@ -10,15 +10,15 @@ use dupsift_core::error::Result;
 use dupsift_passages::{Repeat, Rule};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Sorted};
 
-/// Bytes of a row: the document, the position in the document, the document with the first copy, the character position of that copy, and
-/// the number of occurrences.
+/// The number of bytes in a row: the document, the position in the document, the document with the first copy, the character position of
+/// that copy, and the number of occurrences.
 const ROW: usize = 28;
-/// Bytes of a saved repeat.
+/// The number of bytes in a saved repeat.
 const SAVED: usize = 24;
 
 /// Holds the repeats of each document.
 pub struct Repeats {
-    /// The offset of each document's repeats plus one; 0 if it has none.
+    /// The offset of each document's repeats, plus one; 0 for a document without repeats.
     begins: AtomicCells<u64>,
     heap: FrozenHeap,
 }
@@ -59,7 +59,7 @@ impl Repeats {
 /// Returns the repeats found in the rows.
 ///
 /// # Errors
-/// Returns an error for a full disk or an interruption.
+/// Returns an error if the disk is full or the run is interrupted.
 pub fn find(session: &Session<'_>, order: &Order, rule: Rule, rows: Sorted) -> Result<Repeats> {
     let engine = session.engine;
     let running = engine.clock.stage("find repeats");

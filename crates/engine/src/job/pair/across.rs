@@ -27,7 +27,7 @@ impl Across {
     /// Returns the scopes of these classes; `None` if documents are not compared across scopes.
     ///
     /// # Errors
-    /// Returns an error for a full disk or an interruption.
+    /// Returns an error if the disk is full or the run is interrupted.
     pub fn new(session: &Session<'_>, classes: &Classes) -> Result<Option<Across>> {
         let Some(scopes) = session.scopes.noted().filter(|_| session.options.recipe.across.is_some()) else {
             return Ok(None);
@@ -70,7 +70,7 @@ impl Across {
     /// Returns the pairs of classes in which a document of one class is compared with a document of the other.
     ///
     /// # Errors
-    /// Returns an error for a full disk or an interruption.
+    /// Returns an error if the disk is full or the run is interrupted.
     pub fn filter(&self, session: &Session<'_>, label: &str, classes: &Classes, pairs: &PairList) -> Result<PairList> {
         let what = format!("scope {label}");
         let running = session.engine.clock.stage(what.clone());

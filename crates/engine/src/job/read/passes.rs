@@ -218,7 +218,7 @@ impl Passes<'_> {
     /// Makes the first pass, or the parts of it that were not saved.
     ///
     /// # Errors
-    /// Returns an error for a damaged file, a full disk or an interruption.
+    /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
     pub fn first<'n>(self, before: &Before<'n>, meeting: Option<&dyn Meeting>) -> Result<First<'n>> {
         let mut states = FirstStates::restore(self, before, meeting)?;
         let missing = states.missing(self);
@@ -293,7 +293,7 @@ impl Passes<'_> {
     /// the index entries of the algorithms that had to wait.
     ///
     /// # Errors
-    /// Returns an error for a damaged file, a full disk or an interruption.
+    /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
     pub fn second<'c>(
         self,
         first: Vec<Placed<'c>>,

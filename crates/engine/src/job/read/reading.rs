@@ -62,7 +62,7 @@ impl Merge for Share {
 /// Reads all documents once.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>) -> Result<Share> {
     let Asked { intake, counting, signing, copies, indexed, partials } = asked;
     let resting = partials.map(|(saved, partials)| Resting::new(session, asked, saved, partials));
@@ -122,7 +122,7 @@ pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>
 /// Records all rows of a finished run's corpus again, as its first pass did, and returns them with the exact copies.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn note_again(session: &Session<'_>) -> Result<(Taken, Classes)> {
     let running = session.engine.clock.stage("read documents");
     session.scopes.begin(session.engine, &session.options.recipe, session.documents())?;
@@ -268,7 +268,7 @@ impl FirstPass<'_> {
     /// Makes the pass.
     ///
     /// # Errors
-    /// Returns an error for a damaged file, a full disk or an interruption.
+    /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
     pub fn run(self, session: &Session<'_>) -> Result<FirstResult> {
         let FirstPass { view, bound, takes, counting, copies, prefilter, meeting, partials } = self;
         let name = if counting.is_some() { "count" } else { "sign" };

@@ -91,7 +91,7 @@ impl<'c> ClusterColumns<'c> {
     /// Returns the columns that `add` names; `None` if there are none.
     ///
     /// # Errors
-    /// Returns an error for a full disk or an interruption.
+    /// Returns an error if the disk is full or the run is interrupted.
     pub fn new(session: &Session<'_>, known: Known<'c>) -> Result<Option<ClusterColumns<'c>>> {
         let (add, components) = (session.options.add, known.decided.components.as_ref());
         let Some(components) = components.filter(|_| !add.is_none()) else { return Ok(None) };

@@ -135,7 +135,7 @@ pub fn check_editing(options: &RunOptions, source: &Source, option: &'static str
 /// Writes the folders that `corpus` selects.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<CorpusReport> {
     write_by(session, stage, (known.decided, &known.taken.rejected), known.cuts, Some(known))
 }
@@ -183,7 +183,7 @@ pub fn write_by(
 /// Copies all files to one folder, several at a time.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result<FolderReport> {
     let running = session.engine.clock.stage(format!("write {}/", folder.name));
     let (files, indexed) = (&session.source.files, session.indexed_files());

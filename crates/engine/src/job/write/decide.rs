@@ -175,7 +175,7 @@ fn in_order(session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Resu
 /// Returns the clusters of the pairs that decide, for documents in `shown`. [`decide_by`] also returns them, with its decisions.
 ///
 /// # Errors
-/// Returns an error for a full disk or an interruption.
+/// Returns an error if the disk is full or the run is interrupted.
 pub fn clusters_by<R: survive::Relation + Sync>(
     session: &Session<'_>,
     deciding: &Deciding,

@@ -15,7 +15,7 @@ use dupsift_files::tables::IdsSeen;
 /// Lists the rows and files that could not be read from the input with this name.
 ///
 /// # Errors
-/// Returns an error for a full disk or an interruption.
+/// Returns an error if the disk is full or the run is interrupted.
 pub fn lost(
     name: &str,
     session: &Session<'_>,
