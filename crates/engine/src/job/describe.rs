@@ -140,7 +140,7 @@ fn documents(session: &Session<'_>, taken: &Taken, copies: &Classes) -> Document
 
 fn inputs(session: &Session<'_>, taken: &Taken, removals: &Removals) -> Vec<InputReport> {
     let indexed = session.indexed_files();
-    // On a cluster, each task reads only part of a file.
+    // On a cluster, each task reads only part of a file, so no hash of the whole file is recorded.
     let contents = |at: usize| taken.contents.get(at - indexed).map(content_hashes::word);
     let files = session.source.files.iter().enumerate().skip(indexed);
     let input = files.map(|(at, file)| InputReport {

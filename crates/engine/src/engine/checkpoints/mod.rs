@@ -479,7 +479,7 @@ mod tests {
         assert!(products.resumed().is_empty() && products.has(&other));
     }
 
-    /// Checks that the temporary folder recognizes the names of all its files. It removes no others.
+    /// Checks that the temporary folder recognizes the names of checkpoint files, because it removes only files that it recognizes.
     #[test]
     fn what_is_put_down_has_a_name_that_the_work_folder_knows() {
         let folder = tempfile::tempdir().unwrap();
