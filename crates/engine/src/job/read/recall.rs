@@ -155,9 +155,9 @@ struct Rests<'r> {
 struct SoFar {
     /// The number of the next partial checkpoint.
     partial: u64,
-    /// The first block that is not saved yet.
+    /// The first block that earlier processes did not save.
     block: usize,
-    /// Signatures of later blocks, which are not saved yet.
+    /// The signatures computed since the last partial checkpoint.
     signed: Vec<Signed>,
     /// The results of earlier processes.
     restored: SignTallies,

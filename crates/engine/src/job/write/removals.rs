@@ -1,4 +1,4 @@
-//! The rows of `removed/`: recorded during the decisions, and written as a table.
+//! Records the rows of `removed/` during the decisions, and writes them as a table.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -19,11 +19,12 @@ use dupsift_files::io::{Stage, TableWriter};
 use dupsift_files::tables::{EMPTIED, REPRESENTATIVE, RemovalBuilder, RemovalRow, removal_schema};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
-/// Bytes of a row: document, kept document, algorithm (0: a chain), similarity, whether containment was compared, and the two shares.
+/// The number of bytes in a row: document, kept document, algorithm (0: a chain), similarity, whether containment was compared, and the two
+/// shares.
 pub const ROW: usize = 31;
 
-/// Bytes of a row: the hash of the value, the document, and a code: 0 if the document is kept, 1 if it is removed, 2 if its text is
-/// indexed.
+/// The number of bytes in a row. A row holds the hash of the value, the document, and a code: 0 if the document is kept, 1 if it is
+/// removed, 2 if its text is indexed.
 const SOURCE_ROW: usize = 17;
 
 /// Records a removal.
@@ -43,9 +44,9 @@ pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
     writer.push(&row)
 }
 
-/// The algorithm code for a document with too little text left.
+/// The algorithm code for a document that is removed because too little text remains.
 const EMPTIED_CODE: u16 = u16::MAX;
-/// The algorithm code for a document that others are removed in favor of.
+/// The algorithm code for a document in favor of which other documents are removed.
 const REPRESENTATIVE_CODE: u16 = u16::MAX - 1;
 
 /// Records a removal that was not caused by a pair.
@@ -57,12 +58,13 @@ fn push_coded(writer: &mut Writer<'_>, (doc, kept): (u64, u64), code: u16) -> Re
     writer.push(&row)
 }
 
-/// Records the removal of a document that others are removed in favor of.
+/// Records the removal of a document in favor of which other documents are removed.
 pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
     push_coded(writer, (doc, doc), REPRESENTATIVE_CODE)
 }
 
-/// Adds the documents with too little text left; each is removed in favor of the document with the first copy of its largest passage.
+/// Adds the documents in which too little text remains. Each of them is removed in favor of the document with the first copy of its largest
+/// passage.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -91,25 +93,25 @@ pub struct Decided {
     pub rows: Sorted,
     /// The labels of the algorithms whose pairs decided.
     pub algorithms: Vec<String>,
-    /// Whether documents were compared with kept documents.
+    /// Whether the contents of documents were compared with kept documents.
     pub looks: bool,
-    /// Removed documents that are not copies of the kept document.
+    /// The number of near-duplicates: removed documents that are not copies of the kept document.
     pub near_duplicates: u64,
-    /// The number of these near-duplicates that look like pages from the same template.
+    /// The number of removed near-duplicates that look like pages from the same template.
     pub of_templates: u64,
-    /// Comparisons that were left out.
+    /// The number of comparisons that were skipped.
     pub left_out: u64,
-    /// Documents that are kept although they form a pair with a kept document, by reason.
+    /// The number of documents that are kept although they form a pair with a kept document, by reason.
     pub stays: BTreeMap<String, u64>,
-    /// Kept partners of the documents in `stays` that were not compared with them.
+    /// The number of kept documents that form a pair with a document in `stays` but were not compared with it.
     pub not_looked_at: u64,
-    /// The kept documents that each document was compared with.
+    /// The kept documents with which each document was compared.
     pub looked_at: Option<Evidence>,
     /// The clusters of the pairs that decided, if they are needed.
     pub components: Option<Components>,
 }
 
-/// Returns the decisions of a finished run, from the rows of its `removed/` table: document, kept document and reason.
+/// Returns the decisions of a finished run, according to the document, kept document and reason in each row of its `removed/` table.
 ///
 /// # Errors
 /// Returns any error from `rows`, and an error if the disk is full.
@@ -146,7 +148,7 @@ pub fn decided_again(
     })
 }
 
-/// Passes on each removed document with the document kept instead, in document order.
+/// Calls `each` with each removed document and the document kept instead, in document order.
 pub fn each(decided: &Decided, memory_bytes: usize, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
     for partition in 0..decided.rows.partitions() {
         let records = decided.rows.load(partition, memory_bytes)?;
@@ -161,7 +163,7 @@ pub fn each(decided: &Decided, memory_bytes: usize, mut each: impl FnMut(u64, u6
 /// Counts the removals.
 #[derive(Clone, Debug, Default)]
 pub struct Removals {
-    /// Removed documents.
+    /// The number of removed documents.
     pub removed: u64,
     /// Counts by reason.
     pub reasons: BTreeMap<String, u64>,
@@ -171,11 +173,11 @@ pub struct Removals {
     pub seen_by_file: Vec<u64>,
     /// Counts by script and length.
     pub parts: Parts,
-    /// Bytes of the texts that are exact copies.
+    /// The number of bytes in removed texts that are exact copies.
     pub copied_bytes: u64,
 }
 
-/// Holds a row read back.
+/// Holds a row that was read back.
 struct ReadBack {
     doc: u64,
     kept: u64,
@@ -199,7 +201,7 @@ pub fn fate(session: &Session<'_>, record: &[u8], copies: &Classes) -> (u64, u64
     let reason = match algorithm(record) {
         _ if code == EMPTIED_CODE => EMPTIED,
         _ if code == REPRESENTATIVE_CODE => REPRESENTATIVE,
-        // This is the reason, regardless of what happened to the indexed document with this text.
+        // This reason applies regardless of whether the indexed document with this text was kept.
         _ if text < session.base => "seen",
         None => "chain",
         Some(_) if text == copies.representative(kept) => "copy",
@@ -213,7 +215,7 @@ fn read_back(session: &Session<'_>, record: &[u8], decided: &Decided, copies: &C
     let algorithm = algorithm(record);
     let float = |bytes: &[u8]| f32::from_bits(number(bytes) as u32);
     let looked_at = || Shares { grams: float(&record[23..27]), numbers: float(&record[27..]) };
-    // Copies are not compared with each other: they have the same contents.
+    // Copies are not compared with each other, because they have the same contents.
     let is_copy = algorithm.is_some() && copies.representative(doc) == copies.representative(kept);
     let shares = match is_copy {
         true if decided.looks => Some(Shares::COPY),
@@ -222,7 +224,7 @@ fn read_back(session: &Session<'_>, record: &[u8], decided: &Decided, copies: &C
     ReadBack { doc, kept, algorithm, similarity: algorithm.map(|_| float(&record[18..22])), reason, shares }
 }
 
-/// Writes the table; also returns the size of the table in bytes. `part` returns the shape of each document and its length in characters.
+/// Writes the table. Also returns the size of the table in bytes. `part` returns the shape of each document and its length in characters.
 pub fn write(
     session: &Session<'_>,
     stage: &Stage,
