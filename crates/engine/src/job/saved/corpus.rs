@@ -1,5 +1,5 @@
-//! Saves and restores the data about the corpus: row records, copies, statistics, words, models, contents of documents in pairs, and
-//! indexed documents that take part.
+//! Saves and restores data about the corpus: row records, copies, statistics, words, models, contents of documents in pairs, and
+//! participating indexed documents.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::number;
 use dupsift_spill::shuffle::Mapped;
 
-/// Bytes of a term with its counts.
+/// The number of bytes in a term with its counts.
 const TERM: usize = 24;
 
 /// Holds the counts of the corpus.
@@ -31,7 +31,7 @@ pub struct Counts {
     pub cuts: Option<Cuts>,
 }
 
-/// Holds the contents of documents in pairs, one entry per pass that recorded contents.
+/// Holds the contents of documents in pairs, with one entry for each pass that recorded contents.
 pub struct Said(pub Vec<Evidence>);
 
 impl Checkpoint for Said {
@@ -147,7 +147,7 @@ impl Checkpoint for Forward {
     }
 }
 
-/// Holds the numbers of the indexed documents that take part, ascending; `None` if there are none.
+/// Holds the numbers of participating indexed documents, in ascending order; `None` if no indexed documents take part.
 pub struct IndexedNumbers(pub Option<Arc<Mapped<u64>>>);
 
 impl Checkpoint for IndexedNumbers {
