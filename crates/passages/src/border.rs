@@ -33,7 +33,7 @@ pub fn is_border(text: &str, at: usize) -> bool {
     false
 }
 
-/// Returns whether two neighboring characters belong to the same word; `first` and `last` are the characters before and after them.
+/// Returns whether two neighboring characters belong to the same word. `first` and `last` are the characters on either side of them.
 fn joins(before: char, after: char, first: Option<char>, last: Option<char>) -> bool {
     let letter = |c: char| (c.is_alphanumeric() || c == '_') && !is_han(c);
     let inner = |c: char| matches!(c, '\'' | '’');

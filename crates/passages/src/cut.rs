@@ -23,7 +23,7 @@ pub enum Cut {
 }
 
 impl Cut {
-    /// Parses `lines`, `paragraphs`, `sentences:N` or `runs:L`; `none` gives `None`.
+    /// Parses `lines`, `paragraphs`, `sentences:N` or `runs:L`. Returns `None` for `none`.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] for anything else.

@@ -1,7 +1,7 @@
 //! Computes the normal form in which units are compared: lower case, NFKC, single spaces, without invisible characters.
 //!
-//! The normal form equals the result of `dupsift_text::normal::normal_word`. Most units contain only ASCII, basic Cyrillic, Han and
-//! common marks; for these, the normal form is a copy with small changes. A test compares both methods.
+//! The normal form equals the result of `dupsift_text::normal::normal_word`. Most units contain only ASCII, basic Cyrillic, Han characters
+//! and common marks. The normal form of these units is a copy with small changes. A test compares both methods.
 
 use dupsift_core::hash::hash128;
 use dupsift_text::normal::{Letters, normal_word};
@@ -61,7 +61,7 @@ fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
             at += 1;
             continue;
         }
-        // Cyrillic letters, and Han characters from U+4E00 on.
+        // Cyrillic letters, and Han characters starting at U+4E00.
         let quick: Option<([u8; WORD], usize)> = match (first, &bytes[at + 1..]) {
             (0xD0, &[second @ 0x90..=0x9F, ..]) => Some(([0xD0, second + 0x20, 0, 0], 2)),
             (0xD0, &[second @ 0xA0..=0xAF, ..]) => Some(([0xD1, second - 0x20, 0, 0], 2)),

@@ -247,7 +247,7 @@ proptest! {
         let cut_as = if paragraphs { Cut::Paragraphs } else { Cut::Lines };
         let rule = Rule { cut: cut_as, copies, cuts_first: false };
         let once = cut(&texts, &fast(&texts, rule, CutAt::Word, 1));
-        // The texts may be in any order, because cuts may change which of them is preferred.
+        // The texts may be in any order, because cuts may change the order of preference.
         let mut turned = once.clone();
         turned.reverse();
         for texts in [once, turned] {

@@ -58,8 +58,8 @@ pub struct Template {
     pub first_doc: u64,
 }
 
-/// Returns the parts of a text that occur elsewhere as a whole. The repeats in the text must be in order. Among overlapping parts, only
-/// those with the most copies are returned. A cut passage may consist of several parts.
+/// Returns the parts of a text that occur elsewhere as a whole. The repeats in the text must be in order. Among overlapping parts, only the
+/// parts with the most copies are returned. A cut passage may consist of several parts.
 pub fn templates(text: &str, cut: Cut, repeats: &[Repeat]) -> Vec<Template> {
     let length = u64::from(cut.length());
     let overlaps = |one: &Repeat, next: &Repeat| u64::from(next.position) <= covered(one, length).1;
@@ -203,7 +203,7 @@ fn of_runs(text: &str, length: u32, cut_at: CutAt, repeats: &[Repeat], first: &m
         let overlapping =
             || repeats.iter().filter(|repeat| covered(repeat, length).1 > start && u64::from(repeat.position) < end);
         overlapping().for_each(|repeat| first(repeat.first_doc));
-        // Returns how far into a repeat its first run inside the remaining part is; `None` if no run is inside.
+        // Returns the offset in a repeat of the first run inside the remaining part, or `None` if no run is inside.
         let inside = |repeat: &Repeat| {
             let begin = u64::from(repeat.position);
             let from = begin.max(start);

@@ -50,7 +50,7 @@ impl Rule {
 pub struct Repeat {
     /// The number of the first unit, or of the first character in the folded text.
     pub position: u32,
-    /// The number of runs; each begins one position after the previous one.
+    /// The number of runs. Each run begins one position after the previous run.
     pub count: u32,
     /// The document with the first copy.
     pub first_doc: u64,

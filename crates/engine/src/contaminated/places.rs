@@ -156,7 +156,7 @@ impl<'p> Places<'p> {
     }
 }
 
-/// Lists the spans that are needed from each document: each item's best span and all spans that are cut.
+/// Lists the spans to locate in each document: the best span of each item, and all spans that are cut.
 fn list(
     session: &Session<'_>,
     options: &ContaminatedOptions,

@@ -23,7 +23,7 @@ use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_files::io::Stage;
 
-/// Runs the checks that need no open input.
+/// Runs the checks that do not require open inputs.
 ///
 /// # Errors
 /// See [`crate::job::check()`].

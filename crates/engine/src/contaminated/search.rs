@@ -14,7 +14,7 @@ use dupsift_spill::shuffle::Writer;
 
 /// Holds the results of the pass.
 pub struct Searched {
-    /// The spans that may matter.
+    /// The spans that may affect the result.
     pub found: Found,
     /// The weight of each token.
     pub weights: Weights,
@@ -22,11 +22,11 @@ pub struct Searched {
     pub rejected: Rejected,
     /// The number of documents that were searched.
     pub documents: u64,
-    /// Bytes of text.
+    /// The size of the texts in bytes.
     pub text_bytes: u64,
-    /// The kinds of ids in the corpus.
+    /// The kinds of ids that occur in the corpus.
     pub ids_seen: IdsSeen,
-    /// Values that count as null.
+    /// The values that count as null.
     pub lost: LostValues,
 }
 

@@ -29,7 +29,7 @@ const PUBLIC_EXAMPLES: usize = 20;
 
 /// Holds counts and examples for the record.
 pub struct Written {
-    /// Rows of `contaminated/`.
+    /// The number of rows in `contaminated/`.
     pub found: u64,
     /// The counts for each evaluation set.
     pub suites: Vec<SuiteReport>,
@@ -56,7 +56,8 @@ pub fn tables(
     let mut builder = ContaminatedBuilder::new(places.ids.kind());
     let mut suites = suites(reference, verdicts);
     let mut examples = Examples { session, reference, verdicts, best: vec![Vec::new(); reference.suites.len()] };
-    // The evaluation sets with items in the current document that score at least 0.8, and those with items that score at least 0.5.
+    // The evaluation sets with items that score at least 0.8 in the current document, and the evaluation sets with items that score at
+    // least 0.5.
     let (mut doc, mut of_doc) = (0, [BTreeSet::new(), BTreeSet::new()]);
     let mut count = |of_doc: &mut [BTreeSet<usize>; 2]| {
         let [nearly, listed] = of_doc;

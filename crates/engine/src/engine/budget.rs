@@ -1,10 +1,10 @@
 //! Divides `--memory`, and computes the minimum and the expected use of a run.
 //!
-//! For any number of threads, anonymous memory is guaranteed to stay below the sum of three amounts: the budget; 150 MB for the program
-//! itself and the memory that the allocator keeps; and 30 times the size of the longest document, counted once. Half of the budget holds
-//! rows before they spill to disk; the threads share the rest for sorting and counting. Parquet pages that are being read may use another
-//! 32 MiB and the half for rows, which spill to make room. Arrays that grow with the number of documents are in memory-mapped temporary
-//! files and are not anonymous.
+//! With any number of threads, anonymous memory is guaranteed to stay below the sum of three amounts: the budget, 150 MB (for the program
+//! itself and the memory that the allocator keeps), and 30 times the size of the longest document. Half of the budget holds rows before
+//! they spill to disk. The threads share the other half for sorting and counting. Parquet pages that are being read may use another 32 MiB
+//! and the half for rows, which spill to make room. Arrays that grow with the number of documents are in memory-mapped temporary files and
+//! are not anonymous.
 
 use bytesize::ByteSize;
 
@@ -69,12 +69,12 @@ impl Budget {
         Ok(Budget { memory, threads, rows, a_thread, batch })
     }
 
-    /// Returns how many bytes of pages all readers together may hold. A larger page is read while no other page is held.
+    /// Returns the maximum number of bytes of pages that all readers together may hold. A larger page is read while no other page is held.
     pub fn pages(&self) -> u64 {
         self.rows as u64 + PAGES
     }
 
-    /// Returns how many bytes of pages a reader may hold without taking memory from the rows.
+    /// Returns the number of bytes of pages that a reader may hold without taking memory from the rows.
     pub fn free_pages(&self) -> u64 {
         PAGES / self.threads as u64
     }
@@ -91,7 +91,7 @@ impl Budget {
         bytes <= self.room_for_page(longest)
     }
 
-    /// Returns how many bytes a page may take if it contains a value of at least `longest` bytes.
+    /// Returns the maximum size of a page that contains a value of at least `longest` bytes.
     pub fn room_for_page(&self, longest: u64) -> u64 {
         OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT)).saturating_add(self.memory / 10 * 6)
     }
@@ -104,8 +104,8 @@ impl Budget {
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
 
-    /// Returns how many tables of pages are written at a time if a reader holds at most this many bytes of its file and values have this
-    /// length. The tables share the part of the budget that the readers leave free.
+    /// Returns the number of tables of pages that are written at a time, if a reader holds at most `a_reader` bytes of its file and values
+    /// have `a_value` bytes. The tables share the part of the budget that the readers leave free.
     pub fn tables_of_pages(&self, a_reader: u64, a_value: u64) -> usize {
         let a_table = A_TABLE_OF_PAGES.saturating_add(a_value.saturating_mul(A_VALUE_IN_A_TABLE));
         let fit = |tables: u64| {
@@ -139,7 +139,8 @@ impl Budget {
         (self.a_thread as u64 / 64).clamp(16 << 10, 1 << 20)
     }
 
-    /// Returns how many bytes of long documents are processed at a time. A document that exceeds this limit is processed alone.
+    /// Returns the maximum number of bytes of long documents that are processed at a time. A document that exceeds this limit is processed
+    /// alone.
     pub fn long_documents(&self) -> u64 {
         (self.memory / 128).max(self.short_document())
     }

@@ -114,7 +114,7 @@ impl Clock {
         }
     }
 
-    /// Starts a stage; stages run one after the other.
+    /// Starts a stage. Only one stage runs at a time.
     pub fn stage(&self, name: impl Into<String>) -> Running<'_> {
         self.sampler.stage_peak.store(0, Ordering::Relaxed);
         let name = name.into();

@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(place(&mut job, "count", 0.0, 20), (1, None));
         assert_eq!(place(&mut job, "count", 1.0, 80), (1, Some(40)));
         assert_eq!(Course::new(Vec::new()).whole("count", 0.5, Duration::ZERO), None);
-        // A name of which a stage name is only a prefix does not match that stage.
+        // A name does not match a stage if it merely begins with the same letters.
         let mut other = course();
         assert_eq!(place(&mut other, "grouping", 0.5, 1).0, 1);
     }

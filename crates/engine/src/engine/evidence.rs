@@ -29,7 +29,8 @@ impl Taking {
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: None, begins })
     }
 
-    /// Starts recording evidence for the documents whose bits are set in `met`, in files in the folder; `name` appears in messages.
+    /// Starts recording evidence for the documents whose bits are set in `met`, in files in the folder. Messages use `name` for these
+    /// files.
     pub fn new(dir: &Path, name: &str, met: &AtomicBits) -> Result<Taking> {
         let met = Ranks::new(dir, &format!("{name}-ranks"), met)?;
         let begins = AtomicCells::new(dir, &format!("{name}-begins"), met.count() as usize)?;

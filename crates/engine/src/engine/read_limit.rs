@@ -15,8 +15,8 @@ use dupsift_spill::shuffle::Memory;
 /// Freed memory of at least this many bytes is returned to the system immediately.
 const RELEASED: u64 = 16 << 20;
 
-/// The freed memory must also be at least this fraction (1/8) of the limit. Thread heaps then retain at most the limit, and the kernel need
-/// not clear the next pages again.
+/// The freed memory must also be at least this fraction (1/8) of the limit. Thread heaps then retain at most the limit, and the kernel does
+/// not have to clear memory for each page.
 const RELEASED_PART: u64 = 8;
 
 /// Limits the bytes that all readers hold together. A request above the limit is granted only if no other reader holds bytes.
@@ -88,7 +88,8 @@ impl<T> ReadLimit<T> {
     /// threads by calling `each`.
     ///
     /// # Errors
-    /// Returns any error from `go_on`, which is called repeatedly; otherwise, the first error from `read` or `each` in hand-over order.
+    /// Returns any error from `go_on`, which is called repeatedly. Otherwise, returns the first error from `read` or `each` in hand-over
+    /// order.
     pub fn hold<S>(
         &self,
         thread: &mut S,
@@ -135,7 +136,7 @@ impl<T> ReadLimit<T> {
         self.help_until(thread, each, |state| state.readers == 0);
     }
 
-    /// Processes work that was handed over until `is_done` returns true; `is_done` is called after each change and from time to time.
+    /// Processes work that was handed over, until `is_done` returns true. `is_done` is called after each change and at intervals.
     fn help_until<S>(
         &self,
         thread: &mut S,

@@ -45,7 +45,7 @@ impl SketchFile {
         self.words
     }
 
-    /// Returns how many documents there is room for.
+    /// Returns the number of documents that the file has room for.
     pub fn documents(&self) -> u64 {
         (self.cells.len() / self.words.max(1)) as u64
     }

@@ -22,7 +22,7 @@ use dupsift_spill::shuffle::AtomicBits;
 pub struct AlgorithmState<'c, S> {
     /// The algorithm with its rules and checks.
     pub bound: Bound<'c>,
-    /// The entry for run.json, as far as the entry is complete.
+    /// The entry for run.json, which is still incomplete.
     pub report: AlgorithmReport,
     /// The result of the last stage.
     pub now: S,

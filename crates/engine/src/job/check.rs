@@ -13,8 +13,8 @@ use dupsift_files::io::{Stage, may_write};
 /// Runs all checks. Logs a warning for options that are valid but probably unintended.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the output may not be created or replaced or if the temporary folder cannot be used; [`Error::Memory`] if
-/// the memory limit is too low.
+/// Returns [`Error::Usage`] if the output may not be created or replaced, or if the temporary folder cannot be used. Returns
+/// [`Error::Memory`] if the memory limit is too low.
 pub fn check(options: &RunOptions) -> Result<()> {
     check_all(options, false)
 }

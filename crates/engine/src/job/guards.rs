@@ -102,7 +102,7 @@ pub(crate) fn of_run(
 /// Reads the record of the earlier run that the job is compared with.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if there is no record or if it has a different version.
+/// Returns [`Error::Usage`] if the folder has no record or if the record has a different version.
 pub fn previous_run(folder: &Path) -> Result<RunReport> {
     let path = folder.join("run.json");
     let wrong = |why: &dyn Display| {

@@ -77,7 +77,7 @@ pub fn there(dir: &Path) -> Stats {
     Stats { words: there("words"), features: there("features") }
 }
 
-/// Returns the statistics from the tables in `needs`; the snapshot in the record covers all tables in the output.
+/// Returns the statistics from the tables in `needs`. The snapshot in the record covers all tables in the output.
 pub fn counted(session: &Session<'_>, dir: &Path, known: &StatisticsReport, needs: Stats) -> Result<CorpusStats> {
     let table =
         |wanted: bool, name: &str| if wanted { terms(session.engine, dir, name) } else { Ok(TermTable::empty()) };

@@ -24,7 +24,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub struct RunReport {
     /// The version of this record. Each table has its own version, in the metadata of its file.
     pub schema_version: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub dupsift: String,
     /// The time when the run started, in RFC 3339 format.
     #[serde(default)]
@@ -49,10 +49,10 @@ pub struct RunReport {
     pub options: BTreeMap<String, serde_json::Value>,
     /// The input files, in the order in which documents are numbered.
     pub inputs: Vec<InputReport>,
-    /// The removed documents for each value of `--source-column`, if the option is given.
+    /// The counts for each value of `--source-column`, if the option is given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<SourceReport>,
-    /// Input files that could not be used at all.
+    /// Input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs other than the corpus whose rows were read, such as the input of `--reference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -119,7 +119,7 @@ pub struct RunReport {
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// Highest anonymous memory sampled, in bytes.
+    /// The highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
 }
 
@@ -195,7 +195,7 @@ pub struct InputReport {
     /// The encoding of the file, if `--encoding auto` had to detect it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
-    /// Whether the format makes it impossible to copy the file without some of its rows. `corpus` and `dupsift apply` reject such a file.
+    /// Whether the format prevents copying the file without some of its rows. `corpus` and `dupsift apply` reject such a file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_copied: bool,
     /// The number of removed documents in the file.

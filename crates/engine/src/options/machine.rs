@@ -5,7 +5,7 @@ use bytesize::ByteSize;
 /// The maximum number of threads that are started.
 pub const MAX_THREADS: usize = 1_024;
 
-/// Returns the number of cores that this process may run on.
+/// Returns the number of cores that this process may use.
 pub fn cores_allowed() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).clamp(1, MAX_THREADS)
 }

@@ -53,7 +53,7 @@ impl Settings {
     /// Sets a value by the name of its option, with `_` or `-`.
     ///
     /// # Errors
-    /// See [`Settings::give`]; also returns an error for a name that no option of the command has.
+    /// See [`Settings::give`]; also returns an error if the command has no option with this name.
     pub fn give_by_name(&mut self, verb: Verb, name: &str, value: &Value) -> Result<()> {
         let dashed = name.replace('_', "-");
         let option = options_of(verb).find(|option| option.name == dashed).ok_or_else(|| {

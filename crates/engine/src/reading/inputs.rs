@@ -29,7 +29,7 @@ pub struct Inputs {
     /// The opened files.
     pub source: Source,
     pub(crate) bad: Vec<BadInput>,
-    /// The output's temporary folder, if standard input was saved there.
+    /// The output's temporary folder, if standard input was saved in it.
     pub(crate) work: Option<WorkFolder>,
     /// Other inputs that were read earlier, such as a reference.
     pub(crate) others: Vec<OtherInput>,
@@ -63,7 +63,7 @@ pub enum Writes {
 }
 
 impl Writes {
-    /// Returns the folder for decompressed texts. Files in this folder have no names, so they need no locks and no cleanup.
+    /// Returns the folder for decompressed texts. Files in this folder have no names, so they require no locks and no cleanup.
     fn folder(self, options: &RunOptions) -> Option<PathBuf> {
         // With `--limit`, most of the decompressed text would never be read.
         if self != Writes::Texts || options.limit.is_some() {

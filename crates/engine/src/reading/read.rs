@@ -242,7 +242,7 @@ pub(crate) fn in_turns<T>(
     }
 }
 
-/// Restricts the documents read from a piece to documents from `begin` onward.
+/// Excludes documents before `begin` from the documents that are read from a piece.
 fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
     if split.first_doc < begin {
         asks.rows = Some(match asks.rows {

@@ -38,7 +38,7 @@ pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c
     }
 }
 
-/// Returns how many keys a document has under this algorithm, and the rate of false positives.
+/// Returns the number of keys per document under this algorithm, and the rate of false positives.
 pub(super) fn sizing(bound: &Bound<'_>, rate: f64) -> Sizing {
     Sizing { each: bound.scheme.shape.positions.into(), rate }
 }
@@ -50,8 +50,8 @@ pub(super) fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -
     (algorithms, format!("{:016x}", recipe.identity(pipeline, pages)))
 }
 
-/// Runs the checks that need no open input, in addition to [`crate::job::check()`]: the algorithm, the size of a new filter or the header
-/// of an existing one, and the files of `forget`.
+/// Runs the checks that do not require open inputs, in addition to [`crate::job::check()`]. Checks the algorithm, the size of a new filter
+/// or the header of an existing filter, and the files of `forget`.
 ///
 /// # Errors
 /// See [`super::stream()`].

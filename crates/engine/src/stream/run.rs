@@ -47,15 +47,15 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 /// Holds the contents of `run.json` for a stream.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StreamReport {
-    /// Version of this record and of the table next to it.
+    /// The version of this record and of the table next to it.
     pub schema_version: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub dupsift: String,
     /// The algorithm with its parameters.
     pub recipe: String,
     /// A hash of the recipe and of everything that affects words, in hexadecimal.
     pub identity: String,
-    /// Input files that could not be used at all.
+    /// Input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
     /// The inputs other than the corpus whose rows were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -65,7 +65,7 @@ pub struct StreamReport {
     /// Folders below the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
-    /// Rows in all usable files.
+    /// The number of rows in all usable files.
     pub rows: u64,
     /// Rejected rows; see `rejected/`.
     #[serde(flatten)]
@@ -96,7 +96,7 @@ pub struct StreamReport {
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// Highest anonymous memory sampled, in bytes.
+    /// The highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
 }
 

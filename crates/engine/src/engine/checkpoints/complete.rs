@@ -121,7 +121,7 @@ impl<'p> CheckpointWriter<'p> {
     }
 }
 
-/// Reads a checkpoint; its parts are returned in the order in which they were saved.
+/// Reads a checkpoint. The parts must be read in the order in which they were saved.
 pub struct CheckpointReader<'p> {
     dir: &'p Path,
     plain: std::slice::Iter<'p, serde_json::Value>,

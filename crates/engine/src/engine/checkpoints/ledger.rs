@@ -81,7 +81,7 @@ pub fn known_bad(ledger: &Ledger) -> BTreeMap<PathBuf, String> {
     same.map(|one| (one.path.clone(), one.why.clone())).collect()
 }
 
-/// Reads the ledger of a temporary folder; returns an empty ledger if the folder has no ledger, if the ledger is damaged, or if a different
+/// Reads the ledger of a temporary folder. Returns an empty ledger if the folder has no ledger, if the ledger is damaged, or if a different
 /// build wrote it.
 ///
 /// # Errors

@@ -5,9 +5,9 @@
 //! KEY-N.product     bytes of a checkpoint        KEY-N.run   rows of a checkpoint
 //! ```
 //!
-//! A checkpoint's key is a hash of everything that it depends on ([`Key`]); checkpoints with a different key are ignored. A checkpoint is
-//! saved only if enough time has passed since the last checkpoint (`--checkpoint`), so a short run writes none. Before a checkpoint is
-//! restored, its checksums are verified. A damaged checkpoint is reported and recomputed.
+//! The key of a checkpoint is a hash of everything that affects the checkpoint ([`Key`]). Checkpoints with a different key are ignored. A
+//! checkpoint is saved only if enough time has passed since the last checkpoint (`--checkpoint`), so a short run writes none. Before a
+//! checkpoint is restored, its checksums are verified. A damaged checkpoint is reported and recomputed.
 
 mod complete;
 mod ledger;
@@ -53,12 +53,12 @@ pub trait Checkpoint: Sized {
 pub struct Key {
     /// The human-readable name of the checkpoint, such as `rows cosine`.
     pub what: String,
-    /// A hash of everything that the checkpoint depends on.
+    /// A hash of everything that affects the checkpoint.
     pub hash: String,
 }
 
 impl Key {
-    /// Returns the key of `what`, with a hash over the lines that describe its dependencies.
+    /// Returns the key of `what`, with a hash over the lines that describe everything that affects the checkpoint.
     pub fn new(what: String, lines: &[&str]) -> Key {
         let text = format!("{what}\n{}", lines.join("\n"));
         Key { hash: format!("{:032x}", hash128(text.as_bytes())), what }
@@ -68,7 +68,7 @@ impl Key {
 /// Holds the checkpoints of one output.
 pub struct Checkpoints<'w> {
     folder: &'w WorkFolder,
-    /// The time between checkpoints; `None` if nothing is ever saved.
+    /// The time between checkpoints; `None` if checkpoints are disabled.
     every: Option<Duration>,
     /// CPU seconds that earlier processes spent on the saved work.
     before: f64,
@@ -377,7 +377,7 @@ impl<'w> Checkpoints<'w> {
         Ok(Some(bytes))
     }
 
-    /// Removes a checkpoint that no later step needs.
+    /// Removes a checkpoint that no later step uses.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
@@ -402,7 +402,7 @@ impl<'w> Checkpoints<'w> {
             seen: file.seen().to_string(),
         };
         state.ledger.set_aside.extend(files.into_iter().map(one));
-        // If nothing was saved, there is nothing to resume.
+        // Without saved work, there is nothing to resume, so no ledger is written.
         if state.ledger.products.is_empty() { Ok(()) } else { state.ledger.write(self.dir()) }
     }
 

@@ -100,7 +100,7 @@ pub fn of_runs(session: &Session<'_>, order: &Order, known: &Anchors, text_bytes
     let shuffle = session.engine.shuffle("runs", ROW, HASH, text_bytes / BYTES_OF_A_ROW)?;
     let recurring = &known.recurring;
     let winnow = recurring.winnow;
-    // Most documents have no recurring run and need not be read again.
+    // Most documents have no recurring runs and do not have to be read a second time.
     let wanted = AtomicBits::new(session.engine.dir, "may-recur", session.documents() as usize)?;
     let may_recur = |doc: &u64| known.may_recur(*doc);
     (0..session.documents()).filter(may_recur).for_each(|doc| _ = wanted.set(doc as usize));

@@ -1,9 +1,9 @@
 //! Classes of documents that an algorithm treats as equal: the class of each document, and the documents of each class.
 //!
 //! The document with the smallest number represents its class. The classes are in two memory-mapped arrays. The first array holds, for each
-//! document, the position of its class, or 0 if the document is in no class. The second array holds the classes one after another; each
-//! class consists of its size and its documents. A bitmap marks the documents that are in a class, because most queries are about documents
-//! that are in no class.
+//! document, the position of its class, or 0 if the document is in no class. The second array holds the classes one after another. Each
+//! class is stored as its size, followed by its documents. A bitmap marks the documents that are in a class, because most queries are about
+//! documents that are in no class.
 
 use std::ops::Range;
 

@@ -50,7 +50,7 @@ impl Alike {
         a == b
     }
 
-    /// Starts recording document contents; `known` holds the previously recorded contents. Returns `None` if removal does not compare
+    /// Starts recording document contents. `known` holds the previously recorded contents. Returns `None` if removal does not compare
     /// contents or if all pairs are exact copies.
     pub fn begin(&self, session: &Session<'_>, known: Contents) -> Result<Option<TakingContents>> {
         let asks = session.options.removes && session.options.remove_if.bounds().is_some() && self.bits.count() > 0;
@@ -80,18 +80,18 @@ impl TakingContents {
         self.unread.count() == 0
     }
 
-    /// Returns whether the document's contents are still needed.
+    /// Returns whether the document's contents are required but not recorded yet.
     pub fn wants(&self, doc: u64) -> bool {
         self.unread.get(doc as usize)
     }
 
-    /// Records the contents of one document; `numbers` is a buffer that the thread reuses.
+    /// Records the contents of one document. `numbers` is a buffer that the thread reuses.
     pub fn take(&self, doc: u64, document: &Analysis<'_>, numbers: &mut Vec<u64>) -> Result<()> {
         self.taking.take(doc, numbers, |numbers| write_contents(document, numbers))
     }
 
-    /// Records the contents of documents in a batch that are still needed. Returns the number of characters that were segmented into words
-    /// for this purpose.
+    /// Records the contents of the documents in a batch whose contents are still missing. Returns the number of characters that were
+    /// segmented into words for this purpose.
     pub fn take_batch(
         &self,
         engine: &Engine<'_>,
@@ -119,7 +119,7 @@ impl TakingContents {
         Ok(self.known)
     }
 
-    /// Reads the texts of exactly the documents that are still needed.
+    /// Reads the texts of the documents whose contents are still missing.
     pub fn read(self, session: &Session<'_>, view: &View<'_>) -> Result<Contents> {
         if self.is_done() {
             return Ok(self.known);
@@ -263,7 +263,7 @@ impl Looking {
     }
 }
 
-/// Holds the data about pairs that the pair table needs.
+/// Holds the data about pairs that the pair table contains.
 pub struct Compared {
     /// The exact copies.
     pub copies: Arc<Classes>,

@@ -22,7 +22,7 @@ use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
 /// Holds the result of grouping for one algorithm.
 pub struct Grouped {
-    /// The algorithm's own classes, if equal keys are duplicates; they include the exact copies.
+    /// The algorithm's own classes, which include the exact copies, if equal keys are duplicates.
     pub classes: Option<Classes>,
     /// The pairs of class representatives, or candidate pairs if a check on the texts follows. A pair may occur several times.
     pub pairs: Sorted,
@@ -34,7 +34,7 @@ pub struct Grouped {
     pub spilled_bytes: u64,
 }
 
-/// Groups the rows of one algorithm; `met` records the documents of candidate pairs if a check on the texts follows.
+/// Groups the rows of one algorithm. If a check on the texts follows, `met` records the documents of candidate pairs.
 pub fn group(
     session: &Session<'_>,
     bound: &Bound<'_>,

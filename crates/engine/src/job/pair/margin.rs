@@ -45,7 +45,7 @@ pub fn apply(
             session.engine.go_on()?;
             whole.join(&pair);
         }
-        // Lookups modify the paths (they shorten them), so one thread makes all lookups and records one bit per pair.
+        // Lookups shorten the stored paths, so a single thread makes all lookups and records one bit per pair.
         let together = AtomicBits::new(session.engine.dir, &format!("{label}-together"), pairs.rows() as usize)?;
         for (at, pair) in pairs.iter().enumerate() {
             session.engine.go_on()?;

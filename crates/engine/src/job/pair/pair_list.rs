@@ -13,7 +13,7 @@ use dupsift_spill::shuffle::{FrozenHeap, Heap, Sorted};
 /// The number of bytes that a thread collects before it appends them to the temporary file.
 const GATHERED_BYTES: usize = 64 << 10;
 
-/// Holds pairs in consecutive parts; each part covers a range of first documents.
+/// Holds pairs in consecutive parts. Each part covers a range of first documents.
 pub struct PairList {
     layout: PairLayout,
     bytes: FrozenHeap,

@@ -30,9 +30,9 @@ pub struct Corpus<'c> {
     pub copies: &'c Arc<Classes>,
     /// The view through which documents are read.
     pub view: &'c View<'c>,
-    /// The first lines of documents, if an algorithm needs them.
+    /// The first lines of documents, if an algorithm uses them.
     pub headings: Option<&'c Headings>,
-    /// Results of earlier runs, if there is an index.
+    /// The results of earlier runs, if the run uses an index.
     pub earlier: Option<&'c dyn Earlier>,
 }
 
@@ -164,7 +164,7 @@ pub fn is_noted(bound: &Bound<'_>) -> bool {
     bound.margin.is_some() || bound.relating().is_some()
 }
 
-/// Returns the links that earlier runs found for indexed documents, if there is an index.
+/// Returns the links that earlier runs found for indexed documents, if the run uses an index.
 fn links_of(session: &Session<'_>, earlier: Option<&dyn Earlier>, label: &str) -> Result<Option<Sorted>> {
     earlier.map_or(Ok(None), |earlier| earlier.links(session, label))
 }

@@ -147,7 +147,7 @@ pub fn take_evidence(
     Ok((evidence, contents))
 }
 
-/// Returns whether the contents of documents in pairs will be needed.
+/// Returns whether a later step uses the contents of documents in pairs.
 pub fn asks_contents(session: &Session<'_>) -> bool {
     let removal_asks = session.options.removes && session.options.remove_if.bounds().is_some();
     removal_asks || session.options.recipe.relates()

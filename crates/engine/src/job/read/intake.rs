@@ -89,7 +89,7 @@ pub struct Taken {
     pub rejected: Rejected,
     /// The hashes of all texts, if copies were not known before the pass.
     pub hashes: Option<Sorted>,
-    /// The first lines of all texts, if an algorithm needs them.
+    /// The first lines of all texts, if an algorithm uses them.
     pub headings: Option<Headings>,
     /// Kinds of ids.
     pub ids_seen: IdsSeen,

@@ -159,7 +159,7 @@ impl<'j> KeepRecorder<'j> {
         Ok(KeepRecorder { keep, lengths: AtomicCells::new(session.engine.dir, "lengths", documents)?, columns })
     }
 
-    /// Adds the columns that the order needs to `want`.
+    /// Adds the columns that the order uses to `want`.
     pub fn want(session: &Session<'_>, want: Want) -> Want {
         let mut want = want;
         let (fields, keep) = (session.field_columns(), session.options.keep.columns());

@@ -159,7 +159,7 @@ impl Pad {
         Ok(Pad { numbers: Heap::new(session.engine.dir, &format!("{label}-notes"))?, order })
     }
 
-    /// Writes one note, preceded by its length; the note counts `times` times.
+    /// Writes one note, preceded by its length. The note counts `times` times.
     fn push(&self, writer: &mut Writer<'_>, mut row: [u8; learn::ROW], note: &[u64], times: u64) -> Result<()> {
         let length = [note.len() as u64];
         let begin = self.numbers.append_both(bytemuck::cast_slice(&length), bytemuck::cast_slice(note))?;

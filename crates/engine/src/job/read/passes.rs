@@ -60,9 +60,9 @@ pub struct First<'n> {
     pub words: Option<Forward>,
     /// The algorithms that do not require counts.
     pub algorithms: Vec<Placed<'n>>,
-    /// The algorithms' index entries, if there is an index.
+    /// The index entries of the algorithms, if the run uses an index.
     pub stored: Vec<Stored>,
-    /// The keys that match documents with their copies in an index, if there is an index.
+    /// The keys that match documents with their copies in the index, if the run uses an index.
     pub copy_keys: Option<Keys>,
 }
 
@@ -110,7 +110,7 @@ pub struct Waiting<'c> {
     pub text_bytes: u64,
     /// The number of documents that table schemes are chosen for.
     pub documents_planned: u64,
-    /// The numbering of documents in the index, if there is an index.
+    /// The numbering of documents in the index, if the run uses an index.
     pub numbered: Option<Numbered>,
 }
 

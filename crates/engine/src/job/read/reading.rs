@@ -260,7 +260,7 @@ pub struct FirstResult {
     pub counted: Option<Counted>,
     /// The signature rows by algorithm.
     pub signed: Vec<SignedRows>,
-    /// The keys that match documents with their copies in an index, if there is an index.
+    /// The keys that match documents with their copies in the index, if the run uses an index.
     pub copy_keys: Option<Keys>,
 }
 

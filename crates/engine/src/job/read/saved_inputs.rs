@@ -1,8 +1,8 @@
 //! Checks whether saved work was made from the input files of this run.
 //!
 //! A file counts as unchanged if its size, times, device and inode match. A copy that preserves the size and the modification time has a
-//! different ctime. However, changes of permissions and names, and backups, also change the ctime. Therefore, if anything differs, the rows
-//! that the saved work used are read once more and compared by hash before the work is resumed or discarded.
+//! different ctime. However, a backup, a new name or new permissions also change the ctime. Therefore, if anything differs, the rows that
+//! the saved work used are read once more and compared by hash before the work is resumed or discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ pub fn check(session: &Session<'_>, products: &Checkpoints<'_>) -> Result<()> {
     let known = products.inputs();
     let by_label: BTreeMap<&str, &LedgerInput> = known.files.iter().map(|input| (&*input.label, input)).collect();
     let files = session.source.files.iter().enumerate();
-    // Files that the saved work does not include change the keys, so they need no check.
+    // Files that the saved work does not include are detected by the keys, so this check skips them.
     let differ = files
         .filter_map(|(at, file)| Some((at, *by_label.get(&*file.label)?)).filter(|(_, known)| !is_same(known, file)));
     let differ: BTreeMap<usize, &LedgerInput> = differ.collect();

@@ -29,7 +29,7 @@ pub struct SignedRows {
     pub evidence: Option<Evidence>,
     /// The sketches of the documents, if the algorithm keeps any.
     pub sketches: Option<SketchFile>,
-    /// The keys that match the algorithm's documents with indexed documents, if there is an index.
+    /// The keys by which the algorithm matches documents with indexed documents, if the run uses an index.
     pub keys: Option<Box<Keys>>,
 }
 

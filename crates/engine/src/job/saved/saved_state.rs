@@ -94,7 +94,7 @@ pub struct Made {
 }
 
 impl Made {
-    /// Returns whether there is nothing to produce.
+    /// Returns whether the pass has no results to produce.
     pub fn is_nothing(&self) -> bool {
         !self.notes && !self.copies && !self.counts && self.algorithms.is_empty()
     }
@@ -243,7 +243,7 @@ impl<'j> SavedState<'j> {
         self.checkpoints.made_of(saved_inputs::of(self.session, self.session.documents()));
     }
 
-    /// Removes a checkpoint that no later step needs.
+    /// Removes a checkpoint that no later step uses.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.

@@ -119,12 +119,12 @@ impl<'c> ClusterColumns<'c> {
     }
 }
 
-/// Returns how many documents have the same text as a document.
+/// Returns the number of documents with the same text as a document, including the document itself.
 fn copies_of(copies: &Classes, doc: u64) -> u64 {
     copies.members(doc).len().max(1) as u64
 }
 
-/// Returns, for each representative, how many files the documents of its cluster come from.
+/// Returns, for each representative, the number of files that contain documents of its cluster.
 fn files_in_clusters(session: &Session<'_>, clusters: &Components) -> Result<Numbers> {
     let documents = session.documents();
     let numbers = |name| Numbers::new(session.engine.dir, name, documents as usize, documents);

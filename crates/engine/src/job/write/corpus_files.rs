@@ -38,7 +38,7 @@ impl Fates {
         Ok(fates)
     }
 
-    /// Rows beyond `--limit` are neither kept nor removed.
+    /// Rows outside `--limit` are neither kept nor removed.
     fn goes(&self, doc: u64) -> bool {
         doc < self.documents && self.removed.get(doc as usize)
     }

@@ -39,7 +39,7 @@ pub struct Asking<'a, R, S, B, L> {
     pub settled: S,
     /// Returns whether one document is preferred to another.
     pub better: B,
-    /// Returns how much of a document is contained in a kept document, and vice versa; `None` for copies.
+    /// Returns how much of a document is contained in a kept document, and vice versa, or `None` for copies.
     pub look: L,
 }
 

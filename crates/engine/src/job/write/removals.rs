@@ -46,7 +46,7 @@ pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
 
 /// The algorithm code for a document that is removed because too little text remains.
 const EMPTIED_CODE: u16 = u16::MAX;
-/// The algorithm code for a document in favor of which other documents are removed.
+/// The algorithm code for a preferred document, which is also removed with `--keep none`.
 const REPRESENTATIVE_CODE: u16 = u16::MAX - 1;
 
 /// Records a removal that was not caused by a pair.
@@ -58,7 +58,7 @@ fn push_coded(writer: &mut Writer<'_>, (doc, kept): (u64, u64), code: u16) -> Re
     writer.push(&row)
 }
 
-/// Records the removal of a document in favor of which other documents are removed.
+/// Records the removal of a preferred document, which is also removed with `--keep none`.
 pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
     push_coded(writer, (doc, doc), REPRESENTATIVE_CODE)
 }
@@ -107,7 +107,7 @@ pub struct Decided {
     pub not_looked_at: u64,
     /// The kept documents with which each document was compared.
     pub looked_at: Option<Evidence>,
-    /// The clusters of the pairs that decided, if they are needed.
+    /// The clusters of the pairs that decided, if the output contains them.
     pub components: Option<Components>,
 }
 

@@ -68,7 +68,7 @@ pub struct Written {
     pub pairs: Vec<[u64; 2]>,
     /// Cluster counts by algorithm.
     pub clusters: Vec<ClusterCounts>,
-    /// Counts of the removals; empty if no document may be removed.
+    /// The counts of the removals; empty if no documents may be removed.
     pub removals: Removals,
     rows: u64,
     bytes: u64,
