@@ -1,4 +1,4 @@
-//! The session of a run holds the threads, memory, temporary files, options and corpus, and the pipeline from text to words.
+//! Defines the session of a run: threads, memory, temporary files, options, corpus, and the pipeline that splits text into words.
 
 use std::sync::atomic::AtomicU64;
 

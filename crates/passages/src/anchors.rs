@@ -131,7 +131,7 @@ impl Winnow {
         }
     }
 
-    /// Returns whether a folded text of this many bytes may contain recurring runs, that is, whether [`Winnow::stretches`] may find a
+    /// Returns whether a folded text of this many bytes may contain recurring runs, that is, whether [`Winnow::stretches`] may return a
     /// stretch.
     pub fn may_recur(&self, bytes: usize, anchors: impl Iterator<Item = Anchor>, recurs: impl Fn(u64) -> bool) -> bool {
         let mut from = 0;
@@ -144,8 +144,8 @@ impl Winnow {
         bytes >= from + self.length
     }
 
-    /// Returns the stretches of a folded text in which runs may recur: a run is in one of them unless it chooses an anchor that does not
-    /// recur. No run is in more than one stretch.
+    /// Returns the stretches of a folded text in which runs may recur. A run is in one of these stretches unless it chooses an anchor that
+    /// does not recur. No run is in more than one stretch.
     pub fn stretches(&self, text: &str, anchors: &[Anchor], recurs: impl Fn(u64) -> bool) -> Vec<Range<usize>> {
         let (mut stretches, mut from) = (Vec::new(), 0);
         let mut push = |from: usize, to: usize| {

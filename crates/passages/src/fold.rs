@@ -75,8 +75,8 @@ impl Folded {
         self.text.push_str(&text[copied..]);
     }
 
-    /// Returns the byte in the original text that a byte in the folded text comes from. For the byte after a space, this is the byte after
-    /// the run of white space.
+    /// Returns the byte in the original text for a byte in the folded text. For the byte after a space, this is the byte after the run of
+    /// white space.
     pub fn original(&self, folded: usize) -> usize {
         match self.shifts.partition_point(|shift| shift.folded <= folded).checked_sub(1) {
             None => folded,

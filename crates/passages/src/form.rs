@@ -19,7 +19,7 @@ pub fn hash(unit: &str, letters: Letters, out: &mut Vec<u8>) -> u128 {
     }
 }
 
-/// Returns whether a text has at least this many characters; each run of white space counts as one character.
+/// Returns whether a text has at least this many characters. Each run of white space counts as one character.
 pub fn has_chars(text: &str, least: u32) -> bool {
     let (mut count, mut after_space) = (0, false);
     for c in text.chars() {
@@ -36,7 +36,7 @@ pub fn has_chars(text: &str, least: u32) -> bool {
 /// The number of bytes that are normalized together if all of them are ASCII.
 const BLOCK: usize = 16;
 
-/// Writes the normal form of a unit of plain characters; returns `false` if the unit contains other characters.
+/// Writes the normal form of a unit of plain characters. Returns `false` if the unit contains other characters.
 fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
     let bytes = unit.as_bytes();
     // No character becomes longer, but the last character is stored as a whole word.

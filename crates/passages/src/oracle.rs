@@ -85,7 +85,7 @@ fn cut(texts: &[String], found: &[Vec<Passage>]) -> Vec<String> {
 /// document, first position and number of copies.
 type Repeated = (Vec<bool>, Vec<Option<(usize, usize, usize)>>);
 
-/// Returns the characters of the folded texts that are in a repeat, and the copies of the runs that begin at these characters. Compares all
+/// Returns which characters of the folded texts are in a repeat, and the copies of the runs that begin at these characters. Compares all
 /// substrings.
 fn repeated(folded: &[Vec<char>], length: usize, rule: Rule) -> Vec<Repeated> {
     let starts = |text: &Vec<char>| if text.len() < length { 0 } else { text.len() + 1 - length };
@@ -202,7 +202,7 @@ proptest! {
         prop_assert_eq!(known(&texts, &found), slow(&texts, length, rule));
     }
 
-    /// Checks that a second cut removes nothing if it keeps the order of the first one and ignores runs across a join.
+    /// Checks that a second cut removes nothing if it uses the order of the first cut and ignores runs across a join.
     #[test]
     fn what_was_cut_has_nothing_to_cut(texts in texts(), (length, copies, _, window) in rules(), sentence in any::<bool>()) {
         let rule = Rule { cut: Cut::Runs(length as u32), copies, cuts_first: false };
@@ -255,7 +255,7 @@ proptest! {
         }
     }
 
-    /// Checks that exactly the units that are not repeats remain, in order.
+    /// Checks that the units that are not repeats remain, in order, and that no other units remain.
     #[test]
     fn the_other_units_stay(texts in texts(), paragraphs in any::<bool>()) {
         let cut_as = if paragraphs { Cut::Paragraphs } else { Cut::Lines };

@@ -234,7 +234,7 @@ fn ended(folded: &Folded, text: &str, end: usize) -> usize {
     place
 }
 
-/// Moves both ends inward to word borders and past white space; returns `None` if nothing remains.
+/// Moves both ends inward to word borders and past white space. Returns `None` if nothing remains.
 fn to_words(text: &str, place: Range<usize>) -> Option<Range<usize>> {
     let begins = |&at: &usize| text.is_char_boundary(at) && !text[at..].starts_with(' ') && is_border(text, at);
     let ends = |&at: &usize| text.is_char_boundary(at) && !text[..at].ends_with(' ') && is_border(text, at);
@@ -243,7 +243,7 @@ fn to_words(text: &str, place: Range<usize>) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-/// Moves both ends inward to sentence borders; the sentences must be in order.
+/// Moves both ends inward to sentence borders. The sentences must be in order.
 fn to_sentences(sentences: &[(usize, usize)], place: Range<usize>) -> Option<Range<usize>> {
     let start = sentences.get(sentences.partition_point(|one| one.0 < place.start))?.0;
     let end = sentences[..sentences.partition_point(|one| one.1 <= place.end)].last()?.1;

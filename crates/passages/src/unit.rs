@@ -16,7 +16,7 @@ pub struct Unit {
     pub end: usize,
 }
 
-/// Calls `each` with the lines, paragraphs or sentences of a text, in order, except blank ones. [`Cut::Runs`] has no units.
+/// Calls `each` with the lines, paragraphs or sentences of a text, in order. Blank units are skipped. [`Cut::Runs`] has no units.
 pub fn units(text: &str, cut: Cut, each: &mut dyn FnMut(Unit)) {
     let mut take = |from: usize, to: usize| {
         let start = from + white_at(&text[..to], from);

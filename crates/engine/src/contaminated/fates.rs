@@ -7,7 +7,7 @@ use dupsift_core::error::Result;
 use dupsift_passages::cut_out;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
-/// Size in bytes of a stored range to cut: the position of its first byte and the position after its last byte.
+/// The size in bytes of a stored range to cut, which holds the position of the first byte and the position after the last byte.
 const PLACE: usize = 8;
 
 /// Holds the decision for each document.

@@ -33,7 +33,7 @@ pub use run::{check, contaminated};
 
 /// The lowest score at which a document is listed with an item.
 pub const LISTED: f64 = 0.5;
-/// The lowest score at which an item counts as found nearly complete.
+/// The lowest score at which an item counts as nearly completely found.
 pub const NEARLY: f64 = 0.8;
 /// An item that occurs in more than this many documents is public.
 pub const PUBLIC: u64 = 100;
@@ -64,7 +64,7 @@ pub struct ContaminatedOptions {
     pub choices: ItemColumn,
     /// The column with the answers.
     pub answer: ItemColumn,
-    /// The column with the names of evaluation sets; for a row without a name, the file name is used.
+    /// The column with the names of evaluation sets. For a row without a name, the file name is used.
     pub suite: ItemColumn,
     /// The number of tokens in an n-gram.
     pub ngram: u32,

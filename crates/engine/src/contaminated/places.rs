@@ -54,7 +54,7 @@ struct Stored {
     begins: AtomicCells<u64>,
 }
 
-/// Size in bytes of the length field that precedes a document's spans.
+/// The size in bytes of the length field that precedes a document's spans.
 const LENGTH: usize = 8;
 
 fn append(heap: &Heap, begins: &AtomicCells<u64>, doc: u64, spans: &[Place]) -> Result<()> {
@@ -143,7 +143,7 @@ impl<'p> Places<'p> {
         Ok(Places { spans, listed, ids: ids.end()? })
     }
 
-    /// Calls `each` with the spans of the listed documents, ordered by document, then item; the best span of an item comes first.
+    /// Calls `each` with the spans of the listed documents, ordered by document, then item. The best span of an item comes first.
     ///
     /// # Errors
     /// Returns any error from `each`, or an error if the run is interrupted.

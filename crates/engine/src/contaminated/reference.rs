@@ -23,7 +23,7 @@ use dupsift_files::io::{Asked, Want, find_all};
 use dupsift_files::tables::lists::of_json;
 use dupsift_files::tables::{Cell, IdsSeen, TextColumn};
 
-/// The divisor of the memory limit: the evaluation set may use a quarter of it.
+/// The divisor for the evaluation set's share of the memory limit, which is a quarter.
 const SHARE: u64 = 4;
 
 /// The number of bytes that a name or text takes in addition to its characters.
@@ -36,7 +36,7 @@ pub struct Against {
 }
 
 impl Against {
-    /// Returns the files of the evaluation set, including unreadable ones.
+    /// Returns the files of the evaluation set, including unreadable files.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let bad = self.inputs.bad.iter().map(|file| &*file.path);
         self.inputs.source.files.iter().map(|file| &*file.path).chain(bad)

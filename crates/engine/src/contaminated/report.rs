@@ -32,7 +32,7 @@ pub struct ContaminationReport {
     pub other_inputs: Vec<OtherInputReport>,
     /// Files in the inputs that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, each with a description of its contents.
+    /// The folders below the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
     /// The number of rows in all usable files of the corpus.

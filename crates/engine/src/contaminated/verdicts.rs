@@ -1,4 +1,4 @@
-//! Turns spans into verdicts: the score of each item in each document, public items, contaminated documents.
+//! Determines verdicts from spans: the score of each item in each document, the public items, and the contaminated documents.
 
 use super::found::{Found, Span};
 use super::reference::Reference;
@@ -11,7 +11,8 @@ use dupsift_core::error::Result;
 /// Summarizes an item's occurrences after all documents have been searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// The number of documents in which the item's score is at least [`NEARLY`], and the number in which it is at least [`LISTED`].
+    /// The number of documents in which the item's score is at least [`NEARLY`], and the number of documents in which the score is at least
+    /// [`LISTED`].
     pub documents: [u64; 2],
     /// The item's highest score.
     pub score: f64,
@@ -91,7 +92,7 @@ impl<'v> Verdicts<'v> {
         f64::from(self.items.score(item, &span.covered, self.weights) as f32)
     }
 
-    /// Calls `each` for documents that contain an item that is not public, ordered by document, then item.
+    /// Calls `each` for every document and every item in it that is not public, ordered by document, then item.
     ///
     /// # Errors
     /// Returns any error from `each`, or an error if the run is interrupted.

@@ -162,7 +162,7 @@ fn status(reference: &Reference, item: Item, tally: &Tally) -> &'static str {
     }
 }
 
-/// Collects the items with the highest scores, each with the first document that has that score.
+/// Collects the items with the highest scores, each with the first document in which it has this score.
 struct Examples<'e> {
     session: &'e Session<'e>,
     reference: &'e Reference,
@@ -246,7 +246,8 @@ fn public(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<ExampleReport> 
     public.into_iter().map(example).collect()
 }
 
-/// Depending on the options, writes the corpus without contaminated documents or without their spans, and the removed documents.
+/// Writes the corpus and the removed documents, depending on the options. The corpus lacks either the contaminated documents or their
+/// spans.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

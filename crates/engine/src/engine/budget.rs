@@ -16,16 +16,17 @@ const LEAST_A_THREAD: u64 = 16 << 20;
 /// Additional minimum memory of the process in bytes.
 const LEAST: u64 = 16 << 20;
 
-/// A partition of this many bytes is sorted mostly within the CPU cache.
+/// The size in bytes of a partition that is sorted mostly within the CPU cache.
 const CACHED: u64 = 2 << 20;
 
 /// The number of bytes of pages that readers may hold before rows have to be spilled.
 const PAGES: u64 = 32 << 20;
 
-/// The part of the 150 MB, in bytes, that a page may use if no other page is being read. The rest is for the program itself.
+/// The part of the 150 MB that a page may use, in bytes, if no other page is being read. The rest is for the program itself.
 const OF_THE_CONSTANT: u64 = 110_000_000;
 
-/// Memory in bytes while a table of pages is written: an unfinished row group, rows not yet encoded, a batch, and the tree of a page.
+/// The number of bytes in memory while a table of pages is written, for an unfinished row group, rows not yet encoded, a batch, and the
+/// tree of a page.
 const A_TABLE_OF_PAGES: u64 = 32 << 20;
 
 /// The number of copies of a long value that a table holds while it is written: in a batch, among the distinct values, in a page, as the
@@ -79,7 +80,7 @@ impl Budget {
         PAGES / self.threads as u64
     }
 
-    /// Returns the size up to which the pages of a piece need not be checked one by one.
+    /// Returns the size up to which the pages of a piece do not have to be checked one by one.
     pub fn small_piece(&self) -> u64 {
         self.pages() / (2 * self.threads as u64)
     }
@@ -134,7 +135,7 @@ impl Budget {
     }
 
     /// Returns the size above which a document counts as long. A document takes about twenty times its size in memory during processing, so
-    /// [`Budget::long_documents`] limits how many long documents are processed at a time.
+    /// [`Budget::long_documents`] limits the number of long documents that are processed at a time.
     pub fn short_document(&self) -> u64 {
         (self.a_thread as u64 / 64).clamp(16 << 10, 1 << 20)
     }
@@ -149,7 +150,7 @@ impl Budget {
     /// its CPU cache if a few partitions are enough for that.
     pub fn partitions(&self, bytes: u64) -> usize {
         let cached = bytes.div_ceil(CACHED).clamp(1, 256);
-        // Half of a thread's share is for the records. Half of that is a reserve in case there are more records than expected.
+        // Half of a thread's share is for the records. Half of this amount is a reserve in case there are more records than expected.
         let in_memory = bytes.div_ceil((self.a_thread / 4).max(1) as u64).min(MAX_PARTITIONS as u64);
         cached.max(in_memory) as usize
     }

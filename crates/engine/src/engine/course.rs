@@ -8,7 +8,7 @@ use std::time::Duration;
 /// Describes a leg, that is, one of the consecutive parts of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Leg {
-    /// The names of the leg's stages, or the first words of these names.
+    /// The names of the stages in the leg, or the first words of these names.
     pub stages: Vec<&'static str>,
     /// The approximate number of stages in the leg.
     pub count: usize,

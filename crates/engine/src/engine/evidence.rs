@@ -23,7 +23,7 @@ impl Recorder for Taking {
 }
 
 impl Taking {
-    /// Starts recording evidence for all documents of a corpus with this many documents.
+    /// Starts recording evidence for every document in a corpus of this many documents.
     pub fn of_all(dir: &Path, name: &str, documents: u64) -> Result<Taking> {
         let begins = AtomicCells::new(dir, &format!("{name}-begins"), documents as usize)?;
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: None, begins })
@@ -37,7 +37,7 @@ impl Taking {
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: Some(met), begins })
     }
 
-    /// Stores the numbers that `write` appends for a participating document; `numbers` is a buffer that the thread reuses.
+    /// Stores the numbers that `write` appends for a participating document. `numbers` is a buffer that the thread reuses.
     pub fn take(&self, doc: u64, numbers: &mut Vec<u64>, write: impl FnOnce(&mut Vec<u64>)) -> Result<()> {
         let Some(rank) = place(&self.met, doc) else { return Ok(()) };
         numbers.clear();

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use super::clock::stage_at_hand;
 use super::course::{Course, Leg, Whole};
 
-/// The minimum time between two events of a stage, except before the last event.
+/// The minimum time between two events of a stage. The last event may follow sooner.
 const BETWEEN: Duration = Duration::from_millis(100);
 
 /// Specifies the units that a stage counts.

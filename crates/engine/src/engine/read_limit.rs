@@ -1,4 +1,4 @@
-//! Limits the bytes that readers hold of their files, and lets waiting readers do other work.
+//! Limits the number of bytes of their files that readers hold in memory, and lets waiting readers do other work.
 //!
 //! A page is decompressed as a whole, so only a few large pages, and often just one, fit in memory at the same time. Waiting threads are
 //! not idle, because the reading thread hands batches to them. The same happens at the end of a pass, when fewer pieces than threads
@@ -60,7 +60,7 @@ pub struct Reader<'r, T> {
 }
 
 impl<T> Reader<'_, T> {
-    /// Hands over `thing` to a waiting thread; returns `thing` if no thread is waiting.
+    /// Hands over `thing` to a waiting thread, or returns `thing` if no thread is waiting.
     pub fn offer(&mut self, thing: T) -> Option<T> {
         self.next += 1;
         if self.read_limit.idle.load(Relaxed) == 0 {

@@ -30,7 +30,7 @@ impl Scratch for WorkScratch<'_> {
         }
         let there: &[u8] = self.file.as_deref().unwrap_or(&self.memory);
         if self.file.is_none() || there.len() < len {
-            // The size doubles as it grows, so that each byte is copied once on average.
+            // The size doubles whenever the memory grows, so each byte is copied once on average.
             let most = if self.file.is_none() { len } else { len.max(2 * there.len()) };
             let mut larger: Mapped<u8> = Mapped::new(self.dir, "window", most)?;
             larger[..there.len()].copy_from_slice(there);

@@ -105,15 +105,15 @@ impl Engine<'_> {
         Shuffle::new(spec, self.dir, &self.memory)
     }
 
-    /// Returns the minimum number of partitions: several per thread, because their sizes differ.
+    /// Returns the minimum number of partitions. There are several per thread, because partitions differ in size.
     fn least_partitions(&self) -> usize {
         let threads = self.pool.current_num_threads();
         (A_THREAD * threads).min(MANY).max(threads)
     }
 
     /// Does `count` pieces of work on all threads. `init` creates the state of a thread, `each` does one piece, and `end` closes the state.
-    /// Returns the error of the earliest failing piece. Damaged input files are only recorded (except with `--strict`), so that one pass
-    /// finds all of them.
+    /// Returns the error of the earliest failing piece. Damaged input files are only recorded (except with `--strict`), so that a single
+    /// pass finds all damaged files.
     pub fn work<S, T: Send>(
         &self,
         count: usize,
@@ -241,7 +241,7 @@ impl Engine<'_> {
         self.progress.stage(name, total as u64, Unit::Items)
     }
 
-    /// Returns the limit that the threads of one pass share for the bytes that they hold from their files.
+    /// Returns the limit on bytes held from files, which all threads of a pass share.
     pub fn read_limit<T>(&self) -> ReadLimit<T> {
         ReadLimit::new(self.budget.pages(), self.budget.free_pages(), &self.memory)
     }

@@ -19,7 +19,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
     check_all(options, false)
 }
 
-/// Works like `check`, for a dry run, which never changes anything on disk, not even briefly.
+/// Works like `check`, but for a dry run, which never changes anything on disk, even temporarily.
 ///
 /// # Errors
 /// See [`check`].

@@ -26,9 +26,9 @@ pub struct Estimate {
     pub documents: u64,
     /// Bytes of input files on disk.
     pub input_bytes: u64,
-    /// Approximate bytes of temporary files, excluding candidates to verify.
+    /// The approximate size of the temporary files in bytes, excluding candidates to verify.
     pub disk_bytes: u64,
-    /// Peak anonymous memory in bytes, excluding the allowance for the longest document.
+    /// The peak anonymous memory in bytes, excluding the allowance for the longest document.
     pub memory_bytes: u64,
     /// Lines to print.
     pub lines: Vec<String>,
@@ -131,7 +131,7 @@ fn curve(label: &str, banding: Banding) -> String {
     )
 }
 
-/// Returns the approximate bytes of temporary files, excluding candidates to verify.
+/// Returns the approximate size of the temporary files in bytes, excluding candidates to verify.
 ///
 /// # Errors
 /// Returns an error if parameters contradict each other.

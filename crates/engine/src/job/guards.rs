@@ -58,7 +58,8 @@ impl Guarded for RunReport {
     }
 }
 
-/// Returns the folder that holds the result of a job with this `--out`: `out` itself, or the folder next to it if the result is held back.
+/// Returns the folder that holds the result of a job with this `--out`. This is `out`, or a folder next to `out` if the result is held
+/// back.
 pub fn stands_in(report: &impl Guarded, out: &Path) -> PathBuf {
     if report.is_held() { held_path(out) } else { out.to_path_buf() }
 }
@@ -99,7 +100,7 @@ pub(crate) fn of_run(
     decided(session, stage, fired)
 }
 
-/// Reads the record of the earlier run that the job is compared with.
+/// Reads the record of the earlier run with which the job is compared.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the folder has no record or if the record has a different version.

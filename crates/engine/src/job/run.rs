@@ -25,7 +25,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
 use dupsift_text::Pipeline;
 
-/// The maximum number of times that a run starts over because the status of a file, such as its permissions, changed.
+/// The maximum number of times that a run starts over because the status of a file (such as permissions) has changed.
 const MOST_AGAIN: usize = 3;
 
 /// Finishes a result whose tables are complete, in the folder that is being built. Returns the record, including the finishing stage.
@@ -199,8 +199,7 @@ fn take_again(source: &mut Source, bad: &mut Vec<BadInput>, late: &mut BTreeMap<
     }
 }
 
-/// Removes files from the inputs. The list of files is not rebuilt: missing files are not searched for a second time, and new files are not
-/// added.
+/// Removes files from the inputs. The list of files is not rebuilt, so no files are searched for or added.
 fn leave_out(source: &mut Source, bad: &mut Vec<BadInput>, files: &BTreeMap<PathBuf, String>, what: &str) {
     for (path, why) in files.iter().filter(|(path, _)| source.files.iter().any(|file| file.path == **path)) {
         tracing::warn!("{}: {why}; {what}", path.display());

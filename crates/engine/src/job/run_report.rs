@@ -68,7 +68,8 @@ pub struct RunReport {
     /// Counts of extracted HTML pages, if the corpus has any.
     #[serde(default)]
     pub purified: Option<PurifyReport>,
-    /// Values, except texts, that count as null, by column and reason: `not UTF-8`, and for `--keep` columns `not a number` or `not text`.
+    /// Values other than texts that count as null, by column and reason. The reasons are `not UTF-8` and, for `--keep` columns, `not a
+    /// number` or `not text`.
     #[serde(default, skip_serializing_if = "LostValues::is_empty")]
     pub lost_values: LostValues,
     /// The ids of the corpus.
@@ -86,7 +87,8 @@ pub struct RunReport {
     /// The index that the run was matched against, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexReport>,
-    /// Document counts by script and length, in total and for removed documents; null in records from versions without these counts.
+    /// Document counts by script and length, for all documents and for removed documents; null in records from versions without these
+    /// counts.
     #[serde(default)]
     pub parts: Option<PartsReport>,
     /// The removed documents, by reason; null for `compare`, which removes nothing.
@@ -126,7 +128,7 @@ pub struct RunReport {
 /// Records a guard that fired.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct GuardReport {
-    /// The name of the guard: the option that sets its limit, if there is one.
+    /// The name of the guard. This is the option that sets the limit of the guard, if there is such an option.
     pub name: String,
     /// The measured value.
     pub measured: f64,
@@ -181,7 +183,7 @@ pub struct InputReport {
     pub file: String,
     /// The path that the file was read from.
     pub path: String,
-    /// The rows of the file that take part: all rows, or the rows within `--limit`.
+    /// The number of rows that take part: all rows of the file, or the rows within `--limit`.
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,
@@ -354,7 +356,7 @@ pub struct AlgorithmReport {
     /// The CPU seconds spent computing this algorithm's signatures, estimated from a sample of the documents. Reading and splitting into
     /// words are excluded, because all algorithms share this work.
     pub sign_seconds: f64,
-    /// The CPU seconds spent on learning, and on grouping, checking and writing the pairs of the algorithm.
+    /// The CPU seconds spent on learning and on grouping, checking and writing the pairs of this algorithm.
     pub pair_cpu_seconds: f64,
     /// The number of signature rows.
     pub rows: u64,
@@ -374,8 +376,8 @@ pub struct AlgorithmReport {
     pub left_out_of_large_groups: u64,
     /// The number of distinct candidate pairs, before the check on the texts.
     pub candidates: u64,
-    /// The number of candidates that the check left undecided, because their texts are so long and so different that one comparison would
-    /// take more than about a second. They do not count as pairs.
+    /// The number of candidates that the check left undecided, because comparing two such long and different texts would take more than
+    /// about a second. They do not count as pairs.
     #[serde(default)]
     pub undecided: u64,
     /// The number of pairs that passed every check but were removed by `margin=`. Exact copies are counted once.
@@ -466,7 +468,7 @@ pub struct RemovalReport {
     /// The number of near-duplicates: removed documents that are not exact copies of the kept document.
     #[serde(default)]
     pub near_duplicates: u64,
-    /// The number of removed near-duplicates that look like pages from the same template, because they have very many near-duplicates
+    /// The number of removed near-duplicates that look like pages from the same template, because they have so many near-duplicates
     /// themselves.
     #[serde(default)]
     pub of_templates: u64,

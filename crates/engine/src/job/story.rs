@@ -1,7 +1,7 @@
 //! Defines the order of a run's states, from opened inputs to the record.
 //!
-//! A run over a corpus alone, a run against an index, a run on a cluster and a comparison of algorithms go through the same states: read,
-//! signed, paired, written. Implementations of [`Variant`] define the differences.
+//! All kinds of runs go through the same states: read, signed, paired, written. This includes runs over a corpus alone, runs against an
+//! index, runs on a cluster, and comparisons of algorithms. Implementations of [`Variant`] define the differences.
 
 use std::sync::Arc;
 
@@ -105,7 +105,7 @@ pub struct Written<'w> {
     pub report: RunReport,
     /// The row data that the first pass recorded.
     pub taken: &'w Taken,
-    /// The files of the corpus itself, without the files of added documents.
+    /// The files of the corpus, without the files of added documents.
     pub corpus: &'w Source,
     /// The exact copies.
     pub copies: &'w Arc<Classes>,

@@ -10,7 +10,7 @@ use dupsift_text::Analysis;
 
 /// The interval between timed documents in a large corpus.
 const TIMED: u64 = 128;
-/// The minimum number of timed documents, if the corpus has that many.
+/// The minimum number of timed documents, unless the corpus is smaller.
 const TIMED_AT_LEAST: u64 = 512;
 
 /// Selects the documents that are timed.

@@ -81,7 +81,7 @@ impl Indexed {
         number.0.checked_sub(self.next_doc.0).map_or_else(|| self.place(number), |own| Some(self.base + own))
     }
 
-    /// Returns the first participating document whose number in the index is at least this one.
+    /// Returns the first participating document whose number in the index is at least `number`.
     pub fn first_from(&self, number: IndexDoc) -> u64 {
         self.first + self.numbers.partition_point(|&known| known < number.0) as u64
     }

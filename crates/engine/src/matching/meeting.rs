@@ -1,5 +1,5 @@
-//! The keys by which documents are matched with indexed documents. A key is the group of a row, or of a second-round row if the algorithm
-//! emits such rows, with the document's number in the index. A batch is matched by its keys, which are then stored in the index.
+//! Records the keys by which documents are matched with indexed documents. A key is the group of a row, or of a second-round row if the
+//! algorithm emits such rows, with the document's number in the index. A batch is matched by its keys, which are then stored in the index.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -82,7 +82,7 @@ pub trait Meeting: Sync {
     /// Returns the index numbers of the documents that [`Meeting::meet`] found, in ascending order, or `None` if it found no documents.
     fn met(&self) -> Option<Arc<Mapped<u64>>>;
 
-    /// Uses these documents, which an earlier process found, instead of the documents that [`Meeting::meet`] would return.
+    /// Uses these documents, which an earlier process found, in place of the documents that [`Meeting::meet`] would return.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.

@@ -46,8 +46,8 @@ fn from_json(json: &Json) -> Option<Value> {
     }
 }
 
-/// Returns the options from a record, for an output that is in `dir` and was made from these inputs. Resources are taken from `today`,
-/// because the recorded resources do not apply to this machine.
+/// Returns the options in a record, for an output in `dir` that was made from these inputs. Resources are taken from `today`, because the
+/// recorded resources do not apply to this machine.
 ///
 /// # Errors
 /// Returns an error if this version does not support an option in the record, or if a word list is missing.

@@ -38,7 +38,7 @@ pub struct RunOptions {
     pub max_removed_share: f64,
     /// The maximum share of removed near-duplicates that may look like pages from the same template.
     pub max_template_share: f64,
-    /// The minimum number of rows in a file that the guard on removals checks.
+    /// The minimum number of rows in a file for which the guard on removals applies.
     pub guard_rows: u64,
     /// The output of an earlier run whose pair counts are compared with the pair counts of this run.
     pub previous: Option<PathBuf>,
@@ -82,7 +82,7 @@ pub struct RunOptions {
     pub fields_required: [bool; Field::ALL.len()],
     /// Additional columns that a command reads, of any type.
     pub other_columns: Vec<String>,
-    /// The columns that may hold lists of texts. They may be additional columns or some of several text columns.
+    /// The columns that may hold lists of texts. They may be additional columns, or may be among several text columns.
     pub list_columns: Vec<String>,
     /// The algorithms and the options for text processing.
     pub recipe: Recipe,
@@ -141,7 +141,7 @@ pub struct RunOptions {
     pub report: bool,
     /// The number of documents to read, from the start of the corpus; `None` reads all documents.
     pub limit: Option<u64>,
-    /// The size of the sample to read; `None` reads all documents.
+    /// The size of the sample to read; `None` reads all documents, not a sample.
     pub sample: Option<SampleSize>,
     /// The random seed for samples.
     pub seed: u64,
@@ -175,7 +175,7 @@ impl RunOptions {
         self.corpus.annotate || self.cut.what.is_some()
     }
 
-    /// Returns options without values, not even the defaults from the table.
+    /// Returns options without any values. The defaults from the table are not set either.
     pub fn blank(inputs: Vec<String>) -> RunOptions {
         RunOptions {
             inputs,
@@ -265,7 +265,7 @@ impl RunOptions {
 pub struct Keep {
     /// The keys, most important first. The document number breaks ties.
     pub keys: Vec<KeepKey>,
-    /// Whether the preferred document, which the others duplicate, is also removed.
+    /// Whether the preferred document is removed together with its duplicates.
     pub is_none: bool,
 }
 
@@ -282,8 +282,8 @@ pub struct KeepKey {
 }
 
 impl Keep {
-    /// Parses `"score desc, length desc, id asc"`; a key without a direction is ascending, but `length` requires a direction. `none`
-    /// prefers the longest document, but also removes it.
+    /// Parses an order such as `"score desc, length desc, id asc"`. A key without a direction is ascending, but `length` requires a
+    /// direction. `none` prefers the longest document, but also removes it.
     ///
     /// # Errors
     /// Returns an error for an empty key, or a word other than `asc` or `desc`.

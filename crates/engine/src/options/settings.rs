@@ -69,7 +69,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns these settings, with values from `other` for options that are not set and have no rival that is set.
+    /// Returns these settings, with values from `other` for options that are not set, unless a mutually exclusive option is set.
     pub fn or(mut self, other: Settings) -> Settings {
         let taken = |name: &str| self.has(name) || rivals(name).any(|rival| self.has(rival));
         let more: Vec<_> = other.values.into_iter().filter(|(name, _)| !taken(name)).collect();
@@ -141,8 +141,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Checks that only `compare` has presets in its list of algorithms. Some presets also set options, which a list of algorithms cannot
-    /// do.
+    /// Checks that only `compare` has presets in its list of algorithms. Some presets also set options, which is not possible in a list of
+    /// algorithms.
     fn check_presets(&self, verb: Verb) -> Result<()> {
         let list = self.text("algorithms").filter(|_| verb != Verb::Compare);
         match list.map_or(Ok(None), names_preset)? {

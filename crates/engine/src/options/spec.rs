@@ -112,14 +112,14 @@ pub struct OptionSpec {
     pub verbs: &'static [Verb],
     /// Commands with a different help text or default.
     but: &'static [(Verb, &'static str, Default)],
-    /// Whether the option accepts a list: comma-separated texts, or several texts.
+    /// Whether the option accepts a list, either as comma-separated text or as several texts.
     lists: bool,
     /// The functions that set and return the field of a run; `None` if the command or the interface looks up the option by name.
     pub field: Option<(Set, Get)>,
 }
 
 impl OptionSpec {
-    /// Returns an option without a default, which the command or the interface looks up by name.
+    /// Creates an option without a default that the command or the interface looks up by name.
     pub const fn new(
         heading: &'static str,
         verbs: &'static [Verb],

@@ -10,7 +10,7 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::{Pipeline, TokenizerKind};
 
-/// The values of `--chain`, which specifies whether to remove documents that only a chain of pairs links to the kept document.
+/// The values of `--chain`, which specifies whether to remove documents that are linked to the kept document only by a chain of pairs.
 pub const CHAIN: &[(&str, &str)] = &[
     ("keep", "They are kept unless they form a pair with a kept document"),
     ("remove", "They are removed: one document of each cluster is kept"),

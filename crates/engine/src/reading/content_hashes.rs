@@ -5,7 +5,7 @@
 //! file:  the sum of its row hashes, so that threads may add them in any order
 //! ```
 //!
-//! The text hashes are the hashes that are used to find copies, so the additional work is mostly addition.
+//! Text hashes are already computed to find copies, so the additional work is mostly addition.
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};

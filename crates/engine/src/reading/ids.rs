@@ -116,7 +116,7 @@ impl<'s> Ids<'s> {
         self.at(doc, self.begin(doc))
     }
 
-    /// Returns the ids of documents as a column. If the first ids fill [`FULL_BYTES`], the column contains only these (at least one).
+    /// Returns the ids of documents as a column. If the first ids fill [`FULL_BYTES`], the column contains only these ids (at least one).
     ///
     /// # Errors
     /// Returns an error if an id is too long to write or if its type differs from the type of the column.

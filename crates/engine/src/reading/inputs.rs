@@ -169,7 +169,7 @@ fn is_several(options: &RunOptions, asked: &Asked) -> bool {
     asked.option == "text-column" && asked.column == options.text_column && !several(&asked.column).is_empty()
 }
 
-/// Returns the text and id columns that you specified. When a file is opened, a check ensures that it has these columns.
+/// Returns the text and id columns that you specified. When a file is opened, these columns are checked to be present.
 fn text_and_id(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let text = if options.html { "html-column" } else { "text-column" };
     let text = (text, &options.text_column, options.text_required);

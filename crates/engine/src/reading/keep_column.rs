@@ -297,7 +297,7 @@ mod tests {
         let floats = Float64Array::from(vec![Some(f64::NAN), Some(-0.0), Some(0.0), None]);
         let found = numbers(&[Arc::new(floats)]);
         assert!(found[0].is_none() && found[3].is_none() && found[1].is_some() && found[1] == found[2]);
-        // These numbers exceed the largest signed number, and are closer together than floats can represent.
+        // These numbers exceed the largest signed number, and differ by less than floats can represent.
         let large = numbers(&[Arc::new(UInt64Array::from(vec![u64::MAX - 1, u64::MAX, 1 << 63]))]);
         assert!(large[2] < large[0] && large[0] < large[1]);
         let signed = numbers(&[Arc::new(Int64Array::from(vec![i64::MAX - 1, i64::MAX, i64::MIN]))]);

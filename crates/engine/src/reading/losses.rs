@@ -15,7 +15,7 @@ use dupsift_files::io::BadInput;
 /// The name of the corpus in the `input` column of `rejected/`.
 pub const CORPUS: &str = "corpus";
 
-/// Records an input file that could be used only partially or could not be used.
+/// Records an input file that could be used only partially or not at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct BadInputReport {
     /// The name of the file, as used in ids.
@@ -35,7 +35,7 @@ impl From<&BadInput> for BadInputReport {
 pub struct OtherInputReport {
     /// The name of the input, such as `reference` or `forget`.
     pub input: String,
-    /// Files of the input that could be used only partially or could not be used.
+    /// Files of the input that could be used only partially or not at all.
     pub bad_inputs: Vec<BadInputReport>,
     /// Rows in all usable files.
     pub rows: u64,
@@ -80,7 +80,7 @@ impl OtherInput {
 /// Holds everything that a job could not read.
 #[derive(Clone, Debug)]
 pub struct Losses<'l> {
-    /// Files of the corpus that could be used only partially or could not be used.
+    /// Files of the corpus that could be used only partially or not at all.
     pub bad: &'l [BadInput],
     /// The other inputs.
     pub others: Vec<&'l OtherInput>,
@@ -114,7 +114,7 @@ impl<'l> Losses<'l> {
     }
 }
 
-/// Counts the rows read from a reader's files. The files in `bad` could be used only partially or could not be used.
+/// Counts the rows read from a reader's files. The files in `bad` could be used only partially or not at all.
 pub fn read_counts(session: &Session<'_>, bad: &[BadInput], used: u64, broken: u64) -> ReadCounts {
     let (files, bad_bytes) = (&session.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
     // The size of a file that takes part already includes the bytes that were lost.

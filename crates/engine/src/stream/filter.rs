@@ -41,7 +41,7 @@ pub struct FilterFacts {
     pub hash: String,
 }
 
-/// Returns the hash of a filter with this JSON line and this hash of the numbers. The hash in the line itself is excluded.
+/// Returns the hash of a filter from its JSON line and the hash of its numbers. The hash in the line itself is excluded.
 fn hash_of(line: &str, own: &str, of_numbers: u64) -> String {
     let line = line.replacen(&format!("{HASH}{own}"), HASH, 1);
     format!("{:016x}", combine(of_numbers, hash64(line.as_bytes())))
@@ -118,7 +118,7 @@ pub fn check(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) 
     open(path, recipe, identities, most_bytes).map(|_| ())
 }
 
-/// Opens a filter. Returns the file, positioned at the first number, the parsed header, and the JSON line of the header.
+/// Opens a filter. Returns the file (positioned at the first number), the parsed header, and the JSON line of the header.
 fn open(
     path: &Path,
     recipe: &str,

@@ -113,8 +113,8 @@ impl Guarded for StreamReport {
 /// Streams the documents of `inputs` through the filter, after removing the documents of `forget` from it.
 ///
 /// # Errors
-/// Returns an error if the algorithm does not have a single key or uses statistics, if the filter has a different recipe, or if any other
-/// problem prevents the run from finishing.
+/// Returns an error if the algorithm does not have a single key, if the algorithm uses statistics, if the filter has a different recipe, or
+/// if another problem prevents the run from finishing.
 pub fn stream(
     options: &StreamOptions,
     inputs: Inputs,

@@ -44,7 +44,7 @@ pub trait Checkpoint: Sized {
     /// Restores the value that was saved for a corpus with this many documents.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] if the files differ from the saved ones.
+    /// Returns [`Error::Damaged`] if the files have changed since they were saved.
     fn restore(engine: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Self>;
 }
 
@@ -127,8 +127,8 @@ impl Left {
         ledger::known_bad(&self.0)
     }
 
-    /// Returns the names of the checkpoints that exist for these keys, and the work that they save; `None` if none of the checkpoints
-    /// exist.
+    /// Returns the names of the existing checkpoints with these keys, and the work that they save, or `None` if there are no such
+    /// checkpoints.
     pub fn of_keys<'k>(&self, keys: impl Iterator<Item = &'k Key>) -> Option<(Vec<&'k str>, Kept)> {
         let entry = |key: &'k Key| Some((key, Entry::read(self.0.products.get(&key.hash)?)?));
         let there: Vec<(&Key, Entry)> = keys.filter_map(entry).collect();
@@ -149,7 +149,7 @@ pub fn nothing_is_kept() {
     note(None);
 }
 
-/// Returns the work that the next run need not repeat; `None` if nothing was saved.
+/// Returns the saved work, which the next run need not repeat, or `None` if nothing was saved.
 pub fn goes_on() -> Option<Kept> {
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -224,8 +224,8 @@ impl<'w> Checkpoints<'w> {
         self.state().ledger.inputs.clone()
     }
 
-    /// Begins a run against an index with this content. Returns how many document numbers to reserve before the corpus: `base`, unless a
-    /// killed run needed a different number. Discards checkpoints of runs against different content, and logs that.
+    /// Begins a run against an index with this content. Returns the number of document numbers to reserve before the corpus. This is
+    /// `base`, unless a killed run reserved a different number. Discards checkpoints of runs against different content, and logs a message.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -266,7 +266,7 @@ impl<'w> Checkpoints<'w> {
         self.state().matched.as_ref().map(|LedgerMatch { content, base }| format!("matched {content} {base}"))
     }
 
-    /// Discards all checkpoints, because one of their input files has changed.
+    /// Discards all checkpoints. Called if one of their input files has changed.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -389,7 +389,7 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Records skipped input files with the reasons, for runs that resume this one. The recorded stamp is from the time when the file was
+    /// Records skipped input files with the reasons, for runs that resume this run. The recorded stamp is from the time when the file was
     /// opened, because an undamaged file may have replaced it in the meantime.
     ///
     /// # Errors
@@ -474,7 +474,7 @@ mod tests {
         assert!(products.has(&other) && !products.has(&one));
         products.restore::<TwoFiles>(&engine, 0, &other).unwrap().unwrap();
         assert_eq!(products.resumed(), ["other"]);
-        // A new attempt has restored nothing yet and can use the saved state.
+        // A new attempt has not restored any checkpoints yet, and can use the saved state.
         products.begin().unwrap();
         assert!(products.resumed().is_empty() && products.has(&other));
     }

@@ -23,7 +23,7 @@ pub struct Costly {
     bytes: u64,
     copies: u64,
     text: String,
-    /// The document with the lowest number from which the passage is cut.
+    /// The lowest-numbered document from which the passage is cut.
     doc: u64,
     first_doc: u64,
 }
@@ -39,7 +39,7 @@ pub struct Costliest {
 }
 
 impl Costliest {
-    /// Returns whether passages with this many bytes and copies, before white space is folded, may be reported.
+    /// Returns whether passages with this many bytes (before white space is folded) and copies may be reported.
     pub fn may_take(&self, bytes: usize, copies: u32) -> bool {
         bytes as u64 * u64::from(copies) >= self.least
     }

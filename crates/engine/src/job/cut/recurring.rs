@@ -70,7 +70,7 @@ impl Recurring {
         }
     }
 
-    /// Returns whether an anchor occurs more than once; false positives are possible.
+    /// Returns whether an anchor occurs more than once. False positives are possible.
     pub fn has(&self, hash: u64) -> bool {
         let (word, bits) = self.place(hash);
         self.again.load(word) & bits == bits

@@ -1,4 +1,4 @@
-//! Writes a row for each unit or run in the kept documents that may recur.
+//! Writes a row for each unit or run that may recur in the kept documents.
 
 use std::sync::Arc;
 

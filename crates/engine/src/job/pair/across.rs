@@ -1,4 +1,5 @@
-//! Comparisons across scopes (`--scope across:COLUMN`): two documents are a pair only if their values of the column differ.
+//! Implements comparisons across scopes (`--scope across:COLUMN`): two documents form a pair only if they have different values in the
+//! column.
 //!
 //! Signatures, classes and links are the same as in a run without scopes. Documents with the same scope do not form a pair, even if they
 //! are in the same class. A class with at least two scopes is connected, because each document forms a pair with every document in a

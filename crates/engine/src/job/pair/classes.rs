@@ -1,4 +1,4 @@
-//! Classes of documents that an algorithm treats as equal: the class of each document, and the documents of each class.
+//! Stores classes of documents that an algorithm treats as equal: the class of each document, and the documents in each class.
 //!
 //! The document with the smallest number represents its class. The classes are in two memory-mapped arrays. The first array holds, for each
 //! document, the position of its class, or 0 if the document is in no class. The second array holds the classes one after another. Each

@@ -48,8 +48,8 @@ impl Facts for Known<'_> {
     }
 }
 
-/// Classifies each pair. The algorithm's own score must already have accepted all pairs. Pairs that share a template but are too dissimilar
-/// to report are dropped and counted.
+/// Classifies each pair. All pairs must already have been accepted by the algorithm's own score. Pairs that share a template but are too
+/// dissimilar to report are dropped and counted.
 pub fn classify(
     session: &Session<'_>,
     label: &str,

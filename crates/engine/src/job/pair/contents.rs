@@ -178,7 +178,7 @@ impl Contents {
         self.texts_of(a, b).map(|[a, b]| contained(&a, &b))
     }
 
-    /// Works like `of`, but also returns the difference between the titles.
+    /// Works like `of`, but also returns how the titles differ.
     pub fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)> {
         self.texts_of(a, b).map(|[a, b]| (contained(&a, &b), titles_differ(&a, &b)))
     }
@@ -200,7 +200,7 @@ impl Contents {
     }
 }
 
-/// Holds how much of one document is contained in another, as written to tables.
+/// Holds the shares of one document that another document contains, as written to tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
     /// The share of the document's distinct 3-grams that the other document contains; 0 if the document has no words.

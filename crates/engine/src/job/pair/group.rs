@@ -221,7 +221,7 @@ impl Met {
     fn new(bound: &Bound<'_>, shape: RowShape) -> Met {
         // Algorithms with sketches also have several keys per document.
         let several = shape.positions > 1 || bound.scheme.sketch_words > 0;
-        // The order of the documents in a window determines which rows are near, and the hash below includes that order.
+        // The order of the documents in a window determines which rows are near, and the hash of a window depends on this order.
         let documents_alone = several && (!shape.ordered || bound.scheme.nearest) && shape.sketch == 0;
         // A check on the texts replaces the algorithm's score with the similarity of the texts.
         let asked = documents_alone && bound.scheme.rules.len() == 1 && bound.verify().is_some();
@@ -302,7 +302,7 @@ fn compare(
     Ok(counts.into_iter().fold(Compared::default(), Compared::plus))
 }
 
-/// Holds the result of one algorithm: classes of equal documents, and pairs of their representatives.
+/// Holds the result of one algorithm: the classes of equal documents, and the pairs of class representatives.
 pub struct Relation {
     /// The label of the algorithm, which is also the name of its output folder.
     pub label: String,

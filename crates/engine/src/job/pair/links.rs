@@ -28,7 +28,7 @@ pub struct Links {
 }
 
 impl Links {
-    /// Builds the links from the pairs that pass a filter and from links found by earlier runs.
+    /// Builds the links from the pairs that pass a filter, and from links that earlier runs found.
     pub fn new(
         session: &Session<'_>,
         (pairs, earlier): (&PairList, Option<&Sorted>),
@@ -111,7 +111,7 @@ enum Linked {
 }
 
 impl Linked {
-    /// Returns an array with this many entries for numbers up to `most`.
+    /// Creates an array with this many entries for document numbers up to `most`.
     fn new(dir: &Path, len: usize, most: u64) -> Result<Linked> {
         Ok(if most <= u32::MAX.into() {
             Linked::Narrow(Mapped::new(dir, "links", len)?)
@@ -164,8 +164,8 @@ pub trait Earlier: Sync {
     /// Records the accepted pairs of an algorithm. Pairs of two indexed documents were already recorded by the runs that found them.
     fn note(&self, session: &Session<'_>, label: &str, pairs: &PairList) -> Result<()>;
 
-    /// Takes out the rows that [`Earlier::note`] recorded for an algorithm, for example to save them. [`Earlier::add_noted`] puts them
-    /// back.
+    /// Removes and returns the rows that [`Earlier::note`] recorded for an algorithm, for example to save them. [`Earlier::add_noted`] puts
+    /// them back.
     fn take_noted(&self, label: &str) -> Option<Sorted>;
 
     /// Adds the rows that this process or an earlier process recorded for an algorithm.
@@ -182,7 +182,7 @@ pub trait Earlier: Sync {
     /// Returns the first lines of indexed documents.
     fn lines(&self) -> Result<Vec<Run>>;
 
-    /// Returns, for each first line in one partition, the number of indexed documents that have it. `records` holds the partition's
+    /// Returns, for each first line in one partition, the number of indexed documents with this line. `records` holds the partition's
     /// records, the partition's number and the number of partitions.
     fn count_lines(&self, lines: &[Run], records: (&Records, usize, usize)) -> Result<HashMap<u64, u64>>;
 }
@@ -199,7 +199,7 @@ pub fn row(doc: u64, partner: u64, similarity: f32) -> [u8; LINK] {
     row
 }
 
-/// Returns the document, its partner and their similarity from a row.
+/// Reads a document, its partner and their similarity from a row.
 pub fn read(row: &[u8]) -> (u64, u64, f32) {
     (number(&row[..8]), number(&row[8..16]), f32::from_bits(number(&row[16..]) as u32))
 }

@@ -1,4 +1,4 @@
-//! Turns signature rows into the result of each algorithm: classes and verified pairs.
+//! Computes the result of each algorithm (classes and verified pairs) from signature rows.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// Holds the data about the corpus that is available after signing.
+/// Holds the data about the corpus that is available after all documents are signed.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
     /// The exact copies.
@@ -159,7 +159,8 @@ fn verify<'c>(
     Ok((algorithms?, contents))
 }
 
-/// Returns whether an index stores the pairs of an algorithm. It does so if the algorithm's rules consider all pairs of a document.
+/// Returns whether an index stores the pairs of an algorithm. The index stores them if the algorithm's rules consider all pairs of a
+/// document.
 pub fn is_noted(bound: &Bound<'_>) -> bool {
     bound.margin.is_some() || bound.relating().is_some()
 }

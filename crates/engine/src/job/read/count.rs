@@ -1,4 +1,4 @@
-//! The first pass: counts words and features over all documents, and keeps the data that is used later to compute signatures.
+//! Counts words and features over all documents in the first pass, and keeps data for computing signatures later.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};

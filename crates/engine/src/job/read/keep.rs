@@ -1,4 +1,4 @@
-//! The order of preference (`--keep`), which determines the better of two documents.
+//! Defines the order of preference (`--keep`), which determines the better of two documents.
 //!
 //! If only length matters, the order takes four bytes per document. If the order uses corpus columns, their recorded values
 //! ([`crate::reading::keep_column`]) are in a temporary file. Whether a column compares as numbers or as text is known only after all rows
@@ -31,7 +31,7 @@ use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
 const AS_NUMBERS: &str = "numbers";
 const AS_TEXT: &str = "text";
 
-/// Records the data of each document that determines its place in the order, on many threads.
+/// Records, on many threads, the data that determines each document's place in the order.
 pub struct KeepRecorder<'j> {
     keep: &'j Keep,
     lengths: AtomicCells<u32>,
@@ -62,7 +62,7 @@ enum Place {
     InHeap(u64),
 }
 
-/// Values of a row that have at least this many bytes together are recorded only once.
+/// The minimum total size in bytes of a row's values that are recorded only once if several rows share them.
 const LONG_BYTES: usize = 64 << 10;
 /// The maximum number of long values whose positions are kept.
 const MOST_LONG: usize = 4096;
@@ -304,7 +304,7 @@ impl KeepOrder {
         }
     }
 
-    /// Returns for each column whether it compares as numbers or as text, as recorded in run.json.
+    /// Returns, for each column, whether it compares as numbers or as text, as recorded in run.json.
     pub fn compared_as(&self) -> BTreeMap<String, String> {
         let keys = self.columns.iter().flat_map(|columns| &columns.keys);
         let of = |(key, _): &(Compared, bool)| match key {

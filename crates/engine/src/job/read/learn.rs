@@ -16,7 +16,7 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
 
-/// The number of bytes that remain of the 150 MB above the memory limit after the program and its dictionary are loaded.
+/// The part of the 150 MB above the memory limit, in bytes, that the program and its dictionary leave free.
 const BESIDES: usize = 80 << 20;
 
 /// Holds the notes of one algorithm while they are written.

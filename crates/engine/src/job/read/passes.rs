@@ -1,5 +1,5 @@
-//! Makes the planned passes over the documents: the first pass, and then a pass for the algorithms that require its counts for their
-//! signatures. Results that an earlier process saved are restored, not recomputed.
+//! Makes the planned passes over the documents: the first pass, and then a pass for the algorithms whose signatures require the counts of
+//! the first pass. Results that an earlier process saved are restored, not recomputed.
 
 use std::sync::Arc;
 
@@ -139,7 +139,7 @@ impl<'n> FirstStates<'n> {
     /// Restores the results that earlier processes have saved.
     ///
     /// All algorithms together determine which indexed documents take part, and the rows of each algorithm include these documents. With an
-    /// index, the pass is therefore restored completely or repeated completely.
+    /// index, the pass is therefore either restored or repeated as a whole.
     fn restore(passes: Passes<'_>, before: &Before<'n>, meeting: Option<&dyn Meeting>) -> Result<FirstStates<'n>> {
         let states = FirstStates::restore_each(passes, before, meeting.is_some())?;
         let Some(meeting) = meeting else { return Ok(states) };

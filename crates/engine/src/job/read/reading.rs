@@ -207,7 +207,7 @@ impl Rests<Share> for Resting<'_> {
             let at = so_far.partial;
             let restore = |from: &mut PartialReader<'_>| self.restore(from, pages.as_ref(), &mut so_far);
             if !self.saved.restore_partial(self.partials, at, restore)? {
-                // Partial checkpoints after a damaged one cannot be used to continue this pass.
+                // Partial checkpoints that follow a damaged partial checkpoint cannot be used to continue this pass.
                 self.saved.forget_partials(self.partials, at)?;
                 return Ok(so_far.doc);
             }

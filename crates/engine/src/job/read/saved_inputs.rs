@@ -38,7 +38,7 @@ fn want(session: &Session<'_>) -> Want {
     Intake::wanted(session, View::first(session).want())
 }
 
-/// Discards saved work whose input files have changed, and logs that.
+/// Discards saved work whose input files have changed, and logs a message.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or the run is interrupted.
@@ -79,7 +79,7 @@ pub fn check(session: &Session<'_>, products: &Checkpoints<'_>) -> Result<()> {
     }
 }
 
-/// Reads and hashes the rows of these files that were hashed for the ledger.
+/// Reads these files, and hashes the rows that were hashed for the ledger.
 fn read(session: &Session<'_>, files: &BTreeMap<usize, &LedgerInput>) -> Result<BTreeMap<usize, Sum>> {
     let ends: Vec<(u64, u64)> = files
         .iter()

@@ -23,7 +23,7 @@ pub struct SignedRows {
     pub layout: RowLayout,
     /// The rows, by key.
     pub rows: Sorted,
-    /// The number of documents with a signature, and the number without one.
+    /// The number of documents with a signature, and the number of documents without a signature.
     pub tally: SignTally,
     /// The data for the check, if this pass recorded it.
     pub evidence: Option<Evidence>,
@@ -36,7 +36,7 @@ pub struct SignedRows {
 /// Counts documents for one algorithm. Each exact copy is counted.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct SignTally {
-    /// The number of documents with a signature, and the number without one.
+    /// The number of documents with a signature, and the number of documents without a signature.
     pub documents: Tally,
     /// The number of rows that the prefilter dropped.
     pub prefiltered: u64,

@@ -23,8 +23,8 @@ use dupsift_files::tables::{
 struct Marks {
     /// For each document, the number of the document kept instead, plus one.
     kept: Numbers,
-    /// For each document, the number of the reason for its removal or rejection; 0 if the document is kept. Numbers from 1 refer to
-    /// [`REASONS`], and the numbers after these to rejection codes.
+    /// For each document, the number of the reason for its removal or rejection; 0 if the document is kept. The numbers from 1 refer to
+    /// [`REASONS`], and the subsequent numbers refer to rejection codes.
     reasons: Numbers,
 }
 
@@ -225,7 +225,7 @@ fn push(
     let (removed, reason) = marks.of(doc);
     let kept = marks.kept.get(doc).checked_sub(1).unwrap_or(doc);
     let representative = components.representative(doc);
-    // Passages were not searched for in documents that were removed in favor of another document.
+    // Documents that were removed in favor of another document were not searched for passages.
     let is_text = removed == Some(false) || reason == Some(EMPTIED);
     let characters = known.taken.keep.length(doc);
     let cut = |cuts: &Cuts| match cuts.of(doc) {

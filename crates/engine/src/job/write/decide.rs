@@ -55,7 +55,7 @@ pub struct Deciding {
 }
 
 impl Deciding {
-    /// Selects the algorithms whose pairs decide, according to `--decide`.
+    /// Selects the algorithms whose pairs decide on removal, according to `--decide`.
     pub fn new(decide: &Decide, labels: &[&str]) -> Deciding {
         let takes = |label: &str| !matches!(decide, Decide::Label(chosen) if chosen != label);
         let chosen: Vec<usize> = (0..labels.len()).filter(|&at| takes(labels[at])).collect();
@@ -124,8 +124,8 @@ pub fn decide_by<R: survive::Relation + Sync>(
     }
     let clusters = || components(session, &linked, needed, order);
     let components = (session.options.corpus.annotate || !session.options.add.is_none()).then(clusters).transpose()?;
-    // With containment checks, comparisons skipped for a kept document are counted separately, and comparisons skipped for other documents
-    // do not matter.
+    // With containment checks, comparisons that were skipped for a kept document are counted separately, and other skipped comparisons do
+    // not matter.
     let left_out = if held.is_some() { 0 } else { finder.left_out };
     for doc in represents.iter().flat_map(AtomicBits::iter) {
         push_representative(&mut writer, doc as u64)?;

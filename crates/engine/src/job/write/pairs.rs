@@ -1,4 +1,4 @@
-//! Writes `pairs/`. Classes and pairs of representatives are expanded to pairs of documents, in order, with the ids from the input.
+//! Writes `pairs/`. Expands classes and pairs of representatives to pairs of documents, in order, with the ids from the input.
 //!
 //! Pairs of two unique documents are already in order and remain in the list from grouping. Only the pairs that classes represent are
 //! listed and sorted in this module. The two lists are merged when the table is written. Equal texts form a star: each copy forms a pair
@@ -227,8 +227,8 @@ impl Expanding<'_> {
         second(a).map_or(Ok(()), |a| each(a, b))
     }
 
-    /// Writes a pair within a class. Returns two counts of 0 or 1: whether the pair belongs to this run, and whether it has no indexed
-    /// document.
+    /// Writes a pair within a class. Returns two counts of 0 or 1: whether the pair belongs to this run, and whether the pair contains no
+    /// indexed document.
     fn pair_of_class(&self, a: u64, b: u64, to: &mut Expanded<'_>) -> Result<[u64; 2]> {
         if self.session.are_old(a, b) {
             return Ok([0, 0]);
@@ -332,7 +332,7 @@ impl Expanding<'_> {
         }
         if !pair.is_template() {
             for class in classes {
-                // The last document of a class is marked last, so it shows whether the class has been marked.
+                // The last document of a class is marked last, so its mark shows whether the whole class has been marked.
                 if !self.shown.get(class.get(class.len() - 1) as usize) || class.len() < Centres::LARGE {
                     class.iter().for_each(|doc| _ = self.shown.set(doc as usize));
                 }

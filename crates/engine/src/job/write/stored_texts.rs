@@ -26,10 +26,10 @@ pub const ID: &str = "id";
 /// The name of the text column in the files.
 pub const TEXT: &str = "text";
 
-/// The number of rows, and of bytes of text, that are encoded together.
+/// The number of rows, and the number of bytes of text, that are encoded together.
 const AT_ONCE: (usize, usize) = (1 << 14, 4 << 20);
 
-/// Returns the path of the file for the input file at this position, in an output folder.
+/// Returns the path, in an output folder, of the file for the input file at this position.
 pub fn path(out: &Path, at: usize) -> PathBuf {
     out.join(format!("texts/part-{at:05}.parquet"))
 }

@@ -158,7 +158,8 @@ pub fn rejected_table(out: &Path) -> PathBuf {
     out.join("rejected/part-00000.parquet")
 }
 
-/// Writes a job's `rejected/` table: the files and rows of the corpus that could not be used, then the files and rows of every other input.
+/// Writes the `rejected/` table of a job, which lists files and rows that could not be used, first for the corpus and then for every other
+/// input.
 pub fn write_rejected(
     session: &Session<'_>,
     stage: &Stage,
