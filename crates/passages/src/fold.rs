@@ -41,7 +41,7 @@ impl Folded {
         folded
     }
 
-    /// Folds a text and reuses the memory of the previous one.
+    /// Folds a text, and reuses the memory of the previous text.
     pub fn fold(&mut self, text: &str) {
         self.text.clear();
         self.shifts.clear();
@@ -75,8 +75,8 @@ impl Folded {
         self.text.push_str(&text[copied..]);
     }
 
-    /// Returns the byte in the original text for a byte in the folded text. For the byte after a space, this is the byte after the run of
-    /// white space.
+    /// Returns the byte in the original text for a byte in the folded text. For the byte after a single space, this is the byte after the
+    /// run of white space.
     pub fn original(&self, folded: usize) -> usize {
         match self.shifts.partition_point(|shift| shift.folded <= folded).checked_sub(1) {
             None => folded,
@@ -84,7 +84,8 @@ impl Folded {
         }
     }
 
-    /// Returns the byte in the folded text for a byte in the original text. Within a run of white space, this is the byte after its space.
+    /// Returns the byte in the folded text for a byte in the original text. Within a run of white space, this is the byte after the single
+    /// space.
     pub fn folded(&self, original: usize) -> usize {
         match self.shifts.partition_point(|shift| shift.original <= original).checked_sub(1) {
             None => self.before(original, 0),
@@ -144,7 +145,7 @@ mod tests {
             assert_eq!((folded.original(at), folded.folded(original)), (original, at), "{part}");
         }
         assert_eq!(folded.original(folded.text.len()), text.len());
-        // Within white space, this is the byte after its space.
+        // Within white space, the result is the byte after the single space.
         assert_eq!(folded.folded(text.find("b").expect("a part") - 1), folded.text.find('b').expect("a part"));
     }
 

@@ -23,7 +23,7 @@ pub struct Passage {
     pub copies: u32,
     /// The document with the first copy of the passage's first unit or run.
     pub first_doc: u64,
-    /// The first character of that copy in its document.
+    /// The first character of that copy, as a position in its document.
     pub first_start: u32,
 }
 
@@ -52,7 +52,7 @@ pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut fir
 pub struct Template {
     /// The bytes of the part in the text.
     pub bytes: Range<usize>,
-    /// How often the part occurs.
+    /// The number of occurrences of the part.
     pub copies: u32,
     /// The document with the first copy.
     pub first_doc: u64,
@@ -112,7 +112,7 @@ impl<'t> Walk<'t> {
         Walk { text, character: 0, byte: 0 }
     }
 
-    /// Returns the first byte of a character. This is fast if the character is near the previous one.
+    /// Returns the first byte of a character. This is fast if the character is near the previously requested character.
     fn byte_of(&mut self, wanted: u64) -> usize {
         let bytes = |chars: &mut dyn Iterator<Item = char>, count: u64| {
             chars.take(count as usize).map(char::len_utf8).sum::<usize>()

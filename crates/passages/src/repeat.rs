@@ -9,7 +9,7 @@ pub struct Rule {
     pub cut: Cut,
     /// Passages with fewer occurrences are kept.
     pub copies: u64,
-    /// Whether the first copy is cut too.
+    /// Whether the first copy is also cut.
     pub cuts_first: bool,
 }
 
@@ -61,7 +61,7 @@ pub struct Repeat {
 }
 
 impl Repeat {
-    /// Adds the next repeat of a document if it continues this one.
+    /// Adds the next repeat of a document if it continues this repeat. Returns whether it does.
     pub fn joins(&mut self, next: &Repeat) -> bool {
         let continues = u64::from(next.position) == u64::from(self.position) + u64::from(self.count)
             && next.first_doc == self.first_doc

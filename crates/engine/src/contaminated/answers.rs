@@ -23,12 +23,12 @@ pub struct Given {
     choices: Vec<String>,
 }
 
-/// Defines how the answers of an evaluation set are interpreted.
+/// Specifies how to interpret the answers of an evaluation set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// Answers are texts.
+    /// The answers are texts.
     Texts,
-    /// Answers are letters, or positions in the list of choices. Positions are counted from this number.
+    /// The answers are letters, or positions in the list of choices. Positions are counted from this number.
     PositionsFrom(usize),
 }
 

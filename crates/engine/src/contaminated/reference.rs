@@ -121,7 +121,7 @@ pub struct Reference {
     pub suites: Vec<String>,
     /// The number of bytes that the evaluation set takes in memory during the search.
     pub bytes: u64,
-    /// Rows and files that could not be read.
+    /// The rows and files that could not be read.
     pub losses: OtherInput,
 }
 

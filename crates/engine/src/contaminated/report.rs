@@ -30,7 +30,7 @@ pub struct ContaminationReport {
     pub bad_inputs: Vec<BadInputReport>,
     /// The files of the evaluation set, as they were read.
     pub other_inputs: Vec<OtherInputReport>,
-    /// Files in the inputs that are not read, by file extension.
+    /// The number of files in the inputs that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
     /// The folders below the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -54,7 +54,7 @@ pub struct ContaminationReport {
     pub contaminated: u64,
     /// The number of rows in `contaminated/`.
     pub found: u64,
-    /// The written corpus.
+    /// The counts for the corpus that was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corpus: Option<CorpusReport>,
     /// For each evaluation set, the items with the highest scores.
@@ -63,7 +63,7 @@ pub struct ContaminationReport {
     pub public: Vec<ExampleReport>,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// Guards that fired. The exit code is 3, or 4 if a guard prevented publication of the result.
+    /// The guards that fired. The exit code is 3, or 4 if a guard prevented publication of the result.
     pub guards: Vec<GuardReport>,
     /// Other warnings.
     pub warnings: Vec<String>,

@@ -25,7 +25,7 @@ impl Tally {
     }
 }
 
-/// Holds the verdicts over a corpus.
+/// Holds the verdicts for a corpus.
 pub struct Verdicts<'v> {
     found: &'v Found,
     items: &'v Items,
@@ -36,7 +36,7 @@ pub struct Verdicts<'v> {
 
 /// Holds a document that contains an item, with its score.
 pub struct Verdict<'s> {
-    /// The document.
+    /// The number of the document.
     pub doc: u64,
     /// The item.
     pub item: Item,

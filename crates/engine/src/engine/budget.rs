@@ -49,9 +49,9 @@ pub struct Budget {
     pub threads: usize,
     /// The maximum number of bytes that rows may take in memory, in all shuffles of the job together.
     pub rows: usize,
-    /// Bytes per thread for sorting or counting.
+    /// The number of bytes per thread for sorting or counting.
     pub a_thread: usize,
-    /// Approximate bytes of text that a thread decodes at a time.
+    /// The approximate number of bytes of text that a thread decodes at a time.
     pub batch: usize,
 }
 
@@ -213,7 +213,7 @@ mod tests {
             assert!(least <= 144 << 20 || Budget::new(least, 8).unwrap().fits_row(bytes, 0), "{bytes}");
         }
         assert_eq!(budget.least_for_row(99_000_000, 0), 179 << 20);
-        // Ten values of 30 MB are in one page. Memory holds the page and two copies of one value.
+        // The page contains ten values of 30 MB. Memory holds the page and two copies of one value.
         assert!(!budget.fits_row(30_000_000, 300_000_000) && budget.fits_row(30_000_000, 190_000_000));
         assert_eq!(budget.least_for_row(30_000_000, 300_000_000), 239 << 20);
     }

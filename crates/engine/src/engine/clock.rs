@@ -27,11 +27,11 @@ pub fn stage_at_hand() -> Option<String> {
 pub struct StageReport {
     /// The name of the stage.
     pub stage: String,
-    /// Input rows.
+    /// The number of input rows.
     pub rows_in: u64,
-    /// Output rows.
+    /// The number of output rows.
     pub rows_out: u64,
-    /// Bytes written to temporary files.
+    /// The number of bytes written to temporary files.
     pub spilled_bytes: u64,
     /// Wall-clock seconds.
     pub seconds: f64,

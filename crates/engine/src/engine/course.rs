@@ -23,7 +23,7 @@ pub struct Whole {
     pub leg: usize,
     /// The number of legs.
     pub legs: usize,
-    /// Remaining seconds, once they can be estimated.
+    /// The estimated number of remaining seconds, once an estimate is possible.
     pub seconds_left: Option<f64>,
 }
 

@@ -15,7 +15,7 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Returns the current state of this folder's disk.
+    /// Returns the current state of the disk that contains this folder.
     pub fn of(folder: &Path) -> Disk {
         Disk { free: free(folder), folder: folder.to_path_buf() }
     }

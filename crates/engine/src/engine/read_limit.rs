@@ -52,7 +52,7 @@ struct Sent {
     failed: Mutex<Option<(usize, Error)>>,
 }
 
-/// Holds bytes, and hands over the data that it reads.
+/// Holds bytes for one reader, and hands over the data that the reader reads.
 pub struct Reader<'r, T> {
     read_limit: &'r ReadLimit<T>,
     sent: Arc<Sent>,

@@ -19,12 +19,12 @@ pub const UNKNOWN: u64 = u64::MAX;
 /// The number of partitions for an unknown number of rows. An empty partition costs almost nothing, but with too few partitions, a hundred
 /// million rows would be sorted on disk.
 const MANY: usize = 256;
-/// Minimum number of partitions per thread.
+/// The minimum number of partitions per thread.
 const A_THREAD: usize = 4;
 
 /// Holds the resources that all work uses.
 pub struct Engine<'e> {
-    /// The threads.
+    /// The thread pool.
     pub pool: &'e rayon::ThreadPool,
     /// The shares of the memory budget.
     pub budget: Budget,
@@ -34,7 +34,7 @@ pub struct Engine<'e> {
     pub dir: &'e Path,
     /// Receives progress.
     pub progress: &'e Progress,
-    /// Set when the work should stop.
+    /// A flag that is set when the work should stop.
     pub cancel: &'e AtomicBool,
     /// Records the stages so far.
     pub clock: &'e Clock,
@@ -137,7 +137,7 @@ impl Engine<'_> {
         self.spread_out(usize::MAX, pieces, may_begin, init, each, end)
     }
 
-    /// Works like [`Engine::work`], on at most this many threads.
+    /// Works like [`Engine::work`], but on at most this many threads.
     pub fn work_on<S, T: Send>(
         &self,
         threads: usize,

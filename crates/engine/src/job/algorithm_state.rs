@@ -163,6 +163,6 @@ pub struct Found {
     pub pairs: PairList,
     /// The algorithm's own classes, if documents with equal keys are duplicates.
     pub classes: Option<Classes>,
-    /// Evidence by document, if a check collected any.
+    /// The evidence by document, if a check collected evidence.
     pub evidence: Option<Evidence>,
 }

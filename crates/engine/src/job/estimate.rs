@@ -22,15 +22,15 @@ use dupsift_files::io::{InputFile, Source};
 /// Holds the estimate for a run.
 #[derive(Clone, Debug, Default)]
 pub struct Estimate {
-    /// Rows in all files.
+    /// The number of rows in all files.
     pub documents: u64,
-    /// Bytes of input files on disk.
+    /// The size of the input files on disk, in bytes.
     pub input_bytes: u64,
     /// The approximate size of the temporary files in bytes, excluding candidates to verify.
     pub disk_bytes: u64,
     /// The peak anonymous memory in bytes, excluding the allowance for the longest document.
     pub memory_bytes: u64,
-    /// Lines to print.
+    /// The lines to print.
     pub lines: Vec<String>,
     /// The passes of the run, in order.
     pub passes: Vec<Pass>,

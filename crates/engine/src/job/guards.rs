@@ -2,7 +2,7 @@
 //! result.
 //!
 //! A result can be held back, that is, not published, only if it would replace an existing output or if `--previous` specifies an earlier
-//! run. The first run cannot overwrite anything.
+//! run. A first run has no earlier result to protect.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -37,7 +37,7 @@ pub trait Guarded {
         self.guards().iter().any(|guard| holds(&guard.name))
     }
 
-    /// Returns whether the result is held back. It is then stored next to the output that it does not replace.
+    /// Returns whether the result is held back. A result that is held back is stored next to the output that it does not replace.
     fn is_held(&self) -> bool {
         self.guards().iter().any(|guard| guard.held)
     }

@@ -57,13 +57,13 @@ pub struct RunReport {
     /// The inputs other than the corpus whose rows were read, such as the input of `--reference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// Files in the inputs that are not read, by file extension.
+    /// The number of files in the inputs that are not read, by file extension.
     #[serde(default)]
     pub unread: BTreeMap<String, u64>,
     /// Folders in the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
-    /// Document counts: used, rejected, copies.
+    /// The numbers of used documents, rejected rows and copies.
     pub documents: DocumentsReport,
     /// Counts of extracted HTML pages, if the corpus has any.
     #[serde(default)]
@@ -104,12 +104,12 @@ pub struct RunReport {
     pub cut: Option<CutReport>,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// Guards that fired. The exit code is 3, or 4 if a guard held the result back.
+    /// The guards that fired. The exit code is 3, or 4 if a guard held the result back.
     pub guards: Vec<GuardReport>,
     /// The framework that distributed the work over machines, such as `spark`, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
-    /// Steps that were resumed from an earlier run's checkpoints.
+    /// The steps that were resumed from the checkpoints of an earlier run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed: Vec<String>,
     /// The acceptance of a result that was held back.
@@ -134,7 +134,7 @@ pub struct GuardReport {
     pub measured: f64,
     /// The limit that was exceeded.
     pub limit: f64,
-    /// The finding as a sentence.
+    /// A sentence that describes the finding.
     pub sentence: String,
     /// Whether the guard held the result back.
     pub held: bool,
@@ -181,7 +181,7 @@ fn is_zero(number: &u64) -> bool {
 pub struct InputReport {
     /// The name of the file, as used in ids.
     pub file: String,
-    /// The path that the file was read from.
+    /// The path from which the file was read.
     pub path: String,
     /// The number of rows that take part: all rows of the file, or the rows within `--limit`.
     pub rows: u64,
@@ -349,9 +349,9 @@ pub struct AlgorithmReport {
     pub verify: Option<String>,
     /// The number of documents with a signature.
     pub signed: u64,
-    /// Documents without a signature, by reason.
+    /// The number of documents without a signature, by reason.
     pub unsigned: BTreeMap<String, u64>,
-    /// Notable documents, by kind.
+    /// The number of notable documents, by kind.
     pub flagged: BTreeMap<String, u64>,
     /// The CPU seconds spent computing this algorithm's signatures, estimated from a sample of the documents. Reading and splitting into
     /// words are excluded, because all algorithms share this work.
@@ -397,7 +397,7 @@ pub struct AlgorithmReport {
     /// The number of written pairs that share a template.
     #[serde(default)]
     pub templates_written: u64,
-    /// The number of groups with more texts than `--max-group`. Only their pairs with the best document are written.
+    /// The number of groups with more texts than `--max-group`. For such a group, only pairs with the best document are written.
     pub large_groups: u64,
     /// The number of clusters of two or more documents.
     pub clusters: u64,
@@ -413,7 +413,7 @@ pub struct AlgorithmReport {
     /// For algorithms with MinHash bands, the share of pairs that become candidates, by Jaccard similarity of the shingles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_recall: Option<BTreeMap<String, f64>>,
-    /// Choices that the algorithm made automatically.
+    /// The choices that the algorithm made automatically.
     pub notes: Vec<String>,
 }
 
@@ -434,18 +434,18 @@ impl AlgorithmReport {
 /// Counts the pairs of an algorithm by relation, with exact copies counted once.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct RelationsReport {
-    /// Pairs of versions of the same text.
+    /// The number of pairs of versions of the same text.
     pub version: u64,
-    /// Pairs in which a text is contained in a larger text.
+    /// The number of pairs in which a text is contained in a larger text.
     pub contained: u64,
-    /// Pairs of pages from the same template with different facts. These pairs form no clusters and cause no removals.
+    /// The number of pairs of pages from the same template with different facts. These pairs form no clusters and cause no removals.
     pub template: u64,
-    /// Pairs from the same template that are not reported, because their similarity is below `templates=`.
+    /// The number of pairs from the same template that are not reported, because their similarity is below `templates=`.
     pub templates_left_out: u64,
-    /// Pairs whose next-best search ended early because too many documents are near to both documents. The best document found before the
-    /// end counts as the next best.
+    /// The number of pairs whose next-best search ended early because too many documents are near to both documents. The best document
+    /// found before the end counts as the next best.
     pub cut_short: u64,
-    /// Pairs of versions or contained texts in which both documents are kept, because their titles refer to different things.
+    /// The number of pairs of versions or contained texts in which both documents are kept, because their titles refer to different things.
     pub other_titles: u64,
 }
 

@@ -33,7 +33,7 @@ impl Numbered {
         if self.documents_planned <= 1 << 32 { 1 << 32 } else { u64::MAX }
     }
 
-    /// Returns the number in the index of a document of the corpus.
+    /// Returns the index number of a document in the corpus.
     pub fn number(self, doc: u64) -> IndexDoc {
         IndexDoc(doc - self.base + self.next_doc.0)
     }

@@ -12,7 +12,7 @@ use super::{OPTIONS, RunOptions};
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::absolute;
 
-/// The name under which inputs are recorded with the options. There is no such flag.
+/// The name under which inputs are recorded with the options. No flag has this name.
 const INPUT: &str = "input";
 
 /// Returns every option of a run by name. Numbers are JSON numbers, switches are booleans, and all other values are text.

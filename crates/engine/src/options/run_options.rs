@@ -76,7 +76,7 @@ pub struct RunOptions {
     pub id_column: String,
     /// Whether you specified the id column. If so, a corpus without the column is an error.
     pub id_required: bool,
-    /// The columns other than the text column, by [`Field`]. All of them are optional.
+    /// The columns other than the text column, by [`Field`]. All of these columns are optional.
     pub field_columns: [String; Field::ALL.len()],
     /// Which of these columns you specified. A corpus without a specified column is an error.
     pub fields_required: [bool; Field::ALL.len()],
@@ -170,7 +170,7 @@ impl RunOptions {
         Taking { text_files, coding }
     }
 
-    /// Returns whether a table may name any document.
+    /// Returns whether any document may appear in a table.
     pub fn names_all(&self) -> bool {
         self.corpus.annotate || self.cut.what.is_some()
     }

@@ -52,7 +52,7 @@ const MAX_THREADS: u64 = super::machine::MAX_THREADS as u64;
 /// The maximum for `--oracle-sample`, which corresponds to half a trillion pairs.
 const MOST_ORACLE: u64 = 1_000_000;
 
-/// Accepts every text. Text that is checked elsewhere uses this function.
+/// Accepts every text. Options whose text is checked elsewhere use this function.
 fn any(_: &str) -> Result<()> {
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Works on the corpus of a finished run.
+//! Provides access to the corpus of a finished run.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;

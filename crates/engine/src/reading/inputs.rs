@@ -54,11 +54,11 @@ pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
 /// Selects the data that may be written to disk while the inputs are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
-    /// Nothing.
+    /// Nothing is written.
     Nothing,
-    /// Standard input, in the temporary folder.
+    /// Standard input is saved in the temporary folder.
     Input,
-    /// Standard input and the text of compressed line-based files, for a corpus that is read more than once.
+    /// Standard input and the decompressed text of line-based files are saved, for a corpus that is read more than once.
     Texts,
 }
 

@@ -37,9 +37,9 @@ pub struct OtherInputReport {
     pub input: String,
     /// Files of the input that could be used only partially or not at all.
     pub bad_inputs: Vec<BadInputReport>,
-    /// Rows in all usable files.
+    /// The number of rows in all usable files.
     pub rows: u64,
-    /// Rows that were used.
+    /// The number of rows that were used.
     pub used: u64,
     /// Rejected rows; see `rejected/`.
     #[serde(flatten)]
@@ -108,7 +108,7 @@ impl<'l> Losses<'l> {
         self.others.iter().map(|other| other.report.clone()).collect()
     }
 
-    /// Returns the guards that fired for the other inputs.
+    /// Returns the guards that fired while the other inputs were read.
     pub fn fired(&self) -> impl Iterator<Item = Fired> + '_ {
         self.others.iter().flat_map(|other| other.fired.iter().cloned())
     }

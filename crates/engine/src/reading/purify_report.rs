@@ -18,9 +18,9 @@ pub struct PurifyReport {
     pub bytes: u64,
     /// The size of the bodies of these pages in bytes of UTF-8.
     pub body_bytes: u64,
-    /// Records in web archives that do not contain a page, by type, such as `warcinfo`, `request` or `revisit`.
+    /// The number of records in web archives that do not contain a page, by type, such as `warcinfo`, `request` or `revisit`.
     pub other_records: BTreeMap<String, u64>,
-    /// Pages in web archives that the crawler truncated.
+    /// The number of pages in web archives that the crawler truncated.
     pub truncated: u64,
     /// The total number of seconds that all threads spent purifying pages.
     pub seconds: f64,

@@ -65,7 +65,7 @@ impl RejectionsReport {
 pub struct Rejecter {
     rows: Shuffle,
     details: Heap,
-    /// Counts by the code of the reason.
+    /// The number of rows for each reason, by the code of the reason.
     counts: [AtomicU64; RejectReason::ALL.len()],
 }
 

@@ -17,7 +17,7 @@ const BUCKET_BITS: u32 = 16;
 pub enum SampleSize {
     /// This number of documents, or all documents if there are fewer.
     Count(u64),
-    /// Each document with this probability.
+    /// Each document is sampled with this probability.
     Share(f64),
 }
 

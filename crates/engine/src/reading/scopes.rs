@@ -17,7 +17,7 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::Documents;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// Holds the scope of each document read so far.
+/// Holds the scope of each document that has been read so far.
 #[derive(Clone, Debug)]
 pub struct Noted(pub Arc<AtomicCells<u64>>);
 

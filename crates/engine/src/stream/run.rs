@@ -60,7 +60,7 @@ pub struct StreamReport {
     /// The inputs other than the corpus whose rows were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// Files in the inputs that are not read, by file extension.
+    /// The number of files in the inputs that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
     /// Folders below the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -88,7 +88,7 @@ pub struct StreamReport {
     pub false_positives: f64,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// Guards that fired. The exit code is 3, or 4 if a guard held the result back.
+    /// The guards that fired. The exit code is 3, or 4 if a guard held the result back.
     pub guards: Vec<GuardReport>,
     /// Other warnings.
     pub warnings: Vec<String>,

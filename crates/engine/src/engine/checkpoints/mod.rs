@@ -104,7 +104,7 @@ impl fmt::Display for Kept {
 pub struct Left(Ledger);
 
 impl Left {
-    /// Reads the checkpoints that the same build of the program saved in this temporary folder. Changes nothing.
+    /// Reads the checkpoints that the same build of the program saved in this temporary folder. Does not change any files.
     pub fn of(folder: &Path) -> Left {
         let ledger = Ledger::read(folder).ok().flatten();
         Left(ledger.filter(|ledger| !ledger.products.is_empty() && ledger.build == ledger::build()).unwrap_or_default())
@@ -198,7 +198,7 @@ impl<'w> Checkpoints<'w> {
         self.clear_away()
     }
 
-    /// Records that the state restored so far is not used.
+    /// Records that the state that was restored so far is not used.
     pub fn restored_nothing(&self) {
         self.state().resumed.clear();
     }
@@ -246,7 +246,7 @@ impl<'w> Checkpoints<'w> {
         Ok(base)
     }
 
-    /// Starts over with a different number of reserved document numbers. No checkpoint matches this number.
+    /// Starts over with a different number of reserved document numbers. No existing checkpoint matches this number.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -266,7 +266,7 @@ impl<'w> Checkpoints<'w> {
         self.state().matched.as_ref().map(|LedgerMatch { content, base }| format!("matched {content} {base}"))
     }
 
-    /// Discards all checkpoints. Called if one of their input files has changed.
+    /// Discards all checkpoints. The caller does this if one of their input files has changed.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.

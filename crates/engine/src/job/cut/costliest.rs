@@ -1,4 +1,4 @@
-//! Finds the passages with the highest cost: bytes times copies. These passages include templates.
+//! Finds the passages with the highest cost: bytes times copies. Templates are among these passages.
 
 use std::collections::HashMap;
 

@@ -28,7 +28,7 @@ pub fn expected_bytes(length: u32, text_bytes: u64) -> u64 {
 /// every anchor that occurs at least twice. By chance, it may also contain an anchor that occurs once, which costs rows but does not change
 /// results.
 pub struct Recurring {
-    /// How anchors are chosen.
+    /// Chooses the anchors.
     pub winnow: Winnow,
     /// The offset of each document's anchors, plus one; 0 for a document that is too short to have anchors.
     begins: AtomicCells<u64>,

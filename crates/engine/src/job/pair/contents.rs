@@ -22,7 +22,7 @@ use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::AtomicBits;
 use dupsift_text::Analysis;
 
-/// Holds the documents whose contents are needed. The first document of each class of copies represents the class.
+/// Holds the documents whose contents have to be recorded. The first document of each class of copies represents the class.
 pub struct Alike {
     copies: Arc<Classes>,
     bits: AtomicBits,
@@ -151,7 +151,7 @@ impl TakingContents {
 /// Holds the contents of documents in pairs.
 pub struct Contents {
     copies: Arc<Classes>,
-    /// One entry per pass that recorded contents.
+    /// The recorded contents, with one entry for each pass that recorded contents.
     read: Vec<Evidence>,
 }
 

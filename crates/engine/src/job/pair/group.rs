@@ -30,7 +30,7 @@ pub struct Grouped {
     pub layout: PairLayout,
     /// The number of comparisons that were made and the number that were skipped.
     pub comparisons: Compared,
-    /// Bytes spilled to disk.
+    /// The number of bytes spilled to disk.
     pub spilled_bytes: u64,
 }
 
@@ -79,11 +79,11 @@ pub fn group(
 
 /// Receives groups of equal keys.
 pub struct Folding {
-    /// Links between the documents of each class.
+    /// The links between the documents of each class.
     pub equal: Shuffle,
     /// The documents that have a link.
     pub joined: AtomicBits,
-    /// Second-round rows, if the algorithm emits any.
+    /// The second-round rows, if the algorithm emits any.
     pub probes: Option<Shuffle>,
 }
 
@@ -104,7 +104,7 @@ impl Folding {
 }
 
 /// Returns the classes of an algorithm for which documents with equal keys are pairs. The classes are built from the links of all groups.
-/// `joined` marks the documents that have a link. Also returns the bytes spilled to disk.
+/// `joined` marks the documents that have a link. Also returns the number of bytes spilled to disk.
 pub fn classes(
     session: &Session<'_>,
     bound: &Bound<'_>,

@@ -28,7 +28,7 @@ pub struct Verified {
     pub pairs: PairList,
     /// The number of distinct candidates.
     pub candidates: u64,
-    /// Candidates whose comparison would have taken too long. They do not count as pairs.
+    /// The number of candidates whose comparison would have taken too long. They do not count as pairs.
     pub undecided: u64,
 }
 
@@ -36,7 +36,7 @@ pub struct Verified {
 pub struct Wanted<'w> {
     /// The algorithm.
     pub label: String,
-    /// The check, if there is one.
+    /// The check, if the algorithm has one.
     pub check: Option<Check<'w>>,
     /// The documents that the check will use, if their evidence still has to be collected.
     pub documents: Option<Arc<AtomicBits>>,

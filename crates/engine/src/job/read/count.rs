@@ -26,16 +26,16 @@ pub struct Counted {
     pub cuts: Option<Cuts>,
     /// The words of each document, if the second pass can use them instead of the texts.
     pub forward: Option<Forward>,
-    /// Bytes spilled to disk.
+    /// The number of bytes spilled to disk.
     pub spilled_bytes: u64,
 }
 
 /// Holds the totals of the counts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Totals {
-    /// Documents that count in the statistics.
+    /// The number of documents that are included in the statistics.
     pub documents: u64,
-    /// Words in these documents.
+    /// The number of words in these documents.
     pub tokens: u64,
 }
 

@@ -55,11 +55,11 @@ pub struct RowRecorder<'w> {
 /// Holds the totals of one thread.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Took {
-    /// Kinds of ids.
+    /// The kinds of ids that occur.
     pub ids_seen: IdsSeen,
     /// The number of documents with a text.
     pub used: u64,
-    /// Bytes of text.
+    /// The size of the texts in bytes.
     pub text_bytes: u64,
     /// Document counts by script and length.
     pub parts: Parts,
@@ -83,7 +83,7 @@ pub struct Taken {
     pub keep: KeepOrder,
     /// The scopes (see `--scope`).
     pub scopes: Option<Noted>,
-    /// The values of `--source-column`, if it is given.
+    /// The values of `--source-column`, if the option is given.
     pub sources: Option<SourceValues>,
     /// Rejected rows.
     pub rejected: Rejected,
@@ -91,7 +91,7 @@ pub struct Taken {
     pub hashes: Option<Sorted>,
     /// The first lines of all texts, if an algorithm uses them.
     pub headings: Option<Headings>,
-    /// Kinds of ids.
+    /// The kinds of ids that occur.
     pub ids_seen: IdsSeen,
     /// The number of rows with the same id as an earlier row.
     pub duplicate_ids: u64,
@@ -99,13 +99,13 @@ pub struct Taken {
     pub lost: LostValues,
     /// The number of documents with a text.
     pub used: u64,
-    /// Bytes of text.
+    /// The size of the texts in bytes.
     pub text_bytes: u64,
     /// Document counts by script and length.
     pub parts: Parts,
     /// The [`shape`] of each document.
     pub shapes: AtomicCells<u64>,
-    /// Bytes spilled to disk.
+    /// The number of bytes spilled to disk.
     pub spilled_bytes: u64,
     /// Hashes of the contents read from each file; see [`content_hashes`].
     pub contents: Vec<Sum>,

@@ -68,7 +68,7 @@ const LONG_BYTES: usize = 64 << 10;
 const MOST_LONG: usize = 4096;
 
 impl Columns {
-    /// Records some rows of a batch. Consecutive rows with the same values share them.
+    /// Records some rows of a batch. Consecutive rows with the same values share one copy of them.
     fn record(&self, batch: &Documents, arrays: &[Option<&ArrayRef>], rows: Range<usize>) -> Result<()> {
         let mut values = Vec::with_capacity(self.names.len());
         for ((name, tally), array) in self.names.iter().zip(&self.tallies).zip(arrays) {
@@ -251,7 +251,7 @@ impl<'j> KeepRecorder<'j> {
     }
 }
 
-/// Holds the order.
+/// Holds the order of preference.
 pub struct KeepOrder {
     lengths: AtomicCells<u32>,
     length_descending: Option<bool>,

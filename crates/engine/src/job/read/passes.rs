@@ -106,7 +106,7 @@ pub struct Waiting<'c> {
     pub words: Option<Forward>,
     /// The learned model of each algorithm; empty for an algorithm that learns nothing.
     pub models: &'c [Vec<u64>],
-    /// Bytes of all texts.
+    /// The total size of all texts in bytes.
     pub text_bytes: u64,
     /// The number of documents that table schemes are chosen for.
     pub documents_planned: u64,
@@ -123,7 +123,7 @@ pub struct Passes<'p> {
     pub saved: &'p SavedState<'p>,
 }
 
-/// Holds the states that the first pass produces. States that are not known yet are missing.
+/// Holds the states that the first pass produces. States that are not known yet are absent.
 struct FirstStates<'n> {
     notes: Option<Taken>,
     copies: Option<Classes>,

@@ -36,18 +36,18 @@ pub struct Asked<'a> {
     pub copies: Option<&'a Classes>,
     /// Checks indexed documents, if the pass reads indexed documents.
     pub indexed: Option<&'a dyn Meeting>,
-    /// The saved state for partial checkpoints, if they are saved.
+    /// The saved state for partial checkpoints, if partial checkpoints are saved.
     pub partials: Option<(&'a SavedState<'a>, &'a Partials)>,
 }
 
 /// Holds the results of one thread.
 #[derive(Default, Deserialize, Serialize)]
 pub struct Share {
-    /// Recorded rows.
+    /// The results of recording rows.
     pub took: Took,
-    /// Counts.
+    /// The results of counting.
     pub counted: Totals,
-    /// Signatures.
+    /// The results of signing.
     pub signed: SignTallies,
 }
 
@@ -265,7 +265,7 @@ pub struct FirstResult {
 }
 
 impl FirstPass<'_> {
-    /// Makes the pass.
+    /// Makes the first pass.
     ///
     /// # Errors
     /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.

@@ -78,7 +78,7 @@ pub const SECOND: &str = "the second pass";
 /// The name of the step that computes signatures from saved words.
 pub const RECALL: &str = "the kept words";
 
-/// Lists the results that a pass produces.
+/// Specifies the results that a pass produces.
 #[derive(Clone, Default)]
 pub struct Made {
     /// Row records.

@@ -58,7 +58,7 @@ pub struct Folder<'f> {
     pub has_empty: bool,
     /// The texts that are changed when they are written.
     pub edited: Option<Edited<'f>>,
-    /// Columns that are added to each row.
+    /// The columns that are added to each row.
     pub added: Option<&'f ClusterColumns<'f>>,
 }
 

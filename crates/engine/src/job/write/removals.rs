@@ -165,13 +165,13 @@ pub fn each(decided: &Decided, memory_bytes: usize, mut each: impl FnMut(u64, u6
 pub struct Removals {
     /// The number of removed documents.
     pub removed: u64,
-    /// Counts by reason.
+    /// The number of removed documents by reason.
     pub reasons: BTreeMap<String, u64>,
-    /// Counts by input file.
+    /// The number of removed documents by input file.
     pub by_file: Vec<u64>,
-    /// Counts of documents whose text is indexed, by input file.
+    /// The number of removed documents whose text is indexed, by input file.
     pub seen_by_file: Vec<u64>,
-    /// Counts by script and length.
+    /// The counts of removed documents by script and length.
     pub parts: Parts,
     /// The number of bytes in removed texts that are exact copies.
     pub copied_bytes: u64,
@@ -187,7 +187,7 @@ struct ReadBack {
     shares: Option<Shares>,
 }
 
-/// Returns the algorithm that caused a removal, if one did.
+/// Returns the algorithm that caused a removal, if any.
 fn algorithm(record: &[u8]) -> Option<usize> {
     let code = number(&record[16..18]) as u16;
     usize::from(code).checked_sub(1).filter(|_| !matches!(code, EMPTIED_CODE | REPRESENTATIVE_CODE))

@@ -66,7 +66,7 @@ pub struct Tables<'t> {
 pub struct Written {
     /// For each algorithm, the number of rows in its pair table, and the number of these pairs that share a template.
     pub pairs: Vec<[u64; 2]>,
-    /// Cluster counts by algorithm.
+    /// The cluster counts of each algorithm.
     pub clusters: Vec<ClusterCounts>,
     /// The counts of the removals; empty if no documents may be removed.
     pub removals: Removals,
