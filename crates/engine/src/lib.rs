@@ -1,6 +1,6 @@
-//! Runs: the order of steps, threads, memory and saved state.
+//! Carries out runs: the order of steps, threads, memory and saved state.
 //!
-//! This crate is part of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
+//! This crate is part of dupsift. ARCHITECTURE.md in the repository describes how the crates fit together.
 
 // Tests write files to their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

@@ -1,4 +1,4 @@
-//! The session of a run: threads, memory and temporary files, options, corpus, and the pipeline from text to words.
+//! Defines the session of a run: threads, memory, temporary files, options, corpus, and the pipeline that splits text into words.
 
 use std::sync::atomic::AtomicU64;
 
@@ -15,7 +15,7 @@ use dupsift_files::io::{Source, Split};
 use dupsift_pages::Purifier;
 use dupsift_text::{Field, Pipeline};
 
-/// Holds everything that a run works with. All passes over the corpus share it.
+/// Holds the resources and inputs of a run. All passes over the corpus share the session.
 pub struct Session<'s> {
     /// Threads, memory, clock, progress and the folder of temporary files.
     pub engine: &'s Engine<'s>,
@@ -29,25 +29,25 @@ pub struct Session<'s> {
     pub kept_texts: KeptTexts,
     /// Extracts text from HTML pages.
     pub purifier: Purifier,
-    /// The results for the pages purified so far.
+    /// The results for the pages that have been purified so far.
     pub pages: Pages,
-    /// The scopes of documents, see `--scope`.
+    /// The scopes of documents; see `--scope`.
     pub scopes: Scopes,
     /// Hashes of the data that the first pass read from each file.
     pub contents: ContentHashes,
     /// The columns other than the text that the algorithms read.
     pub fields: Vec<Field>,
-    /// Han characters segmented with the dictionary.
+    /// The number of Han characters segmented with the dictionary.
     pub segmented: AtomicU64,
-    /// The number of the first document of the corpus itself; indexed documents have smaller numbers.
+    /// The number of the first document in the corpus. Indexed documents have smaller numbers.
     pub base: u64,
     /// The indexed documents that take part in the run.
     pub indexed: Option<Indexed>,
     /// The pieces to read, if this process reads only part of the corpus.
     pub part: Option<Vec<Split>>,
-    /// The exclusive upper limit of document numbers, if not all rows take part.
+    /// The exclusive upper limit of document numbers, if only some rows take part.
     limit: Option<u64>,
-    /// The documents of the sample, if only a sample takes part; documents outside the sample have numbers but are never read.
+    /// The sample, if only a sample of the documents takes part. Documents outside the sample have numbers but are never read.
     pub sample: Option<Sample>,
 }
 
@@ -80,7 +80,7 @@ impl<'s> Session<'s> {
         }
     }
 
-    /// Returns a session for the same corpus with larger document numbers, see [`Source::shifted`].
+    /// Returns a session for the same corpus with larger document numbers; see [`Source::shifted`].
     pub fn shifted(&self, source: &'s Source, by: u64) -> Session<'s> {
         let limit = self.limit.map(|limit| limit.saturating_add(by));
         Session { base: by, limit, ..Session::new(self.engine, self.options, source, self.pipeline) }
@@ -94,7 +94,7 @@ impl<'s> Session<'s> {
         Session { base: self.base, limit: None, ..Session::new(self.engine, self.options, source, self.pipeline) }
     }
 
-    /// Returns a session for the corpus with its indexed documents, see [`Source::after`].
+    /// Returns a session for the corpus together with its indexed documents; see [`Source::after`].
     pub fn joined<'g>(&self, source: &'g Source, indexed: Indexed) -> Session<'g>
     where
         's: 'g,
@@ -109,47 +109,47 @@ impl<'s> Session<'s> {
         Session { part: Some(pieces), ..Session::new(self.engine, self.options, self.source, self.pipeline) }
     }
 
-    /// Returns how many documents are numbered: all rows, or the rows within `--limit`, plus the documents that precede them.
+    /// Returns the exclusive upper limit of document numbers: all rows, or the rows within `--limit`, plus the documents that precede them.
     pub fn documents(&self) -> u64 {
         let all = self.source.documents().max(self.base);
         self.limit.map_or(all, |limit| all.min(limit))
     }
 
-    /// Returns how many rows of the corpus itself take part.
+    /// Returns how many rows of the corpus take part.
     pub fn rows(&self) -> u64 {
         self.documents() - self.base
     }
 
-    /// Returns how many rows of the corpus itself are read: the rows of the sample, or all rows that take part.
+    /// Returns how many rows of the corpus are read: the rows of the sample, or all rows that take part.
     pub fn rows_read(&self) -> u64 {
         self.sample.map_or(self.rows(), Sample::documents)
     }
 
-    /// Returns a document's number in tables: its own number, or its number in an index.
+    /// Returns the number of a document in tables. This is the document's number in the index, or its own number without an index.
     #[inline]
     pub fn number(&self, doc: u64) -> u64 {
         self.indexed.as_ref().map_or(doc, |indexed| indexed.number(doc).0)
     }
 
-    /// Returns the document that has this number in tables; `None` if it does not take part.
+    /// Returns the document that has this number in tables, or `None` if the document does not take part.
     pub fn document(&self, number: u64) -> Option<u64> {
         let here = self.indexed.as_ref().map_or(Some(number), |indexed| indexed.here(IndexDoc(number)));
         here.filter(|&doc| doc < self.documents())
     }
 
-    /// Returns whether both documents are indexed; an earlier run already reported how they relate.
+    /// Returns whether both documents are indexed. If so, an earlier run has already reported how they are related.
     #[inline]
     pub fn are_old(&self, a: u64, b: u64) -> bool {
         a < self.base && b < self.base
     }
 
-    /// Returns whether a document belongs to the corpus itself or has the same text as a document that does.
+    /// Returns whether a document belongs to the corpus, or has the same text as a document of the corpus.
     #[inline]
     pub fn is_new(&self, doc: u64) -> bool {
         doc >= self.base || self.indexed.as_ref().is_some_and(|indexed| indexed.is_copied(doc))
     }
 
-    /// Returns how many files hold indexed documents; these files come first.
+    /// Returns the number of files with indexed documents. These files precede the files of the corpus.
     pub fn indexed_files(&self) -> usize {
         self.source.files.partition_point(|file| file.first_doc < self.base)
     }

@@ -1,22 +1,22 @@
 //! Finds the anchors of a folded text by winnowing.
 //!
-//! Source: Schleimer, Wilkerson, Aiken 2003, Winnowing. Each window of w successive hashes of k bytes chooses the smallest hash, or the
-//! rightmost of equal ones. A window covers w + k - 1 bytes, at most as many as a run has characters, so each run contains a window. The
-//! windows inside a run depend only on the run, so equal runs choose the same anchors.
+//! Source: Schleimer, Wilkerson, Aiken 2003, Winnowing. Each window of w consecutive k-byte hashes chooses its smallest hash, or the
+//! rightmost one if several are equal. A window covers w + k - 1 bytes. This is never more than the number of characters in a run, so each
+//! run contains a window. The windows inside a run depend only on the run, so equal runs choose the same anchors.
 
 use std::ops::Range;
 
-/// The maximum number of bytes that are hashed for an anchor.
+/// The maximum number of bytes hashed per anchor.
 const MOST_BYTES: usize = 24;
-/// The factor of the rolling hash.
+/// The multiplier of the rolling hash.
 const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// Holds an anchor, and the windows that choose it.
+/// Describes an anchor and the windows that choose it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Anchor {
     /// The hash of the anchor's bytes.
     pub hash: u64,
-    /// The anchor's first byte.
+    /// The position of the anchor's first byte.
     place: u32,
     /// The start of the first window that chooses the anchor.
     first: u32,
@@ -37,7 +37,7 @@ impl Anchor {
         saved
     }
 
-    /// Reads a saved anchor. Its position is not saved, because it only matters while anchors are chosen.
+    /// Reads a saved anchor. The position is not saved because it matters only while anchors are chosen.
     pub fn read(saved: &[u8; Anchor::SAVED]) -> Anchor {
         let [hash @ .., _, _, _, _, _, _, _, _] = *saved;
         let [_, _, _, _, _, _, _, _, a, b, c, d, e, f, g, h] = *saved;
@@ -46,7 +46,7 @@ impl Anchor {
     }
 }
 
-/// Chooses anchors for runs of some length.
+/// Chooses anchors for runs of a given length.
 #[derive(Clone, Copy, Debug)]
 pub struct Winnow {
     /// The number of characters in a run.
@@ -58,8 +58,8 @@ pub struct Winnow {
 }
 
 impl Winnow {
-    /// Chooses anchors for runs of `length` characters, with about `window` hashes in a window. A smaller window gives more anchors and
-    /// fewer candidates that turn out to be unique. The repeats that are found do not depend on the window.
+    /// Chooses anchors for runs of `length` characters, with about `window` hashes per window. A smaller window yields more anchors and
+    /// fewer candidates that turn out to be unique. The window size does not affect which repeats are found.
     pub fn new(length: u32, window: usize) -> Winnow {
         let length = length as usize;
         let bytes = MOST_BYTES.min(length.div_ceil(2));
@@ -92,18 +92,18 @@ impl Winnow {
         let mask = window.next_power_of_two() - 1;
         ring.clear();
         ring.resize(mask + 1, 0);
-        // The factor of the byte that leaves the window.
+        // The multiplier of the byte that leaves the rolling hash.
         let leaving = (0..bytes).fold(1u64, |power, _| power.wrapping_mul(FACTOR));
         let mut hash =
             text[..bytes].iter().fold(0u64, |hash, &byte| hash.wrapping_mul(FACTOR).wrapping_add(byte.into()));
         let (mut least, mut least_at) = (hash, 0);
         ring[0] = hash;
-        // The anchor that the last window chose, and whether a window has chosen one yet.
+        // The anchor that the last window chose, and whether any window has chosen an anchor yet.
         let (mut chosen, mut since) = (Anchor { hash, place: 0, first: 0, last: 0 }, window == 1);
         let changes = text.iter().zip(&text[bytes..]);
         let changes = changes.map(|(&gone, &new)| u64::from(new).wrapping_sub(u64::from(gone).wrapping_mul(leaving)));
         for (at, change) in (1..).zip(changes) {
-            // High bits of the sum depend on all of its bytes, so it needs no mixing before it is compared.
+            // The high bits of the hash depend on all of its bytes, so hashes can be compared without mixing.
             hash = hash.wrapping_mul(FACTOR).wrapping_add(change);
             ring[at & mask] = hash;
             if hash <= least {
@@ -131,7 +131,7 @@ impl Winnow {
         }
     }
 
-    /// Returns whether a folded text of this many bytes may contain recurring runs, that is, whether [`Winnow::stretches`] may find a
+    /// Returns whether a folded text of this many bytes may contain recurring runs, that is, whether [`Winnow::stretches`] may return a
     /// stretch.
     pub fn may_recur(&self, bytes: usize, anchors: impl Iterator<Item = Anchor>, recurs: impl Fn(u64) -> bool) -> bool {
         let mut from = 0;
@@ -144,8 +144,8 @@ impl Winnow {
         bytes >= from + self.length
     }
 
-    /// Returns the stretches of a folded text in which runs may recur: a run is in one of them unless it chooses an anchor that does not
-    /// recur. No run is in two of them.
+    /// Returns the stretches of a folded text in which runs may recur. A run is in one of these stretches unless it chooses an anchor that
+    /// does not recur. No run is in more than one stretch.
     pub fn stretches(&self, text: &str, anchors: &[Anchor], recurs: impl Fn(u64) -> bool) -> Vec<Range<usize>> {
         let (mut stretches, mut from) = (Vec::new(), 0);
         let mut push = |from: usize, to: usize| {
@@ -179,7 +179,7 @@ mod tests {
         out
     }
 
-    /// Computes anchors by definition: for each window its smallest hash, or the rightmost of several equal ones.
+    /// Computes anchors directly from their definition: each window chooses its smallest hash, or the rightmost one if several are equal.
     fn slow(winnow: Winnow, text: &str) -> Vec<(u64, usize, usize)> {
         let mut out: Vec<(u64, usize, usize)> = Vec::new();
         let mut last = usize::MAX;
@@ -214,7 +214,7 @@ mod tests {
             }
         }
 
-        /// A run that occurs in two texts is in a stretch of both, whatever surrounds it.
+        /// Checks that a run that occurs in two texts is within a stretch of each text, whatever surrounds the run.
         #[test]
         fn no_run_is_lost(run in "[abc中é]{20}", parts in proptest::collection::vec("[abcd中]{0,40}", 4), window in 1..30usize) {
             let winnow = Winnow::new(20, window);
@@ -226,7 +226,7 @@ mod tests {
                 proptest::prop_assert!(winnow.may_recur(text.len(), anchors.iter().copied(), |hash| count(hash) > 1));
                 let (from, to) = (before.len(), before.len() + run.len());
                 proptest::prop_assert!(stretches.iter().any(|one| one.start <= from && to <= one.end), "{stretches:?} {from}..{to}");
-                // No run begins in two stretches.
+                // Checks that no run begins in two stretches.
                 let starts = |one: &Range<usize>| (one.start..one.end).filter(|&at| {
                     text.is_char_boundary(at) && text[at..one.end].chars().count() >= 20
                 }).collect::<Vec<_>>();

@@ -5,8 +5,7 @@ use icu_segmenter::{GraphemeClusterSegmenter, GraphemeClusterSegmenterBorrowed};
 
 const CLUSTERS: GraphemeClusterSegmenterBorrowed<'static> = GraphemeClusterSegmenter::new();
 
-/// The number of characters before a position that are inspected: more than there are in a letter with its marks or in
-/// a joined emoji.
+/// The number of characters to inspect before a position. A letter with its marks, or a joined emoji, has fewer characters.
 const LOOKED_AT: usize = 24;
 
 /// Returns whether a position in a text is between two words.
@@ -34,7 +33,7 @@ pub fn is_border(text: &str, at: usize) -> bool {
     false
 }
 
-/// Returns whether two neighboring characters belong to the same word; `first` and `last` are the characters before and after them.
+/// Returns whether two neighboring characters belong to the same word. `first` and `last` are the characters on either side of them.
 fn joins(before: char, after: char, first: Option<char>, last: Option<char>) -> bool {
     let letter = |c: char| (c.is_alphanumeric() || c == '_') && !is_han(c);
     let inner = |c: char| matches!(c, '\'' | '’');

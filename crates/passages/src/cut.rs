@@ -16,14 +16,14 @@ pub enum Cut {
     Lines,
     /// A paragraph: text between blank lines.
     Paragraphs,
-    /// This many consecutive sentences, starting at each sentence.
+    /// Every sequence of this many consecutive sentences.
     Sentences(u32),
-    /// This many consecutive characters, starting at each character.
+    /// Every sequence of this many consecutive characters.
     Runs(u32),
 }
 
 impl Cut {
-    /// Parses `lines`, `paragraphs`, `sentences:N` or `runs:L`; `none` gives `None`.
+    /// Parses `lines`, `paragraphs`, `sentences:N` or `runs:L`. Returns `None` for `none`.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] for anything else.
@@ -58,7 +58,7 @@ impl Cut {
         }
     }
 
-    /// Returns the default minimum number of characters in a unit that can be a repeat.
+    /// Returns the default minimum number of characters that a unit must have to be a repeat.
     pub fn least_chars(self) -> u32 {
         match self {
             Cut::Lines => 15,

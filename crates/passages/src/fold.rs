@@ -5,7 +5,7 @@
 pub struct Folded {
     /// The folded text.
     pub text: String,
-    /// The shifts, ascending: from byte `folded` on, positions differ from positions in the original text by a constant.
+    /// The shifts, in ascending order. From byte `folded` up to the next shift, positions in the two texts differ by a constant.
     shifts: Vec<Shift>,
 }
 
@@ -15,8 +15,8 @@ struct Shift {
     original: usize,
 }
 
-/// The class of each byte by the white space that it may begin: 0 for none, 1 for ASCII white space except the space, 2 for the space, 3
-/// for other white space.
+/// The kind of white space that each byte may begin: 0 for none, 1 for ASCII white space except the space, 2 for the space, 3 for other
+/// white space.
 const KINDS: [u8; 256] = {
     let mut kinds = [0; 256];
     let mut byte = 9;
@@ -41,7 +41,7 @@ impl Folded {
         folded
     }
 
-    /// Folds a text and reuses the memory of the previous one.
+    /// Folds a text, and reuses the memory of the previous text.
     pub fn fold(&mut self, text: &str) {
         self.text.clear();
         self.shifts.clear();
@@ -75,8 +75,8 @@ impl Folded {
         self.text.push_str(&text[copied..]);
     }
 
-    /// Returns the byte in the original text that a byte in the folded text comes from. For the byte after a space, this is the byte after
-    /// the run of white space.
+    /// Returns the byte in the original text for a byte in the folded text. For the byte after a single space, this is the byte after the
+    /// run of white space.
     pub fn original(&self, folded: usize) -> usize {
         match self.shifts.partition_point(|shift| shift.folded <= folded).checked_sub(1) {
             None => folded,
@@ -84,7 +84,8 @@ impl Folded {
         }
     }
 
-    /// Returns the byte in the folded text for a byte in the original text. Within a run of white space, this is the byte after its space.
+    /// Returns the byte in the folded text for a byte in the original text. Within a run of white space, this is the byte after the single
+    /// space.
     pub fn folded(&self, original: usize) -> usize {
         match self.shifts.partition_point(|shift| shift.original <= original).checked_sub(1) {
             None => self.before(original, 0),
@@ -95,7 +96,7 @@ impl Folded {
         }
     }
 
-    /// Limits a position to the next shift: a position beyond it is within white space.
+    /// Limits a position to the next shift, because positions beyond it are within white space.
     fn before(&self, folded: usize, next: usize) -> usize {
         self.shifts.get(next).map_or(folded, |shift| folded.min(shift.folded))
     }
@@ -113,7 +114,7 @@ pub(crate) fn white_before(text: &str, at: usize) -> usize {
 
 /// Returns the number of characters.
 pub(crate) fn chars(text: &str) -> usize {
-    // Continuation bytes do not count; this loop is vectorized.
+    // Continuation bytes are not counted. The compiler vectorizes this loop.
     text.as_bytes().iter().filter(|&&byte| byte as i8 >= -0x40).count()
 }
 
@@ -144,7 +145,7 @@ mod tests {
             assert_eq!((folded.original(at), folded.folded(original)), (original, at), "{part}");
         }
         assert_eq!(folded.original(folded.text.len()), text.len());
-        // Within white space, this is the byte after its space.
+        // Within white space, the result is the byte after the single space.
         assert_eq!(folded.folded(text.find("b").expect("a part") - 1), folded.text.find('b').expect("a part"));
     }
 

@@ -1,7 +1,7 @@
 //! Computes the normal form in which units are compared: lower case, NFKC, single spaces, without invisible characters.
 //!
-//! The normal form equals the result of `dupsift_text::normal::normal_word`. Most units contain only ASCII, basic Cyrillic, Han and
-//! common marks; for these, the normal form is a copy with small changes. A test compares both methods.
+//! The normal form equals the result of `dupsift_text::normal::normal_word`. Most units contain only ASCII, basic Cyrillic, Han characters
+//! and common marks. The normal form of these units is a copy with small changes. A test compares both methods.
 
 use dupsift_core::hash::hash128;
 use dupsift_text::normal::{Letters, normal_word};
@@ -19,7 +19,7 @@ pub fn hash(unit: &str, letters: Letters, out: &mut Vec<u8>) -> u128 {
     }
 }
 
-/// Returns whether a text has at least this many characters; each run of white space counts as one.
+/// Returns whether a text has at least this many characters. Each run of white space counts as one character.
 pub fn has_chars(text: &str, least: u32) -> bool {
     let (mut count, mut after_space) = (0, false);
     for c in text.chars() {
@@ -33,13 +33,13 @@ pub fn has_chars(text: &str, least: u32) -> bool {
     least == 0
 }
 
-/// Bytes that are normalized at the same time if all of them are ASCII.
+/// The number of bytes that are normalized together if all of them are ASCII.
 const BLOCK: usize = 16;
 
-/// Writes the normal form of a unit of plain characters; returns `false` if it contains others.
+/// Writes the normal form of a unit of plain characters. Returns `false` if the unit contains other characters.
 fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
     let bytes = unit.as_bytes();
-    // No character becomes longer, and the last one is stored as a word.
+    // No character becomes longer, but the last character is stored as a whole word.
     out.resize(bytes.len() + WORD, 0);
     let (mut after_space, mut at, mut to) = (true, 0, 0);
     while let Some(&first) = bytes.get(at) {
@@ -61,7 +61,7 @@ fn write_plain(unit: &str, letters: Letters, out: &mut Vec<u8>) -> bool {
             at += 1;
             continue;
         }
-        // Cyrillic letters, and Han characters from U+4E00 on.
+        // Cyrillic letters, and Han characters starting at U+4E00.
         let quick: Option<([u8; WORD], usize)> = match (first, &bytes[at + 1..]) {
             (0xD0, &[second @ 0x90..=0x9F, ..]) => Some(([0xD0, second + 0x20, 0, 0], 2)),
             (0xD0, &[second @ 0xA0..=0xAF, ..]) => Some(([0xD1, second - 0x20, 0, 0], 2)),
@@ -105,7 +105,7 @@ const WORD: usize = 4;
 
 /// Returns whether the block is its own normal form, except for upper case: printable ASCII without two spaces in a row.
 fn is_plain_block(block: &[u8; BLOCK], after_space: bool) -> bool {
-    // All bytes are looked at, without branches, so that the loop is compiled to a few vector instructions.
+    // Checks all bytes without branches so that the loop compiles to a few vector instructions.
     let mut is_plain = !(after_space && block[0] == b' ');
     let mut before = 0;
     for &byte in block {

@@ -6,7 +6,7 @@
 //! hashes of all texts, sorted --Rule--> repeats --passages--> passages to cut --cut_out--> text
 //! ```
 //!
-//! Nothing in this crate opens a file or starts a thread. The engine calls these functions on threads and sorts the hashes out of core.
+//! Nothing in this crate opens a file or starts a thread. The engine calls these functions on its threads and sorts the hashes out of core.
 
 mod anchors;
 mod border;

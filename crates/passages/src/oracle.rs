@@ -1,4 +1,4 @@
-//! Computes passages by definition, and compares them with the result of the fast method over all steps.
+//! Computes passages directly from their definition, and compares them with the result of all steps of the fast method.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -12,9 +12,9 @@ use crate::{
 
 const LEAST: u32 = 3;
 
-/// Runs the steps of the engine over texts in memory, which are in the order of preference.
+/// Runs the steps of the engine over texts in memory, which must be in order of preference.
 fn fast(texts: &[String], rule: Rule, cut_at: CutAt, window: usize) -> Vec<Vec<Passage>> {
-    // Hash, document, position, character in the text.
+    // Each row holds a hash, a document, a position, and a character position in the text.
     let mut rows: Vec<(u128, u64, u32, u32)> = Vec::new();
     match rule.cut {
         Cut::Runs(length) => {
@@ -81,11 +81,12 @@ fn cut(texts: &[String], found: &[Vec<Passage>]) -> Vec<String> {
     texts.iter().zip(found).map(|(text, found)| cut_out(text, places(found))).collect()
 }
 
-/// For each character in a folded text: whether it is in a repeat, and the first document, first position and copies of a repeat that
-/// begins there.
+/// For each character in a folded text: whether the character is in a repeat, and, for a repeat that begins at the character, its first
+/// document, first position and number of copies.
 type Repeated = (Vec<bool>, Vec<Option<(usize, usize, usize)>>);
 
-/// Returns the characters of the folded texts that are in a repeat, and the copies of the runs that begin there. Compares all substrings.
+/// Returns which characters of the folded texts are in a repeat, and the copies of the runs that begin at these characters. Compares all
+/// substrings.
 fn repeated(folded: &[Vec<char>], length: usize, rule: Rule) -> Vec<Repeated> {
     let starts = |text: &Vec<char>| if text.len() < length { 0 } else { text.len() + 1 - length };
     let all: Vec<(usize, usize)> =
@@ -106,7 +107,8 @@ fn repeated(folded: &[Vec<char>], length: usize, rule: Rule) -> Vec<Repeated> {
     out
 }
 
-/// For each passage: start and end in the folded text, copies, first document, and the character in the folded text of that document.
+/// For each passage: start and end in the folded text, copies, first document, and the position of the first copy in the folded text of
+/// that document.
 type Known = (usize, usize, u32, u64, usize);
 
 fn slow(texts: &[String], length: usize, rule: Rule) -> Vec<Vec<Known>> {
@@ -171,7 +173,7 @@ fn known(texts: &[String], found: &[Vec<Passage>]) -> Vec<Vec<Known>> {
 }
 
 fn texts() -> impl Strategy<Value = Vec<String>> {
-    // Few words, so that runs recur; letters of several lengths, marks, emoji and white space.
+    // Uses few words so that runs recur. The words contain letters of several byte lengths, marks, emoji and white space.
     let word = prop_oneof![
         8 => "[ab]{1,3}",
         2 => Just("中文".to_owned()),
@@ -185,7 +187,7 @@ fn texts() -> impl Strategy<Value = Vec<String>> {
     proptest::collection::vec(text, 1..5)
 }
 
-/// Runs shorter than the options allow, so that short texts have many.
+/// Generates runs shorter than the options allow so that short texts contain many of them.
 fn rules() -> impl Strategy<Value = (usize, u64, bool, usize)> {
     (4..12usize, 2..4u64, proptest::bool::weighted(0.2), 1..6usize)
 }
@@ -200,7 +202,7 @@ proptest! {
         prop_assert_eq!(known(&texts, &found), slow(&texts, length, rule));
     }
 
-    /// Cutting again, in the order of the first run and with no run across a join, cuts nothing.
+    /// Checks that a second cut removes nothing if it uses the order of the first cut and ignores runs across a join.
     #[test]
     fn what_was_cut_has_nothing_to_cut(texts in texts(), (length, copies, _, window) in rules(), sentence in any::<bool>()) {
         let rule = Rule { cut: Cut::Runs(length as u32), copies, cuts_first: false };
@@ -218,7 +220,7 @@ proptest! {
         prop_assert!(fast(&kept, rule, cut_at, window).iter().all(Vec::is_empty), "{:?}", kept);
     }
 
-    /// From each cut character, the chain of first copies ends at a kept character.
+    /// Checks that the chain of first copies from each cut character ends at a kept character.
     #[test]
     fn a_cut_leads_to_a_kept_character(texts in texts(), (length, copies, _, window) in rules()) {
         let rule = Rule { cut: Cut::Runs(length as u32), copies, cuts_first: false };
@@ -245,7 +247,7 @@ proptest! {
         let cut_as = if paragraphs { Cut::Paragraphs } else { Cut::Lines };
         let rule = Rule { cut: cut_as, copies, cuts_first: false };
         let once = cut(&texts, &fast(&texts, rule, CutAt::Word, 1));
-        // The texts may be in any order, because cuts may change which of them is preferred.
+        // The texts may be in any order, because cuts may change the order of preference.
         let mut turned = once.clone();
         turned.reverse();
         for texts in [once, turned] {
@@ -253,7 +255,7 @@ proptest! {
         }
     }
 
-    /// A unit is kept if it is not a repeat: exactly the other units remain, in order.
+    /// Checks that the units that are not repeats remain, in order, and that no other units remain.
     #[test]
     fn the_other_units_stay(texts in texts(), paragraphs in any::<bool>()) {
         let cut_as = if paragraphs { Cut::Paragraphs } else { Cut::Lines };
@@ -319,8 +321,7 @@ fn templates_are_what_occurs_most_often() {
         let all = templates(text, cut, repeats);
         all.into_iter().map(|one| (text[one.bytes].trim().to_owned(), one.copies)).collect::<Vec<_>>()
     };
-    // For runs of 20 characters, the text with two copies is at 49 to 92, which includes the end of the text with four
-    // copies.
+    // For runs of 20 characters, the passage with two copies extends from 49 to 92 and includes the end of the passage with four copies.
     let repeats = [
         Repeat { position: 8, count: 28, first_doc: 0, first_start: 8, copies: 4 },
         Repeat { position: 36, count: 44, first_doc: 0, first_start: 36, copies: 2 },

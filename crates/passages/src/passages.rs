@@ -23,19 +23,19 @@ pub struct Passage {
     pub copies: u32,
     /// The document with the first copy of the passage's first unit or run.
     pub first_doc: u64,
-    /// The first character of that copy in its document.
+    /// The first character of that copy, as a position in its document.
     pub first_start: u32,
 }
 
-/// Holds a stretch before the white space around it is added.
+/// Holds a stretch to cut, before the surrounding white space is added.
 struct Found {
     place: Unit,
     copies: u32,
     first: (u64, u32),
 }
 
-/// Returns the passages that are cut from a text, in order, for the repeats in it, which must be in order. Calls `first` with each document
-/// that has a first copy of something that is cut.
+/// Returns the passages that are cut from a text, in order. The repeats in the text must also be in order. Calls `first` with each document
+/// that contains the first copy of a cut unit or run.
 pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut first: impl FnMut(u64)) -> Vec<Passage> {
     if repeats.is_empty() {
         return Vec::new();
@@ -47,19 +47,19 @@ pub fn passages(text: &str, cut: Cut, cut_at: CutAt, repeats: &[Repeat], mut fir
     with_white_space(text, &found)
 }
 
-/// Describes a part of a text that also occurs elsewhere as a unit.
+/// Describes a part of a text that occurs elsewhere as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Template {
     /// The bytes of the part in the text.
     pub bytes: Range<usize>,
-    /// How often the part occurs.
+    /// The number of occurrences of the part.
     pub copies: u32,
     /// The document with the first copy.
     pub first_doc: u64,
 }
 
-/// Returns the parts of a text that occur elsewhere as a unit, for the repeats in it, which must be in order. Among overlapping parts, only
-/// those with the most copies are returned. A passage that is cut may consist of several parts.
+/// Returns the parts of a text that occur elsewhere as a whole. The repeats in the text must be in order. Among overlapping parts, only the
+/// parts with the most copies are returned. A cut passage may consist of several parts.
 pub fn templates(text: &str, cut: Cut, repeats: &[Repeat]) -> Vec<Template> {
     let length = u64::from(cut.length());
     let overlaps = |one: &Repeat, next: &Repeat| u64::from(next.position) <= covered(one, length).1;
@@ -112,7 +112,7 @@ impl<'t> Walk<'t> {
         Walk { text, character: 0, byte: 0 }
     }
 
-    /// Returns the first byte of a character. This is fast if the character is near the previous one.
+    /// Returns the first byte of a character. This is fast if the character is near the previously requested character.
     fn byte_of(&mut self, wanted: u64) -> usize {
         let bytes = |chars: &mut dyn Iterator<Item = char>, count: u64| {
             chars.take(count as usize).map(char::len_utf8).sum::<usize>()
@@ -203,7 +203,7 @@ fn of_runs(text: &str, length: u32, cut_at: CutAt, repeats: &[Repeat], first: &m
         let overlapping =
             || repeats.iter().filter(|repeat| covered(repeat, length).1 > start && u64::from(repeat.position) < end);
         overlapping().for_each(|repeat| first(repeat.first_doc));
-        // Runs inside the remaining part.
+        // Returns the offset in a repeat of the first run inside the remaining part, or `None` if no run is inside.
         let inside = |repeat: &Repeat| {
             let begin = u64::from(repeat.position);
             let from = begin.max(start);
@@ -226,7 +226,7 @@ fn of_runs(text: &str, length: u32, cut_at: CutAt, repeats: &[Repeat], first: &m
     found
 }
 
-/// Returns the position in the text for the end of a stretch of the folded text that does not end in white space.
+/// Returns the position in the original text at which a stretch of the folded text ends. The stretch must not end in white space.
 fn ended(folded: &Folded, text: &str, end: usize) -> usize {
     let last = folded.text[..end].chars().next_back().map_or(0, char::len_utf8);
     let place = folded.original(end - last) + last;
@@ -234,7 +234,7 @@ fn ended(folded: &Folded, text: &str, end: usize) -> usize {
     place
 }
 
-/// Moves both ends inward to word borders, and off white space; `None` if nothing is left.
+/// Moves both ends inward to word borders and past white space. Returns `None` if nothing remains.
 fn to_words(text: &str, place: Range<usize>) -> Option<Range<usize>> {
     let begins = |&at: &usize| text.is_char_boundary(at) && !text[at..].starts_with(' ') && is_border(text, at);
     let ends = |&at: &usize| text.is_char_boundary(at) && !text[..at].ends_with(' ') && is_border(text, at);
@@ -243,15 +243,15 @@ fn to_words(text: &str, place: Range<usize>) -> Option<Range<usize>> {
     Some(start..end)
 }
 
-/// Moves both ends inward to sentence borders; the sentences must be in order.
+/// Moves both ends inward to sentence borders. The sentences must be in order.
 fn to_sentences(sentences: &[(usize, usize)], place: Range<usize>) -> Option<Range<usize>> {
     let start = sentences.get(sentences.partition_point(|one| one.0 < place.start))?.0;
     let end = sentences[..sentences.partition_point(|one| one.1 <= place.end)].last()?.1;
     (start < end).then_some(start..end)
 }
 
-/// Adds white space to the passages that are cut: white space after them up to the next line or word, and white space before them in their
-/// line; at either end of the text, all white space.
+/// Extends the passages to cut over the surrounding white space: after a passage up to the next line or word, and before a passage within
+/// its line. At either end of the text, all white space is included.
 fn with_white_space(text: &str, found: &[Found]) -> Vec<Passage> {
     let line_end = |at: usize| matches!(text.as_bytes()[at], b'\n' | b'\r');
     let mut places: Vec<Unit> = Vec::with_capacity(found.len());
@@ -263,7 +263,7 @@ fn with_white_space(text: &str, found: &[Found]) -> Vec<Passage> {
         };
         places.push(Unit { start: place.start, end });
     }
-    // Goes backward from the last one, and tracks whether everything after it is cut.
+    // Goes backward from the last passage, and tracks whether everything after the current passage is cut.
     let (mut next, mut at_end) = (text.len(), true);
     for number in (0..places.len()).rev() {
         let before = number.checked_sub(1).map_or(0, |before| places[before].end);

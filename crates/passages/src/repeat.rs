@@ -2,23 +2,23 @@
 
 use crate::cut::Cut;
 
-/// Holds the rule for a corpus.
+/// Holds the rule that decides which occurrences in a corpus are cut.
 #[derive(Clone, Copy, Debug)]
 pub struct Rule {
     /// The unit to cut.
     pub cut: Cut,
     /// Passages with fewer occurrences are kept.
     pub copies: u64,
-    /// Whether the first copy is cut too.
+    /// Whether the first copy is also cut.
     pub cuts_first: bool,
 }
 
 impl Rule {
-    /// Calls `each` with the numbers of the occurrences that are cut, for one unit or run whose `count` occurrences are in order. `at`
-    /// returns the rank of an occurrence's document in the order of preference, and the position in that document.
+    /// Calls `each` with the number of each occurrence to cut, for one unit or run with `count` occurrences in order. `at` returns the rank
+    /// of an occurrence's document in the order of preference, and the position in that document.
     ///
     /// # Errors
-    /// Returns an error from `each`.
+    /// Returns any error from `each`.
     pub fn repeats<E>(
         &self,
         count: usize,
@@ -29,13 +29,14 @@ impl Rule {
             return Ok(());
         }
         let (first_doc, first) = at(0);
-        // Lines and paragraphs that a document itself repeats are kept; sentences and runs must not overlap.
+        // Within one document, repeated lines and paragraphs are kept. Repeated sentences and runs are cut if they do not overlap the first
+        // copy.
         let distance = (!matches!(self.cut, Cut::Lines | Cut::Paragraphs)).then(|| u64::from(self.cut.length()));
         let is_repeat = |number: usize| {
             let (doc, position) = at(number);
             doc != first_doc || distance.is_some_and(|distance| u64::from(position) >= u64::from(first) + distance)
         };
-        // Occurrences in the first document come first, and the last of them is the farthest.
+        // Occurrences in the first document precede all others, and the last one is farthest from the first copy.
         if !is_repeat(count - 1) {
             return Ok(());
         }
@@ -43,12 +44,13 @@ impl Rule {
     }
 }
 
-/// Describes consecutive runs, or one unit, that are cut: their first copies are also consecutive, and have the same number of occurrences.
+/// Describes one unit, or several consecutive runs, to cut. The first copies of the runs are also consecutive, and all runs have the same
+/// number of occurrences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Repeat {
     /// The number of the first unit, or of the first character in the folded text.
     pub position: u32,
-    /// The number of runs; each begins one position after the previous one.
+    /// The number of runs. Each run begins one position after the previous run.
     pub count: u32,
     /// The document with the first copy.
     pub first_doc: u64,
@@ -59,7 +61,7 @@ pub struct Repeat {
 }
 
 impl Repeat {
-    /// Adds the next repeat of a document if it continues this one.
+    /// Adds the next repeat of a document if it continues this repeat. Returns whether it does.
     pub fn joins(&mut self, next: &Repeat) -> bool {
         let continues = u64::from(next.position) == u64::from(self.position) + u64::from(self.count)
             && next.first_doc == self.first_doc
@@ -91,7 +93,7 @@ mod tests {
             assert!(repeats(rule(cut, 3, false), &two).is_empty());
             assert!(repeats(rule(cut, 2, true), &two[..1]).is_empty());
         }
-        // Within one document, runs and sentences are repeats if they do not overlap; lines are not.
+        // Within one document, runs and sentences are repeats if they do not overlap; lines are never repeats.
         let one = [(3, 0), (3, 1), (3, 19), (3, 20), (3, 21)];
         assert_eq!(repeats(rule(Cut::Runs(20), 2, false), &one), [3, 4]);
         assert_eq!(repeats(rule(Cut::Sentences(19), 2, false), &one), [2, 3, 4]);

@@ -1,6 +1,6 @@
 //! Hashes runs of L characters in sequence, with rolling hashes.
 //!
-//! A hash is a pair of polynomials over the characters, modulo the prime 2^61 - 1, with two fixed bases: two different runs of the same
+//! A hash is a pair of polynomials over the characters, modulo the prime 2^61 - 1, with two fixed bases. Two different runs of the same
 //! length have the same pair with a probability of about (L / 2^61)^2.
 
 use std::ops::Range;
@@ -26,15 +26,15 @@ fn times(a: u64, b: u64) -> u64 {
     reduced((product as u64 & PRIME) + (product >> 61) as u64)
 }
 
-/// Reduces a number below twice the prime.
+/// Reduces a number that is less than twice the prime.
 fn reduced(sum: u64) -> u64 {
     if sum >= PRIME { sum - PRIME } else { sum }
 }
 
-/// Calls `each` with all runs of `length` characters in a stretch of a folded text, in order.
+/// Calls `each` with each run of `length` characters in a stretch of a folded text, in order.
 ///
 /// # Errors
-/// Returns an error from `each`.
+/// Returns any error from `each`.
 pub fn runs<E>(
     text: &str,
     stretch: Range<usize>,
@@ -53,7 +53,7 @@ pub fn runs<E>(
         }
     }
     for (number, (at, gone)) in part.char_indices().enumerate() {
-        // The polynomials hardly mix the first bits of the two halves.
+        // The polynomials alone leave the leading bits of the two halves poorly mixed.
         let [one, other] = hashes;
         let hash = u128::from(mix64(one)) << 64 | u128::from(mix64(other ^ BASES[0]));
         each(Run { start: stretch.start + at, number: number as u32, hash })?;
@@ -87,7 +87,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// Hashes are equal if and only if the characters are.
+        /// Checks that two hashes are equal if and only if the characters are.
         #[test]
         fn hashes_tell_runs_apart(text in "[ab中é]{1,80}", length in 1..12u32) {
             let mut known: HashMap<u128, String> = HashMap::new();

@@ -16,7 +16,7 @@ pub struct Unit {
     pub end: usize,
 }
 
-/// Calls `each` with the lines, paragraphs or sentences of a text, in order, except blank ones. There are no units for runs.
+/// Calls `each` with the lines, paragraphs or sentences of a text, in order. Blank units are skipped. [`Cut::Runs`] has no units.
 pub fn units(text: &str, cut: Cut, each: &mut dyn FnMut(Unit)) {
     let mut take = |from: usize, to: usize| {
         let start = from + white_at(&text[..to], from);
@@ -59,7 +59,7 @@ pub fn units(text: &str, cut: Cut, each: &mut dyn FnMut(Unit)) {
 fn is_blank_line(text: &str) -> bool {
     let (mut ends, mut after_return) = (0, false);
     for c in text.chars().take_while(|c| c.is_whitespace()) {
-        // A carriage return and a line feed are one line break.
+        // A carriage return followed by a line feed counts as one line break.
         ends += u32::from(c == '\r' || (c == '\n' && !after_return));
         after_return = c == '\r';
     }
@@ -74,8 +74,8 @@ pub struct Scratch {
     form: Vec<u8>,
 }
 
-/// Calls `each` with the number, the first byte and the hash of each unit that is long enough to be a repeat. For `sentences:N`, a unit is
-/// the sentence with that number and the following ones.
+/// Calls `each` with the number, the first byte and the hash of each unit that is long enough to be a repeat. For `sentences:N`, a unit
+/// consists of N sentences, beginning with the sentence of that number.
 pub fn hashes(
     text: &str,
     cut: Cut,

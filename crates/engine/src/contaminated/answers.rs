@@ -1,4 +1,4 @@
-//! The answers of items: texts, or positions in a list of choices.
+//! Interprets the answers of items: texts, or positions in a list of choices.
 //!
 //! ```text
 //! choices              answer           text
@@ -18,17 +18,17 @@ const FINAL: &str = "####";
 /// Holds the answers and choices of an item before they are interpreted.
 #[derive(Debug, Default)]
 pub struct Given {
-    /// The value of the answer column, or the values in its list; each value is a correct answer.
+    /// The value of the answer column, or the values if the column holds a list. Each value is a correct answer.
     values: Vec<String>,
     choices: Vec<String>,
 }
 
-/// Defines how the answers of an evaluation set are interpreted.
+/// Specifies how to interpret the answers of an evaluation set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Meaning {
-    /// Answers are texts.
+    /// The answers are texts.
     Texts,
-    /// Answers are letters, or positions in the list of choices. Positions are counted from this number.
+    /// The answers are letters, or positions in the list of choices. Positions are counted from this number.
     PositionsFrom(usize),
 }
 
@@ -44,7 +44,7 @@ impl Given {
     /// Creates the answers from the value of the answer column, which may be a list in JSON.
     pub fn new(answer: Option<&str>, choices: Vec<String>) -> Given {
         let values = answer.map_or_else(Vec::new, |text| of_json(text).unwrap_or_else(|| vec![text.to_owned()]));
-        // Test sets hide their answers behind -1.
+        // Test sets use -1 to hide their answers.
         let is_hidden = |value: &String| !choices.is_empty() && value.trim().parse::<i64>().is_ok_and(|at| at < 0);
         let values = values.into_iter().filter(|value| !value.trim().is_empty() && !is_hidden(value)).collect();
         Given { values, choices }
@@ -79,7 +79,7 @@ impl Given {
 }
 
 impl Meaning {
-    /// Returns how the answers of a set are interpreted: as positions if most items with choices have a position as their answer.
+    /// Returns how to interpret the answers of a set: as positions if the answers of most items with choices are positions.
     pub fn of<'g>(set: impl Iterator<Item = &'g Given>) -> Meaning {
         let (mut positions, mut others, mut first, mut last) = (0, 0, false, false);
         for Given { values, choices } in set.filter(|given| !given.choices.is_empty()) {
@@ -102,7 +102,7 @@ impl Meaning {
     }
 }
 
-/// Returns the position that a value may stand for: a number, or a letter alone, including `(C)` and `C.`.
+/// Returns the position that a value may stand for. The value must be a number or a single letter, including `(C)` and `C.`.
 fn position(value: &str) -> Option<Position> {
     let value = value.trim().trim_start_matches('(').trim_end_matches([')', '.', ':']);
     let mut letters = value.chars();
@@ -139,7 +139,7 @@ mod tests {
         assert_eq!(texts(&[("C", colors), ("(d)", colors), ("B.", colors)]), some(&["blue", "black", "green"]));
         assert_eq!(texts(&[("A", colors), ("4", colors)]), some(&["red", "black"]), "ARC has both");
         assert_eq!(texts(&[("green", colors), ("red", colors)]), some(&["green", "red"]));
-        // Most answers are texts, so this one is a text as well.
+        // Most answers in this set are texts, so this answer is also a text.
         assert_eq!(texts(&[("12", &["1", "12"]), ("40", &["40", "2"]), ("2", &["2", "5", "7"])])[2], Some("2".into()));
     }
 

@@ -7,12 +7,12 @@ use dupsift_core::error::Result;
 use dupsift_passages::cut_out;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
-/// Size in bytes of a stored range to cut: the position of its first byte and the position after its last byte.
+/// The size in bytes of a stored range to cut, which holds the position of the first byte and the position after the last byte.
 const PLACE: usize = 8;
 
 /// Holds the decision for each document.
 pub struct Fates {
-    /// Contaminated documents, in which the score of an item reaches the threshold.
+    /// Contaminated documents, that is, documents in which an item's score reaches the threshold.
     pub contaminated: AtomicBits,
     /// Contaminated documents that are removed.
     pub removed: AtomicBits,
@@ -21,7 +21,8 @@ pub struct Fates {
     begins: AtomicCells<u64>,
 }
 
-/// Returns the ranges of spans as first token, token after the last, first byte and byte after the last. Overlapping ranges are merged.
+/// Returns the ranges of spans. Each range holds the first token, the token after the last one, the first byte, and the byte after the last
+/// one. Overlapping ranges are merged.
 fn joined(spans: &[&Place]) -> Vec<[u32; 4]> {
     let mut places: Vec<[u32; 4]> =
         spans.iter().map(|span| [span.tokens[0], span.tokens[1], span.bytes[0], span.bytes[1]]).collect();
@@ -40,7 +41,7 @@ impl Fates {
     /// Decides what happens to each document.
     ///
     /// # Errors
-    /// Returns an error for a full disk or an interruption.
+    /// Returns an error if the disk is full or the run is interrupted.
     pub fn new(session: &Session<'_>, options: &ContaminatedOptions, places: &Places<'_>) -> Result<Fates> {
         let (dir, documents) = (session.engine.dir, session.documents() as usize);
         let bits = |name| AtomicBits::new(dir, name, documents);
@@ -52,7 +53,7 @@ impl Fates {
             let Some(first) = over.first() else { return Ok(()) };
             contaminated.set(doc as usize);
             let places = joined(&over);
-            // A document with no token left is removed.
+            // A document is removed if no token remains.
             let cut: u32 = places.iter().map(|[start, end, ..]| end - start).sum();
             if !options.cut_spans || cut == first.doc_tokens {
                 removed.set(doc as usize);
@@ -74,7 +75,7 @@ impl Fates {
         (doc as usize) < self.begins.len() && self.begins.load(doc as usize) != 0
     }
 
-    /// Returns a text without its spans; `None` if it is not the text that was searched.
+    /// Returns a text without its spans, or `None` if the text differs from the one that was searched.
     pub fn cut_out(&self, doc: u64, text: &str) -> Option<String> {
         let begin = self.begins.load(doc as usize).checked_sub(1)?;
         let number = |bytes: &[u8]| bytes.iter().fold(0, |number, &byte| number << 8 | usize::from(byte));

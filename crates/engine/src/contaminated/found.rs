@@ -1,4 +1,4 @@
-//! The results of the search: a row for each span with the tokens it covers, in temporary files.
+//! Stores the results of the search in temporary files: one row for each span, with the tokens of the item that it covers.
 
 use crate::session::Session;
 use dupsift_contamination::Item;
@@ -22,12 +22,12 @@ struct Row {
     length: U32,
 }
 
-/// Leading bytes of a row that identify the document and the item.
+/// The number of leading bytes in a row that identify the document and the item.
 const GROUP: usize = 12;
-/// Bytes of the numbers at the start of the span's other data.
+/// The number of bytes taken by the numbers at the start of the span's other data.
 const NUMBERS: usize = 8;
 
-/// Holds a span of a document as found by the search.
+/// Describes a span of a document that the search found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// The position of the first token, and the position after the last token.
@@ -100,7 +100,7 @@ impl Found {
     /// Calls `each` with the spans of each document and item, ordered by document, then item, then position.
     ///
     /// # Errors
-    /// Returns any error from `each`, and an error for an interruption.
+    /// Returns any error from `each`, or an error if the run is interrupted.
     pub fn each(&self, session: &Session<'_>, mut each: impl FnMut(u64, Item, &[Span]) -> Result<()>) -> Result<()> {
         for partition in 0..self.rows.partitions() {
             session.engine.go_on()?;

@@ -33,14 +33,14 @@ pub use run::{check, contaminated};
 
 /// The lowest score at which a document is listed with an item.
 pub const LISTED: f64 = 0.5;
-/// The lowest score at which an item counts as found nearly complete.
+/// The lowest score at which an item counts as nearly completely found.
 pub const NEARLY: f64 = 0.8;
-/// An item that occurs in more documents than this is public.
+/// An item that occurs in more than this many documents is public.
 pub const PUBLIC: u64 = 100;
-/// Characters of a span, and of an item's text, that tables show.
+/// The maximum number of characters of a span or an item that tables show.
 pub const SHOWN: usize = 500;
 
-/// Names a column of the evaluation set.
+/// Describes a column of the evaluation set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ItemColumn {
     /// The name of the column.
@@ -56,7 +56,7 @@ pub struct ContaminatedOptions {
     pub run: RunOptions,
     /// Files, folders or globs of the evaluation set.
     pub against: Vec<String>,
-    /// The column with the texts that are searched for.
+    /// The column with the texts to search for.
     pub item: ItemColumn,
     /// The column with the item ids.
     pub item_id: ItemColumn,
@@ -64,21 +64,21 @@ pub struct ContaminatedOptions {
     pub choices: ItemColumn,
     /// The column with the answers.
     pub answer: ItemColumn,
-    /// The column with the names of evaluation sets; for a row without a name, the file name is used.
+    /// The column with the names of evaluation sets. For a row without a name, the file name is used.
     pub suite: ItemColumn,
     /// The number of tokens in an n-gram.
     pub ngram: u32,
     /// The lowest score at which a document is contaminated.
     pub threshold: f64,
-    /// Whether spans are cut and the rest of their documents is kept.
+    /// Whether spans are cut from documents that are otherwise kept.
     pub cut_spans: bool,
 }
 
 impl ContaminatedOptions {
-    /// Returns the options from complete settings.
+    /// Creates the options from complete settings.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the evaluation set is missing, and for options that a run would refuse.
+    /// Returns [`Error::Usage`] if the evaluation set is missing, or if a run would reject an option.
     pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<ContaminatedOptions> {
         let against = settings.texts("against").to_vec();
         if against.is_empty() {
@@ -145,7 +145,7 @@ mod tests {
         given.iter().for_each(|(name, value)| settings.give_by_name(Verb::Contaminated, name, value).unwrap());
         let settings = settings.with_defaults(Verb::Contaminated).unwrap();
         let options = ContaminatedOptions::resolve(Vec::new(), &settings).unwrap();
-        // 0.7 in 32 bits is less than in 64.
+        // 0.7 rounded to 32 bits is less than 0.7 in 64 bits.
         assert!(f64::from(0.7_f32) < 0.7 && options.reaches(0.7_f32) && options.reaches(0.7_f64));
         assert!(!options.reaches(0.699_999_9_f32) && options.reaches(0.700_000_1_f32));
     }

@@ -1,4 +1,4 @@
-//! Locates the listed spans in one pass over the documents that contain them, which also reads the ids of these documents.
+//! Locates the listed spans in one pass over the documents that contain them. The pass also reads the ids of these documents.
 
 use std::sync::Arc;
 
@@ -17,10 +17,10 @@ use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 use dupsift_text::Analysis;
 
-/// Characters shown before and after a span.
+/// The number of characters shown before and after a span.
 const BESIDE: usize = 80;
 
-/// Holds a span of a listed document.
+/// Describes a span of a listed document.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Place {
     /// The item that the span belongs to.
@@ -50,11 +50,11 @@ pub struct Place {
 /// Stores the spans of documents as JSON in a temporary file.
 struct Stored {
     heap: FrozenHeap,
-    /// The offset of each document's spans plus one; 0 if it has none.
+    /// The offset of each document's spans, plus one; 0 for a document without spans.
     begins: AtomicCells<u64>,
 }
 
-/// Size in bytes of the length field that precedes a document's spans.
+/// The size in bytes of the length field that precedes a document's spans.
 const LENGTH: usize = 8;
 
 fn append(heap: &Heap, begins: &AtomicCells<u64>, doc: u64, spans: &[Place]) -> Result<()> {
@@ -79,15 +79,15 @@ pub struct Places<'p> {
     spans: Stored,
     /// The documents that have spans.
     pub listed: Arc<AtomicBits>,
-    /// The ids of these documents and of rejected rows.
+    /// The ids of the listed documents and of rejected rows.
     pub ids: Ids<'p>,
 }
 
 impl<'p> Places<'p> {
-    /// Reads the documents that are listed with an item, and finds their spans.
+    /// Reads the documents that are listed with an item, and locates their spans.
     ///
     /// # Errors
-    /// Returns an error for a damaged file, a full disk or an interruption.
+    /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
     pub fn find(
         session: &Session<'p>,
         options: &ContaminatedOptions,
@@ -143,10 +143,10 @@ impl<'p> Places<'p> {
         Ok(Places { spans, listed, ids: ids.end()? })
     }
 
-    /// Calls `each` with the spans of the listed documents, ordered by document, then item; the best span of an item comes first.
+    /// Calls `each` with the spans of the listed documents, ordered by document, then item. The best span of an item comes first.
     ///
     /// # Errors
-    /// Returns any error from `each`, and an error for an interruption.
+    /// Returns any error from `each`, or an error if the run is interrupted.
     pub fn each(&self, session: &Session<'_>, mut each: impl FnMut(u64, &[Place]) -> Result<()>) -> Result<()> {
         for doc in self.listed.iter() {
             session.engine.go_on()?;
@@ -156,7 +156,7 @@ impl<'p> Places<'p> {
     }
 }
 
-/// Lists the spans that are needed from each document: each item's best span and all spans that are cut.
+/// Lists the spans to locate in each document: the best span of each item, and all spans that are cut.
 fn list(
     session: &Session<'_>,
     options: &ContaminatedOptions,

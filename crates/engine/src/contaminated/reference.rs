@@ -1,4 +1,4 @@
-//! The evaluation set: finds and reads it, and holds it in memory.
+//! Finds and reads the evaluation set, and holds it in memory.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,10 +23,10 @@ use dupsift_files::io::{Asked, Want, find_all};
 use dupsift_files::tables::lists::of_json;
 use dupsift_files::tables::{Cell, IdsSeen, TextColumn};
 
-/// The divisor of the memory limit: the evaluation set may use a quarter of it.
+/// The divisor for the evaluation set's share of the memory limit, which is a quarter.
 const SHARE: u64 = 4;
 
-/// Bytes that a name or text takes in addition to its characters.
+/// The number of bytes that a name or text takes in addition to its characters.
 const A_TEXT: u64 = 64;
 
 /// Holds the opened files of an evaluation set.
@@ -36,7 +36,7 @@ pub struct Against {
 }
 
 impl Against {
-    /// Returns the files of the evaluation set, including unreadable ones.
+    /// Returns the files of the evaluation set, including unreadable files.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let bad = self.inputs.bad.iter().map(|file| &*file.path);
         self.inputs.source.files.iter().map(|file| &*file.path).chain(bad)
@@ -51,7 +51,7 @@ impl Against {
 /// Finds and opens the files of the evaluation set.
 ///
 /// # Errors
-/// Returns an error for missing files, and for columns that no file has.
+/// Returns an error if a file is missing or if no file has a required column.
 pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Against> {
     let run = RunOptions {
         inputs: options.against.clone(),
@@ -87,14 +87,14 @@ pub fn look(options: &ContaminatedOptions, cancel: &AtomicBool) -> Result<Agains
     let opened = run.clone();
     let inputs = interruptible(cancel, move || {
         let found = find_all(&opened.inputs, opened.taking()).map_err(|error| error.of("against"))?;
-        // If no file has named columns, each text is an item, and no column is required.
+        // If no file format has named columns, each text is an item, and no column is required.
         let names_columns = found.files.iter().any(|file| file.format.names_columns());
         look_into(&opened, found, if names_columns { asked } else { Vec::new() })
     })?;
     Ok(Against { options: run, inputs })
 }
 
-/// Returns the names of the columns; several columns form one text, or hold one choice each.
+/// Returns the names of the columns. Several columns either form one text or hold one choice each.
 fn names_of(column: &ItemColumn) -> Vec<String> {
     let names = several(&column.name);
     if names.is_empty() { vec![column.name.clone()] } else { names }
@@ -119,9 +119,9 @@ pub struct Reference {
     pub known: Vec<Known>,
     /// The names of the evaluation sets, in order.
     pub suites: Vec<String>,
-    /// The bytes that the evaluation set takes in memory during the search.
+    /// The number of bytes that the evaluation set takes in memory during the search.
     pub bytes: u64,
-    /// Rows and files that could not be read.
+    /// The rows and files that could not be read.
     pub losses: OtherInput,
 }
 
@@ -132,7 +132,7 @@ impl Reference {
     }
 }
 
-/// Holds an item as it is read.
+/// Holds an item while it is read.
 struct Read {
     doc: u64,
     tokens: Vec<u64>,
@@ -152,8 +152,8 @@ impl Read {
 /// Reads the evaluation set.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the evaluation set takes more than its share of the memory or has a damaged file; with `strict`, also for
-/// the first bad row.
+/// Returns [`Error::Usage`] if the evaluation set exceeds its share of the memory or if one of its files is damaged. With `strict`, returns
+/// [`Error::Usage`] for the first bad row as well.
 pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Against) -> Result<Reference> {
     let Against { options: run, inputs } = against;
     if let (true, Some(first)) = (run.strict, inputs.bad.first()) {
@@ -193,7 +193,7 @@ pub fn read(session: &Session<'_>, options: &ContaminatedOptions, against: &Agai
     Ok(Reference { items: builder.build(), known, suites, bytes, losses })
 }
 
-/// Checks that the first `items` of `all` items fit into their share of the memory.
+/// Checks that the first `items` of `all` items fit in their share of the memory.
 fn within(bytes: u64, memory: u64, items: u64, all: u64) -> Result<()> {
     if bytes <= memory / SHARE {
         return Ok(());
@@ -251,7 +251,7 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
                 let doc = batch.doc(row);
                 let choices = match &choices[..] {
                     [list] => value(list, row).and_then(|list| of_json(&list)).unwrap_or_default(),
-                    // A missing choice keeps its position. In a set without choices, none of the columns exists.
+                    // A missing choice keeps its position in the list. If none of the columns exists, the set has no choices.
                     columns if columns.iter().any(Option::is_some) => {
                         columns.iter().map(|column| value(column, row).unwrap_or_default()).collect()
                     }
@@ -265,7 +265,7 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
                     suite: value(&suites, row).unwrap_or_else(|| name_of(inputs, doc)),
                     text: text.chars().take(SHOWN).collect(),
                 };
-                // The tokens of answers are counted once their texts are known.
+                // The tokens of answers are counted later, when the texts of the answers are known.
                 let own = item.bytes() + Builder::bytes_of(item.tokens.len(), 0, session.options.threads);
                 let all = bytes.fetch_add(own, Relaxed) + own;
                 within(all, session.options.memory, count.fetch_add(1, Relaxed) + 1, session.documents())?;
@@ -286,7 +286,7 @@ fn read_items(session: &Session<'_>, options: &ContaminatedOptions, inputs: &Inp
     Ok((items, ids_seen, rejected))
 }
 
-/// Returns the name of an evaluation set whose rows do not name it: the file name, without folders and file extensions.
+/// Returns the default name of an evaluation set: the file name, without folders and file extensions.
 fn name_of(inputs: &Inputs, doc: u64) -> String {
     let (file, _) = inputs.source.locate(doc);
     let name = Path::new(&file.label).file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());

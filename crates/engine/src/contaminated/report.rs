@@ -1,4 +1,4 @@
-//! The record of a search for contamination.
+//! Defines the record of a search for contamination.
 
 use std::collections::BTreeMap;
 
@@ -12,9 +12,9 @@ use crate::reading::RejectionsReport;
 /// Holds the contents of `run.json` for a search for contamination.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ContaminationReport {
-    /// Version of this record and of the tables next to it.
+    /// The version of this record and of the tables next to it.
     pub schema_version: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub dupsift: String,
     /// Files, folders or globs of the evaluation set.
     pub against: Vec<String>,
@@ -22,39 +22,39 @@ pub struct ContaminationReport {
     pub ngram: u32,
     /// The lowest score at which a document is contaminated.
     pub threshold: f64,
-    /// Whether spans were cut and the rest of their documents was kept.
+    /// Whether spans were cut from documents that were otherwise kept.
     pub cut_spans: bool,
-    /// The text options that tokens depend on.
+    /// The text options that affect tokens.
     pub text: String,
-    /// Input files that could not be used at all.
+    /// Input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The evaluation set as read.
+    /// The files of the evaluation set, as they were read.
     pub other_inputs: Vec<OtherInputReport>,
-    /// Files in the inputs that are not read, by file extension.
+    /// The number of files in the inputs that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, with the contents of each folder.
+    /// The folders below the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
-    /// Rows in all usable files of the corpus.
+    /// The number of rows in all usable files of the corpus.
     pub rows: u64,
-    /// Rejected rows, see `rejected/`.
+    /// Rejected rows; see `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
-    /// Searched documents.
+    /// The number of documents that were searched.
     pub documents: u64,
-    /// Bytes of text.
+    /// The size of the texts in bytes.
     pub text_bytes: u64,
-    /// Items, including public and too short ones.
+    /// The number of items, including public items and items that are too short.
     pub items: u64,
     /// The maximum number of bytes that the items took in memory.
     pub item_bytes: u64,
     /// The evaluation sets, by name.
     pub suites: Vec<SuiteReport>,
-    /// Documents with an item whose score reaches the threshold.
+    /// The number of documents with an item whose score reaches the threshold.
     pub contaminated: u64,
-    /// Rows of `contaminated/`.
+    /// The number of rows in `contaminated/`.
     pub found: u64,
-    /// The written corpus.
+    /// The counts for the corpus that was written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub corpus: Option<CorpusReport>,
     /// For each evaluation set, the items with the highest scores.
@@ -63,7 +63,7 @@ pub struct ContaminationReport {
     pub public: Vec<ExampleReport>,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// Guards that fired: exit code 3, or 4 if one held the result back.
+    /// The guards that fired. The exit code is 3, or 4 if a guard prevented publication of the result.
     pub guards: Vec<GuardReport>,
     /// Other warnings.
     pub warnings: Vec<String>,
@@ -71,7 +71,7 @@ pub struct ContaminationReport {
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// Highest anonymous memory sampled, in bytes.
+    /// The highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
 }
 
@@ -82,17 +82,17 @@ pub struct SuiteReport {
     pub suite: String,
     /// The number of items in the evaluation set.
     pub items: u64,
-    /// Items with too few tokens, which are not searched for.
+    /// The number of items with too few tokens, which are not searched for.
     pub too_short: u64,
-    /// Items in more than 100 documents, which are excluded from the counts below.
+    /// The number of items in more than 100 documents. These items are excluded from the other counts.
     pub public: u64,
-    /// Items with a score of at least 0.8 in some document.
+    /// The number of items with a score of at least 0.8 in some document.
     pub found_80: u64,
-    /// Items with a score of at least 0.5 in some document.
+    /// The number of items with a score of at least 0.5 in some document.
     pub found_50: u64,
-    /// Documents with an item that scores at least 0.8.
+    /// The number of documents in which some item scores at least 0.8.
     pub documents_80: u64,
-    /// Documents with an item that scores at least 0.5.
+    /// The number of documents in which some item scores at least 0.5.
     pub documents_50: u64,
 }
 
@@ -112,11 +112,11 @@ pub struct ExampleReport {
     pub eval_id: String,
     /// The beginning of the item's text.
     pub item: String,
-    /// The parts of this beginning that the span covers, in bytes: first byte, and the byte after the last.
+    /// The byte ranges of this beginning that the span covers: the first byte, and the byte after the last one.
     pub covered: Vec<[u32; 2]>,
-    /// Documents in which the item's score is at least 0.5.
+    /// The number of documents in which the item's score is at least 0.5.
     pub documents: u64,
-    /// The document with the highest score.
+    /// The id of the document with the highest score.
     pub id: String,
     /// The highest score.
     pub score: f64,

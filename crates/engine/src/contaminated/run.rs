@@ -23,7 +23,7 @@ use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_files::io::Stage;
 
-/// Runs the checks that need no open input.
+/// Runs the checks that do not require open inputs.
 ///
 /// # Errors
 /// See [`crate::job::check()`].
@@ -37,7 +37,7 @@ pub type Page<'p> = dyn Fn(&ContaminationReport) -> String + 'p;
 /// Searches the documents of `inputs` for items.
 ///
 /// # Errors
-/// Returns an error if the evaluation set is too large for the memory, and any error that prevents a run from finishing.
+/// Returns an error if the evaluation set is too large for the memory limit, or any other error that prevents a run from finishing.
 pub fn contaminated(
     options: &ContaminatedOptions,
     inputs: Inputs,
@@ -64,7 +64,7 @@ fn attempt(
         check_editing(session.options, session.source, "cut-spans")?;
     }
     let reference = reference::read(session, options, against)?;
-    // Memory for rows is reduced to make room for the items.
+    // The items take memory from the share for rows.
     let _held = session.engine.memory.lend(reference.bytes as usize)?;
     let losses = &losses.clone().with(Some(&reference.losses));
     let searched = search(session, &reference)?;

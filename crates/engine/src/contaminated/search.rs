@@ -1,4 +1,4 @@
-//! The pass over the corpus: finds spans of items in each document, and counts document frequencies.
+//! Makes the pass over the corpus, which finds spans of items in each document and counts document frequencies.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -14,19 +14,19 @@ use dupsift_spill::shuffle::Writer;
 
 /// Holds the results of the pass.
 pub struct Searched {
-    /// The spans that may matter.
+    /// The spans that may affect the result.
     pub found: Found,
     /// The weight of each token.
     pub weights: Weights,
     /// Rejected rows.
     pub rejected: Rejected,
-    /// Searched documents.
+    /// The number of documents that were searched.
     pub documents: u64,
-    /// Bytes of text.
+    /// The size of the texts in bytes.
     pub text_bytes: u64,
-    /// The kinds of ids in the corpus.
+    /// The kinds of ids that occur in the corpus.
     pub ids_seen: IdsSeen,
-    /// Values that count as null.
+    /// The values that count as null.
     pub lost: LostValues,
 }
 
@@ -42,7 +42,7 @@ struct Thread<'t> {
 /// Searches all documents.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn search(session: &Session<'_>, reference: &Reference) -> Result<Searched> {
     let name = "search";
     let running = session.engine.clock.stage(name);

@@ -1,4 +1,4 @@
-//! Turns spans into verdicts: the score of each item in each document, public items, contaminated documents.
+//! Determines verdicts from spans: the score of each item in each document, the public items, and the contaminated documents.
 
 use super::found::{Found, Span};
 use super::reference::Reference;
@@ -8,10 +8,11 @@ use crate::session::Session;
 use dupsift_contamination::{Item, Items, Weights};
 use dupsift_core::error::Result;
 
-/// Counts an item's occurrences after all documents were searched.
+/// Summarizes an item's occurrences after all documents have been searched.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Tally {
-    /// The number of documents in which the item's score is at least [`NEARLY`], and the number in which it is at least [`LISTED`].
+    /// The number of documents in which the item's score is at least [`NEARLY`], and the number of documents in which the score is at least
+    /// [`LISTED`].
     pub documents: [u64; 2],
     /// The item's highest score.
     pub score: f64,
@@ -24,24 +25,24 @@ impl Tally {
     }
 }
 
-/// Holds the verdicts over a corpus.
+/// Holds the verdicts for a corpus.
 pub struct Verdicts<'v> {
     found: &'v Found,
     items: &'v Items,
     weights: &'v Weights,
-    /// Tallies by item.
+    /// The tally of each item.
     pub tallies: Vec<Tally>,
 }
 
 /// Holds a document that contains an item, with its score.
 pub struct Verdict<'s> {
-    /// The document.
+    /// The number of the document.
     pub doc: u64,
     /// The item.
     pub item: Item,
     /// The score of the best span.
     pub score: f64,
-    /// The best span, or the first of several equally good spans.
+    /// The best span, or the first one if several spans are equally good.
     pub best: &'s Span,
     /// All spans of the item in the document.
     pub spans: &'s [Span],
@@ -51,7 +52,7 @@ impl<'v> Verdicts<'v> {
     /// Scores all spans.
     ///
     /// # Errors
-    /// Returns an error for an interruption.
+    /// Returns an error if the run is interrupted.
     pub fn new(session: &Session<'_>, reference: &'v Reference, searched: &'v Searched) -> Result<Verdicts<'v>> {
         let running = session.engine.clock.stage("score");
         let mut verdicts = Verdicts {
@@ -91,10 +92,10 @@ impl<'v> Verdicts<'v> {
         f64::from(self.items.score(item, &span.covered, self.weights) as f32)
     }
 
-    /// Calls `each` for documents that contain an item that is not public, ordered by document, then item.
+    /// Calls `each` for every document and every item in it that is not public, ordered by document, then item.
     ///
     /// # Errors
-    /// Returns any error from `each`, and an error for an interruption.
+    /// Returns any error from `each`, or an error if the run is interrupted.
     pub fn each(&self, session: &Session<'_>, each: &mut dyn FnMut(Verdict<'_>) -> Result<()>) -> Result<()> {
         self.each_of_all(session, &mut |verdict| {
             let is_listed = verdict.score >= LISTED && !self.tallies[verdict.item as usize].is_public();

@@ -22,14 +22,14 @@ use dupsift_files::tables::{
 };
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Items per evaluation set that the page shows.
+/// The number of items that the page shows for each evaluation set.
 const EXAMPLES: usize = 10;
-/// Public items that the page shows.
+/// The number of public items that the page shows.
 const PUBLIC_EXAMPLES: usize = 20;
 
-/// Holds counts and examples from the tables.
+/// Holds counts and examples for the record.
 pub struct Written {
-    /// Rows of `contaminated/`.
+    /// The number of rows in `contaminated/`.
     pub found: u64,
     /// The counts for each evaluation set.
     pub suites: Vec<SuiteReport>,
@@ -42,7 +42,7 @@ pub struct Written {
 /// Writes `contaminated/`, `items/` and `suites/`.
 ///
 /// # Errors
-/// Returns an error for a full disk or an interruption.
+/// Returns an error if the disk is full or the run is interrupted.
 pub fn tables(
     session: &Session<'_>,
     stage: &Stage,
@@ -56,7 +56,8 @@ pub fn tables(
     let mut builder = ContaminatedBuilder::new(places.ids.kind());
     let mut suites = suites(reference, verdicts);
     let mut examples = Examples { session, reference, verdicts, best: vec![Vec::new(); reference.suites.len()] };
-    // The evaluation sets found in the current document, with scores of at least 0.8 and of at least 0.5.
+    // The evaluation sets with items that score at least 0.8 in the current document, and the evaluation sets with items that score at
+    // least 0.5.
     let (mut doc, mut of_doc) = (0, [BTreeSet::new(), BTreeSet::new()]);
     let mut count = |of_doc: &mut [BTreeSet<usize>; 2]| {
         let [nearly, listed] = of_doc;
@@ -161,7 +162,7 @@ fn status(reference: &Reference, item: Item, tally: &Tally) -> &'static str {
     }
 }
 
-/// Collects the items with the highest scores, each with the first document that has that score.
+/// Collects the items with the highest scores, each with the first document in which it has this score.
 struct Examples<'e> {
     session: &'e Session<'e>,
     reference: &'e Reference,
@@ -245,10 +246,11 @@ fn public(reference: &Reference, verdicts: &Verdicts<'_>) -> Vec<ExampleReport> 
     public.into_iter().map(example).collect()
 }
 
-/// Writes the corpus without contaminated documents, or without their spans, and the removed documents, depending on the options.
+/// Writes the corpus and the removed documents, depending on the options. The corpus lacks either the contaminated documents or their
+/// spans.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn corpus(
     session: &Session<'_>,
     options: &ContaminatedOptions,

@@ -1,38 +1,40 @@
 //! Divides `--memory`, and computes the minimum and the expected use of a run.
 //!
-//! The guarantee: for any number of threads, anonymous memory stays below the budget + 150 MB (for the program itself and the memory that
-//! the allocator keeps) + 30 times the longest document, counted once. Half of the budget holds rows before they spill to disk; the threads
-//! share the rest for sorting and counting. Parquet pages being read use the half for rows, which spill to make room, and another 32 MiB.
-//! Arrays that grow with the number of documents are in memory-mapped temporary files and are not anonymous.
+//! With any number of threads, anonymous memory is guaranteed to stay below the sum of three amounts: the budget, 150 MB (for the program
+//! itself and the memory that the allocator keeps), and 30 times the size of the longest document. Half of the budget holds rows before
+//! they spill to disk. The threads share the other half for sorting and counting. Parquet pages that are being read may use another 32 MiB
+//! and the half for rows, which spill to make room. Arrays that grow with the number of documents are in memory-mapped temporary files and
+//! are not anonymous.
 
 use bytesize::ByteSize;
 
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::MAX_PARTITIONS;
 
-/// Minimum memory per thread in bytes: a batch of documents, write buffers, a sort.
+/// Minimum memory per thread in bytes, for a batch of documents, write buffers and a sort.
 const LEAST_A_THREAD: u64 = 16 << 20;
 /// Additional minimum memory of the process in bytes.
 const LEAST: u64 = 16 << 20;
 
-/// A partition of this many bytes is sorted mostly within the CPU cache.
+/// The size in bytes of a partition that is sorted mostly within the CPU cache.
 const CACHED: u64 = 2 << 20;
 
-/// The bytes of pages that readers may hold before rows have to make room.
+/// The number of bytes of pages that readers may hold before rows have to be spilled.
 const PAGES: u64 = 32 << 20;
 
-/// The bytes of the 150 MB that a page may use if it is read alone; the rest is for the program itself.
+/// The part of the 150 MB that a page may use, in bytes, if no other page is being read. The rest is for the program itself.
 const OF_THE_CONSTANT: u64 = 110_000_000;
 
-/// Memory in bytes while a table of pages is written: an unfinished row group, rows not yet encoded, a batch, and the tree of a page.
+/// The number of bytes in memory while a table of pages is written, for an unfinished row group, rows not yet encoded, a batch, and the
+/// tree of a page.
 const A_TABLE_OF_PAGES: u64 = 32 << 20;
 
-/// How many copies of a long value a table holds while it is written: in a batch, among the distinct values, in a page, and as minimum and
-/// maximum.
+/// The number of copies of a long value that a table holds while it is written: in a batch, among the distinct values, in a page, as the
+/// minimum, and as the maximum.
 const A_VALUE_IN_A_TABLE: u64 = 5;
 
-/// How many copies of a very long value exist while its row is read and written: in its line, while unescaping, in the batch; then in the
-/// batch, in a page, and compressed.
+/// The number of copies of a very long value that exist while its row is read (in the line, in the unescaped form, in the batch) or written
+/// (in the batch, in a page, in the compressed page).
 const A_LONG_VALUE_IN_A_TABLE: u64 = 3;
 
 /// The guaranteed maximum number of bytes in memory for each byte of the longest document.
@@ -41,15 +43,15 @@ const A_DOCUMENT: u64 = 30;
 /// Holds the shares of the budget.
 #[derive(Clone, Copy, Debug)]
 pub struct Budget {
-    /// The complete budget.
+    /// The total budget in bytes.
     pub memory: u64,
-    /// The threads that share it.
+    /// The number of threads that share the budget.
     pub threads: usize,
-    /// Bytes of rows waiting in memory, for all shuffles of the job together.
+    /// The maximum number of bytes that rows may take in memory, in all shuffles of the job together.
     pub rows: usize,
-    /// Bytes per thread for sorting or counting.
+    /// The number of bytes per thread for sorting or counting.
     pub a_thread: usize,
-    /// Approximate bytes of text that a thread decodes at a time.
+    /// The approximate number of bytes of text that a thread decodes at a time.
     pub batch: usize,
 }
 
@@ -68,28 +70,29 @@ impl Budget {
         Ok(Budget { memory, threads, rows, a_thread, batch })
     }
 
-    /// Returns how many bytes of pages all readers together may hold; a larger page is read alone.
+    /// Returns the maximum number of bytes of pages that all readers together may hold. A larger page is read while no other page is held.
     pub fn pages(&self) -> u64 {
         self.rows as u64 + PAGES
     }
 
-    /// Returns how many bytes of pages a reader may hold without taking memory from the rows.
+    /// Returns the number of bytes of pages that a reader may hold without taking memory from the rows.
     pub fn free_pages(&self) -> u64 {
         PAGES / self.threads as u64
     }
 
-    /// Returns how many bytes of pages a piece may contain before each page has to be checked.
+    /// Returns the size up to which the pages of a piece do not have to be checked one by one.
     pub fn small_piece(&self) -> u64 {
         self.pages() / (2 * self.threads as u64)
     }
 
-    /// Returns whether a page of this many bytes that contains a value of at least `longest` bytes can be read. It may use the share of the
-    /// rows and part of the other guaranteed memory; its longest document is processed after its compressed bytes are freed.
+    /// Returns whether a page of this many bytes that contains a value of at least `longest` bytes can be read. The page may use the share
+    /// of the rows and part of the other guaranteed memory. The longest document in the page is processed after the compressed bytes are
+    /// freed.
     pub fn fits(&self, bytes: u64, longest: u64) -> bool {
         bytes <= self.room_for_page(longest)
     }
 
-    /// Returns how many bytes a page may take if it contains a value of at least this many bytes.
+    /// Returns the maximum size of a page that contains a value of at least `longest` bytes.
     pub fn room_for_page(&self, longest: u64) -> u64 {
         OF_THE_CONSTANT.saturating_add(longest.saturating_mul(A_DOCUMENT)).saturating_add(self.memory / 10 * 6)
     }
@@ -102,8 +105,8 @@ impl Budget {
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
 
-    /// Returns how many tables of pages are written at a time if a reader holds at most this many bytes of its file, with values of this
-    /// length. The tables share the part of the budget that the readers leave free.
+    /// Returns the number of tables of pages that are written at a time, if a reader holds at most `a_reader` bytes of its file and values
+    /// have `a_value` bytes. The tables share the part of the budget that the readers leave free.
     pub fn tables_of_pages(&self, a_reader: u64, a_value: u64) -> usize {
         let a_table = A_TABLE_OF_PAGES.saturating_add(a_value.saturating_mul(A_VALUE_IN_A_TABLE));
         let fit = |tables: u64| {
@@ -131,29 +134,30 @@ impl Budget {
         needed.div_ceil(1 << 20).saturating_mul(1 << 20).max(least(self.threads))
     }
 
-    /// Returns the size above which documents count as long: each takes about twenty times its bytes during processing, and
-    /// [`Budget::long_documents`] limits how many are processed at a time.
+    /// Returns the size above which a document counts as long. A document takes about twenty times its size in memory during processing, so
+    /// [`Budget::long_documents`] limits the number of long documents that are processed at a time.
     pub fn short_document(&self) -> u64 {
         (self.a_thread as u64 / 64).clamp(16 << 10, 1 << 20)
     }
 
-    /// Returns how many bytes of long documents are processed at a time; a longer document is processed alone.
+    /// Returns the maximum number of bytes of long documents that are processed at a time. A document that exceeds this limit is processed
+    /// alone.
     pub fn long_documents(&self) -> u64 {
         (self.memory / 128).max(self.short_document())
     }
 
-    /// Returns the number of partitions for approximately this many bytes of rows: one thread sorts each partition in memory, and in its
-    /// CPU cache if a few partitions are enough for that.
+    /// Returns the number of partitions for approximately this many bytes of rows. One thread sorts each partition in memory, and within
+    /// its CPU cache if a few partitions are enough for that.
     pub fn partitions(&self, bytes: u64) -> usize {
         let cached = bytes.div_ceil(CACHED).clamp(1, 256);
-        // Half of a thread's share is for the records, and half of that is for more records than expected.
+        // Half of a thread's share is for the records. Half of this amount is a reserve in case there are more records than expected.
         let in_memory = bytes.div_ceil((self.a_thread / 4).max(1) as u64).min(MAX_PARTITIONS as u64);
         cached.max(in_memory) as usize
     }
 }
 
-/// Returns how much of the budget a long row takes while it is written. A reader holds one of its values, alone or in a page with more
-/// rows.
+/// Returns how much of the budget a long row takes while it is written. A reader holds one of the row's values, alone or in a page with
+/// more rows.
 fn row_in_a_table(bytes: u64, held: u64) -> u64 {
     let written = bytes.saturating_mul(A_LONG_VALUE_IN_A_TABLE - 1);
     written.saturating_add(held.max(bytes)).saturating_sub(OF_THE_CONSTANT)
@@ -193,9 +197,9 @@ mod tests {
         let budget = |mebibytes: u64, threads| Budget::new(mebibytes << 20, threads).unwrap();
         let tables = |mebibytes, threads, a_reader| budget(mebibytes, threads).tables_of_pages(a_reader, 0);
         assert_eq!([tables(32, 1, 0), tables(160, 8, 4 << 20), tables(2048, 8, 4 << 20)], [1, 5, 8]);
-        // A page of 100 MB in addition to its bytes in the file: 168 MB - (205 - 110) leaves two tables.
+        // The page takes 100 MB in addition to its bytes in the file: 168 MB - (205 - 110) leaves room for two tables.
         assert_eq!([tables(160, 8, 205_000_000), tables(160, 8, 500_000_000), tables(2048, 8, 205_000_000)], [2, 1, 8]);
-        // Lines of 16 MB: two tables would hold ten of them in addition to their fixed size.
+        // With lines of 16 MB, two tables would hold ten lines in addition to the fixed size of the tables.
         let long = |mebibytes| budget(mebibytes, 8).tables_of_pages(64_000_000, 16_000_000);
         assert_eq!([long(144), long(2048)], [1, 8]);
     }
@@ -209,7 +213,7 @@ mod tests {
             assert!(least <= 144 << 20 || Budget::new(least, 8).unwrap().fits_row(bytes, 0), "{bytes}");
         }
         assert_eq!(budget.least_for_row(99_000_000, 0), 179 << 20);
-        // Ten values of 30 MB in a page: the page, and two copies of one value.
+        // The page contains ten values of 30 MB. Memory holds the page and two copies of one value.
         assert!(!budget.fits_row(30_000_000, 300_000_000) && budget.fits_row(30_000_000, 190_000_000));
         assert_eq!(budget.least_for_row(30_000_000, 300_000_000), 239 << 20);
     }

@@ -1,6 +1,6 @@
-//! Measures each stage: wall-clock and CPU seconds, and the highest anonymous memory, sampled while it ran.
+//! Measures the wall-clock time, CPU time and peak anonymous memory of each stage. Memory is sampled while the stage runs.
 //!
-//! CPU seconds and memory are read from `/proc`. On systems without it (other than Linux), they are 0.
+//! CPU time and memory are read from `/proc`. They are 0 on systems without `/proc` (other than Linux).
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,10 +14,10 @@ use super::thread_times::ThreadTimes;
 /// How often memory is sampled.
 const SAMPLE_EVERY: Duration = Duration::from_millis(20);
 
-/// The stage that the process began last.
+/// The stage that the process started most recently.
 static AT_HAND: Mutex<Option<String>> = Mutex::new(None);
 
-/// Returns the current stage, for the message when the process is stopped; `None` before the first stage.
+/// Returns the current stage, for the message that is printed when the process is stopped. Returns `None` before the first stage.
 pub fn stage_at_hand() -> Option<String> {
     AT_HAND.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
@@ -27,27 +27,27 @@ pub fn stage_at_hand() -> Option<String> {
 pub struct StageReport {
     /// The name of the stage.
     pub stage: String,
-    /// Input rows.
+    /// The number of input rows.
     pub rows_in: u64,
-    /// Output rows.
+    /// The number of output rows.
     pub rows_out: u64,
-    /// Bytes written to temporary files.
+    /// The number of bytes written to temporary files.
     pub spilled_bytes: u64,
     /// Wall-clock seconds.
     pub seconds: f64,
     /// User and system CPU seconds.
     pub cpu_seconds: f64,
-    /// Highest anonymous memory sampled while it ran, in bytes.
+    /// The highest anonymous memory sampled while the stage ran, in bytes.
     pub peak_memory_bytes: u64,
 }
 
 /// Whether finished stages are logged at INFO.
 static TELLS_STAGES: AtomicBool = AtomicBool::new(false);
 
-/// The shortest stage, in seconds, that is logged; in a small run, the lines of shorter stages would hide everything else.
+/// The minimum duration, in seconds, of a stage that is logged. In a small run, lines for shorter stages would hide everything else.
 const WORTH_A_LINE: f64 = 1.0;
 
-/// Enables INFO lines for later stages that take at least a second, for logs that are read the next morning.
+/// Enables INFO lines for subsequent stages that take at least one second, for example in the log of an unattended run.
 pub fn tell_stages() {
     TELLS_STAGES.store(true, Ordering::Relaxed);
 }
@@ -88,7 +88,7 @@ pub struct Running<'c> {
     name: String,
     started: Instant,
     cpu: f64,
-    /// Thread times, read only if DEBUG lines are enabled: with many threads, this reads many files.
+    /// Thread times, which are read only if DEBUG lines are enabled, because reading them opens one file per thread.
     threads: Option<ThreadTimes>,
 }
 
@@ -97,7 +97,7 @@ impl Clock {
     pub fn start() -> Clock {
         let sampler = Arc::new(Sampler::default());
         let seen = sampler.clone();
-        // Without the thread, memory is sampled only at the end of each stage.
+        // If the thread cannot be started, memory is sampled only at the end of each stage.
         let thread = std::thread::Builder::new().spawn(move || {
             while !seen.ended.load(Ordering::Relaxed) {
                 seen.sample();
@@ -114,7 +114,7 @@ impl Clock {
         }
     }
 
-    /// Starts a stage; stages run one after the other.
+    /// Starts a stage. Only one stage runs at a time.
     pub fn stage(&self, name: impl Into<String>) -> Running<'_> {
         self.sampler.stage_peak.store(0, Ordering::Relaxed);
         let name = name.into();
@@ -124,7 +124,7 @@ impl Clock {
         Running { clock: self, name, started: Instant::now(), cpu: cpu_seconds(), threads }
     }
 
-    /// Returns when the clock was started.
+    /// Returns the time at which the clock was started.
     pub fn began(&self) -> &str {
         &self.began
     }
@@ -134,7 +134,7 @@ impl Clock {
         self.stages.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns wall-clock seconds, CPU seconds, and the peak of anonymous memory since the start.
+    /// Returns the wall-clock seconds, the CPU seconds and the peak anonymous memory since the start.
     pub fn totals(&self) -> (f64, f64, u64) {
         self.sampler.sample();
         let peak = self.sampler.run_peak.load(Ordering::Relaxed);
@@ -173,7 +173,7 @@ impl Running<'_> {
             cpu_seconds: cpu_seconds() - self.cpu,
             peak_memory_bytes: self.clock.sampler.stage_peak.load(Ordering::Relaxed),
         };
-        // Log lines are rounded to milliseconds; the record is not.
+        // Times are rounded to milliseconds in log lines, but not in the record.
         let stage = &report.stage;
         let [seconds, cpu_seconds] = [report.seconds, report.cpu_seconds].map(|time| (time * 1e3).round() / 1e3);
         if TELLS_STAGES.load(Ordering::Relaxed) && report.seconds >= WORTH_A_LINE {
@@ -187,7 +187,7 @@ impl Running<'_> {
 
 /// Returns the process's user and system CPU seconds so far.
 fn cpu_seconds() -> f64 {
-    // Fields 14 and 15 of the line, in ticks of 10 ms; the command's name before them may contain spaces.
+    // CPU time is in fields 14 and 15, in ticks of 10 ms. The command name in an earlier field may contain spaces.
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
     let ticks: f64 = after_name.split_whitespace().skip(11).take(2).filter_map(|field| field.parse::<f64>().ok()).sum();

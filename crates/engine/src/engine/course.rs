@@ -1,16 +1,16 @@
-//! Estimates the progress of a whole job from its legs, whose approximate work is known before the job starts.
+//! Estimates the progress of a whole job from its legs, whose approximate work is known in advance.
 //!
-//! The current stage determines the leg; each leg has an approximate number of stages. The remaining time follows from the work done since
-//! the first stage began, so a resumed job does not count the work of the earlier run.
+//! The name of the current stage determines the current leg. The number of stages in each leg is also known approximately. The remaining
+//! time is estimated from the work done since the first stage began, so the work of an earlier run does not count in a resumed job.
 
 use std::time::Duration;
 
-/// Describes one of the consecutive parts of a job.
+/// Describes a leg, that is, one of the consecutive parts of a job.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Leg {
-    /// The names of the leg's stages, or the first words of these names.
+    /// The names of the stages in the leg, or the first words of these names.
     pub stages: Vec<&'static str>,
-    /// The approximate number of stages.
+    /// The approximate number of stages in the leg.
     pub count: usize,
     /// The work of the leg, in a unit shared by all legs.
     pub work: f64,
@@ -23,7 +23,7 @@ pub struct Whole {
     pub leg: usize,
     /// The number of legs.
     pub legs: usize,
-    /// Remaining seconds, once they can be estimated.
+    /// The estimated number of remaining seconds, once an estimate is possible.
     pub seconds_left: Option<f64>,
 }
 
@@ -36,7 +36,7 @@ pub(super) struct Course {
     entered: usize,
     /// The current stage.
     stage: String,
-    /// The work before the first stage, and when that stage began.
+    /// The work that precedes the first stage, and the time when that stage began.
     before: Option<(f64, Duration)>,
 }
 
@@ -45,7 +45,7 @@ impl Course {
         Course { legs, at: 0, entered: 0, stage: String::new(), before: None }
     }
 
-    /// Returns the progress of the job when this share of a stage is done; `now` is the time since any fixed moment.
+    /// Returns the progress of the job when this share of a stage is done. `now` is the time since an arbitrary fixed moment.
     pub fn whole(&mut self, stage: &str, share: f64, now: Duration) -> Option<Whole> {
         if self.legs.is_empty() {
             return None;
@@ -57,7 +57,7 @@ impl Course {
         let (before, begun) = *self.before.get_or_insert((done, now));
         let seconds = now.saturating_sub(begun).as_secs_f64();
         let all: f64 = self.legs.iter().map(|leg| leg.work).sum();
-        // Nothing can be estimated before any work is done, or when a job starts over.
+        // No estimate is possible before any work is done, or after the job has started over.
         let seconds_left = (done > before && seconds > 0.0).then(|| (all - done).max(0.0) * seconds / (done - before));
         Some(Whole { leg: self.at + 1, legs: self.legs.len(), seconds_left })
     }
@@ -72,7 +72,7 @@ impl Course {
         let later = self.legs.iter().skip(self.at).position(is_of).map(|more| self.at + more);
         match later {
             Some(leg) if leg > self.at => (self.at, self.entered) = (leg, 1),
-            // The job starts over without a damaged file; this is its first stage.
+            // The job has started over without a damaged file, and this is its first stage.
             None if self.at > 0 && self.legs.first().is_some_and(is_of) => {
                 (self.at, self.entered, self.before) = (0, 1, None);
             }
@@ -117,7 +117,7 @@ mod tests {
         assert_eq!(place(&mut job, "group exact", 0.0, 65), (2, Some(40)));
         assert_eq!(place(&mut job, "group cosine", 0.0, 70), (2, Some(28)));
         assert_eq!(place(&mut job, "verify cosine", 0.0, 85), (3, Some(20)));
-        // A stage that belongs to no later leg does not change the leg.
+        // A stage that belongs to none of the later legs does not change the current leg.
         assert_eq!(place(&mut job, "group minhash", 0.0, 90), (3, Some(15)));
         assert_eq!(place(&mut job, "another one", 0.5, 95).0, 3);
         assert_eq!(place(&mut job, "write tables", 1.0, 105), (4, Some(0)));
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(place(&mut job, "count", 0.0, 20), (1, None));
         assert_eq!(place(&mut job, "count", 1.0, 80), (1, Some(40)));
         assert_eq!(Course::new(Vec::new()).whole("count", 0.5, Duration::ZERO), None);
-        // A name that only begins with the name of a stage is a different name.
+        // A name does not match a stage if it merely begins with the same letters.
         let mut other = course();
         assert_eq!(place(&mut other, "grouping", 0.5, 1).0, 1);
     }

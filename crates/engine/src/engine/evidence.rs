@@ -1,5 +1,5 @@
-//! Data that comparisons need from documents, recorded once in a memory-mapped temporary file: a document in a thousand pairs is read and
-//! split into words once, and memory does not grow with the pairs.
+//! Evidence: the document data that comparisons use, stored in a memory-mapped temporary file. A document in a thousand pairs is therefore
+//! read and split into words only once, and memory use does not grow with the number of pairs.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub struct Taking {
     begins: AtomicCells<u64>,
 }
 
-/// Partial checkpoints are saved only if every document may take part.
+/// Implements partial checkpoints, which are saved only if every document may take part.
 impl Recorder for Taking {
     fn parts(&self) -> Vec<&dyn Recorder> {
         vec![&self.heap, &self.begins]
@@ -23,20 +23,21 @@ impl Recorder for Taking {
 }
 
 impl Taking {
-    /// Starts recording evidence for all of this many documents.
+    /// Starts recording evidence for every document in a corpus of this many documents.
     pub fn of_all(dir: &Path, name: &str, documents: u64) -> Result<Taking> {
         let begins = AtomicCells::new(dir, &format!("{name}-begins"), documents as usize)?;
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: None, begins })
     }
 
-    /// Starts recording evidence for the documents whose bits are set in `met`, in files in the folder; `name` appears in messages.
+    /// Starts recording evidence for the documents whose bits are set in `met`, in files in the folder. Messages use `name` for these
+    /// files.
     pub fn new(dir: &Path, name: &str, met: &AtomicBits) -> Result<Taking> {
         let met = Ranks::new(dir, &format!("{name}-ranks"), met)?;
         let begins = AtomicCells::new(dir, &format!("{name}-begins"), met.count() as usize)?;
         Ok(Taking { heap: Heap::new(dir, &format!("{name}-evidence"))?, met: Some(met), begins })
     }
 
-    /// Stores the numbers that `write` appends for a participating document; `numbers` is a buffer that the thread reuses.
+    /// Stores the numbers that `write` appends for a participating document. `numbers` is a buffer that the thread reuses.
     pub fn take(&self, doc: u64, numbers: &mut Vec<u64>, write: impl FnOnce(&mut Vec<u64>)) -> Result<()> {
         let Some(rank) = place(&self.met, doc) else { return Ok(()) };
         numbers.clear();
@@ -63,7 +64,7 @@ impl Taking {
     }
 }
 
-/// Larger lists are not kept for the next document.
+/// The maximum size in bytes of a list that is kept for the next document.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Frees a list that a long document has enlarged.
@@ -82,12 +83,13 @@ fn place(met: &Option<Ranks>, doc: u64) -> Option<usize> {
 pub struct Evidence {
     numbers: FrozenHeap,
     met: Option<Ranks>,
-    /// The offset of the evidence plus one, for each document in `met` or, if `met` is `None`, for each document.
+    /// The offset of each document's evidence, plus one. If `met` is `Some`, only the documents in `met` have an entry.
     begins: AtomicCells<u64>,
 }
 
 impl Evidence {
-    /// Returns a document's numbers; empty if it was not read. Every entry is a whole number of words, so nothing is copied.
+    /// Returns the numbers of a document, or no numbers if the document was not read. Every entry is a whole number of words, so nothing is
+    /// copied.
     pub fn of(&self, doc: u64) -> Cow<'_, [u64]> {
         let begin = place(&self.met, doc).and_then(|rank| self.begins.load(rank).checked_sub(1));
         let Some(begin) = begin else { return Cow::Borrowed(&[]) };

@@ -1,4 +1,4 @@
-//! Adds to full-disk errors how much more space the run needs and how much of its work is saved.
+//! Extends full-disk errors with the amount of space that is missing and the amount of work that is saved.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use bytesize::ByteSize;
 use super::checkpoints::goes_on;
 use dupsift_core::error::Error;
 
-/// Holds the free space of a folder's disk when the work began.
+/// Holds the free space that a folder's disk had when the work began.
 #[derive(Clone, Debug)]
 pub struct Disk {
     folder: PathBuf,
@@ -15,13 +15,13 @@ pub struct Disk {
 }
 
 impl Disk {
-    /// Returns the current state of this folder's disk.
+    /// Returns the current state of the disk that contains this folder.
     pub fn of(folder: &Path) -> Disk {
         Disk { free: free(folder), folder: folder.to_path_buf() }
     }
 
-    /// Adds to a full-disk error how much more space is needed, if the work is expected to write this many bytes; returns any other error
-    /// unchanged.
+    /// Extends a full-disk error with the amount of space that is missing if the work writes the expected number of bytes. Returns any
+    /// other error unchanged.
     pub fn tell(&self, error: Error, expected: impl FnOnce() -> Option<u64>) -> Error {
         self.tell_of(error, expected, goes_on().map(|kept| kept.to_string()))
     }
@@ -38,7 +38,7 @@ impl Disk {
         Error::Full { source: Box::new(error), said: format!("{way_out}; {kept}") }
     }
 
-    /// Describes how much more space is needed if `now` bytes are currently free.
+    /// Describes how much space is missing. `now` is the number of bytes that are free at present.
     fn needed(&self, expected: Option<u64>, now: Option<u64>) -> String {
         let (folder, size) = (self.folder.display(), |bytes| ByteSize(bytes).to_string());
         let (Some(expected), Some(before), Some(now)) = (expected, self.free, now) else {
@@ -62,7 +62,7 @@ impl Disk {
     }
 }
 
-/// Returns the bytes that this process may still write to a folder's disk, if the system reports it.
+/// Returns how many bytes this process may still write to a folder's disk, if the system reports that number.
 fn free(folder: &Path) -> Option<u64> {
     rustix::fs::statvfs(folder).ok().map(|disk| disk.f_bavail.saturating_mul(disk.f_frsize))
 }
@@ -99,7 +99,7 @@ mod tests {
         }
         assert!(disk.tell(of(libc::EFBIG), || None).to_string().contains("`ulimit -f`"));
         assert!(matches!(disk.tell(of(libc::EACCES), || None), Error::Io { .. }));
-        // An error while reading is not about the output disk.
+        // A read error does not concern the output disk.
         let read = Error::reading("read", Path::new("a"))(std::io::Error::from_raw_os_error(libc::ENOSPC));
         assert!(matches!(disk.tell(read, || None), Error::Io { .. }));
         let table = Error::table::<std::io::Error>("write b")(std::io::Error::from_raw_os_error(libc::ENOSPC));

@@ -1,4 +1,4 @@
-//! A counting semaphore for bytes in memory, so that only a few threads hold large data at a time.
+//! A counting semaphore for bytes in memory. It limits how many threads hold large data at the same time.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -8,10 +8,10 @@ use dupsift_core::error::Result;
 /// How often a waiting thread checks whether the run should stop.
 pub const LOOK_UP: Duration = Duration::from_millis(100);
 
-/// Memory of at least this many bytes is returned to the system as soon as it is free.
+/// Freed memory of at least this many bytes is returned to the system immediately.
 const RELEASED: u64 = 2 << 20;
 
-/// Grants permits for a limited number of bytes at a time; a request above the limit is granted alone.
+/// Grants permits for a limited number of bytes at a time. A request above the limit is granted only if no other permit is active.
 #[derive(Debug)]
 pub struct Gate {
     most: u64,
@@ -32,7 +32,7 @@ impl Gate {
         Gate { most, held: Mutex::new(0), freed: Condvar::new() }
     }
 
-    /// Waits until the bytes fit in addition to those already held, or until nothing is held.
+    /// Waits until these bytes fit within the limit together with the bytes already held, or until nothing is held.
     ///
     /// # Errors
     /// Returns any error from `go_on`, which is called repeatedly.
@@ -53,7 +53,7 @@ impl Gate {
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        // A long document leaves fragmented memory in its thread's heap, and each thread has its own heap.
+        // A long document leaves fragmented memory in the heap of its thread, and each thread has its own heap.
         if self.bytes >= RELEASED {
             dupsift_core::allocator::release();
         }

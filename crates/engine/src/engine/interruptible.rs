@@ -1,5 +1,5 @@
-//! Makes work interruptible even if it does not check for interruption itself: opening files may scan hundreds of gigabytes, or wait for a
-//! server that does not answer.
+//! Makes work interruptible even if the work itself does not check for interruptions. For example, opening files may scan hundreds of
+//! gigabytes or wait for a server that does not respond.
 
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +12,8 @@ use dupsift_core::error::{Error, Result};
 /// How often the flag is checked.
 const EVERY: Duration = Duration::from_millis(100);
 
-/// Does the work on a separate thread. If the flag is set before the work is done, the thread is abandoned; its work has no further effect,
-/// and it ends on its own or with the process.
+/// Does the work on a separate thread. If the flag is set before the work is done, the thread is abandoned: its result is ignored, and it
+/// ends on its own or with the process.
 ///
 /// # Errors
 /// Returns any error from the work, or [`Error::Interrupted`].
@@ -27,11 +27,11 @@ pub fn interruptible<T: Send + 'static>(
     let take = move || taken.lock().unwrap_or_else(PoisonError::into_inner).take();
     let spare = take.clone();
     let thread = std::thread::Builder::new().name("interruptible".into()).spawn(move || {
-        // Without a receiver, nobody needs the result.
+        // If sending fails, the receiver is gone and the result is no longer needed.
         let _ = take().map(|work| done.send(work()));
     });
     let Ok(thread) = thread else {
-        // If no thread can be started, an interruption waits for the work.
+        // If no thread can be started, the work runs on this thread and cannot be interrupted.
         return spare().map_or(Err(Error::Interrupted), |work| work());
     };
     loop {

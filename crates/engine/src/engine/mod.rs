@@ -1,6 +1,6 @@
-//! The foundation for any work: the memory limit, the stage clock, progress, and requests to stop.
+//! The foundation of all commands: the memory limit, the stage clock, progress reports, and requests to stop.
 //!
-//! Nothing here depends on pages, algorithms or reports.
+//! This module does not depend on pages, algorithms or reports.
 
 pub(crate) mod budget;
 pub mod checkpoints;

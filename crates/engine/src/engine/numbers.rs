@@ -1,4 +1,4 @@
-//! Arrays of numbers in temporary files: four bytes each if the largest number fits, else eight.
+//! Arrays of numbers in temporary files. Each number takes four bytes if the largest number fits, and eight bytes otherwise.
 
 use std::path::Path;
 
@@ -16,7 +16,7 @@ pub enum Numbers {
 }
 
 impl Numbers {
-    /// Returns an array of `len` numbers up to `most`, in a file in the folder; `name` appears in messages.
+    /// Creates an array of `len` numbers up to `most` in a file in the folder. Messages use `name` for the array.
     pub fn new(dir: &Path, name: &str, len: usize, most: u64) -> Result<Numbers> {
         Ok(if most <= u32::MAX.into() {
             Numbers::Narrow(Mapped::new(dir, name, len)?)

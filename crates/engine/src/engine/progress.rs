@@ -1,7 +1,7 @@
-//! Progress of stages: how much of the work is done, for display.
+//! Reports how much of the work of each stage is done.
 //!
-//! A [`Sink`] displays it: bars for a person, log lines for a machine, a callback in a different language. Nothing here affects results: a
-//! run with progress writes the same bytes as one without.
+//! A [`Sink`] displays the progress: as bars for a person, as log lines for a machine, or through a callback in another language. Progress
+//! never affects results: a run writes the same bytes whether or not it reports progress.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
@@ -10,15 +10,15 @@ use std::time::{Duration, Instant};
 use super::clock::stage_at_hand;
 use super::course::{Course, Leg, Whole};
 
-/// The minimum time between two events of a stage, except for the first and last one.
+/// The minimum time between two events of a stage. The last event may follow sooner.
 const BETWEEN: Duration = Duration::from_millis(100);
 
-/// Names the units that a stage counts.
+/// Specifies the units that a stage counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Documents.
     Documents,
-    /// Partitions, files, groups: anything without a better name.
+    /// Partitions, files, groups, or anything else without a more specific name.
     Items,
 }
 
@@ -32,16 +32,16 @@ impl Unit {
     }
 }
 
-/// Reports the progress of a stage.
+/// Describes the progress of a stage.
 #[derive(Clone, Copy, Debug)]
 pub struct Event<'e> {
     /// An id that is unique within the process, because two stages with the same name may run at the same time.
     pub id: u64,
     /// The name of the stage.
     pub stage: &'e str,
-    /// Units that are done.
+    /// The number of units that are done.
     pub done: u64,
-    /// Units in total.
+    /// The total number of units.
     pub total: u64,
     /// The unit of the counts.
     pub unit: Unit,
@@ -55,12 +55,12 @@ pub struct Event<'e> {
 
 /// Receives progress events.
 pub trait Sink: Send + Sync {
-    /// Receives an event. Worker threads call it, so it must return quickly. Each stage sends one event at its start, one at its end, and
-    /// at most ten per second in between.
+    /// Receives an event. Worker threads call this method, so it must return quickly. Each stage sends one event at its start, one at its
+    /// end, and at most ten per second in between.
     fn tell(&self, event: &Event<'_>);
 }
 
-/// Passes progress on to a sink. Cheap to clone; shared by threads.
+/// Passes progress on to a sink. This type is cheap to clone, and threads can share it.
 #[derive(Clone, Default)]
 pub struct Progress {
     sink: Option<Arc<dyn Sink>>,
@@ -84,7 +84,7 @@ impl Progress {
         self.sink.is_some()
     }
 
-    /// Makes later events report the progress of a job with these legs.
+    /// Adds the progress of a job with these legs to all later events.
     pub fn follow(&self, legs: Vec<Leg>) {
         *self.course.lock().unwrap_or_else(PoisonError::into_inner) = Some(Course::new(legs));
     }
@@ -95,7 +95,7 @@ impl Progress {
     }
 }
 
-/// Counts the progress of one stage, which ends when this is dropped.
+/// Counts the progress of one stage. The stage ends when the bar is dropped.
 pub struct Bar {
     shown: Option<Shown>,
 }
@@ -122,7 +122,7 @@ struct Shown {
     next: AtomicU64,
 }
 
-/// Stages that the process has begun.
+/// The number of stages that the process has begun.
 static STAGES: AtomicU64 = AtomicU64::new(0);
 
 /// The origin of all times.
@@ -137,7 +137,8 @@ impl Shown {
         shown
     }
 
-    /// Counts, and sends an event if it is time for one; only one of several threads sends it.
+    /// Adds finished units, and sends an event if one is due. If several threads call this at the same time, only one of them sends the
+    /// event.
     fn add(&self, count: u64, elapsed: Duration) {
         let done = self.done.fetch_add(count, Ordering::Relaxed) + count;
         let now = elapsed.as_millis() as u64;

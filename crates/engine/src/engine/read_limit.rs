@@ -1,7 +1,8 @@
-//! Limits the bytes that readers hold of their files, and lets waiting readers do other work.
+//! Limits the number of bytes of their files that readers hold in memory, and lets waiting readers do other work.
 //!
-//! A page is decompressed as a whole, so only a few large pages fit in memory together, often just one. Threads that wait are not idle: the
-//! reading thread hands batches to them. The same happens at the end of a pass, when fewer pieces than threads are left.
+//! A page is decompressed as a whole, so only a few large pages, and often just one, fit in memory at the same time. Waiting threads are
+//! not idle, because the reading thread hands batches to them. The same happens at the end of a pass, when fewer pieces than threads
+//! remain.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -11,28 +12,28 @@ use super::gate::LOOK_UP;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::Memory;
 
-/// Memory of at least this many bytes is returned to the system as soon as it is free.
+/// Freed memory of at least this many bytes is returned to the system immediately.
 const RELEASED: u64 = 16 << 20;
 
-/// The memory must also be at least this fraction (1/8) of the limit. What remains in thread heaps is then at most the limit, and
-/// the kernel need not clear the next pages again.
+/// The freed memory must also be at least this fraction (1/8) of the limit. Thread heaps then retain at most the limit, and the kernel does
+/// not have to clear memory for each page.
 const RELEASED_PART: u64 = 8;
 
-/// Lets readers hold this many bytes together; a request larger than the limit is granted alone.
+/// Limits the bytes that all readers hold together. A request above the limit is granted only if no other reader holds bytes.
 pub struct ReadLimit<T> {
     most: u64,
-    /// A reader that holds at most this many bytes takes nothing from the rows in memory.
+    /// A reader that holds at most this many bytes takes no memory from the rows.
     free: u64,
     memory: Memory,
     state: Mutex<State<T>>,
     changed: Condvar,
-    /// Threads that are waiting and could do work.
+    /// The number of threads that are waiting and could do work.
     idle: AtomicUsize,
 }
 
 struct State<T> {
     held: u64,
-    /// Threads that hold bytes or wait for them.
+    /// The number of threads that hold bytes or wait for them.
     readers: usize,
     handed: VecDeque<Handed<T>>,
 }
@@ -51,7 +52,7 @@ struct Sent {
     failed: Mutex<Option<(usize, Error)>>,
 }
 
-/// Holds bytes, and hands over the data that it reads.
+/// Holds bytes for one reader, and hands over the data that the reader reads.
 pub struct Reader<'r, T> {
     read_limit: &'r ReadLimit<T>,
     sent: Arc<Sent>,
@@ -59,7 +60,7 @@ pub struct Reader<'r, T> {
 }
 
 impl<T> Reader<'_, T> {
-    /// Hands something over to a waiting thread; returns it if no thread is waiting.
+    /// Hands over `thing` to a waiting thread, or returns `thing` if no thread is waiting.
     pub fn offer(&mut self, thing: T) -> Option<T> {
         self.next += 1;
         if self.read_limit.idle.load(Relaxed) == 0 {
@@ -77,17 +78,18 @@ impl<T> Reader<'_, T> {
 }
 
 impl<T> ReadLimit<T> {
-    /// Returns a limit of this many bytes. A reader that holds more than `free` of them takes them from the rows in memory.
+    /// Returns a limit of this many bytes. A reader that holds more than `free` bytes takes them from the memory for rows.
     pub fn new(most: u64, free: u64, memory: &Memory) -> ReadLimit<T> {
         let state = Mutex::new(State { held: 0, readers: 0, handed: VecDeque::new() });
         ReadLimit { most, free, memory: memory.clone(), state, changed: Condvar::new(), idle: AtomicUsize::new(0) }
     }
 
-    /// Holds bytes while `read` runs, and until everything that it handed over is done. While waiting for the bytes, the thread helps
-    /// others by calling `each`.
+    /// Holds bytes until `read` has returned and all work that it handed over is done. While the thread waits for the bytes, it helps other
+    /// threads by calling `each`.
     ///
     /// # Errors
-    /// Returns any error from `go_on`, which is called repeatedly; among errors from `read` and `each`, the first in hand-over order.
+    /// Returns any error from `go_on`, which is called repeatedly. Otherwise, returns the first error from `read` or `each` in hand-over
+    /// order.
     pub fn hold<S>(
         &self,
         thread: &mut S,
@@ -109,7 +111,7 @@ impl<T> ReadLimit<T> {
             fits
         });
         let _held = OnDrop(|| {
-            // A long line leaves its memory in its thread's heap, and each thread has its own heap.
+            // The memory of a long line remains in the heap of its thread, and each thread has its own heap.
             if bytes >= RELEASED.max(self.most / RELEASED_PART) {
                 dupsift_core::allocator::release();
             }
@@ -129,12 +131,12 @@ impl<T> ReadLimit<T> {
         }
     }
 
-    /// Helps until no thread is reading.
+    /// Helps other threads until no thread is reading.
     pub fn help<S>(&self, thread: &mut S, each: &dyn Fn(&mut S, T) -> Result<()>) {
         self.help_until(thread, each, |state| state.readers == 0);
     }
 
-    /// Processes work that was handed over until `is_done` returns true; `is_done` is called after each change and from time to time.
+    /// Processes work that was handed over, until `is_done` returns true. `is_done` is called after each change and at intervals.
     fn help_until<S>(
         &self,
         thread: &mut S,
@@ -150,7 +152,7 @@ impl<T> ReadLimit<T> {
                 continue;
             };
             drop(state);
-            // Even a panic must not leave the other thread waiting.
+            // The other thread must not wait forever, even if this thread panics.
             let done = OnDrop(|| {
                 let _state = self.lock();
                 from.left.fetch_sub(1, Relaxed);

@@ -1,4 +1,4 @@
-//! The resources of a job: the clock, the memory budget, the threads.
+//! Manages the resources of a job: the clock, the memory budget and the threads.
 
 use std::path::Path;
 use std::sync::Mutex;
@@ -14,12 +14,12 @@ use dupsift_core::allocator;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::Memory;
 
-/// The number of attempts to start a single thread after several could not be started.
+/// The number of attempts to start a single thread after an attempt to start several threads has failed.
 const ATTEMPTS: usize = 3;
-/// More than enough time for threads to end.
+/// A delay that is more than long enough for threads to end.
 const A_MOMENT: Duration = Duration::from_millis(100);
 
-/// Holds the machine resources that the options request, created once.
+/// Holds the machine resources that the options request. They are created once.
 pub struct Resources {
     clock: Clock,
     budget: Budget,
@@ -37,8 +37,8 @@ impl Resources {
         Ok(Resources { clock, budget, pool: pool(threads)?, long_documents })
     }
 
-    /// Returns an engine with temporary files in this folder. With `halves`, shuffle rows use only half of their share, and the other half
-    /// is left for other data.
+    /// Returns an engine with temporary files in this folder. With `halves`, shuffle rows use only half of their share, which leaves the
+    /// other half for different data.
     pub fn engine<'e>(
         &'e self,
         halves: bool,
@@ -78,7 +78,7 @@ fn pool(asked: usize) -> Result<rayon::ThreadPool> {
                 return Err(Error::table("start a thread (is there a process limit, ulimit -u?)")(error));
             }
             Err(_) => {
-                // The threads that were started have to end first.
+                // Wait for the threads that did start to end.
                 std::thread::sleep(A_MOMENT);
                 alone += usize::from(threads == 1);
                 threads = (threads / 2).max(1);

@@ -1,4 +1,4 @@
-//! Memory that stages use for consecutive rows: in memory if small, in a temporary file if large.
+//! Scratch memory that stages use for consecutive rows. Small scratch data is in memory, and large data in a temporary file.
 
 use std::path::Path;
 
@@ -6,7 +6,7 @@ use dupsift_algorithms::stage::groups::Scratch;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::Mapped;
 
-/// Bytes that may be held in memory.
+/// The maximum number of bytes that are held in memory.
 const IN_MEMORY: usize = 4 << 20;
 
 /// Holds the scratch memory of one thread.
@@ -30,7 +30,7 @@ impl Scratch for WorkScratch<'_> {
         }
         let there: &[u8] = self.file.as_deref().unwrap_or(&self.memory);
         if self.file.is_none() || there.len() < len {
-            // The size doubles as it grows, so that each byte is copied once on average.
+            // The size doubles whenever the memory grows, so each byte is copied once on average.
             let most = if self.file.is_none() { len } else { len.max(2 * there.len()) };
             let mut larger: Mapped<u8> = Mapped::new(self.dir, "window", most)?;
             larger[..there.len()].copy_from_slice(there);

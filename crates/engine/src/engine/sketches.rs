@@ -1,4 +1,5 @@
-//! The sketches of all documents of one algorithm in a memory-mapped temporary file: a few words per document, by document number.
+//! Stores one algorithm's sketches of all documents in a memory-mapped temporary file: a few words per document, in order of document
+//! number.
 
 use std::ops::Range;
 use std::path::Path;
@@ -9,14 +10,14 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Sketches;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// Holds the sketches; many threads write, each for its own documents.
+/// Holds the sketches. Several threads may write, each for different documents.
 pub struct SketchFile {
     words: usize,
     cells: AtomicCells<u64>,
 }
 
 impl SketchFile {
-    /// Creates room for this many words per document; `name` appears in messages.
+    /// Creates a file with room for this many words per document. Messages use `name` for the file.
     pub fn new(dir: &Path, name: &str, documents: u64, words: usize) -> Result<SketchFile> {
         let cells = AtomicCells::new(dir, &format!("{name}-sketches"), documents as usize * words)?;
         Ok(SketchFile { words, cells })
@@ -44,7 +45,7 @@ impl SketchFile {
         self.words
     }
 
-    /// Returns how many documents there is room for.
+    /// Returns the number of documents that the file has room for.
     pub fn documents(&self) -> u64 {
         (self.cells.len() / self.words.max(1)) as u64
     }

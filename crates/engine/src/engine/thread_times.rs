@@ -1,6 +1,6 @@
-//! CPU time of each thread in the process: shows how far the work of a stage could be spread over more processors.
+//! Measures the CPU time of each thread in the process, which shows how far the work of a stage could be spread over more processors.
 //!
-//! The time is read from `/proc`. On systems without it (other than Linux), it is 0.
+//! The times are read from `/proc`. They are 0 on systems without `/proc` (other than Linux).
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,7 +14,7 @@ pub struct ThreadTimes {
 /// Holds the CPU seconds between two snapshots.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Spent {
-    /// CPU seconds of the calling thread: serial work.
+    /// CPU seconds of the calling thread, which does the serial work.
     pub serial: f64,
     /// CPU seconds of the busiest other thread.
     pub busiest: f64,
@@ -68,7 +68,7 @@ mod tests {
             caller: caller.to_string(),
         };
         let before = times("7", &[("7", 1_000_000_000), ("8", 0), ("9", 5_000_000_000)]);
-        // For a thread that started in between, all of its time counts.
+        // For a thread that started after the earlier snapshot, the whole CPU time counts.
         let after =
             times("7", &[("10", 250_000_000), ("7", 1_500_000_000), ("8", 2_000_000_000), ("9", 6_000_000_000)]);
         assert_eq!(after.since(&before), Spent { serial: 0.5, busiest: 2.0, all: 3.75 });

@@ -1,4 +1,4 @@
-//! Threads: the parallel loop of every pass, with per-thread state and errors in a deterministic order.
+//! Runs the parallel loop of every pass, with per-thread state and a deterministic order of errors.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -14,16 +14,17 @@ use super::read_limit::ReadLimit;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{Memory, Order, Shuffle, Spec};
 
-/// The `rows` argument of [`Engine::ordered`] if the number of rows is unknown; it selects `MANY` partitions.
+/// The `rows` argument of [`Engine::ordered`] for an unknown number of rows, which selects `MANY` partitions.
 pub const UNKNOWN: u64 = u64::MAX;
-/// An empty partition costs almost nothing; with too few partitions, a hundred million rows would be sorted on disk.
+/// The number of partitions for an unknown number of rows. An empty partition costs almost nothing, but with too few partitions, a hundred
+/// million rows would be sorted on disk.
 const MANY: usize = 256;
-/// Minimum number of partitions per thread.
+/// The minimum number of partitions per thread.
 const A_THREAD: usize = 4;
 
-/// Holds the resources that any work runs on.
+/// Holds the resources that all work uses.
 pub struct Engine<'e> {
-    /// The threads.
+    /// The thread pool.
     pub pool: &'e rayon::ThreadPool,
     /// The shares of the memory budget.
     pub budget: Budget,
@@ -33,19 +34,19 @@ pub struct Engine<'e> {
     pub dir: &'e Path,
     /// Receives progress.
     pub progress: &'e Progress,
-    /// Set when the work should stop.
+    /// A flag that is set when the work should stop.
     pub cancel: &'e AtomicBool,
-    /// The stages so far.
+    /// Records the stages so far.
     pub clock: &'e Clock,
     /// Limits work on long documents.
     pub long_documents: &'e Gate,
     /// Whether a damaged input file ends the work immediately.
     pub strict: bool,
-    /// Files found to be damaged while they were read.
+    /// Files that turned out to be damaged while they were read.
     pub bad: Mutex<BTreeMap<PathBuf, String>>,
 }
 
-/// Holds the error of the earliest piece that failed; after it, no thread begins another piece.
+/// Holds the error of the earliest piece that failed. After an error, no thread begins another piece.
 #[derive(Default)]
 struct Failed {
     stops: AtomicBool,
@@ -63,13 +64,13 @@ impl Failed {
 }
 
 impl Engine<'_> {
-    /// Returns a shuffle for approximately `rows` rows that are spread by group.
+    /// Returns a shuffle for approximately `rows` rows, which are distributed by group.
     pub fn shuffle(&self, name: &str, width: usize, group_width: usize, rows: u64) -> Result<Shuffle> {
         self.spread(name, width, group_width, rows, Order::Hash, 0)
     }
 
-    /// Returns a shuffle whose partitions follow the leading big-endian number of `number_width` bytes in each row, which is below
-    /// `documents`.
+    /// Returns a shuffle whose partitions are in the order of the big-endian number of `number_width` bytes at the start of each row. The
+    /// number must be less than `documents`.
     pub fn ordered(
         &self,
         documents: u64,
@@ -83,8 +84,8 @@ impl Engine<'_> {
         self.spread(name, width, group_width, rows, order, number_width)
     }
 
-    /// Returns a shuffle whose partitions follow the first 63 bits of each row, big-endian. Read one after the other, the partitions are in
-    /// this order regardless of their number, which depends on memory and threads.
+    /// Returns a shuffle whose partitions are in the order of the first 63 bits of each row (big-endian). The number of partitions, which
+    /// depends on memory and threads, does not affect this order.
     pub fn by_hash(&self, name: &str, width: usize, group_width: usize, rows: u64) -> Result<Shuffle> {
         self.spread(name, width, group_width, rows, Order::Range { below: 1 << 63 }, 8)
     }
@@ -104,15 +105,15 @@ impl Engine<'_> {
         Shuffle::new(spec, self.dir, &self.memory)
     }
 
-    /// Returns the minimum number of partitions: several per thread, because their sizes differ.
+    /// Returns the minimum number of partitions. There are several per thread, because partitions differ in size.
     fn least_partitions(&self) -> usize {
         let threads = self.pool.current_num_threads();
         (A_THREAD * threads).min(MANY).max(threads)
     }
 
-    /// Does `count` pieces of work on all threads: `init` creates a thread's state, `each` does one piece, `end` closes the state. Returns
-    /// the error of the earliest failing piece. Damaged input files are only recorded (except with `--strict`), so that one pass finds all
-    /// of them.
+    /// Does `count` pieces of work on all threads. `init` creates the state of a thread, `each` does one piece, and `end` closes the state.
+    /// Returns the error of the earliest failing piece. Damaged input files are only recorded (except with `--strict`), so that a single
+    /// pass finds all damaged files.
     pub fn work<S, T: Send>(
         &self,
         count: usize,
@@ -123,8 +124,8 @@ impl Engine<'_> {
         self.work_on(usize::MAX, count, init, each, end)
     }
 
-    /// Works like [`Engine::work`], but starts with a given piece and stops when `may_begin` returns false. Also returns the next piece:
-    /// all earlier pieces are done.
+    /// Works like [`Engine::work`], but starts with a given piece and stops when `may_begin` returns false. Also returns the number of the
+    /// first piece that is not done.
     pub fn work_while<S, T: Send>(
         &self,
         pieces: Range<usize>,
@@ -136,7 +137,7 @@ impl Engine<'_> {
         self.spread_out(usize::MAX, pieces, may_begin, init, each, end)
     }
 
-    /// Works like [`Engine::work`], on at most this many threads.
+    /// Works like [`Engine::work`], but on at most this many threads.
     pub fn work_on<S, T: Send>(
         &self,
         threads: usize,
@@ -170,7 +171,7 @@ impl Engine<'_> {
                     return None;
                 }
             };
-            // `may_begin` is called after a piece is done, so that each call makes progress.
+            // `may_begin` is called only after a piece is done, so each call of this function makes progress.
             let mut begins = true;
             while !failed.stops.load(Ordering::Relaxed) && begins {
                 let piece = next.fetch_add(1, Ordering::Relaxed);
@@ -204,18 +205,18 @@ impl Engine<'_> {
         }
     }
 
-    /// Returns a permit to work on a document of this many bytes if it is long; only one very long document is processed at a time. A
-    /// thread may hold only one permit.
+    /// Returns a permit to work on a document of this many bytes if the document is long. Only one very long document is processed at a
+    /// time. A thread may hold only one permit.
     ///
     /// # Errors
-    /// Returns [`Error::Interrupted`] once the run should stop.
+    /// Returns [`Error::Interrupted`] if the run should stop.
     pub fn long_document(&self, bytes: usize) -> Result<Option<Permit<'_>>> {
         let bytes = bytes as u64;
         let is_long = bytes > self.budget.short_document();
         is_long.then(|| self.long_documents.enter(bytes, || self.go_on())).transpose()
     }
 
-    /// Checks that no damaged file was found so far.
+    /// Checks that no damaged file has been found so far.
     ///
     /// # Errors
     /// Returns the first damaged file, by path.
@@ -227,10 +228,10 @@ impl Engine<'_> {
         }
     }
 
-    /// Checks whether the run may continue; called wherever a step can take a long time.
+    /// Checks whether the run may continue. Every step that may take a long time calls this method.
     ///
     /// # Errors
-    /// Returns [`Error::Interrupted`] once the run should stop.
+    /// Returns [`Error::Interrupted`] if the run should stop.
     pub fn go_on(&self) -> Result<()> {
         if self.cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
     }
@@ -240,7 +241,7 @@ impl Engine<'_> {
         self.progress.stage(name, total as u64, Unit::Items)
     }
 
-    /// Returns the limit that the threads of one pass share for the bytes that they hold from their files.
+    /// Returns the limit on bytes held from files, which all threads of a pass share.
     pub fn read_limit<T>(&self) -> ReadLimit<T> {
         ReadLimit::new(self.budget.pages(), self.budget.free_pages(), &self.memory)
     }

@@ -1,4 +1,4 @@
-//! One algorithm of a run with its results so far: rows, then candidates, pairs and relations.
+//! The state of one algorithm in a run. Its results are rows at first, then candidates, and finally classified pairs.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,11 +18,11 @@ use dupsift_algorithms::stage::recipe::Chosen;
 use dupsift_core::error::Result;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Holds an algorithm bound to the corpus; `now` is the result of the last stage: its rows, candidates or pairs.
+/// Holds an algorithm that is bound to the corpus, with the result of its last stage: rows, candidates or pairs.
 pub struct AlgorithmState<'c, S> {
     /// The algorithm with its rules and checks.
     pub bound: Bound<'c>,
-    /// The entry for run.json, as far as it is known.
+    /// The entry for run.json, which is still incomplete.
     pub report: AlgorithmReport,
     /// The result of the last stage.
     pub now: S,
@@ -90,7 +90,7 @@ impl<'c> AlgorithmState<'c, SignedRows> {
         AlgorithmState { bound, report, now }
     }
 
-    /// Adds the prefilter's note on the algorithm at this position in the recipe.
+    /// Adds the prefilter's note about the algorithm at this position in the recipe.
     pub fn prefiltered(&mut self, at: usize, prefilter: Option<&Prefilter>) {
         let rows = self.report.rows + self.report.prefiltered_rows;
         self.report.notes.extend(prefilter.and_then(|prefilter| prefilter.note(at, rows)));
@@ -108,7 +108,7 @@ pub fn chance_collisions(bound: &Bound<'_>, signed: u64) -> Option<f64> {
 pub enum Step {
     /// The algorithm has signed all documents.
     Rows(SignedRows),
-    /// The algorithm's rows were compared; the document data that its check needs is still to be read.
+    /// The algorithm's rows were compared, but the documents for the check have not been read yet.
     Met(Met),
     /// The algorithm's pairs were verified.
     Found(Found),
@@ -117,7 +117,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Restores the latest saved state of the algorithm at this position in the recipe; `None` if nothing was saved.
+    /// Restores the latest saved state of the algorithm at this position in the recipe. Returns `None` if no state was saved.
     ///
     /// # Errors
     /// Returns an error if the disk cannot be read.
@@ -132,7 +132,7 @@ impl Step {
             let (report, found) = found(pairs, None);
             return Ok(Some((report, Step::Near(found))));
         }
-        // Relations are decided by evidence, which is saved with the rows.
+        // Pairs are classified by evidence, which is saved with the rows.
         let relates = bound.relating().is_some();
         let has_pairs = saved.has(|keys| &keys.algorithms[at].pairs)?;
         let rows =
@@ -153,7 +153,7 @@ impl Step {
 pub struct Met {
     /// The algorithm's classes, and the pairs of their representatives.
     pub grouped: Grouped,
-    /// The candidate documents that still have to be read for the check.
+    /// The documents of candidate pairs that still have to be read for the check.
     pub documents: Arc<AtomicBits>,
 }
 
@@ -163,6 +163,6 @@ pub struct Found {
     pub pairs: PairList,
     /// The algorithm's own classes, if documents with equal keys are duplicates.
     pub classes: Option<Classes>,
-    /// Evidence by document, if a check collected any.
+    /// The evidence by document, if a check collected evidence.
     pub evidence: Option<Evidence>,
 }

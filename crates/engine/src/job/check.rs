@@ -10,16 +10,16 @@ use crate::options::{RunOptions, check_cut, memory_allowed};
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Stage, may_write};
 
-/// Runs all checks. Logs a warning for options that are valid but unwise.
+/// Runs all checks. Logs a warning for options that are valid but probably unintended.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the output may not be created or replaced or if the temporary folder cannot be used; [`Error::Memory`] if
-/// the memory limit is too low.
+/// Returns [`Error::Usage`] if the output may not be created or replaced, or if the temporary folder cannot be used. Returns
+/// [`Error::Memory`] if the memory limit is too low.
 pub fn check(options: &RunOptions) -> Result<()> {
     check_all(options, false)
 }
 
-/// Works like `check`, for a dry run, which never changes anything on disk, not even briefly.
+/// Works like `check`, but for a dry run, which never changes anything on disk, even temporarily.
 ///
 /// # Errors
 /// See [`check`].
@@ -31,7 +31,7 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
     check_sample(options)?;
     let of_output = if is_dry { Stage::look } else { Stage::check };
     folders::check(options)?;
-    // With an index, an existing output may be from the same batch; the work is then already done.
+    // With an index, an existing output may come from the same batch, in which case the work is already done.
     of_output(&options.out, options.overwrite || options.index.is_some(), !options.accept)?;
     let meets = [(options.index.is_some(), "index"), (options.reference.is_some(), "reference")];
     if let Some((_, with)) = meets.into_iter().find(|(given, _)| *given && options.recipe.scope_column().is_some()) {
@@ -48,7 +48,7 @@ fn check_all(options: &RunOptions, is_dry: bool) -> Result<()> {
     check_resources(options)
 }
 
-/// Refuses options that need all documents if only a sample is read.
+/// Rejects options that require all documents if only a sample is read.
 fn check_sample(run: &RunOptions) -> Result<()> {
     let given = [
         (run.index.is_some(), "index", "later runs would not match the other documents"),
@@ -82,7 +82,7 @@ pub fn check_resources(options: &RunOptions) -> Result<()> {
     Ok(())
 }
 
-/// Checks the temporary folder. It is not created: if the name is mistyped, temporary files would fill another disk.
+/// Checks the temporary folder. The folder is not created, because a mistyped name could then fill the wrong disk with temporary files.
 fn check_work(work: &Path) -> Result<()> {
     let shown = work.display();
     let wrong = |what: String| {

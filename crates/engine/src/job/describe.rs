@@ -1,4 +1,4 @@
-//! Builds the record of a run, with its warnings, from the results of the stages.
+//! Builds the record of a run, including warnings, from the results of the stages.
 
 use super::run_report::{
     AlgorithmReport, DocumentsReport, IdsReport, InputReport, RecipeReport, RemovalReport, RunReport, SCHEMA_VERSION,
@@ -104,7 +104,7 @@ pub fn report(
     report
 }
 
-/// Returns document counts by script and length, in total and for removed documents.
+/// Returns document counts by script and length, for all documents and for removed documents.
 fn parts(all: &Parts, removed: &Parts) -> PartsReport {
     let part =
         |name: String, (all, removed): (&Amount, &Amount)| PartReport { part: name, all: *all, removed: *removed };
@@ -140,7 +140,7 @@ fn documents(session: &Session<'_>, taken: &Taken, copies: &Classes) -> Document
 
 fn inputs(session: &Session<'_>, taken: &Taken, removals: &Removals) -> Vec<InputReport> {
     let indexed = session.indexed_files();
-    // On a cluster, each task reads only part of a file.
+    // On a cluster, each task reads only part of a file, so no hash of the whole file is recorded.
     let contents = |at: usize| taken.contents.get(at - indexed).map(content_hashes::word);
     let files = session.source.files.iter().enumerate().skip(indexed);
     let input = files.map(|(at, file)| InputReport {

@@ -22,23 +22,24 @@ use dupsift_files::io::{InputFile, Source};
 /// Holds the estimate for a run.
 #[derive(Clone, Debug, Default)]
 pub struct Estimate {
-    /// Rows in all files.
+    /// The number of rows in all files.
     pub documents: u64,
-    /// Bytes of input files on disk.
+    /// The size of the input files on disk, in bytes.
     pub input_bytes: u64,
-    /// Approximate bytes of temporary files, excluding candidates to verify.
+    /// The approximate size of the temporary files in bytes, excluding candidates to verify.
     pub disk_bytes: u64,
-    /// Peak anonymous memory in bytes, excluding the allowance for the longest document.
+    /// The peak anonymous memory in bytes, excluding the allowance for the longest document.
     pub memory_bytes: u64,
-    /// Lines to print.
+    /// The lines to print.
     pub lines: Vec<String>,
     /// The passes of the run, in order.
     pub passes: Vec<Pass>,
-    /// The passes and the steps after them, in the form that progress uses.
+    /// The passes and the subsequent steps, in the form that progress reports use.
     pub legs: Vec<Leg>,
 }
 
-/// The work of each pass relative to a counting pass (1.0): roughly its CPU seconds over 100 MB of mixed text with the default algorithms.
+/// The work of each pass relative to a counting pass (1.0). A value is roughly the pass's CPU seconds for 100 MB of mixed text with the
+/// default algorithms.
 const WORK: &[(&str, f64)] = &[
     ("copies", 0.4),
     ("prefilter", 0.6),
@@ -81,7 +82,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     let plan = Plan::new(&options.recipe, documents, options.prefilter, options.stats.is_some())?;
     check_cut(options, source)?;
     let mut passes = passes(&plan, &options.recipe, &bound, read);
-    // Passages are found before the tables are written.
+    // The passes that find passages come before the pass that writes the tables.
     let tables = passes.iter().position(|pass| pass.name == "tables").unwrap_or(passes.len());
     passes.splice(tables..tables, cut::passes(options, read));
     let readings = passes.iter().filter(|pass| pass.is_reading).count();
@@ -120,7 +121,7 @@ pub fn estimate(options: &RunOptions, inputs: &Inputs) -> Result<Estimate> {
     Ok(Estimate { documents, input_bytes, disk_bytes, memory_bytes, lines, passes, legs })
 }
 
-/// Describes the share of pairs that the bands let through, by similarity.
+/// Describes which share of pairs with a given similarity become candidates.
 fn curve(label: &str, banding: Banding) -> String {
     let at = |s: f64| format!("{:.0}% at {s}", 100.0 * banding.lets_through(s));
     let (bands, rows) = (counted(banding.bands as u64, "band"), counted(banding.rows as u64, "row"));
@@ -130,7 +131,7 @@ fn curve(label: &str, banding: Banding) -> String {
     )
 }
 
-/// Returns the approximate bytes of temporary files, excluding candidates to verify.
+/// Returns the approximate size of the temporary files in bytes, excluding candidates to verify.
 ///
 /// # Errors
 /// Returns an error if parameters contradict each other.
@@ -141,7 +142,7 @@ pub fn disk_bytes(options: &RunOptions, source: &Source) -> Result<u64> {
     Ok(passes(&plan, &options.recipe, &bound, size).iter().map(|pass| pass.writes).sum())
 }
 
-/// Returns the size of the documents that will be read, and the bytes of the input files.
+/// Returns the size of the documents that will be read, and the size of the input files in bytes.
 fn size(options: &RunOptions, source: &Source) -> (Size, u64) {
     let (documents, sample) = taking_part(options, source.documents());
     let documents = sample.map_or(documents, Sample::documents);

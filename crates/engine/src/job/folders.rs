@@ -1,6 +1,5 @@
-//! Checks that the folders of a run are separate. Otherwise, an output inside another output or inside an index, an index inside an output,
-//! or temporary files inside either would later be removed, read or refused as part of the outer folder. Paths are compared after links and
-//! `..` are resolved.
+//! Checks that the folders of a run do not overlap. An output, an index or temporary files inside another output or index would later be
+//! removed, read or rejected as part of the outer folder. Paths are compared after resolving links and `..`.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -10,7 +9,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_files::io::{Ours, held_path, real_path};
 
-/// Holds a folder of a run and the option that names it.
+/// Holds a folder of a run and the option that specifies it.
 struct Folder {
     option: &'static str,
     shown: PathBuf,
@@ -59,10 +58,10 @@ impl Folder {
     }
 }
 
-/// Checks the folders that the options name. Creates nothing.
+/// Checks the folders that the options specify. Does not create any folder.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] for the first folder that is inside another one.
+/// Returns [`Error::Usage`] for the first folder that is inside another folder.
 pub fn check(options: &RunOptions) -> Result<()> {
     let out = Folder::new("out", &options.out);
     let named = |name: &'static str, path: &Option<PathBuf>| path.as_ref().map(|path| Folder::new(name, path));
@@ -84,7 +83,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
         }
     }
     if let Some(reference) = named("reference", &options.reference).filter(|reference| reference.real.exists()) {
-        // The reference may be the result that is being replaced: its corpus is elsewhere.
+        // The reference may be the result that is being replaced, because its corpus is in a different folder.
         if reference.real != out.real {
             out.is_apart(&reference)?;
         }
@@ -93,7 +92,7 @@ pub fn check(options: &RunOptions) -> Result<()> {
     Ok(())
 }
 
-/// Warns if the result to be replaced is the only result with the documents of a batch that stays in an index.
+/// Warns if replacing the result would leave documents of a batch in an index but in no result.
 fn warn_of_batch(options: &RunOptions) {
     let record = || -> Option<serde_json::Value> {
         serde_json::from_slice(&safe_fs::read(&options.out.join("run.json"), MOST_JSON).ok()?).ok()

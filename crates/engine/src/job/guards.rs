@@ -1,7 +1,8 @@
-//! The guards of a job: they check the values that [`dupsift_algorithms::stage::guard`] measures, and may hold the result back.
+//! The guards of a job. They check the values that [`dupsift_algorithms::stage::guard`] measures, and may prevent the publication of the
+//! result.
 //!
-//! A result is held back only if it would replace an existing output or if an earlier run is named with `--previous`. On a first run, there
-//! is nothing to lose.
+//! A result can be held back, that is, not published, only if it would replace an existing output or if `--previous` specifies an earlier
+//! run. A first run has no earlier result to protect.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
@@ -18,12 +19,12 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs::{self, MOST_JSON};
 use dupsift_files::io::{Stage, held_path};
 
-/// Describes a record whose guards decide where the result of the job is published.
+/// Describes a record with guards that decide where the result of the job is stored.
 pub trait Guarded {
     /// Returns the guards that fired.
     fn guards(&self) -> &[GuardReport];
 
-    /// Returns the inputs, except the corpus, whose rows were read.
+    /// Returns the inputs whose rows were read, except the corpus.
     fn other_inputs(&self) -> &[OtherInputReport];
 
     /// Returns whether rows or files of an input other than the corpus could not be read.
@@ -31,12 +32,12 @@ pub trait Guarded {
         self.other_inputs().iter().any(OtherInputReport::is_lossy)
     }
 
-    /// Returns whether a guard that fired would hold back a result that replaces an existing one.
+    /// Returns whether a guard that fired would hold back a result that replaces an existing result.
     fn would_hold(&self) -> bool {
         self.guards().iter().any(|guard| holds(&guard.name))
     }
 
-    /// Returns whether the result is held back. It is then stored next to the output that it does not replace.
+    /// Returns whether the result is held back. A result that is held back is stored next to the output that it does not replace.
     fn is_held(&self) -> bool {
         self.guards().iter().any(|guard| guard.held)
     }
@@ -47,7 +48,7 @@ impl Guarded for RunReport {
         &self.guards
     }
 
-    /// An accepted result is published even if a guard held it back before.
+    /// A result that was accepted is published even if a guard had held it back.
     fn is_held(&self) -> bool {
         self.accepted.is_none() && self.guards.iter().any(|guard| guard.held)
     }
@@ -57,7 +58,8 @@ impl Guarded for RunReport {
     }
 }
 
-/// Returns the folder that holds the result of a job with this `--out`: `out` itself, or the folder next to it if the result is held back.
+/// Returns the folder that holds the result of a job with this `--out`. This is `out`, or a folder next to `out` if the result is held
+/// back.
 pub fn stands_in(report: &impl Guarded, out: &Path) -> PathBuf {
     if report.is_held() { held_path(out) } else { out.to_path_buf() }
 }
@@ -72,8 +74,8 @@ pub(crate) fn of_run(
     let documents = &report.documents;
     let mut fired = over_reading(session, losses, documents.used, &documents.rejections);
     let (share, least) = (session.options.max_removed_share, session.options.guard_rows);
-    // A batch of a daily crawl repeats most of the previous one, so a high share of indexed documents does not mean that a source went
-    // wrong.
+    // A batch of a daily crawl repeats most of the previous batch, so a high share of indexed documents does not indicate a problem with
+    // the source.
     let goes = |file: &InputReport| removal(&file.file, file.rows, file.removed - file.seen, share, least);
     fired.extend(report.inputs.iter().filter_map(goes));
     fired.extend(
@@ -98,10 +100,10 @@ pub(crate) fn of_run(
     decided(session, stage, fired)
 }
 
-/// Reads the record of the earlier run that the job is compared with.
+/// Reads the record of the earlier run with which the job is compared.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if there is no record or if it has a different version.
+/// Returns [`Error::Usage`] if the folder has no record or if the record has a different version.
 pub fn previous_run(folder: &Path) -> Result<RunReport> {
     let path = folder.join("run.json");
     let wrong = |why: &dyn Display| {
@@ -115,8 +117,8 @@ pub fn previous_run(folder: &Path) -> Result<RunReport> {
     serde_json::from_slice(&json).map_err(|error| wrong(&error))
 }
 
-/// Returns the guards that fired on the pair counts of algorithms that both runs use. Pairs with indexed documents do not count: the first
-/// batch has none, and their number grows with the crawl.
+/// Returns the guards that fired on the pair counts of algorithms that both runs use. Pairs with indexed documents are not counted: the
+/// first batch has no such pairs, and their number grows with the crawl.
 fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
     let of = |report: &RunReport, pairs| PairCounts { pairs, documents: report.documents.used };
     let guard = |one: &AlgorithmReport| {
@@ -127,14 +129,14 @@ fn over_pairs(now: &RunReport, before: &RunReport, factor: u64) -> Vec<Fired> {
     now.algorithms.iter().filter_map(guard).collect()
 }
 
-/// Returns the guard on the amount of text, if it fired. An incremental run reads only new text, possibly very little, so its text per
-/// document is compared.
+/// Returns the guard on the amount of text, if it fired. An incremental run reads only new text, which may be very little. Therefore, the
+/// amount of text per document is compared.
 fn over_text(now: &RunReport, before: &RunReport, is_incremental: bool, factor: u64) -> Option<Fired> {
     let of = |report: &RunReport| TextCounts { bytes: report.documents.text_bytes, documents: report.documents.used };
     shrunk(of(now), of(before), is_incremental, factor)
 }
 
-/// Returns the guards that fired on the input, together with `others`.
+/// Returns the guards that fired on the input, and the guards in `others`.
 pub fn of_reading(
     session: &Session<'_>,
     stage: &Stage,
@@ -155,7 +157,7 @@ fn over_reading(session: &Session<'_>, losses: &Losses<'_>, used: u64, rejection
     fired
 }
 
-/// Adds guards that are evaluated after the tables are written.
+/// Adds guards that were evaluated after the tables were written.
 pub fn add(session: &Session<'_>, stage: &Stage, report: &mut RunReport, fired: Vec<Fired>) -> Result<()> {
     Ok(report.guards.extend(decided(session, stage, fired)?))
 }

@@ -1,7 +1,7 @@
-//! The driver of a run: it opens files, starts threads, enforces the memory limit and runs the steps in order.
+//! Drives a run: opens files, starts threads, enforces the memory limit and runs the steps in order.
 //!
-//! `story` defines the order of steps. They fall into three parts: `read`, `pair` and `write`. Each step that touches files or threads has
-//! a file in one of them; the computation itself is in `dupsift_algorithms::stage`.
+//! `story` defines the order of the steps. The steps are divided into three modules: `read`, `pair` and `write`. Each step that uses files
+//! or threads has a file in one of these modules. The computation itself is in `dupsift_algorithms::stage`.
 
 pub mod algorithm_state;
 pub mod check;
@@ -33,7 +33,7 @@ pub use run_report::*;
 pub use dupsift_algorithms::stage::parts::{Amount, PartReport, PartsReport};
 /// One pass in the plan that a dry run prints.
 pub use dupsift_algorithms::stage::passes::Pass;
-/// How a process ends after it is asked to stop.
+/// How a process ends after a request to stop.
 pub use dupsift_files::io::unfinished::{end, ends_by_itself, left};
-/// Removal of the temporary files that unfinished runs left.
+/// Removal of temporary files left by unfinished runs.
 pub use dupsift_files::io::{Cleared, clean};

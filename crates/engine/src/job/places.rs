@@ -1,4 +1,4 @@
-//! Finds the current location of the files and folders named in a record.
+//! Finds the current locations of the files and folders listed in a record.
 
 use std::path::{Path, PathBuf};
 
@@ -6,8 +6,9 @@ use super::run_report::{InputReport, RunReport};
 use dupsift_files::io::{Stamp, absolute};
 
 impl RunReport {
-    /// Returns the paths where a recorded path may be now, most likely first, for a result that is in `dir`: the same location relative to
-    /// the result, if both were moved or copied together; the recorded path; the same location relative to the current folder.
+    /// Returns possible current paths for a recorded path, most likely first, for a result that is now in `dir`. The possibilities are the
+    /// same location relative to the result (if both were moved or copied together), the recorded path, and the same location relative to
+    /// the current folder.
     pub fn places(&self, recorded: &str, dir: &Path) -> Vec<PathBuf> {
         let recorded = Path::new(&self.folder).join(recorded);
         let (out, here) = (self.options.get("out").and_then(|out| out.as_str()), absolute(dir));
@@ -22,9 +23,9 @@ impl RunReport {
         places
     }
 
-    /// Returns the current path of an input file from this record, for a result that is in `dir`. Only a file with the recorded size
-    /// counts, because another corpus may be next to a copied result. A file with the recorded stamp is preferred, then the file at the
-    /// recorded path. `None` if there is no such file.
+    /// Returns the current path of an input file from this record, for a result that is now in `dir`. Only a file with the recorded size is
+    /// accepted, because a different corpus may be next to a copied result. A file with the recorded stamp is preferred, then the file at
+    /// the recorded path. Returns `None` if no file is accepted.
     pub fn input_file(&self, file: &InputReport, dir: &Path) -> Option<PathBuf> {
         let recorded = Path::new(&self.folder).join(&file.path);
         let mut there = self.places(&file.path, dir);
@@ -33,16 +34,16 @@ impl RunReport {
         there.into_iter().min_by_key(|place| (!is_stamped(place), *place != recorded))
     }
 
-    /// Returns the current path of a file or folder that an option names, for a result that is in `dir`: the recorded path if it exists,
-    /// else the first other possible path. `None` if there is no such path.
+    /// Returns the current path of a file or folder that an option specifies, for a result that is now in `dir`. This is the recorded path
+    /// if it exists, and otherwise the first possible path that exists. Returns `None` if no possible path exists.
     pub fn option_path(&self, recorded: &str, dir: &Path) -> Option<PathBuf> {
         let first = Path::new(&self.folder).join(recorded);
         std::iter::once(first).chain(self.places(recorded, dir)).find(|place| place.exists())
     }
 }
 
-/// Returns the new location of `path` after the folder `from` was moved to `to`. If both folders end in the same names, the folder above
-/// these names counts as the one that was moved. Returns `None` if `path` is not in the folder that was moved.
+/// Returns the new location of `path` after the folder `from` was moved to `to`. If both paths end with the same names, the folder above
+/// these names counts as the folder that was moved. Returns `None` if `path` is not in the folder that was moved.
 fn moved(path: &Path, from: &Path, to: &Path) -> Option<PathBuf> {
     let (mut from, mut to) = (from.components(), to.components());
     loop {
@@ -86,7 +87,7 @@ mod tests {
         write("a/x", "four");
         let mut file = InputReport { path: "x".into(), bytes: 4, ..InputReport::default() };
         let copy = at("b/out");
-        // The corpus next to the copy differs in size or stamp.
+        // The corpus next to the copy has a different size or stamp.
         write("b/x", "longer");
         assert_eq!(report.input_file(&file, &copy), Some(at("a/x")));
         write("b/x", "else");
@@ -111,7 +112,7 @@ mod tests {
         assert_eq!(report.places("/a/x", Path::new("/a/renamed")), [PathBuf::from("/a/x")]);
         assert_eq!(report.places("/a/x", Path::new("/b/out")), ["/b/x", "/a/x"].map(PathBuf::from));
         assert_eq!(report.places("/w/x", Path::new("/a/out")), [PathBuf::from("/w/x"), here.join("x")]);
-        // Recorded relative paths start from the folder of the run.
+        // Recorded relative paths are relative to the folder of the run.
         assert_eq!(report.places("x", Path::new("/a/out"))[0], PathBuf::from("/w/x"));
     }
 }

@@ -1,8 +1,8 @@
-//! Reads the statistics and models in `stats/` that a finished run used for its signatures.
+//! Reads the statistics and models that a finished run used for its signatures, from `stats/`.
 //!
-//! Commands that inspect the run need them to compute the same signatures. With `--stats`, they replace the counts, models and planned size
-//! of another corpus ([`Frozen`]): each signature then depends only on its document, so that documents from different batches can be
-//! compared (docs/methods/common.md). Nothing is counted or learned, and all algorithms sign in the first pass.
+//! Commands that inspect a run use this data to compute the same signatures. With `--stats`, another run uses it in place of its own
+//! counts, models and planned size ([`Frozen`]). Each signature then depends only on its document, so documents from different batches can
+//! be compared (docs/methods/common.md). Nothing is counted or learned, and all algorithms sign in the first pass.
 
 use std::path::Path;
 
@@ -28,15 +28,15 @@ pub struct Of<'r> {
     pub report: &'r RunReport,
 }
 
-/// Returns the statistics of the run; their tables are put in the job's temporary folder. They cover the corpus of the run if the run
-/// counted them itself.
+/// Returns the statistics of the run, and puts their tables in the job's temporary folder. The statistics cover the run's own corpus unless
+/// they are frozen.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the statistics are not from this run or if this version splits text into words differently: signatures would
-/// differ.
+/// Returns [`Error::Usage`] if the statistics are not from this run, or if this version splits text into words differently, because
+/// signatures would then differ.
 pub fn statistics(session: &Session<'_>, run: Of<'_>) -> Result<CorpusStats> {
     let Some(known) = &run.report.statistics else { return Ok(CorpusStats::none()) };
-    // The output of a run with frozen counts has all of their tables.
+    // The output of a run with frozen counts contains all of the tables.
     let needs = session.options.recipe.needs_stats().union(there(run.dir));
     let stats = counted(session, run.dir, known, needs)?;
     Ok(if run.report.frozen.is_some() { stats.frozen() } else { stats })
@@ -47,7 +47,7 @@ pub fn documents_planned(run: Of<'_>) -> u64 {
     run.report.frozen.as_ref().map_or(run.report.documents.rows, |frozen| frozen.documents_planned)
 }
 
-/// Returns only the word statistics of a run. The run must have split text into words in the same way as this job.
+/// Returns the word statistics of a run. The run must have split text into words in the same way as this job.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the run counted no words, or counted different words.
@@ -77,7 +77,7 @@ pub fn there(dir: &Path) -> Stats {
     Stats { words: there("words"), features: there("features") }
 }
 
-/// Returns the statistics from the tables in `needs`; the snapshot in the record covers all tables in the output.
+/// Returns the statistics from the tables in `needs`. The snapshot in the record covers all tables in the output.
 pub fn counted(session: &Session<'_>, dir: &Path, known: &StatisticsReport, needs: Stats) -> Result<CorpusStats> {
     let table =
         |wanted: bool, name: &str| if wanted { terms(session.engine, dir, name) } else { Ok(TermTable::empty()) };
@@ -104,7 +104,7 @@ fn terms(engine: &Engine<'_>, dir: &Path, name: &str) -> Result<TermTable> {
     writer.finish()
 }
 
-/// Returns the models of the run by algorithm, empty for algorithms that learn nothing.
+/// Returns the run's model of each algorithm. The model is empty for algorithms that learn nothing.
 ///
 /// # Errors
 /// Returns an error if a model is missing or damaged.
@@ -135,30 +135,31 @@ fn wrong_type(path: &Path) -> Error {
     }
 }
 
-/// Returns a model's hash as it is recorded in run.json.
+/// Returns the hash of a model, as recorded in run.json.
 pub fn digest(model: &[u64]) -> String {
     format!("{:016x}", hash64(bytemuck::cast_slice(model)))
 }
 
-/// Holds the data that signatures depend on, apart from their documents.
+/// Holds the data that affects signatures, apart from the documents themselves.
 pub struct Frozen {
-    /// The counts. They do not cover this corpus.
+    /// The counts, which are not from this corpus.
     pub stats: CorpusStats,
     /// The statistics tables that exist.
     pub tables: Stats,
-    /// The learned model of each algorithm, empty if it learns nothing.
+    /// The learned model of each algorithm; empty for an algorithm that learns nothing.
     pub models: Vec<Vec<u64>>,
-    /// The output that they come from, and the number of documents that table schemes are chosen for.
+    /// The output that the counts and models come from, and the number of documents that table schemes are chosen for.
     pub report: FrozenReport,
 }
 
 impl Frozen {
-    /// Reads the statistics and models of an output.
+    /// Reads the statistics and models from an output.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the folder is not the output of a run or lacks what the algorithms of this run need.
+    /// Returns [`Error::Usage`] if the folder is not the output of a run, or lacks statistics or models that the algorithms of this run
+    /// require.
     pub fn read(session: &Session<'_>, dir: &Path) -> Result<Frozen> {
-        // An index keeps the statistics of its first output, with a checksum for each file. All its generations share them.
+        // An index contains the statistics of its first output, with a checksum for each file. All generations of the index share them.
         let in_index = statistics_in(dir)?;
         if let Some(index) = Index::look(dir, |_| Ok(State::Lost))? {
             index.check_statistics()?;
@@ -210,7 +211,7 @@ fn record(dir: &Path) -> Result<RunReport> {
     Err(wrong(dir, format!("its run.json has version {version}; this version of dupsift expects {SCHEMA_VERSION}")))
 }
 
-/// Checks that the run counted and learned what these algorithms need. Returns which statistics tables it has.
+/// Checks that the run has all statistics and models that these algorithms require. Returns which statistics tables the run has.
 fn check(dir: &Path, report: &RunReport, recipe: &Recipe) -> Result<Stats> {
     let (needs, there) = (recipe.needs_stats(), there(dir));
     let theirs = Recipe::parse_algorithms(&report.recipe.algorithms.join(","))

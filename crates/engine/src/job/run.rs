@@ -1,4 +1,4 @@
-//! Runs the stages in order: from inputs to an output folder that appears complete or not at all.
+//! Runs the stages in order, from inputs to an output folder. The folder appears only when it is complete.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -25,20 +25,19 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{BadInput, Source, Stage, WorkFolder, empty_folder};
 use dupsift_text::Pipeline;
 
-/// The maximum number of times that a run starts over because the status of a file, such as its permissions, changed.
+/// The maximum number of times that a run starts over because the status of a file (such as permissions) has changed.
 const MOST_AGAIN: usize = 3;
 
-/// Finishes a result whose tables are complete, in the folder that is being built, and returns the record with its own stage added.
+/// Finishes a result whose tables are complete, in the folder that is being built. Returns the record, including the finishing stage.
 pub type Finish<'f> = dyn Fn(&Session<'_>, &Stage, RunReport) -> Result<RunReport> + 'f;
 
-/// Runs the complete job; `finish` writes report.html.
+/// Runs the complete job. `finish` writes report.html.
 ///
-/// If damage to a file shows only while it is read, the whole file is skipped: the run starts over without it, so that none of its rows
-/// counts anywhere.
+/// If a file turns out to be damaged while it is read, the run starts over without the file, so that none of its rows affect the result.
 ///
 /// # Errors
-/// Returns an error for wrong options, a full disk or an interruption and, with `strict`, for the first bad row or file. `out` is then not
-/// written.
+/// Returns an error if an option is invalid, the disk is full, or the run is interrupted. With `strict`, also returns an error for the
+/// first bad row or file. After an error, `out` is not written.
 pub fn run(
     options: &RunOptions,
     inputs: Inputs,
@@ -62,7 +61,7 @@ impl Variant for Alone<'_> {
     }
 }
 
-/// Does the work of a command, from opened inputs to an output folder with its record. The folder appears complete or not at all.
+/// Does the work of a command, from opened inputs to an output folder with its record. The folder appears only when it is complete.
 ///
 /// # Errors
 /// See [`run()`].
@@ -76,7 +75,8 @@ pub fn carry_out<R: Serialize + Guarded>(
     carry_out_and(options, inputs, progress, cancel, attempt, &|_| Ok(()))
 }
 
-/// Works like `carry_out`, but calls `before` on the complete output just before it is published, unless it is held back.
+/// Works like `carry_out`, but calls `before` on the complete output just before it is published. If the output is held back, `before` is
+/// not called.
 ///
 /// # Errors
 /// See [`carry_out`]; also returns errors from `before`.
@@ -108,7 +108,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     let mut again = 0;
     loop {
         check_bad(&source, &bad, options.strict)?;
-        // A file may turn out to be damaged after tables have been written.
+        // Removes tables from an earlier attempt, because a file may turn out to be damaged after tables were written.
         empty_folder(stage.path())?;
         products.begin()?;
         let engine = resources.engine(options.prefilter, options.strict, stage.work().path(), progress, cancel);
@@ -130,7 +130,8 @@ pub fn carry_out_and<R: Serialize + Guarded>(
                 nothing_is_kept();
                 return Ok(report);
             }
-            // Another damaged file, such as a model, would still be damaged the next time.
+            // The run starts over only for a damaged input file. A different file, such as a model, would still be damaged in the next
+            // attempt.
             Err(Error::BadFile { path, why })
                 if !options.strict && source.files.iter().any(|file| file.path == path) =>
             {
@@ -149,7 +150,7 @@ pub fn carry_out_and<R: Serialize + Guarded>(
     }
 }
 
-/// Begins the output, in the already locked temporary folder `work` if there is one.
+/// Begins the output. If there is a `work` folder, which is already locked, it becomes the temporary folder of the output.
 fn begin(options: &RunOptions, work: Option<WorkFolder>) -> Result<Stage> {
     match work {
         Some(work) => Stage::begin_in(work, options.overwrite),
@@ -171,7 +172,7 @@ fn check_bad(source: &Source, bad: &[BadInput], strict: bool) -> Result<()> {
     Err(Error::BadFile { path: first.path.clone(), why })
 }
 
-/// Publishes the output under its name, or holds it back.
+/// Publishes the output under its name, or holds it back as a guard requires.
 fn publish(stage: Stage, report: &impl Guarded, accepts: bool, before: &dyn Fn(&Stage) -> Result<()>) -> Result<()> {
     if report.is_held() {
         let folder = stage.hold()?;
@@ -182,7 +183,7 @@ fn publish(stage: Stage, report: &impl Guarded, accepts: bool, before: &dyn Fn(&
     stage.commit(accepts || !report.would_hold())
 }
 
-/// Reopens the files for which only the status changed, and removes them from `late`. Saved state is later compared with their contents.
+/// Reopens the files that changed only in status, and removes them from `late`. Their contents are later compared with the saved state.
 fn take_again(source: &mut Source, bad: &mut Vec<BadInput>, late: &mut BTreeMap<PathBuf, String>) {
     for (path, looked) in source.look_again() {
         match looked {
@@ -198,7 +199,7 @@ fn take_again(source: &mut Source, bad: &mut Vec<BadInput>, late: &mut BTreeMap<
     }
 }
 
-/// Skips files. The list of files is not rebuilt: missing files are not searched for again, and new files are not added.
+/// Removes files from the inputs. The list of files is not rebuilt, so no files are searched for or added.
 fn leave_out(source: &mut Source, bad: &mut Vec<BadInput>, files: &BTreeMap<PathBuf, String>, what: &str) {
     for (path, why) in files.iter().filter(|(path, _)| source.files.iter().any(|file| file.path == **path)) {
         tracing::warn!("{}: {why}; {what}", path.display());

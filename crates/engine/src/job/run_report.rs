@@ -1,6 +1,7 @@
-//! `run.json`: the options, the inputs, the work of each stage and the results of each algorithm, for programs to read.
+//! Defines `run.json`, the machine-readable record of a run. It contains the options, the inputs, the work of each stage and the results of
+//! each algorithm.
 //!
-//! Field names are the interface. Times and memory differ from run to run; everything else is determined by the input and the recipe.
+//! The field names are a public interface. Times and memory differ from run to run. The input and the recipe determine everything else.
 
 use std::collections::BTreeMap;
 
@@ -15,20 +16,20 @@ use dupsift_algorithms::stage::parts::PartsReport;
 use dupsift_files::tables::LostValues;
 pub use dupsift_index::IndexReport;
 
-/// Version of run.json.
+/// The version of run.json.
 pub const SCHEMA_VERSION: u32 = 1;
 
 /// Holds the complete record of a run.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RunReport {
-    /// Version of this record. Each table has its own version in the metadata of its file.
+    /// The version of this record. Each table has its own version, in the metadata of its file.
     pub schema_version: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub dupsift: String,
-    /// When the run started, in RFC 3339 format.
+    /// The time when the run started, in RFC 3339 format.
     #[serde(default)]
     pub started: String,
-    /// When the tables were complete.
+    /// The time when the tables were complete.
     #[serde(default)]
     pub ended: String,
     /// The name of the machine.
@@ -37,56 +38,60 @@ pub struct RunReport {
     /// The command line.
     #[serde(default)]
     pub command: Vec<String>,
-    /// The folder in which the command was typed; all other paths in the record are absolute. Use [`RunReport::places`] to find them.
+    /// The folder in which the command was typed. All other paths in the record are absolute. [`RunReport::places`] returns where they may
+    /// be now.
     #[serde(default)]
     pub folder: String,
-    /// The options and versions that signatures depend on.
+    /// The options and versions that affect signatures.
     pub recipe: RecipeReport,
-    /// Every option of the run by name: numbers as numbers, switches as booleans, anything else as typed on the command line.
+    /// The value of every option of the run, by name. Numbers are JSON numbers, switches are booleans, and all other values are as typed on
+    /// the command line.
     pub options: BTreeMap<String, serde_json::Value>,
     /// The input files, in the order in which documents are numbered.
     pub inputs: Vec<InputReport>,
-    /// Removed documents by value of `--source-column`, if it is given.
+    /// The counts for each value of `--source-column`, if the option is given.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<SourceReport>,
-    /// Input files that could not be used at all.
+    /// Input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs, except the corpus, whose rows were read, such as those of `--reference`.
+    /// The inputs other than the corpus whose rows were read, such as the input of `--reference`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// Files in the inputs that are not read, by file extension.
+    /// The number of files in the inputs that are not read, by file extension.
     #[serde(default)]
     pub unread: BTreeMap<String, u64>,
-    /// Folders in the inputs that were skipped because dupsift wrote them, with the contents of each folder.
+    /// Folders in the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
-    /// Document counts: used, rejected, copies.
+    /// The numbers of used documents, rejected rows and copies.
     pub documents: DocumentsReport,
     /// Counts of extracted HTML pages, if the corpus has any.
     #[serde(default)]
     pub purified: Option<PurifyReport>,
-    /// Values, except texts, that count as null, by column and reason: `not UTF-8`, and for `--keep` columns `not a number` or `not text`.
+    /// Values other than texts that count as null, by column and reason. The reasons are `not UTF-8` and, for `--keep` columns, `not a
+    /// number` or `not text`.
     #[serde(default, skip_serializing_if = "LostValues::is_empty")]
     pub lost_values: LostValues,
     /// The ids of the corpus.
     pub ids: IdsReport,
     /// Counts from the first pass, if there was one, or from the run in `frozen`.
     pub statistics: Option<StatisticsReport>,
-    /// The run that the counts, the models and the planned size came from, if they came from another run.
+    /// The run from which the counts, the models and the planned size were taken, if they were taken from another run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub frozen: Option<FrozenReport>,
     /// One entry per algorithm, in recipe order.
     pub algorithms: Vec<AlgorithmReport>,
-    /// Han characters segmented with the dictionary. If the corpus is counted first, each is segmented at most once. Texts whose words were
-    /// restored from an earlier run are not segmented again.
+    /// The number of Han characters segmented with the dictionary. If the corpus is counted first, each character is segmented at most
+    /// once. Texts whose words were restored from an earlier run are not segmented a second time.
     pub segmented_characters: u64,
     /// The index that the run was matched against, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub index: Option<IndexReport>,
-    /// Document counts by script and length, in total and for removed documents; null in records from versions without these counts.
+    /// Document counts by script and length, for all documents and for removed documents; null in records from versions without these
+    /// counts.
     #[serde(default)]
     pub parts: Option<PartsReport>,
-    /// Removed documents by reason; null for a comparison, which removes nothing.
+    /// The removed documents, by reason; null for `compare`, which removes nothing.
     pub removal: Option<RemovalReport>,
     /// The files of the corpus that were written; null without `--corpus`.
     #[serde(default)]
@@ -99,12 +104,12 @@ pub struct RunReport {
     pub cut: Option<CutReport>,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// Guards that fired: exit code 3, or 4 if one held the result back.
+    /// The guards that fired. The exit code is 3, or 4 if a guard held the result back.
     pub guards: Vec<GuardReport>,
     /// The framework that distributed the work over machines, such as `spark`, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub driver: Option<String>,
-    /// Steps that were resumed from an earlier run's checkpoints.
+    /// The steps that were resumed from the checkpoints of an earlier run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub resumed: Vec<String>,
     /// The acceptance of a result that was held back.
@@ -116,27 +121,27 @@ pub struct RunReport {
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// Highest anonymous memory sampled, in bytes.
+    /// The highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
 }
 
 /// Records a guard that fired.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize)]
 pub struct GuardReport {
-    /// The name of the guard: the option that sets its limit, if there is one.
+    /// The name of the guard. This is the option that sets the limit of the guard, if there is such an option.
     pub name: String,
     /// The measured value.
     pub measured: f64,
     /// The limit that was exceeded.
     pub limit: f64,
-    /// The finding as a sentence.
+    /// A sentence that describes the finding.
     pub sentence: String,
     /// Whether the guard held the result back.
     pub held: bool,
 }
 
 impl GuardReport {
-    /// Returns the guard as it fired, if it is a guard on the input.
+    /// Returns the fired guard if it is a guard on the input, and `None` otherwise.
     pub fn over_reading(&self) -> Option<Fired> {
         let name = OVER_READING.into_iter().find(|name| *name == self.name)?;
         Some(Fired { name, measured: self.measured, limit: self.limit, sentence: self.sentence.clone() })
@@ -146,22 +151,22 @@ impl GuardReport {
 /// Records the acceptance of a result that was held back.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct AcceptedReport {
-    /// When the result was accepted, in RFC 3339 format.
+    /// The time when the result was accepted, in RFC 3339 format.
     pub time: String,
-    /// The reason, in your own words.
+    /// The reason that you gave for accepting the result.
     pub reason: Option<String>,
     /// The name of the folder that holds the accepted result.
     pub output: String,
 }
 
-/// Records the settings that signatures depend on.
+/// Records the settings that affect signatures.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RecipeReport {
     /// The algorithms with all parameters, as `--algorithms` accepts them.
     pub algorithms: Vec<String>,
-    /// Tokenizer, normalization and their versions.
+    /// The tokenizer, the normalization, and their versions.
     pub text: String,
-    /// Whether exact copies count in the statistics.
+    /// Whether exact copies are included in the statistics.
     pub count_copies: bool,
     /// A hash of all these settings, in hexadecimal.
     pub identity: String,
@@ -174,34 +179,33 @@ fn is_zero(number: &u64) -> bool {
 /// Records one input file.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct InputReport {
-    /// The name of the file in ids.
+    /// The name of the file, as used in ids.
     pub file: String,
-    /// The path that the file was read from.
+    /// The path from which the file was read.
     pub path: String,
-    /// The rows of the file that take part: all rows, or the rows within `--limit`.
+    /// The number of rows that take part: all rows of the file, or the rows within `--limit`.
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,
-    /// Size, times, device and inode when the file was read. If they differ later, it may be a different file.
+    /// The size, times, device and inode of the file when it was read. If they differ later, the path may refer to a different file.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stamp: String,
-    /// A hash of the data that the first pass read from the file. If the stamp differs, the hash decides whether it is the same file; null
-    /// if no process read the file from end to end.
+    /// A hash of the data that the first pass read from the file. If the stamp differs later, the hash decides whether the file is the
+    /// same. Null if no process read the complete file.
     #[serde(default)]
     pub contents: Option<String>,
-    /// The encoding detected for the file; `None` unless `--encoding auto` had to detect one.
+    /// The encoding of the file, if `--encoding auto` had to detect it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encoding: Option<String>,
-    /// Whether the format makes it impossible to copy the file without some of its rows, so that `corpus` and `dupsift apply` refuse the
-    /// file.
+    /// Whether the format prevents copying the file without some of its rows. `corpus` and `dupsift apply` reject such a file.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub not_copied: bool,
-    /// Removed documents of the file.
+    /// The number of removed documents in the file.
     pub removed: u64,
-    /// Removed documents that are exact copies of indexed documents.
+    /// The number of removed documents that are exact copies of indexed documents.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub seen: u64,
-    /// Rejected rows of the file.
+    /// The number of rejected rows in the file.
     #[serde(default)]
     pub rejected: u64,
 }
@@ -211,34 +215,34 @@ pub struct InputReport {
 pub struct CorpusReport {
     /// The value of `--corpus`.
     pub written: String,
-    /// Rows of the files that take part.
+    /// The number of rows that take part.
     pub rows: u64,
-    /// Kept rows.
+    /// The number of kept rows.
     pub kept: u64,
-    /// Removed rows.
+    /// The number of removed rows.
     pub removed: u64,
-    /// Rejected rows, which are in none of the files.
+    /// The number of rejected rows, which are in none of the written files.
     pub rejected: u64,
-    /// The files written, by folder.
+    /// The written files, by folder.
     pub folders: BTreeMap<String, FolderReport>,
 }
 
-/// Records the repeated passages of the kept documents.
+/// Records the repeated passages in kept documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct CutReport {
     /// The value of `--cut`.
     pub cut: String,
-    /// Passages that are cut.
+    /// The number of passages that were cut.
     pub passages: u64,
-    /// Documents that passages are cut from.
+    /// The number of documents from which passages were cut.
     pub documents: u64,
-    /// Characters in the passages.
+    /// The number of characters in the passages.
     pub characters: u64,
-    /// Bytes in the passages.
+    /// The number of bytes in the passages.
     pub bytes: u64,
-    /// Characters in the documents that were kept before cutting.
+    /// The number of characters, before cutting, in the documents that were kept.
     pub characters_kept: u64,
-    /// Documents that are removed because too little text is left.
+    /// The number of documents that were removed because too little text remained.
     pub emptied: u64,
     /// The passages with the largest product of bytes and copies, each text once.
     pub costliest: Vec<CostlyPassage>,
@@ -253,7 +257,7 @@ pub struct CostlyPassage {
     pub bytes: u64,
     /// The number of occurrences.
     pub copies: u64,
-    /// The id of a document that the passage is cut from.
+    /// The id of a document from which the passage was cut.
     pub id: String,
     /// The id of the document with the first copy.
     pub first_id: String,
@@ -264,11 +268,11 @@ pub struct CostlyPassage {
 /// Records a folder with copies of the corpus files.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct FolderReport {
-    /// Files in the folder: one for each corpus file with a row in it.
+    /// The number of files in the folder. There is one file for each corpus file with a row in the folder.
     pub files: u64,
     /// The number of these files that lose no rows and are copied byte for byte.
     pub whole: u64,
-    /// Rows in these files.
+    /// The number of rows in these files.
     pub rows: u64,
     /// Bytes on disk.
     pub bytes: u64,
@@ -277,21 +281,22 @@ pub struct FolderReport {
 /// Counts documents. `rows = used + rejected`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct DocumentsReport {
-    /// Rows in all usable files, or in the sample.
+    /// The number of rows in all usable files, or in the sample.
     pub rows: u64,
-    /// Rows in all usable files, if only a sample was read.
+    /// The number of rows in all usable files, if only a sample was read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sampled_from: Option<u64>,
-    /// Rows with a text.
+    /// The number of rows with a text.
     pub used: u64,
     /// Rejected rows.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
-    /// Documents beyond the first of each set of exact copies.
+    /// The number of extra copies: exact copies, not counting the first document of each set.
     pub surplus_copies: u64,
-    /// Bytes of text read.
+    /// The number of bytes of text that were read.
     pub text_bytes: u64,
-    /// Bytes of lines decompressed from the input files: the full uncompressed size of the files if each was read to the end once.
+    /// The number of bytes of lines decompressed from the input files. This is the uncompressed size of the files if each file was read
+    /// once, to its end.
     #[serde(default)]
     pub unpacked_bytes: u64,
 }
@@ -301,24 +306,24 @@ pub struct DocumentsReport {
 pub struct IdsReport {
     /// The type in which ids are written.
     pub written_as: String,
-    /// Why that type was chosen, if it differs from the type of the column, or a note that rows are named FILE#ROW.
+    /// The reason for this type if it differs from the type of the column, or a note that rows are named FILE#ROW.
     pub note: Option<String>,
-    /// Rows without an id, named FILE#ROW.
+    /// The number of rows without an id, which are named FILE#ROW.
     pub missing: u64,
-    /// Rows with the same id as an earlier row.
+    /// The number of rows with the same id as an earlier row.
     pub duplicates: u64,
 }
 
 /// Records the counts of the first pass.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct StatisticsReport {
-    /// N: documents with at least one word.
+    /// N, the number of documents with at least one word.
     pub documents: u64,
-    /// Words in all documents.
+    /// The number of words in all documents.
     pub tokens: u64,
-    /// Distinct words.
+    /// The number of distinct words.
     pub words: u64,
-    /// Distinct features (sentences, segments) that appear in at least two documents.
+    /// The number of distinct features (sentences, segments) that occur in at least two documents.
     pub repeated_features: u64,
     /// A hash that identifies these counts, in hexadecimal.
     pub snapshot: String,
@@ -342,72 +347,73 @@ pub struct AlgorithmReport {
     pub recipe: String,
     /// The check on the texts, if any.
     pub verify: Option<String>,
-    /// Documents with a signature.
+    /// The number of documents with a signature.
     pub signed: u64,
-    /// Documents without a signature, by reason.
+    /// The number of documents without a signature, by reason.
     pub unsigned: BTreeMap<String, u64>,
-    /// Notable documents, by kind.
+    /// The number of notable documents, by kind.
     pub flagged: BTreeMap<String, u64>,
-    /// CPU seconds spent signing for this algorithm alone, estimated from a sample of the documents; excludes reading and splitting into
-    /// words, which all algorithms share.
+    /// The CPU seconds spent computing this algorithm's signatures, estimated from a sample of the documents. Reading and splitting into
+    /// words are excluded, because all algorithms share this work.
     pub sign_seconds: f64,
-    /// CPU seconds for learning, grouping, checking and writing its pairs.
+    /// The CPU seconds spent on learning and on grouping, checking and writing the pairs of this algorithm.
     pub pair_cpu_seconds: f64,
-    /// Signature rows.
+    /// The number of signature rows.
     pub rows: u64,
-    /// Rows that `--prefilter` left out because no other row has the same key.
+    /// The number of rows that `--prefilter` dropped because no other row has the same key.
     pub prefiltered_rows: u64,
-    /// Bytes per signature row in the shuffle.
+    /// The number of bytes per signature row in the shuffle.
     pub row_bytes: u64,
-    /// Bytes of signature rows spilled to disk.
+    /// The number of bytes of signature rows spilled to disk.
     pub spilled_bytes: u64,
-    /// Row comparisons that were made.
+    /// The number of row comparisons that were made.
     pub compared: u64,
-    /// Row comparisons that `--max-candidates` left out.
+    /// The number of row comparisons skipped because of `--max-candidates`.
     pub left_out: u64,
-    /// Comparisons left out between distant documents in a group of more than 256, such as pages from the same template.
+    /// The number of skipped comparisons between distant documents in groups of more than 256 documents, such as pages from the same
+    /// template.
     #[serde(default)]
     pub left_out_of_large_groups: u64,
-    /// Distinct candidate pairs, before the check on the texts.
+    /// The number of distinct candidate pairs, before the check on the texts.
     pub candidates: u64,
-    /// Candidates that the check left undecided: their texts are so long and so different that one comparison would take more than about a
-    /// second. They do not count as pairs.
+    /// The number of candidates that the check left undecided, because comparing two such long and different texts would take more than
+    /// about a second. They do not count as pairs.
     #[serde(default)]
     pub undecided: u64,
-    /// Pairs that passed every check but were removed by `margin=`, with exact copies counted once.
+    /// The number of pairs that passed every check but were removed by `margin=`. Exact copies are counted once.
     pub beyond_margin: u64,
-    /// Pairs by relation, with exact copies counted once; null for algorithms that do not classify pairs.
+    /// The number of pairs by relation, with exact copies counted once; null for algorithms that do not classify pairs.
     pub relations: Option<RelationsReport>,
-    /// All pairs, written or not. Each document with an equal text counts once, as a pair with the best document of its text.
+    /// The number of pairs, written or not. Each exact copy counts once, as a pair with the best document of its text.
     pub pairs: u64,
-    /// The number of these pairs without an indexed document; null if the run uses no index.
+    /// The number of pairs without an indexed document; null if the run uses no index.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pairs_of_batch: Option<u64>,
-    /// Pairs written.
+    /// The number of pairs that were written.
     pub pairs_written: u64,
-    /// Document pairs that share a template and are not duplicates.
+    /// The number of document pairs that share a template and are not duplicates.
     #[serde(default)]
     pub templates: u64,
-    /// Written pairs that share a template.
+    /// The number of written pairs that share a template.
     #[serde(default)]
     pub templates_written: u64,
-    /// Groups with more texts than `--max-group`, for which only pairs with the best document are written.
+    /// The number of groups with more texts than `--max-group`. For such a group, only pairs with the best document are written.
     pub large_groups: u64,
-    /// Clusters of two or more documents.
+    /// The number of clusters of two or more documents.
     pub clusters: u64,
-    /// Documents in clusters.
+    /// The number of documents in clusters.
     pub clustered: u64,
     /// The size of the largest cluster.
     pub largest_cluster: u64,
-    /// Expected pairs of unrelated documents whose signatures are equal by chance, computed from the bits; only for algorithms that compare
-    /// signatures for equality.
+    /// The expected number of pairs of unrelated documents whose signatures are equal by chance, computed from the number of bits. Present
+    /// only for algorithms that compare signatures for equality.
     pub expected_chance_collisions: Option<f64>,
     /// A hash of the learned model, in hexadecimal; null for algorithms that learn nothing.
     pub model: Option<String>,
-    /// For algorithms with MinHash bands: the share of pairs that the bands let through, by the Jaccard similarity of the shingles.
+    /// For algorithms with MinHash bands, the share of pairs that become candidates, by Jaccard similarity of the shingles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected_recall: Option<BTreeMap<String, f64>>,
-    /// Choices that the algorithm made automatically.
+    /// The choices that the algorithm made automatically.
     pub notes: Vec<String>,
 }
 
@@ -419,7 +425,7 @@ impl AlgorithmReport {
         self.left_out_of_large_groups = comparisons.far;
     }
 
-    /// Returns the number of rows in tables of duplicates: all written pairs except pairs that merely share a template.
+    /// Returns the number of rows in tables of duplicates. These are all written pairs, except pairs that merely share a template.
     pub fn duplicates_written(&self) -> u64 {
         self.pairs_written.saturating_sub(self.templates_written)
     }
@@ -428,55 +434,56 @@ impl AlgorithmReport {
 /// Counts the pairs of an algorithm by relation, with exact copies counted once.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct RelationsReport {
-    /// Versions of the same text.
+    /// The number of pairs of versions of the same text.
     pub version: u64,
-    /// Texts contained in larger ones.
+    /// The number of pairs in which a text is contained in a larger text.
     pub contained: u64,
-    /// Pages from the same template with different facts: they join no cluster and cause no removal.
+    /// The number of pairs of pages from the same template with different facts. These pairs form no clusters and cause no removals.
     pub template: u64,
-    /// Pairs from the same template whose similarity is below `templates=`, so that they are not reported.
+    /// The number of pairs from the same template that are not reported, because their similarity is below `templates=`.
     pub templates_left_out: u64,
-    /// Pairs whose next-best search ended early because too many documents are near to both documents; the best document found so far
-    /// counts as the next best.
+    /// The number of pairs whose next-best search ended early because too many documents are near to both documents. The best document
+    /// found before the end counts as the next best.
     pub cut_short: u64,
-    /// Versions and contained texts that are both kept because their titles name different things.
+    /// The number of pairs of versions or contained texts in which both documents are kept, because their titles refer to different things.
     pub other_titles: u64,
 }
 
-/// Records the removals.
+/// Records the removed documents.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RemovalReport {
     /// The pairs that decide on removal.
     pub decide: String,
-    /// The order that decides which of several documents is kept.
+    /// The order of preference, which determines the document that is kept.
     pub keep: String,
-    /// Whether each `keep` column compares as `numbers` or as `text`.
+    /// How each `keep` column compares: as `numbers` or as `text`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub keep_columns: BTreeMap<String, String>,
-    /// Removed documents.
+    /// The number of removed documents.
     pub removed: u64,
-    /// Kept documents; `kept + removed = documents.used`.
+    /// The number of kept documents; `kept + removed = documents.used`.
     pub kept: u64,
-    /// Removed documents by reason.
+    /// The number of removed documents, by reason.
     pub reasons: BTreeMap<String, u64>,
-    /// Removed documents that are not exact copies of the kept document.
+    /// The number of near-duplicates: removed documents that are not exact copies of the kept document.
     #[serde(default)]
     pub near_duplicates: u64,
-    /// The number of these near-duplicates with so many near-duplicates of their own that they look like pages from the same template.
+    /// The number of removed near-duplicates that look like pages from the same template, because they have so many near-duplicates
+    /// themselves.
     #[serde(default)]
     pub of_templates: u64,
-    /// Comparisons with kept documents that `--max-candidates` left out (only `all` and `at-least:K`).
+    /// The number of comparisons with kept documents that were skipped because of `--max-candidates` (only for `all` and `at-least:K`).
     pub left_out: u64,
     /// The condition for removing a document; `pair` in records before version 3.
     #[serde(default)]
     pub remove_if: String,
-    /// Documents that are kept although they form a pair with a kept document, by reason.
+    /// The number of documents that are kept although they form a pair with a kept document, by reason.
     #[serde(default)]
     pub stays: BTreeMap<String, u64>,
-    /// Kept documents that form a pair with a document in `stays` but were not compared with it.
+    /// The number of kept documents that form a pair with a document in `stays` but were not compared with it.
     #[serde(default)]
     pub not_looked_at: u64,
-    /// Bytes of the removed texts that are exact copies.
+    /// The number of bytes in the removed texts that are exact copies.
     #[serde(default)]
     pub copied_bytes: u64,
 }

@@ -1,7 +1,7 @@
-//! The order of a run's states, from opened inputs to a record, in one place.
+//! Defines the order of a run's states, from opened inputs to the record.
 //!
-//! A run over the corpus alone, a run against an index, a run on a cluster and a comparison of algorithms go through the same states: read,
-//! signed, paired, written. Their implementations of [`Variant`] hold the differences.
+//! All kinds of runs go through the same states: read, signed, paired, written. This includes runs over a corpus alone, runs against an
+//! index, runs on a cluster, and comparisons of algorithms. Implementations of [`Variant`] define the differences.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ use dupsift_files::io::{Source, Stage};
 
 /// Describes how a run differs from a run over the corpus alone.
 pub trait Variant {
-    /// Returns the number of documents that table schemes are chosen for; `None` if it is the size of the corpus.
+    /// Returns the number of documents that table schemes are chosen for, or `None` for the size of the corpus.
     fn documents_planned(&self) -> Option<u64> {
         None
     }
@@ -47,12 +47,12 @@ pub trait Variant {
         Ok(())
     }
 
-    /// Returns how documents from earlier runs are matched, if they are matched at all.
+    /// Returns how documents from earlier runs are matched, or `None` if they are not matched.
     fn meeting(&self) -> Option<&dyn Meeting> {
         None
     }
 
-    /// Adds documents from earlier runs once all algorithms have signed; `keys` holds the keys of each algorithm by label, and `copy_keys`
+    /// Adds documents from earlier runs after all algorithms have signed. `keys` holds the keys of each algorithm by label, and `copy_keys`
     /// holds the keys of exact copies. Returns the files of the added documents followed by the files of the corpus, or `None` if documents
     /// from earlier runs are not matched.
     ///
@@ -105,7 +105,7 @@ pub struct Written<'w> {
     pub report: RunReport,
     /// The row data that the first pass recorded.
     pub taken: &'w Taken,
-    /// The files of the corpus itself, without the files of added documents.
+    /// The files of the corpus, without the files of added documents.
     pub corpus: &'w Source,
     /// The exact copies.
     pub copies: &'w Arc<Classes>,
@@ -113,10 +113,10 @@ pub struct Written<'w> {
     pub decided: Option<&'w Decided>,
 }
 
-/// Attempts a run over the files that are not known to be damaged.
+/// Attempts a run over all files that are not known to be damaged.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption, and any error from the variant.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted, and any error from the variant.
 pub fn attempt(
     session: &Session<'_>,
     stage: &Stage,

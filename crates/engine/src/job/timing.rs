@@ -8,15 +8,15 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::row::Signatures;
 use dupsift_text::Analysis;
 
-/// In a large corpus, one document in this many is timed.
+/// The interval between timed documents in a large corpus.
 const TIMED: u64 = 128;
-/// At least this many documents are timed, if there are that many.
+/// The minimum number of timed documents, unless the corpus is smaller.
 const TIMED_AT_LEAST: u64 = 512;
 
 /// Selects the documents that are timed.
 #[derive(Clone, Copy)]
 pub struct Sample {
-    /// One document in this many is timed.
+    /// The interval between timed documents.
     every: u64,
 }
 
@@ -32,17 +32,17 @@ impl Sample {
     }
 }
 
-/// Holds the signing time of the sample for one algorithm, without the work that algorithms share.
+/// Holds the time that one algorithm took to sign the sample, excluding work that all algorithms share.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Timed {
     took: Duration,
-    /// Bytes of the texts.
+    /// The total size of the timed texts in bytes.
     bytes: u64,
 }
 
 impl Timed {
-    /// Signs a document again after the parts shared by all algorithms have been computed. The shorter of two measurements counts, because
-    /// another process may have used the CPU during the longer one.
+    /// Signs a document a second time, after the parts shared by all algorithms have been computed, and measures the time. The shorter of
+    /// two measurements counts, because another process may have used the CPU during the longer measurement.
     pub fn add(&mut self, bound: &Bound<'_>, document: &Analysis<'_>, bytes: u64, scratch: &mut Signatures) {
         let mut once = || {
             scratch.clear();

@@ -1,5 +1,6 @@
-//! Indexed documents that take part in a run because a new document matches them. They are numbered before the corpus, in index order, so
-//! that everything that depends on document order is the same as in one run over both the indexed documents and the corpus.
+//! Indexed documents that take part in a run because they match a new document. Their numbers precede the numbers of the corpus and follow
+//! the order of the index. Results that depend on document order are therefore the same as in a single run over the indexed documents and
+//! the corpus.
 //!
 //! ```text
 //! 0 .. no documents .. first .. indexed documents .. base .. the corpus
@@ -16,19 +17,20 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Mapped};
 pub struct Indexed {
     /// The number of the first indexed document in this run.
     first: u64,
-    /// The number of the first document of the corpus in this run; `next_doc` is its number in the index.
+    /// The number of the corpus's first document in this run; `next_doc` is the number of the same document in the index.
     base: u64,
     next_doc: IndexDoc,
     /// The number in the index of each participating document.
     numbers: Arc<Mapped<u64>>,
-    /// For each participating document, the indexed document that was kept instead, plus one; 0 if it was kept itself.
+    /// For each participating document, the number of the indexed document that was kept instead, plus one; 0 for a document that was kept.
     fates: AtomicCells<u64>,
     /// For each participating document, whether a document of the corpus has the same text.
     copied: AtomicBits,
 }
 
 impl Indexed {
-    /// Returns the documents with their numbers and fates; the corpus begins at `base` in this run and at `next_doc` in the index.
+    /// Returns the participating documents with their index numbers and fates. The corpus begins at `base` in this run and at `next_doc` in
+    /// the index.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -48,7 +50,7 @@ impl Indexed {
         self.first
     }
 
-    /// Returns how many indexed documents take part.
+    /// Returns the number of participating indexed documents.
     pub fn count(&self) -> u64 {
         self.numbers.len() as u64
     }
@@ -62,7 +64,7 @@ impl Indexed {
         })
     }
 
-    /// Returns the indexed document that was kept instead of this one; `None` for a kept document, and for a document of the corpus.
+    /// Returns the indexed document that was kept instead of this document, or `None` for a kept document and for a document of the corpus.
     pub fn removed_for(&self, doc: u64) -> Option<IndexDoc> {
         let at = doc.checked_sub(self.first).filter(|_| doc < self.base)?;
         self.fates.load(at as usize).checked_sub(1).map(IndexDoc)
@@ -73,24 +75,25 @@ impl Indexed {
         self.numbers.binary_search(&number.0).ok().map(|at| self.first + at as u64)
     }
 
-    /// Returns the document with this number in the index, from an earlier batch or the corpus; `None` if it does not take part.
+    /// Returns the document with this number in the index, from an earlier batch or from the corpus, or `None` if the document does not
+    /// take part.
     pub fn here(&self, number: IndexDoc) -> Option<u64> {
         number.0.checked_sub(self.next_doc.0).map_or_else(|| self.place(number), |own| Some(self.base + own))
     }
 
-    /// Returns the first participating document whose number in the index is at least this one.
+    /// Returns the first participating document whose number in the index is at least `number`.
     pub fn first_from(&self, number: IndexDoc) -> u64 {
         self.first + self.numbers.partition_point(|&known| known < number.0) as u64
     }
 
-    /// Records that a document of the corpus has the same text as an indexed one.
+    /// Records that a document of the corpus has the same text as this indexed document.
     pub fn copy(&self, doc: u64) {
         if let Some(at) = doc.checked_sub(self.first).filter(|_| doc < self.base) {
             self.copied.set(at as usize);
         }
     }
 
-    /// Returns whether a document of the corpus has the same text.
+    /// Returns whether a document of the corpus has the same text as this indexed document.
     #[inline]
     pub fn is_copied(&self, doc: u64) -> bool {
         doc.checked_sub(self.first).is_some_and(|at| doc < self.base && self.copied.get(at as usize))

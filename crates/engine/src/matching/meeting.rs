@@ -1,5 +1,5 @@
-//! The keys that match documents with indexed documents: the groups of their rows, or of second-round rows if the algorithm emits any, each
-//! with the document's number in the index. A batch is matched by its keys, and the index stores them.
+//! Records the keys by which documents are matched with indexed documents. A key is the group of a row, or of a second-round row if the
+//! algorithm emits such rows, with the document's number in the index. A batch is matched by its keys, which are then stored in the index.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -23,17 +23,17 @@ pub struct Numbered {
     pub base: u64,
     /// The number of the same document in the index.
     pub next_doc: IndexDoc,
-    /// The number of documents that rows are planned for.
+    /// The number of documents for which the row layout is planned.
     pub documents_planned: u64,
 }
 
 impl Numbered {
-    /// Returns how many documents rows have room for.
+    /// Returns the maximum number of documents that the row layout supports.
     pub fn capacity(self) -> u64 {
         if self.documents_planned <= 1 << 32 { 1 << 32 } else { u64::MAX }
     }
 
-    /// Returns the index number of a document of the corpus.
+    /// Returns the index number of a document in the corpus.
     pub fn number(self, doc: u64) -> IndexDoc {
         IndexDoc(doc - self.base + self.next_doc.0)
     }
@@ -43,7 +43,7 @@ impl Numbered {
         number.0 - self.next_doc.0 + self.base
     }
 
-    /// Returns the row layout of exact copies: the key is a hash of everything that algorithms read.
+    /// Returns the row layout of exact copies, whose key is a hash of everything that algorithms read.
     pub fn copies(self) -> RowLayout {
         RowLayout::new(RowShape { key_bits: 128, ..RowShape::KEY64 }, self.capacity())
     }
@@ -54,19 +54,20 @@ impl Numbered {
         RowLayout::new(RowShape { ordered: bound.scheme.nearest, sketch: 0, ..shape }, self.capacity())
     }
 
-    /// Returns the offset of the document number in a row of this many bytes, for algorithms and copies: it is at the end.
+    /// Returns the offset of the document number in a row of this many bytes. The number is at the end of the row, both for algorithms and
+    /// for copies.
     pub fn doc_at(self, width: usize) -> usize {
         width - doc_width(self.capacity())
     }
 }
 
-/// Matches a corpus with documents from elsewhere during its first pass.
+/// Matches a corpus with documents of an index during the first pass.
 pub trait Meeting: Sync {
     /// Returns how documents are numbered in the index.
     fn numbered(&self) -> Numbered;
 
-    /// Returns the documents that share a key with the corpus, numbered before the corpus; `None` if nothing matches. The keys are the keys
-    /// of each algorithm and the keys of exact copies.
+    /// Returns the documents that share a key with the corpus, or `None` if no document matches. Their numbers precede the numbers of the
+    /// corpus. The arguments hold the keys of each algorithm and the keys of exact copies.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.
@@ -78,19 +79,19 @@ pub trait Meeting: Sync {
         copies: Option<&Keys>,
     ) -> Result<Option<&Source>>;
 
-    /// Returns the index numbers of the documents that [`Meeting::meet`] found, ascending; `None` if it found none.
+    /// Returns the index numbers of the documents that [`Meeting::meet`] found, in ascending order, or `None` if it found no documents.
     fn met(&self) -> Option<Arc<Mapped<u64>>>;
 
-    /// Uses these documents, which an earlier process found, instead of the documents that [`Meeting::meet`] would return.
+    /// Uses these documents, which an earlier process found, in place of the documents that [`Meeting::meet`] would return.
     ///
     /// # Errors
     /// Returns an error if the stored data is damaged or the disk is full.
     fn meet_again(&self, engine: &Engine<'_>, numbers: Arc<Mapped<u64>>) -> Result<()>;
 
-    /// Checks that the text of a matched document is the text that was matched.
+    /// Checks that a matched document still has the text that was matched.
     ///
     /// # Errors
-    /// Returns an error if it is a different text.
+    /// Returns an error if the text is different.
     fn check(&self, doc: u64, document: &Analysis<'_>) -> Result<()>;
 }
 
@@ -116,14 +117,14 @@ impl Recorder for MeetingKeys {
 
 /// Holds the keys after recording.
 pub struct Keys {
-    /// The groups, each with a document number in the index.
+    /// The groups of the rows, each with a document number in the index.
     pub rows: Sorted,
-    /// The data that an index stores for each document, by position in the corpus, if the algorithm uses any to judge pairs.
+    /// The data that an index stores for each document, by position in the corpus, if the algorithm uses such data to judge pairs.
     pub sketches: Option<SketchFile>,
 }
 
 impl MeetingKeys {
-    /// Returns the corpus positions of these documents. Sketches are stored by position.
+    /// Returns the positions of these documents in the corpus. Sketches are stored by position.
     fn positions(&self, docs: &[Range<u64>]) -> Vec<Range<u64>> {
         docs.iter().map(|docs| docs.start - self.numbered.base..docs.end - self.numbered.base).collect()
     }
@@ -190,7 +191,7 @@ impl MeetingKeys {
         Ok(())
     }
 
-    /// Records the hash of a document, unless it cannot have copies.
+    /// Records the hash of a document, unless the document cannot have copies.
     pub fn push_copy(
         &self,
         doc: u64,

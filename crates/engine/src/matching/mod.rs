@@ -1,4 +1,4 @@
-//! Defines how indexed documents take part in a run: which documents, with which numbers, and which of their pairs are new.
+//! Defines how indexed documents take part in a run: the selection of documents, their numbers, and their new pairs.
 
 pub mod indexed;
 pub mod meeting;

@@ -1,4 +1,4 @@
-//! An earlier run reported the pairs between indexed documents. This module selects the documents whose pairs are still to be reported.
+//! Selects the documents whose pairs this run has to report. Pairs between indexed documents were reported by earlier runs.
 
 use crate::job::pair::classes::Classes;
 use crate::session::Session;
@@ -6,7 +6,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::RowLayout;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Determines which indexed documents represent a new document, by its text or its key.
+/// Determines which indexed documents represent a new document with the same text or key.
 pub struct NewDocuments<'f> {
     session: &'f Session<'f>,
     /// The first documents of classes that contain a new document; `None` if no indexed documents take part.
@@ -14,7 +14,7 @@ pub struct NewDocuments<'f> {
 }
 
 impl<'f> NewDocuments<'f> {
-    /// Returns the selection; `classes` holds the algorithm's own classes if equal keys are duplicates.
+    /// Creates the selection. `classes` holds the algorithm's own classes if equal keys are duplicates.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -29,13 +29,13 @@ impl<'f> NewDocuments<'f> {
         Ok(NewDocuments { session, classes: Some(bits) })
     }
 
-    /// Returns whether pairs with the document are still to be reported.
+    /// Returns whether this run has to report pairs with the document.
     #[inline]
     pub fn is(&self, doc: u64) -> bool {
         self.session.is_new(doc) || self.classes.as_ref().is_some_and(|classes| classes.get(doc as usize))
     }
 
-    /// Returns whether rows with the same key include a document whose pairs are still to be reported.
+    /// Returns whether rows with the same key include a document whose pairs this run has to report.
     pub fn is_in(&self, layout: RowLayout, rows: &[u8]) -> bool {
         self.session.indexed.is_none() || rows.chunks_exact(layout.width()).any(|row| self.is(layout.decode(row).doc))
     }

@@ -1,6 +1,6 @@
-//! Names that other programs use for our options.
+//! The names that other programs use for options of dupsift.
 
-/// Names in other programs, each with our name for the same option.
+/// Names in other programs, each with the name of the same option in dupsift.
 const WORDS: &[(&str, &str)] = &[
     ("algo", "algorithms"),
     ("column", "text-column"),
@@ -28,7 +28,7 @@ const WORDS: &[(&str, &str)] = &[
     ("workers", "threads"),
 ];
 
-/// Returns our option for a name from other programs, written with `-` between words.
+/// Returns the option of dupsift for a name from other programs. The words of the name are separated by `-`.
 pub fn ours(word: &str) -> Option<&'static str> {
     WORDS.iter().find(|(known, _)| *known == word).map(|(_, ours)| *ours)
 }

@@ -44,12 +44,12 @@ impl CorpusFiles {
         Ok(files)
     }
 
-    /// Returns whether nothing is written.
+    /// Returns whether no corpus files are written.
     pub fn is_none(self) -> bool {
         self == CorpusFiles::default()
     }
 
-    /// Returns whether corpus files are rewritten.
+    /// Returns whether copies of the corpus files are written.
     pub fn copies(self) -> bool {
         self.keep || self.drop
     }
@@ -115,10 +115,10 @@ impl AddedColumns {
         asked.filter(|(_, asked)| *asked).map(|(name, _)| name).collect()
     }
 
-    /// Checks that the rows that get the columns are written.
+    /// Checks that the kept rows, to which the columns are added, are written.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if they are not.
+    /// Returns [`Error::Usage`] if the rows are not written.
     pub fn check(self, corpus: CorpusFiles) -> Result<()> {
         if self.is_none() || corpus.keep {
             return Ok(());

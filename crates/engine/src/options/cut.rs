@@ -11,30 +11,30 @@ pub struct CutOptions {
     pub what: Option<Cut>,
     /// The boundaries at which cuts of runs start and end.
     pub at: CutAt,
-    /// The minimum number of characters of a unit that can be cut; `None` selects the default for the unit.
+    /// The minimum number of characters in a unit that can be cut; `None` selects the default for the unit.
     pub min_chars: Option<u32>,
-    /// The minimum number of occurrences; rarer passages are kept.
+    /// The minimum number of occurrences of a passage that is cut.
     pub copies: u64,
     /// Whether first copies are also cut.
     pub first: bool,
-    /// The minimum number of characters that must be left; a cut document with fewer is removed.
+    /// The minimum number of characters that must remain after cutting. A document with fewer remaining characters is removed.
     pub min_left: u32,
-    /// The share of cut text above which a result does not replace an earlier one.
+    /// The share of cut text above which the result does not replace an earlier result.
     pub max_share: f64,
 }
 
 impl CutOptions {
-    /// Returns which occurrences are repeats; `None` if nothing is cut.
+    /// Returns the rule that decides which occurrences are repeats, or `None` if nothing is cut.
     pub fn rule(&self) -> Option<Rule> {
         self.what.map(|cut| Rule { cut, copies: self.copies, cuts_first: self.first })
     }
 
-    /// Returns the minimum number of characters of a unit that can be cut.
+    /// Returns the minimum number of characters in a unit that can be cut.
     pub fn least_chars(&self) -> u32 {
         self.min_chars.unwrap_or_else(|| self.what.map_or(0, Cut::least_chars))
     }
 
-    /// Returns a line that identifies the settings that the repeats of a corpus depend on.
+    /// Returns a line that identifies the settings that affect which repeats are found.
     pub fn line(&self) -> String {
         let what = self.what.map(|cut| cut.to_string());
         format!("{what:?} {} {} {}", self.least_chars(), self.copies, self.first)

@@ -1,4 +1,4 @@
-//! The groups of options in the help, by heading.
+//! The groups of options in the help. Each group has a heading.
 
 pub const JUDGING: &str = "Judging";
 pub const FILTER: &str = "Filter";
@@ -14,9 +14,9 @@ pub const INCREMENTAL: &str = "Incremental runs";
 pub const RESOURCES: &str = "Resources";
 pub const LOG: &str = "Log";
 
-/// The groups in the order of the help.
+/// The groups in the order in which the help shows them.
 pub const GROUPS: [&str; 13] =
     [JUDGING, FILTER, ITEMS, ELEMENTS, INPUT, OUTPUT, DUPLICATES, KEPT, PASSAGES, GUARDS, INCREMENTAL, RESOURCES, LOG];
 
-/// The groups that only one command has. `-h` shows all of their options.
+/// The groups that exist in only one command. `-h` shows all options in these groups.
 pub const OF_ONE_VERB: [&str; 4] = [JUDGING, FILTER, ITEMS, ELEMENTS];

@@ -1,26 +1,26 @@
-//! The limits of the machine, or of this process's cgroup.
+//! Determines the resource limits of the machine or of this process's cgroup.
 
 use bytesize::ByteSize;
 
 /// The maximum number of threads that are started.
 pub const MAX_THREADS: usize = 1_024;
 
-/// Returns the number of cores that this process may run on.
+/// Returns the number of cores that this process may use.
 pub fn cores_allowed() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).clamp(1, MAX_THREADS)
 }
 
-/// Returns half of the available memory; 1 GiB if that is unknown.
+/// Returns half of the available memory, or 1 GiB if the amount is unknown.
 pub fn half_of_memory_allowed() -> u64 {
     memory_allowed().map_or(ByteSize::gib(1).0, |bytes| (bytes / 2).max(1))
 }
 
-/// Returns the bytes of memory of the machine or the limit of this process's cgroup, whichever is less.
+/// Returns, in bytes, the memory of the machine or the limit of this process's cgroup, whichever is less.
 pub fn memory_allowed() -> Option<u64> {
     let mut system = sysinfo::System::new().ok()?;
     system.refresh_memory();
     let machine = Some(system.total_memory()).filter(|&bytes| bytes > 0);
-    // The limit may be set on the process's own cgroup (a service) or on the root that a container sees.
+    // The limit may be set on the process's own cgroup (in a service) or on the root cgroup that is visible in a container.
     let own = sysinfo::get_current_pid().ok().and_then(|pid| {
         let nothing = sysinfo::ProcessRefreshKind::nothing();
         system.refresh_processes_specifics(sysinfo::ProcessesToUpdate::Some(&[pid]), false, nothing);

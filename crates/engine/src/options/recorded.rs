@@ -1,4 +1,4 @@
-//! Options in run.json: written as typed values, and read back when a finished run is inspected.
+//! Converts options to and from their values in run.json. They are read back when a finished run is inspected.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,10 +12,10 @@ use super::{OPTIONS, RunOptions};
 use dupsift_core::error::{Error, Result};
 use dupsift_files::io::absolute;
 
-/// The inputs are recorded with the options, although no flag names them.
+/// The name under which inputs are recorded with the options. No flag has this name.
 const INPUT: &str = "input";
 
-/// Returns every option of a run by name: numbers as numbers, switches as booleans, anything else as text.
+/// Returns every option of a run by name. Numbers are JSON numbers, switches are booleans, and all other values are text.
 pub fn record(run: &RunOptions) -> BTreeMap<String, Json> {
     let shown = OPTIONS.iter().filter_map(|option| {
         let (_, get) = option.field?;
@@ -31,7 +31,7 @@ fn to_json(value: &Value) -> Json {
         Value::Real(number) => (*number).into(),
         Value::Text(text) => text.as_str().into(),
         Value::Texts(texts) => texts.clone().into(),
-        // A record may be read in a different folder.
+        // Paths are made absolute, because the record may be read in a different folder.
         Value::Path(path) => absolute(path).display().to_string().into(),
     }
 }
@@ -40,14 +40,14 @@ fn from_json(json: &Json) -> Option<Value> {
     match json {
         Json::Bool(on) => Some((*on).into()),
         Json::Number(number) => number.as_u64().map(Value::Number).or(number.as_f64().map(Value::Real)),
-        // Records of earlier versions store every value as text.
+        // In records of earlier versions, every value is text.
         Json::String(text) => Some(text.as_str().into()),
         _ => None,
     }
 }
 
-/// Returns the options from a record, for an output that is in `dir` and was made from these inputs. Resources come from `today`, because
-/// the recorded ones do not apply to this machine.
+/// Returns the options in a record, for an output in `dir` that was made from these inputs. Resources are taken from `today`, because the
+/// recorded resources do not apply to this machine.
 ///
 /// # Errors
 /// Returns an error if this version does not support an option in the record, or if a word list is missing.
@@ -71,7 +71,7 @@ fn recall(recorded: &BTreeMap<String, Json>, dir: &Path) -> Result<Settings> {
         why: format!("options: {why}; expected options of this version"),
     };
     let mut settings = Settings::default();
-    // A record without this option means that a pair was enough.
+    // In a run whose record lacks this option, a pair was sufficient for removal.
     let before = [("remove-if".to_string(), Json::from("pair"))];
     let earlier = before.iter().filter(|(name, _)| !recorded.contains_key(name)).map(|(name, json)| (name, json));
     for (name, json) in recorded.iter().filter(|(name, _)| *name != INPUT).chain(earlier) {
@@ -122,7 +122,7 @@ mod tests {
         ];
         for options in [text, typed] {
             let run = options_again(&report(&options), vec![], Path::new("out"), &today).unwrap();
-            // The recorded resources do not apply to a later inspection.
+            // Recorded resources are not used when the run is inspected later.
             assert_eq!((run.threads, run.memory), (2, 1 << 30));
             assert_eq!((run.strict, run.recipe.text.stem, run.max_group), (true, false, 77));
             assert!(run.recipe.text.traditional);
@@ -135,7 +135,7 @@ mod tests {
         assert!(recall(&strange, Path::new("out")).unwrap_err().to_string().contains("threads: null"));
     }
 
-    /// Returns a value for each option that differs from its defaults.
+    /// Returns a value that differs from the defaults of the option.
     fn another(option: &'static super::super::OptionSpec, words: &Path) -> Value {
         match (option.kind, option.name) {
             (Kind::Switch, _) => Value::Switch(option.default_of(Verb::Run).value.is_none()),
@@ -171,7 +171,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let words = folder.path().join("words.txt");
         std::fs::write(&words, "词语 3\n").unwrap();
-        // Mutually exclusive options are given one after the other.
+        // Mutually exclusive options are tested in separate runs.
         for left_out in [["preset", "html-column", "text-lines"], ["algorithms", "text-column", "whole-files"]] {
             let mut settings = Settings::default();
             let of_run = || OPTIONS.iter().filter(|option| option.field.is_some() && !left_out.contains(&option.name));

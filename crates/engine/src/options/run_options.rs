@@ -20,7 +20,7 @@ use dupsift_text::Field;
 pub struct RunOptions {
     /// Input files, folders or globs.
     pub inputs: Vec<String>,
-    /// The folder that inputs are relative to; empty for the current folder.
+    /// The folder to which input paths are relative; empty for the current folder.
     pub folder: PathBuf,
     /// The output folder.
     pub out: PathBuf,
@@ -28,77 +28,78 @@ pub struct RunOptions {
     pub overwrite: bool,
     /// Whether the result is published even if a guard would hold it back.
     pub accept: bool,
-    /// Whether the run builds the index of a reference; the run that requested it reports the guards.
+    /// Whether the run builds the index of a reference. In that case, the run that requested the index reports the guards.
     pub is_reference: bool,
-    /// The share of broken rows above which a result does not replace an earlier one; `None` selects the default for the number of rows.
+    /// The share of broken rows above which the result does not replace an earlier result; `None` selects the default for the number of
+    /// rows.
     pub max_rejected_share: Option<f64>,
-    /// The share of removed rows in a large file above which a result does not replace an earlier one.
+    /// The share of removed rows in a large file above which the result does not replace an earlier result.
     pub max_removed_share: f64,
-    /// The share of removed near-duplicates that may look like pages from the same template.
+    /// The maximum share of removed near-duplicates that may look like pages from the same template.
     pub max_template_share: f64,
-    /// Files with fewer rows than this are not guarded against removals.
+    /// The minimum number of rows in a file for which the guard on removals applies.
     pub guard_rows: u64,
-    /// The output of an earlier run whose pair counts are compared with those of this run.
+    /// The output of an earlier run whose pair counts are compared with the pair counts of this run.
     pub previous: Option<PathBuf>,
-    /// The column with the source of each row; removals are reported for each of its values.
+    /// The column with the source of each row. Removals are reported for each source.
     pub source_column: Option<String>,
-    /// The maximum number of pairs per document, as a multiple of the number in the run in `previous`.
+    /// The maximum number of pairs per document, as a multiple of the number in the `previous` run.
     pub max_pairs_factor: u64,
-    /// The factor by which the text may shrink compared with the run in `previous`.
+    /// The maximum factor by which the amount of text may shrink compared with the `previous` run.
     pub max_shrink_factor: u64,
-    /// The maximum number of candidates per document, as a multiple of the number expected from earlier batches of an index.
+    /// The maximum number of candidates per document, as a multiple of the number expected from earlier batches in the index.
     pub max_candidates_factor: u64,
     /// Whether each `.txt` and `.html` file is one document.
     pub whole_files: bool,
     /// Whether each line of a `.txt` file is one document.
     pub text_lines: bool,
-    /// The field separator of separated values; `None` derives it from each file name.
+    /// The field separator of separated values; `None` derives the separator from each file name.
     pub separator: Option<Separator>,
-    /// Whether fields of separated values may be quoted.
+    /// Whether fields of separated values may be in quotation marks.
     pub quotes: Quoting,
     /// The encoding of JSON Lines and `.txt` files.
     pub encoding: Encoding,
-    /// The column of texts or HTML pages.
+    /// The column with the texts or HTML pages.
     pub text_column: String,
     /// Whether the text column holds HTML pages, in any charset.
     pub html: bool,
-    /// Whether you named the text column.
+    /// Whether you specified the text column.
     pub text_required: bool,
     /// The optional column with the server's content type for each page.
     pub content_type_column: String,
     /// The optional column with the URLs of pages.
     pub url_column: String,
-    /// Which of the two page columns you named; a corpus without a named column is an error.
+    /// Which of the two page columns you specified. A corpus without a specified column is an error.
     pub page_columns_required: [bool; 2],
-    /// The column of ids.
+    /// The column with the ids.
     pub id_column: String,
-    /// Whether you named the id column, so that its absence is an error.
+    /// Whether you specified the id column. If so, a corpus without the column is an error.
     pub id_required: bool,
-    /// The columns other than the text column, by [`Field`]. All of them are optional.
+    /// The columns other than the text column, by [`Field`]. All of these columns are optional.
     pub field_columns: [String; Field::ALL.len()],
-    /// Which of these columns you named; a corpus without a named column is an error.
+    /// Which of these columns you specified. A corpus without a specified column is an error.
     pub fields_required: [bool; Field::ALL.len()],
-    /// Further columns that a command reads, of any type.
+    /// Additional columns that a command reads, of any type.
     pub other_columns: Vec<String>,
-    /// The columns that may hold lists of texts; they may be among the further columns, or among several text columns.
+    /// The columns that may hold lists of texts. They may be additional columns, or may be among several text columns.
     pub list_columns: Vec<String>,
-    /// Algorithms and text processing.
+    /// The algorithms and the options for text processing.
     pub recipe: Recipe,
-    /// The output whose statistics, models and document count are used instead of the ones from this corpus.
+    /// The output whose statistics, models and document count are used instead of the corpus's own.
     pub stats: Option<PathBuf>,
-    /// The index that the corpus is matched against, and added to.
+    /// The index against which the corpus is matched, and to which the corpus is added.
     pub index: Option<PathBuf>,
-    /// The reference that the corpus is matched against without being added to it.
+    /// The reference against which the corpus is matched. The corpus is not added to it.
     pub reference: Option<PathBuf>,
     /// The name of the corpus in the index; `None` uses the name of the output.
     pub batch: Option<String>,
-    /// The number of documents that a new index is planned for.
+    /// The planned number of documents in a new index.
     pub planned_documents: Option<u64>,
-    /// The stop-word file of the recipe, for the record.
+    /// The path of the stop-word file, for the record.
     pub stop_words_file: Option<PathBuf>,
-    /// The dictionary file of the recipe, for the record.
+    /// The path of the dictionary file, for the record.
     pub dictionary_file: Option<PathBuf>,
-    /// Worker threads, at least 1.
+    /// The number of worker threads, at least 1.
     pub threads: usize,
     /// The memory budget in bytes.
     pub memory: u64,
@@ -108,13 +109,13 @@ pub struct RunOptions {
     pub checkpoint: Option<Duration>,
     /// Whether the run resumes from checkpoints of an earlier run.
     pub resumes: bool,
-    /// The order that decides which of several documents is kept.
+    /// The order of preference, which determines the document that is kept.
     pub keep: Keep,
-    /// Whether documents are removed at all; false if algorithms are only compared.
+    /// Whether documents are removed; false if algorithms are only compared.
     pub removes: bool,
     /// Which pairs decide on removal.
     pub decide: Decide,
-    /// The condition for removing a document in favor of a kept document that it forms a pair with.
+    /// The condition for removing a document that forms a pair with a kept document.
     pub remove_if: RemoveIf,
     /// Whether documents linked only by a chain of pairs are also removed.
     pub remove_chains: bool,
@@ -124,11 +125,12 @@ pub struct RunOptions {
     pub add: AddedColumns,
     /// The passages to cut from kept documents.
     pub cut: CutOptions,
-    /// Groups of equal signatures larger than this are written only as pairs with their representative.
+    /// The maximum size of a group of equal signatures for which all pairs are written. For larger groups, only pairs with the
+    /// representative are written.
     pub max_group: u64,
     /// The maximum number of comparisons within one group, for algorithms that compare rows.
     pub max_candidates: u64,
-    /// Whether rows that cannot match another row are left out before they are written, at the cost of signing twice.
+    /// Whether rows that cannot match another row are dropped before they are written. This requires computing signatures twice.
     pub prefilter: bool,
     /// Whether the first bad row or file ends the run.
     pub strict: bool,
@@ -136,26 +138,26 @@ pub struct RunOptions {
     pub keep_texts: bool,
     /// Whether report.html is written.
     pub report: bool,
-    /// The number of documents to read from the start; `None` reads all.
+    /// The number of documents to read, from the start of the corpus; `None` reads all documents.
     pub limit: Option<u64>,
-    /// The sample of documents to read; `None` reads all.
+    /// The size of the sample to read; `None` reads all documents, not a sample.
     pub sample: Option<SampleSize>,
-    /// The seed of samples.
+    /// The random seed for samples.
     pub seed: u64,
 }
 
-/// The minimum memory in bytes that one thread may use for decompression: enough for the usual Zstandard levels.
+/// The minimum memory in bytes that one thread may use for decompression, which is enough for the usual Zstandard levels.
 const LEAST_WINDOW: u64 = 8 << 20;
-/// The bytes that a Parquet footer may take in addition to half of the memory limit.
+/// The number of bytes that a Parquet footer may take in addition to half of the memory limit.
 const FOOTER_BESIDES: u64 = 64 << 20;
 
 impl RunOptions {
     /// Returns how the input files are read.
     pub fn taking(&self) -> Taking {
-        // A quarter of the budget, because all threads may decompress at the same time.
+        // The threads share a quarter of the budget, because all of them may decompress at the same time.
         let window_bytes = (self.memory / 4 / self.threads.max(1) as u64).max(LEAST_WINDOW);
         let (encoding, separator) = (self.encoding, self.separator);
-        // Only one large footer is in memory at a time, in addition to part of the memory allowed on top of the budget.
+        // Only one large footer is in memory at a time. It may also use part of the memory that is allowed in addition to the budget.
         let footer_bytes = self.memory / 2 + FOOTER_BESIDES;
         let coding =
             Coding { encoding, separator, quoting: self.quotes, window_bytes, footer_bytes, ..Coding::default() };
@@ -167,12 +169,12 @@ impl RunOptions {
         Taking { text_files, coding }
     }
 
-    /// Returns whether a table may name any document.
+    /// Returns whether any document may appear in a table.
     pub fn names_all(&self) -> bool {
         self.corpus.annotate || self.cut.what.is_some()
     }
 
-    /// Returns options without any values, not even the defaults of the table.
+    /// Returns options without any values. The defaults from the table are not set either.
     pub fn blank(inputs: Vec<String>) -> RunOptions {
         RunOptions {
             inputs,
@@ -253,13 +255,13 @@ impl RunOptions {
 /// Defines the order in which documents are preferred (`--keep`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Keep {
-    /// Keys in order of weight; the document number decides last.
+    /// The keys, most important first. The document number breaks ties.
     pub keys: Vec<KeepKey>,
-    /// Whether the document that the others duplicate is removed as well.
+    /// Whether the preferred document is removed together with its duplicates.
     pub is_none: bool,
 }
 
-/// The value of `--keep` that removes every document with a duplicate.
+/// The value of `--keep` that removes all documents that have a duplicate.
 const KEEP_NONE: &str = "none";
 
 /// Defines one key of the order.
@@ -272,8 +274,8 @@ pub struct KeepKey {
 }
 
 impl Keep {
-    /// Parses `"score desc, length desc, id asc"`; a key without a direction is ascending, but `length` requires a direction. `none`
-    /// prefers the longest document, which is removed as well.
+    /// Parses an order such as `"score desc, length desc, id asc"`. A key without a direction is ascending, but `length` requires a
+    /// direction. `none` prefers the longest document, but also removes it.
     ///
     /// # Errors
     /// Returns an error for an empty key, or a word other than `asc` or `desc`.
@@ -284,7 +286,7 @@ impl Keep {
         let keys = typed.split(',').map(|item| {
             let words: Vec<&str> = item.split_whitespace().collect();
             let (column, descending) = match words[..] {
-                // Almost everyone who types only `length` means the longest, and would get the shortest.
+                // Almost everyone who types only `length` means the longest document, but would get the shortest.
                 ["length"] => {
                     return Err(Error::wrong_value(
                         "keep",
@@ -333,11 +335,11 @@ impl std::fmt::Display for Keep {
 /// Selects the pairs that decide on removal (`--decide`).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Decide {
-    /// Pairs that at least this many algorithms found; 1 is `any`.
+    /// Pairs found by at least this many algorithms; 1 is `any`.
     AtLeast(usize),
-    /// Pairs that every algorithm found.
+    /// Pairs found by every algorithm.
     All,
-    /// Pairs of the algorithm with this label.
+    /// Pairs found by the algorithm with this label.
     Label(String),
 }
 
@@ -345,7 +347,7 @@ impl Decide {
     /// Parses `any`, `all`, `at-least:K` or the label of one of the algorithms.
     ///
     /// # Errors
-    /// Returns an error for anything else, with the accepted values.
+    /// Returns an error that lists the accepted values for any other text.
     pub fn parse(typed: &str, labels: &[&str]) -> Result<Decide> {
         if let Some(count) = typed.strip_prefix("at-least:") {
             return match count.parse() {
@@ -399,7 +401,7 @@ mod tests {
         let none = Keep::parse("none").unwrap();
         assert_eq!((none.to_string().as_str(), none.is_none, none.columns()), ("none", true, vec![]));
         assert_eq!(none.keys, Keep::parse("length desc").unwrap().keys);
-        // A column with this name has a direction.
+        // With a direction, `none` is the name of a column.
         assert_eq!(Keep::parse("none asc").unwrap().columns(), ["none"]);
     }
 

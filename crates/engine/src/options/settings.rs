@@ -1,7 +1,7 @@
-//! The given options, and the run options that follow from them.
+//! Checks the given options, and derives the run options from them.
 //!
-//! Every error that can be found before an input is opened is found here, so that a typing error costs a second and not hours. The driver
-//! checks the settings that depend on the inputs (columns, minimum memory).
+//! This module reports every error that can be detected before an input is opened, so a typing error costs a second rather than hours. The
+//! driver checks the settings that depend on the inputs (columns, minimum memory).
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,7 +15,7 @@ use dupsift_algorithms::stage::remove_if::RemoveIf;
 use dupsift_algorithms::stage::threshold::with_threshold;
 use dupsift_core::error::{Error, Result, did_you_mean};
 
-/// Pairs of options that exclude each other, and what both options do.
+/// Pairs of mutually exclusive options, each with the effect that both options have.
 const RIVALS: &[(&str, &str, &str)] = &[
     ("text-column", "html-column", "name the column to read"),
     ("whole-files", "text-lines", "define the documents in text files"),
@@ -34,7 +34,7 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Sets a value that you gave.
+    /// Sets a value that was given explicitly.
     ///
     /// # Errors
     /// Returns an error if the option does not accept the value.
@@ -53,7 +53,7 @@ impl Settings {
     /// Sets a value by the name of its option, with `_` or `-`.
     ///
     /// # Errors
-    /// See [`Settings::give`]; also returns an error for a name that no option of the command has.
+    /// See [`Settings::give`]; also returns an error if the command has no option with this name.
     pub fn give_by_name(&mut self, verb: Verb, name: &str, value: &Value) -> Result<()> {
         let dashed = name.replace('_', "-");
         let option = options_of(verb).find(|option| option.name == dashed).ok_or_else(|| {
@@ -69,7 +69,7 @@ impl Settings {
         Ok(())
     }
 
-    /// Returns these settings, completed with `other`'s for options that are not set here and have no rival set here.
+    /// Returns these settings, with values from `other` for options that are not set, unless a mutually exclusive option is set.
     pub fn or(mut self, other: Settings) -> Settings {
         let taken = |name: &str| self.has(name) || rivals(name).any(|rival| self.has(rival));
         let more: Vec<_> = other.values.into_iter().filter(|(name, _)| !taken(name)).collect();
@@ -77,12 +77,12 @@ impl Settings {
         self
     }
 
-    /// Sets a folder that was not typed.
+    /// Sets a path that was not typed.
     pub(super) fn set_path(&mut self, name: &'static str, path: &Path) {
         self.values.insert(name, (Value::Path(path.to_path_buf()), false));
     }
 
-    /// Copies `other`'s value of an option, even if it has none.
+    /// Copies the value of an option from `other`. If `other` has no value, the option is unset.
     pub(super) fn copy(&mut self, name: &'static str, other: &Settings) {
         match other.values.get(name) {
             Some(value) => self.values.insert(name, value.clone()),
@@ -90,7 +90,7 @@ impl Settings {
         };
     }
 
-    /// Returns these settings with the defaults of the command.
+    /// Returns these settings, completed with the defaults of the command.
     ///
     /// # Errors
     /// Returns an error if two given options exclude each other.
@@ -104,7 +104,7 @@ impl Settings {
         if let Some(threshold) = self.real("threshold").filter(|_| verb != Verb::Contaminated) {
             let list = with_threshold(self.text("algorithms"), threshold)?;
             self.values.insert("algorithms", (Value::Text(list), true));
-            // The threshold is part of `algorithms` from here on.
+            // From this point on, the threshold is part of `algorithms`.
             self.values.remove("threshold");
         }
         let mut defaults = Settings::default();
@@ -141,7 +141,8 @@ impl Settings {
         Ok(())
     }
 
-    /// Checks that presets are named only in the list of `compare`: some presets also set options, which a list cannot include.
+    /// Checks that only `compare` has presets in its list of algorithms. Some presets also set options, which is not possible in a list of
+    /// algorithms.
     fn check_presets(&self, verb: Verb) -> Result<()> {
         let list = self.text("algorithms").filter(|_| verb != Verb::Compare);
         match list.map_or(Ok(None), names_preset)? {
@@ -173,7 +174,7 @@ impl Settings {
         self.values.get(name).map(|(value, _)| value)
     }
 
-    /// Returns whether you gave the value; values from the table, a preset or a record do not count.
+    /// Returns whether you gave the value explicitly. Values from the table, a preset or a record do not count.
     pub fn is_typed(&self, name: &str) -> bool {
         self.values.get(name).is_some_and(|(_, typed)| *typed)
     }
@@ -198,7 +199,7 @@ impl Settings {
         if let Some(Value::Text(text)) = self.value(name) { Some(text) } else { None }
     }
 
-    /// Returns the texts of an option that may be given several times.
+    /// Returns the values of a text option that may be given several times.
     pub fn texts(&self, name: &str) -> &[String] {
         if let Some(Value::Texts(texts)) = self.value(name) { texts } else { &[] }
     }
@@ -218,10 +219,10 @@ fn rivals(name: &str) -> impl Iterator<Item = &'static str> {
     })
 }
 
-/// Turns complete settings (see [`Settings::with_defaults`]) into the options of a run; reads word lists.
+/// Converts complete settings (see [`Settings::with_defaults`]) to the options of a run. Reads word lists.
 ///
 /// # Errors
-/// Returns an error for an unreadable word list, options that contradict each other, or a missing output folder.
+/// Returns an error if a word list is unreadable, options contradict each other, or the output folder is missing.
 pub fn resolve(inputs: Vec<String>, settings: &Settings) -> Result<RunOptions> {
     if settings.path("out").is_none_or(|out| out.as_os_str().is_empty()) {
         return Err(Error::usage("no output folder given; expected `out=DIR`, or out = \"DIR\" in the `config` file"));
@@ -288,7 +289,7 @@ mod tests {
             let run = resolve(vec![], &settings(&[]).unwrap().with_defaults(verb).unwrap()).unwrap();
             (run.recipe.algorithms.len(), run.text_column, run.html, run.report)
         };
-        // All algorithms, plus the algorithms of presets with different parameters.
+        // All algorithms, including algorithms from presets with different parameters.
         let all = dupsift_algorithms::stage::contest::Contest::parse("all,balanced,strict,broad,fineweb")
             .unwrap()
             .algorithms

@@ -1,12 +1,13 @@
-//! Defines an option: its name, the kind of its values, its default, its help, and the field of a run that it sets.
-//! [`OPTIONS`](super::OPTIONS) is the table; flags, configuration files, run.json and docs/options.md are generated from it.
+//! Defines the specification of an option: name, kind of values, default, help text, and the field of a run that the option sets.
+//! [`OPTIONS`](super::OPTIONS) is the table of all options. Flags, configuration files, run.json and docs/options.md are based on this
+//! table.
 
 use super::RunOptions;
 use super::value::{Given, Kind, Value};
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_core::remote::{self, Use};
 
-/// Names the commands that have options in the table.
+/// The commands with options in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verb {
     /// `run`
@@ -30,7 +31,7 @@ pub enum Verb {
 }
 
 impl Verb {
-    /// Every command, by its number.
+    /// All commands, in numeric order.
     pub const ALL: [Verb; 9] = [
         Verb::Run,
         Verb::Compare,
@@ -43,7 +44,7 @@ impl Verb {
         Verb::Apply,
     ];
 
-    /// Returns the command as it is typed.
+    /// Returns the name of the command, as typed.
     pub const fn name(self) -> &'static str {
         match self {
             Verb::Run => "run",
@@ -62,13 +63,13 @@ impl Verb {
 /// Holds the default of an option.
 #[derive(Clone, Copy, Debug)]
 pub struct Default {
-    /// The value, as it would be typed; `None` leaves the field unchanged.
+    /// The default value, as it would be typed; `None` leaves the field unchanged.
     pub value: Option<&'static str>,
-    /// The default as shown in the help; `None` shows nothing.
+    /// The default, as shown in the help; `None` shows no default.
     pub shown: Option<&'static str>,
 }
 
-/// No default: a switch is off, any other option is not set.
+/// No default: a switch is off, and any other option is not set.
 pub const NONE: Default = Default { value: None, shown: None };
 
 /// Returns this value as the default.
@@ -76,12 +77,12 @@ pub const fn is(value: &'static str) -> Default {
     Default { value: Some(value), shown: Some(value) }
 }
 
-/// Returns this value as the default, with a description.
+/// Returns this value as the default, with a description for the help.
 pub const fn in_words(value: &'static str, shown: &'static str) -> Default {
     Default { value: Some(value), shown: Some(shown) }
 }
 
-/// Returns a described default that depends on the machine or on other options.
+/// Returns a description of a default that depends on the machine or on other options.
 pub const fn depends(shown: &'static str) -> Default {
     Default { value: None, shown: Some(shown) }
 }
@@ -102,23 +103,23 @@ pub struct OptionSpec {
     pub value_name: &'static str,
     /// The help text, without the default.
     help: &'static str,
-    /// The help text of `-h`; `None` if the `-h` of a command with many options omits this option.
+    /// The help text for `-h`; `None` if commands with many options omit this option from `-h`.
     pub brief: Option<&'static str>,
     default: Default,
-    /// The heading of the option in the help.
+    /// The heading under which the help shows the option.
     pub heading: &'static str,
     /// The commands that accept the option.
     pub verbs: &'static [Verb],
     /// Commands with a different help text or default.
     but: &'static [(Verb, &'static str, Default)],
-    /// Whether the option accepts a list: comma-separated texts, or several texts.
+    /// Whether the option accepts a list, either as comma-separated text or as several texts.
     lists: bool,
-    /// The field of a run; `None` if the command or the interface looks up the option by name.
+    /// The functions that set and return the field of a run; `None` if the command or the interface looks up the option by name.
     pub field: Option<(Set, Get)>,
 }
 
 impl OptionSpec {
-    /// Returns an option without a default, which the command or the interface looks up by name.
+    /// Creates an option without a default that the command or the interface looks up by name.
     pub const fn new(
         heading: &'static str,
         verbs: &'static [Verb],
@@ -147,7 +148,7 @@ impl OptionSpec {
         OptionSpec { default, ..self }
     }
 
-    /// Sets the help text of `-h`.
+    /// Sets the help text for `-h`.
     pub const fn brief(self, brief: &'static str) -> OptionSpec {
         OptionSpec { brief: Some(brief), ..self }
     }
@@ -157,7 +158,7 @@ impl OptionSpec {
         OptionSpec { lists: true, ..self }
     }
 
-    /// Sets different help texts and defaults for some commands; an empty text keeps the common one.
+    /// Sets different help texts and defaults for some commands. An empty text keeps the common help text.
     pub const fn but(self, but: &'static [(Verb, &'static str, Default)]) -> OptionSpec {
         OptionSpec { but, ..self }
     }
@@ -172,7 +173,7 @@ impl OptionSpec {
         self.but.iter().find(|(other, ..)| *other == verb).map_or(self.default, |(_, _, default)| *default)
     }
 
-    /// Returns the default as the help shows it.
+    /// Returns the default, as shown in the help.
     pub fn shown_of(&self, verb: Verb) -> Option<&'static str> {
         self.default_of(verb).shown
     }

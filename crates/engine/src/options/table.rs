@@ -1,8 +1,8 @@
-//! The table of options. A new option is one entry here and, if it affects a run, one field of [`RunOptions`](super::RunOptions): help,
-//! configuration files, run.json and docs/options.md follow.
+//! The table of options. To add an option, add an entry to the table and, if the option affects a run, a field to
+//! [`RunOptions`](super::RunOptions). Help, configuration files, run.json and docs/options.md are derived from the table.
 //!
-//! Values are set on a run in table order, so `--decide`, which may name an algorithm, follows the options that choose the algorithms. The
-//! help shows options in groups, see [`in_groups`].
+//! Values are set on a run in table order, so `--decide`, which may refer to an algorithm, comes after the options that choose the
+//! algorithms. The help shows options in groups; see [`in_groups`].
 
 use super::help_groups::*;
 use super::spec::{NONE, OptionSpec, Verb, depends, in_words, is};
@@ -23,13 +23,13 @@ use dupsift_text::Field;
 const EVERY: &[Verb] = &Verb::ALL;
 /// Commands that write an output folder from a corpus.
 const MAKING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify, Verb::Contaminated];
-/// Commands that use Chinese words.
+/// Commands that split Chinese text into words.
 const WORDING: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Purify];
 /// Commands that find duplicates among documents.
 const FINDERS: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream];
 /// Commands that read document texts.
 const TEXTS: &[Verb] = &[Verb::Run, Verb::Compare, Verb::Stream, Verb::Contaminated];
-/// Commands that accept the options that decide which documents are removed; `stream` ignores them.
+/// Commands that accept the options for deciding which documents are removed. `stream` ignores these options.
 const DECIDING: &[Verb] = &[Verb::Run, Verb::Stream];
 const RUN: &[Verb] = &[Verb::Run];
 const COMPARE: &[Verb] = &[Verb::Compare];
@@ -49,10 +49,10 @@ const COPYING: &[Verb] = &[Verb::Run, Verb::Contaminated];
 const COUNTING: &[Verb] = &[Verb::Run, Verb::Purify];
 
 const MAX_THREADS: u64 = super::machine::MAX_THREADS as u64;
-/// Maximum for `--oracle-sample`: half a trillion pairs.
+/// The maximum for `--oracle-sample`, which corresponds to half a trillion pairs.
 const MOST_ORACLE: u64 = 1_000_000;
 
-/// Accepts every text, because its form cannot be checked here.
+/// Accepts every text. Options whose text is checked elsewhere use this function.
 fn any(_: &str) -> Result<()> {
     Ok(())
 }
@@ -63,7 +63,8 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec::new(JUDGING, COMPARE, "judge", "JUDGE", Kind::Text(|typed| Judge::parse(typed).map(drop)),
         "Rule for duplicates: versions[:T], if one text contains the share T (0.8 by default) of the other's 3-grams, their numbers agree, and no word is much more frequent in one; lcs:T, if 2 LCS / (a + b) in characters is at least T; words:T, the same in words; or jaccard:T. Characters are counted in the canonical text, so the tokenizer matters for Chinese")
         .default(is("versions")),
-    // With this sample, judging costs at most about as much as the run, and a share of the pairs is known to within a third of a percent.
+    // With a sample of this size, judging costs at most about as much as the run, and the margin of error for a share of the pairs is a
+    // third of a percent.
     OptionSpec::new(JUDGING, COMPARE, "judge-sample", "N", Kind::Whole(1, u64::MAX),
         "For each algorithm that finds more pairs than this, judge a sample of about this size")
         .default(is("100000")),
@@ -277,7 +278,7 @@ pub static OPTIONS: &[OptionSpec] = &[
             (Verb::Compare, "Algorithms and presets to compare, such as balanced,strict,minhash:bands=20,rows=5; see `dupsift algorithms`",
                 in_words(EVERYTHING, "all algorithms and presets")),
             (Verb::Stream, "The algorithm whose signature is the key; see `dupsift algorithms`", is("exact")),
-            // No algorithm is used; the cheapest one is set because one is required.
+            // `purify` uses no algorithm, but a value is required, so the default is the cheapest algorithm.
             (Verb::Purify, "", is("exact")),
             (Verb::Contaminated, "", is("exact")),
         ])
@@ -332,7 +333,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         "If more distinct texts than this share a signature, write only their pairs with the representative. Exact copies are always paired only with the best copy of their text")
         .default(is("1000"))
         .field(|run, given| Ok(run.max_group = given.number()), |run| Some(run.max_group.into())),
-    // All pairs in a group of 4,472 rows.
+    // The default allows all pairs in a group of 4,472 rows.
     OptionSpec::new(DUPLICATES, FINDERS, "max-candidates", "N", Kind::Whole(1, u64::MAX),
         "Maximum comparisons in one group. Skipped comparisons are counted; if there are any, the pairs depend on the order \
          of the documents")

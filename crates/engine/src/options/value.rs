@@ -1,4 +1,4 @@
-//! Option values and their kinds: the values that each kind accepts, as text or as a number.
+//! Defines option values and their kinds, including the texts and numbers that each kind accepts.
 
 use crate::reading::sample::SampleSize;
 use std::fmt;
@@ -9,10 +9,10 @@ use bytesize::ByteSize;
 
 use dupsift_core::error::Result;
 
-/// Names the kinds of option values.
+/// Defines the kinds of option values.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
-    /// On or off.
+    /// A value that is either on or off.
     Switch,
     /// An integer between two inclusive bounds.
     Whole(u64, u64),
@@ -26,9 +26,9 @@ pub enum Kind {
     Size,
     /// The name of a column.
     Column,
-    /// A text that this function accepts.
+    /// A text that is checked by this function.
     Text(fn(&str) -> Result<()>),
-    /// Texts; the option may be given several times.
+    /// Several texts, each given by an occurrence of the option.
     Texts,
     /// A file or a folder.
     Path,
@@ -124,7 +124,7 @@ impl fmt::Display for Kind {
 }
 
 impl Kind {
-    /// Converts the value to this kind: a number or a switch may be given as text. Returns `None` if it is not of this kind.
+    /// Converts a value to this kind. A number or a switch may be given as text. Returns `None` if the value cannot be converted.
     pub fn take(self, value: &Value) -> Option<Value> {
         let within = |low: u64, high: u64| move |number: &u64| (low..=high).contains(number);
         let share = |number: &f64| (0.0..=1.0).contains(number);
@@ -149,7 +149,7 @@ impl Kind {
                 Some(bytes).filter(within(1, u64::MAX)).map(Value::Number)
             }
             (Kind::Sample, Value::Number(_) | Value::Real(_) | Value::Text(_)) => {
-                // A share keeps its decimal point.
+                // A share is formatted with a decimal point.
                 let typed = if let Value::Real(share) = value { format!("{share:?}") } else { value.to_string() };
                 SampleSize::parse(&typed).ok().map(|size| Value::Text(size.to_string()))
             }
@@ -172,7 +172,7 @@ impl Kind {
 pub struct Given<'v> {
     /// The checked value.
     pub value: &'v Value,
-    /// Whether you gave the value; values from the table or a record do not count.
+    /// Whether you gave the value explicitly. Values from the table or a record do not count.
     pub typed: bool,
 }
 
@@ -182,7 +182,7 @@ impl Given<'_> {
         matches!(self.value, Value::Switch(true))
     }
 
-    /// Returns an integer or a size; 0 if the table declares a different kind (a test of the table detects that).
+    /// Returns an integer or a size, or 0 if the table declares a different kind. A test of the table detects that mistake.
     pub fn number(self) -> u64 {
         if let Value::Number(number) = self.value { *number } else { 0 }
     }

@@ -1,4 +1,4 @@
-//! Help texts for words that options accept, and the word lists that options name.
+//! Help texts for the words that options accept, and functions that read word lists specified by options.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -10,16 +10,16 @@ use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_core::error::{Error, Result, did_you_mean};
 use dupsift_text::{Pipeline, TokenizerKind};
 
-/// The values of `--chain`: whether documents that only a chain of pairs links to the kept document are removed.
+/// The values of `--chain`, which specifies whether to remove documents that are linked to the kept document only by a chain of pairs.
 pub const CHAIN: &[(&str, &str)] = &[
     ("keep", "They are kept unless they form a pair with a kept document"),
     ("remove", "They are removed: one document of each cluster is kept"),
 ];
 
-/// Formats of log lines.
+/// The formats of log lines.
 pub const FORMATS: &[(&str, &str)] = &[("text", "For people"), ("json", "One JSON object per line, for machines")];
 
-/// Checks that a text can be a prefix of column names.
+/// Checks that a text is a valid prefix for column names.
 pub fn prefix(typed: &str) -> Result<()> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_';
     if typed.bytes().all(plain) {
@@ -39,7 +39,7 @@ pub fn tokenizer(typed: &str) -> Result<TokenizerKind> {
     })
 }
 
-/// Returns the column of `within:` and the column of `across:` in a scope; both are `None` if all documents are compared.
+/// Returns the column of `within:` and the column of `across:` in a scope. Both are `None` if all documents are compared.
 pub fn scope(typed: &str) -> Result<[Option<String>; 2]> {
     match typed.split_once(':') {
         None if typed == "all" => Ok([None, None]),
@@ -57,7 +57,7 @@ pub fn set_scope(recipe: &mut Recipe, typed: &str) -> Result<()> {
     Ok([recipe.within, recipe.across] = scope(typed)?)
 }
 
-/// Returns the scope as it would be typed.
+/// Returns the scope of a recipe, as it would be typed.
 pub fn of_scope(recipe: &Recipe) -> String {
     match (&recipe.within, &recipe.across) {
         (Some(column), _) => format!("within:{column}"),
@@ -66,7 +66,7 @@ pub fn of_scope(recipe: &Recipe) -> String {
     }
 }
 
-/// Returns the time between checkpoints; `None` for never.
+/// Parses the time between checkpoints; `None` disables checkpoints.
 pub fn checkpoint(typed: &str) -> Result<Option<Duration>> {
     if typed == "never" {
         return Ok(None);
@@ -89,7 +89,7 @@ pub fn checkpoint(typed: &str) -> Result<Option<Duration>> {
     Ok(Some(Duration::from_secs(time)))
 }
 
-/// Returns the interval as it would be typed.
+/// Returns the checkpoint interval, as it would be typed.
 pub fn of_checkpoint(every: Option<Duration>) -> String {
     every.map_or_else(|| "never".into(), |every| format!("{}s", every.as_secs()))
 }
@@ -103,7 +103,7 @@ pub fn read_stop_words(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     Ok(run.stop_words_file = Some(path))
 }
 
-/// Reads the dictionary and checks it line by line here, while its file name is known.
+/// Reads the dictionary, and checks it line by line now, while the file name is available for error messages.
 pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     let path = given.path();
     run.recipe.text.dictionary = Some(read_text("dictionary", &path)?);
@@ -111,10 +111,10 @@ pub fn read_dictionary(run: &mut RunOptions, given: Given<'_>) -> Result<()> {
     Ok(run.dictionary_file = Some(path))
 }
 
-/// Returns the text of a file that an option names, without a byte order mark.
+/// Returns the text of a file that an option specifies, without a byte order mark.
 ///
 /// # Errors
-/// Returns [`Error::Missing`] if there is no file, and [`Error::Usage`] if it cannot be read as text.
+/// Returns [`Error::Missing`] if the file does not exist, and [`Error::Usage`] if it cannot be read as text.
 pub fn read_text(option: &'static str, path: &Path) -> Result<String> {
     let bytes = std::fs::read(path).map_err(|error| {
         let said = format!("`{option}={}`: expected a file that can be read, got: {error}", path.display());

@@ -1,4 +1,4 @@
-//! Works on the corpus of a finished run.
+//! Provides access to the corpus of a finished run.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -11,12 +11,12 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::io::{Source, Unfinished, WORK};
 use dupsift_text::Pipeline;
 
-/// Does work on the corpus of a finished run, with the threads and memory from the options, and a temporary folder that is removed
-/// afterwards. The folder is created in the folder that the options name, else in the system's temporary folder, so that nothing changes
-/// next to the result.
+/// Does work on the corpus of a finished run, with the threads and memory from the options and a temporary folder that is removed
+/// afterwards. The temporary folder is created in the folder that the options specify, or else in the system's temporary folder, so that no
+/// files are created next to the result.
 ///
 /// # Errors
-/// Returns any error from `work`; a damaged corpus file ends the work.
+/// Returns any error from `work`. A damaged corpus file ends the work.
 pub fn work_again<T>(
     options: &RunOptions,
     source: &Source,
@@ -33,7 +33,8 @@ pub fn work_again<T>(
     work(&session)
 }
 
-/// Creates a temporary folder in the one for temporary files, or in that of the system. It is removed when the value is dropped.
+/// Creates a temporary folder in `work`, or in the system's temporary folder. The created folder is removed when the returned value is
+/// dropped.
 ///
 /// # Errors
 /// Returns an I/O error.

@@ -1,11 +1,11 @@
-//! Hashes of the data that the first pass reads from each input file. They identify a file whose stamp has changed.
+//! Hashes the data that the first pass reads from each input file. The hashes identify a file whose stamp has changed.
 //!
 //! ```text
 //! row:   position in the file, text (or why there is none), id, values of the other columns that the pass reads
 //! file:  the sum of its row hashes, so that threads may add them in any order
 //! ```
 //!
-//! The hash of the text is the one used to find copies, so the pass does little more than add.
+//! Text hashes are already computed to find copies, so the additional work is mostly addition.
 
 use std::collections::BTreeMap;
 use std::ops::{Range, RangeInclusive};
@@ -21,14 +21,14 @@ use dupsift_core::hash::{combine, hash64, hash128, mix64};
 use dupsift_files::io::Source;
 use dupsift_files::tables::{Documents, IdRef, Rejection, TextColumn, read_as};
 
-/// The longest number, in characters, that is hashed by value: longer ones may be rounded.
+/// The maximum number of characters in a number that is hashed by value. Longer numbers may be rounded.
 const LONGEST_NUMBER: usize = 15;
 /// The integers with at most [`LONGEST_NUMBER`] characters.
 const LONGEST: RangeInclusive<i64> = -99_999_999_999_999..=999_999_999_999_999;
 /// The hash of a null.
 const NULL: u64 = 1;
 
-/// The sum of row hashes: 128 bits as two numbers, each of which wraps around.
+/// A sum of row hashes, stored as two 64-bit numbers. Each number wraps around separately.
 pub type Sum = [u64; 2];
 
 /// Adds one sum to another.
@@ -38,23 +38,23 @@ fn add(to: &mut Sum, sum: Sum) {
     }
 }
 
-/// Returns a sum as a word for the record.
+/// Formats a sum for the record.
 pub fn word([low, high]: &Sum) -> String {
     format!("{high:016x}{low:016x}")
 }
 
-/// Holds the sums of all input files, as far as the files were read; threads add to the sums.
+/// Holds the sums of all input files. The threads add rows to the sums as they read files.
 #[derive(Debug, Default)]
 pub struct ContentHashes {
     sums: Vec<[AtomicU64; 2]>,
-    /// The sums include all documents before this one.
+    /// The number of documents, from the start of the corpus, that the sums include.
     documents: AtomicU64,
-    /// Hashes that were added after the last partial checkpoint, by file.
+    /// The hashes that were added after the last partial checkpoint, by file.
     since: Mutex<BTreeMap<usize, Sum>>,
 }
 
 impl ContentHashes {
-    /// Returns sums for this many files, none of which has been read.
+    /// Returns empty sums for this many files.
     pub fn new(files: usize) -> ContentHashes {
         let sums = std::iter::repeat_with(Default::default).take(files).collect();
         ContentHashes { sums, documents: AtomicU64::new(0), since: Mutex::default() }
@@ -79,12 +79,12 @@ impl ContentHashes {
         self.documents.load(Relaxed)
     }
 
-    /// Records that the sums include all documents before this one.
+    /// Records that the sums include all documents before number `documents`.
     pub fn cover(&self, documents: u64) {
         self.documents.store(documents, Relaxed);
     }
 
-    /// Restores the sums of an earlier process, which cover this many documents.
+    /// Restores the sums of an earlier process, which include this many documents.
     pub fn know(&self, sums: &[Sum], documents: u64) {
         for (known, sum) in self.sums.iter().zip(sums) {
             known.iter().zip(sum).for_each(|(known, sum)| known.store(*sum, Relaxed));
@@ -93,7 +93,7 @@ impl ContentHashes {
     }
 }
 
-/// Records the sums added since the last partial checkpoint, which cover all documents up to its end.
+/// Saves the sums added since the last partial checkpoint. They include all documents up to the end of the new partial checkpoint.
 impl Recorder for ContentHashes {
     fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         let mut since = self.since.lock().unwrap_or_else(PoisonError::into_inner);
@@ -112,16 +112,16 @@ impl Recorder for ContentHashes {
     }
 }
 
-/// The parts of a row that are hashed in addition to its columns: its text, or the reason why it has no text, and its id.
+/// The parts of a row that are hashed in addition to its columns: the text, or the reason why the row has no text, and the id.
 pub type Row = (u128, u64);
 
-/// Returns the parts of a batch row that are hashed; `text` is the hash of its text, or the reason why it has no text.
+/// Returns the parts of a batch row that are hashed. `text` is the hash of the text, or the reason why the row has no text.
 pub fn row(batch: &Documents, at: usize, text: std::result::Result<u128, &Rejection>) -> Row {
     let text = text.unwrap_or_else(|why| !hash128(why.to_string().as_bytes()));
     (text, batch.id(at).map_or(0, IdRef::text_hash))
 }
 
-/// Returns the file of a batch, and the sum of its row hashes with the values of these columns.
+/// Returns the file of a batch, and the sum of the hashes of the batch's rows, including the values of these columns.
 ///
 /// # Errors
 /// Returns an error if a column cannot be read as values.
@@ -147,7 +147,7 @@ pub fn sum(source: &Source, batch: &Documents, columns: &[String], rows: &[Row])
 enum Values {
     /// The file has no column with this name, or a column of lists or structs, which no pass reads.
     None,
-    /// Texts, or fractions and large numbers as written.
+    /// Texts, and fractions and large numbers in their written form.
     Spelled(TextColumn),
     /// Integers.
     Whole(Int64Array),
@@ -168,8 +168,8 @@ impl Values {
         Ok(batch.spelled_column(name)?.map_or(Values::None, Values::Spelled))
     }
 
-    /// Returns the hash of a value. A number has the same hash whether its batch holds integers, other numbers or texts, because the type
-    /// depends on where batches end.
+    /// Returns the hash of a value. A number has the same hash in a batch of integers, of other numbers, or of texts, because the type of a
+    /// column depends on where batches end.
     fn hash(&self, at: usize) -> u64 {
         match self {
             Values::None => 0,

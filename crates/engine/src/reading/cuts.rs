@@ -1,7 +1,7 @@
-//! The word boundaries of Chinese text, recorded in the first pass for later ones: one bit per Han character.
+//! Records the word boundaries of Chinese text in the first pass, for later passes: one bit per Han character.
 //!
-//! Segmenting with a dictionary costs ten times as much as everything else done with a text. The bits take one twenty-fourth of the size of
-//! the text, in a memory-mapped temporary file, so a corpus that is counted is segmented only once per job.
+//! Segmentation with a dictionary costs ten times as much as all other processing of a text. The bits are in a memory-mapped temporary file
+//! and take one twenty-fourth of the size of the text. With them, a corpus that is counted is segmented only once per job.
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::session::Session;
@@ -22,7 +22,7 @@ impl Recorder for CutsWriter {
 }
 
 impl CutsWriter {
-    /// Returns an empty recorder for all documents; `None` if words do not come from a dictionary.
+    /// Returns an empty recorder for all documents, or `None` if text is not segmented with a dictionary.
     pub fn new(session: &Session<'_>) -> Result<Option<CutsWriter>> {
         if !session.pipeline.has_dictionary() {
             return Ok(None);
@@ -31,7 +31,7 @@ impl CutsWriter {
         Ok(Some(CutsWriter { bits: Heap::new(session.engine.dir, "cuts")?, begins }))
     }
 
-    /// Records the cuts of one document; `scratch` is reused.
+    /// Records the cuts of one document. `scratch` is a buffer that the thread reuses.
     pub fn push(&self, doc: u64, document: &Analysis<'_>, scratch: &mut Vec<u8>) -> Result<()> {
         scratch.clear();
         scratch.extend([0; LENGTH]);
@@ -44,7 +44,7 @@ impl CutsWriter {
         Ok(())
     }
 
-    /// Returns the bits of the document recorded last, from its `scratch`.
+    /// Returns the bits of the most recently recorded document from `scratch`.
     pub fn bits(scratch: &[u8]) -> &[u8] {
         scratch.get(LENGTH..).unwrap_or_default()
     }
@@ -55,13 +55,13 @@ impl CutsWriter {
     }
 }
 
-/// Bytes of the length field before the bits.
+/// The number of bytes in the length field before the bits.
 const LENGTH: usize = 4;
 
 /// Holds the cuts of all documents that were counted.
 pub struct Cuts {
     bits: FrozenHeap,
-    /// The offset of each document's bits plus one; 0 if it has none.
+    /// The offset of each document's bits, plus one; 0 for a document without bits.
     begins: AtomicCells<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Turns a row of a batch into the document that algorithms see (`stage/view.rs`).
+//! Converts a row of a batch to the form in which algorithms process documents (`stage/view.rs`).
 
 use super::cuts::Cuts;
 use crate::job::pair::classes::Classes;
@@ -18,21 +18,21 @@ pub struct View<'j> {
     view: view::View<'j, Classes>,
 }
 
-/// The columns of one batch other than the text column, by [`Field`].
+/// The columns of a batch, except the text column, by [`Field`].
 pub type Columns = [Option<TextColumn>; Field::ALL.len()];
 
 impl<'j> View<'j> {
-    /// Returns the view of a first pass, before anything is counted.
+    /// Returns the view for a first pass, before words are counted.
     pub fn first(session: &'j Session<'j>) -> View<'j> {
         View { session, cuts: None, view: view::View::first(session.pipeline) }
     }
 
-    /// Returns the view of a pass after counting: words are replayed, and their frequencies are known.
+    /// Returns the view for a pass after counting, in which recorded word boundaries are used and word frequencies are known.
     pub fn after_count(session: &'j Session<'j>, cuts: Option<&'j Cuts>, stats: &'j CorpusStats) -> View<'j> {
         View { session, cuts, view: view::View::after_count(session.pipeline, stats) }
     }
 
-    /// Adds the copies, which determine how often the counts include the text of each document.
+    /// Adds the exact copies, which determine how often each document's text is counted.
     pub fn with_copies<'v>(self, copies: Option<&'v Classes>) -> View<'v>
     where
         'j: 'v,
@@ -40,7 +40,7 @@ impl<'j> View<'j> {
         View { view: self.view.with_copies(copies, self.session.options.recipe.count_copies), ..self }
     }
 
-    /// Returns the same view of other documents.
+    /// Returns the same view for the documents of a different session.
     pub fn over<'v>(self, session: &'v Session<'v>) -> View<'v>
     where
         'j: 'v,
@@ -58,7 +58,7 @@ impl<'j> View<'j> {
         want.with_values(self.session.options.recipe.scope_column())
     }
 
-    /// Returns the columns of a batch; columns missing from a file are left out. Records the scopes of the documents.
+    /// Returns the columns of a batch. Columns that are missing from a file are `None`. Records the scopes of the documents.
     ///
     /// # Errors
     /// Returns an error if a column cannot be read as strings.
@@ -85,7 +85,7 @@ impl<'j> View<'j> {
         self.view.document(doc, text, values, starts, self.session.scopes.within(&self.session.options.recipe, doc))
     }
 
-    /// Returns the total bytes of a document's text and of the other columns that the algorithms read.
+    /// Returns the total size in bytes of a document's text and of the other columns that the algorithms read.
     pub fn bytes(text: &str, columns: &Columns, row: usize) -> usize {
         let field = |column: &TextColumn| if let Cell::Text(value) = column.get(row) { value.len() } else { 0 };
         text.len() + columns.iter().flatten().map(field).sum::<usize>()
@@ -96,7 +96,7 @@ impl<'j> View<'j> {
         self.view.read_back(doc, words, self.session.scopes.within(&self.session.options.recipe, doc))
     }
 
-    /// Returns how often the counts include a document's text.
+    /// Returns how often a document's text is counted.
     pub fn times(&self, doc: u64) -> u64 {
         self.view.times(doc)
     }

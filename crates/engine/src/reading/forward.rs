@@ -1,7 +1,7 @@
-//! Saves the words of each document in a temporary file while words are counted (see `corpus/forward.rs`). An algorithm that only needs
-//! counts then signs from this file, and the corpus is read only once.
+//! Saves the words of each document in a temporary file while words are counted (see `corpus/forward.rs`). An algorithm that uses only
+//! words and counts then computes its signatures from this file, and the corpus is read only once.
 //!
-//! A thread numbers words until its counts are drained; these words with their spelling, and the documents that contain them, form a part.
+//! A thread numbers words until its counts are drained. The spellings of these words, and the documents that contain them, form a part.
 //! Each part is resolved separately, so it takes no more memory than the counts.
 
 use std::hash::{BuildHasher as _, RandomState};
@@ -19,7 +19,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{FrozenHeap, Heap};
 use dupsift_text::Analysis;
 
-/// Bytes of documents that are stored and read at a time.
+/// The number of bytes of documents that are stored and read at a time.
 const BLOCK: usize = 128 << 10;
 
 /// Holds a range of bytes in the temporary file.
@@ -29,7 +29,7 @@ pub struct Place {
     bytes: usize,
 }
 
-/// Holds the words of one thread between two drains, and the documents that contain them.
+/// Describes a part: the words of one thread between two drains, and the documents that contain them.
 #[derive(Debug, Deserialize, Serialize)]
 pub struct Part {
     lengths: Place,
@@ -47,7 +47,7 @@ pub struct ForwardWriter {
     /// The number of parts that are in partial checkpoints.
     given: AtomicUsize,
     first_lines: bool,
-    /// Maximum bytes of words per thread.
+    /// The maximum number of bytes of words per thread.
     limit: usize,
 }
 
@@ -63,7 +63,7 @@ pub struct ForwardThread<'w> {
 impl Part {
     /// Returns the maximum memory that the part's words take, in bytes.
     pub fn bytes_of_words(&self) -> usize {
-        // The length of a word takes 4 bytes in the file, and its data up to 64 bytes in memory.
+        // The length of a word takes 4 bytes in the file, and the data of a word takes up to 64 bytes in memory.
         16 * self.lengths.bytes
     }
 }
@@ -124,7 +124,7 @@ impl ForwardWriter {
 }
 
 impl ForwardThread<'_> {
-    /// Records a document whose words were just counted; `known` holds the word boundaries of its Han characters.
+    /// Records a document whose words were just counted. `known` holds the word boundaries of the document's Han characters.
     pub fn push(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>, counts: &mut Counts) -> Result<()> {
         // A document without words was not counted.
         if document.counted().is_empty() {
@@ -144,7 +144,7 @@ impl ForwardThread<'_> {
         if self.records.len() >= BLOCK { self.end_block() } else { Ok(()) }
     }
 
-    /// Records a document that forms its own part and whose words are in no table: they are numbered consecutively.
+    /// Records a document that forms its own part. The words of this document are in no table and are numbered consecutively.
     pub fn push_alone(&mut self, doc: u64, document: &Analysis<'_>, known: Option<&[u8]>) -> Result<()> {
         self.documents += 1;
         let mut next = 0;
@@ -158,7 +158,7 @@ impl ForwardThread<'_> {
         self.drain()
     }
 
-    /// Assigns the next numbers to the words of a document.
+    /// Assigns consecutive numbers to the words of a document.
     fn all(&mut self, document: &Analysis<'_>, next: &mut u32) -> Vec<u32> {
         let counted = document.counted();
         counted.iter().for_each(|one| self.vocabulary.push(document, &one.word));
@@ -181,12 +181,12 @@ impl ForwardThread<'_> {
         Ok(())
     }
 
-    /// Returns whether the words have used up the memory that they may take.
+    /// Returns whether the words have reached their memory limit.
     pub fn is_full(&self) -> bool {
         self.vocabulary.bytes() >= self.to.limit
     }
 
-    /// Ends a part: word numbers start over.
+    /// Ends a part. The word numbers then start over.
     pub fn drain(&mut self) -> Result<()> {
         if self.documents == 0 {
             return Ok(());
@@ -206,7 +206,7 @@ pub struct Forward {
     heap: FrozenHeap,
     parts: Vec<Part>,
     first_lines: bool,
-    /// A unique number per recording, because two recordings of the same documents may differ in block order.
+    /// A number that identifies this recording, because two recordings of the same documents may differ in block order.
     name: u64,
 }
 
@@ -233,12 +233,12 @@ impl Forward {
         &self.parts
     }
 
-    /// Returns the number that distinguishes this recording from others of the same documents.
+    /// Returns the number that distinguishes this recording from other recordings of the same documents.
     pub fn name(&self) -> u64 {
         self.name
     }
 
-    /// Returns the words of a part, looked up in the counts.
+    /// Returns the words of a part, after looking them up in the counts.
     pub fn words<'w>(&'w self, part: &Part, stats: &'w CorpusStats) -> Result<Words<'w>> {
         Words::look_up(self.get(part.lengths), self.get(part.letters), stats).ok_or_else(damaged)
     }
@@ -253,7 +253,8 @@ impl Forward {
     }
 }
 
-/// Returns the error for wrong contents. The temporary file belongs to this process alone, so only a broken disk returns different bytes.
+/// Returns the error for unexpected contents. Only this process uses the temporary file, so different bytes can only come from a defective
+/// disk.
 pub fn damaged() -> Error {
     Error::Damaged { path: "forward-index".into(), why: "its contents differ from what was written".into() }
 }

@@ -1,4 +1,4 @@
-//! The ids of documents in the output: read at the end of the run, only for documents in the output, and kept in a temporary file.
+//! The ids of documents in the output. They are read at the end of the run, only for documents in the output, and kept in a temporary file.
 
 use arrow::array::ArrayRef;
 
@@ -14,11 +14,11 @@ pub struct Ids<'s> {
     source: &'s Source,
     heap: FrozenHeap,
     shown: Ranks,
-    /// The offset of the id for each document in `shown`, plus one; 0 if it has none.
+    /// The offset of the id of each document in `shown`, plus one; 0 for a document without an id.
     begins: AtomicCells<u64>,
 }
 
-/// Holds an id from the temporary file, or the name generated for a document without one.
+/// Holds an id from the temporary file, or the name that is generated for a document without an id.
 pub enum Known<'i> {
     /// An id that was read.
     Read(IdRef<'i>),
@@ -46,7 +46,7 @@ pub struct TakingIds<'s> {
     begins: AtomicCells<u64>,
 }
 
-/// Buffers that a thread reuses between batches: the bytes of ids, and where each begins.
+/// The buffers that a thread reuses between batches: the bytes of ids, and the position of each id.
 pub type IdsOfBatch = (Vec<u8>, Vec<(usize, u64)>);
 
 impl<'s> TakingIds<'s> {
@@ -60,7 +60,7 @@ impl<'s> TakingIds<'s> {
         Ok(TakingIds { kind, source: session.source, there, heap, shown, begins })
     }
 
-    /// Returns whether there are any ids to read.
+    /// Returns whether there are ids to read.
     pub fn wants_any(&self) -> bool {
         self.there
     }
@@ -101,7 +101,7 @@ impl<'s> Ids<'s> {
         self.heap.bytes().len() as u64
     }
 
-    /// Returns the average bytes of an id in the temporary file.
+    /// Returns the average size of an id in the temporary file, in bytes.
     pub fn mean_bytes(&self) -> u64 {
         self.bytes() / self.shown.count().max(1)
     }
@@ -111,17 +111,17 @@ impl<'s> Ids<'s> {
         self.kind
     }
 
-    /// Returns the id of a shown document; `FILE#ROW` if it has none.
+    /// Returns the id of a shown document, or `FILE#ROW` if the document has no id.
     pub fn of(&self, doc: u64) -> Known<'_> {
         self.at(doc, self.begin(doc))
     }
 
-    /// Returns document ids as a column: all of them, or the first ones (at least one) if these fill [`FULL_BYTES`].
+    /// Returns the ids of documents as a column. If the first ids fill [`FULL_BYTES`], the column contains only these ids (at least one).
     ///
     /// # Errors
-    /// Returns an error for an id that is too long to write, or whose type differs from that of the column.
+    /// Returns an error if an id is too long to write or if its type differs from the type of the column.
     pub fn column(&self, docs: &[u64]) -> Result<ArrayRef> {
-        // Runs of the same document are looked up once. All offsets are loaded first, so that memory accesses overlap.
+        // Consecutive entries for the same document are looked up once. All offsets are loaded first, so that memory accesses overlap.
         let runs = docs.chunk_by(|x, y| x == y);
         let begins: Vec<Option<u64>> = runs.clone().map(|run| self.begin(run[0])).collect();
         if !matches!(self.kind, IdType::Text | IdType::Bytes) {
@@ -152,13 +152,13 @@ impl<'s> Ids<'s> {
         column.finish(self.kind == IdType::Text)
     }
 
-    /// Returns the offset of a document's id in the temporary file; `None` if it has none.
+    /// Returns the offset of a document's id in the temporary file, or `None` if the document has no id.
     #[inline]
     fn begin(&self, doc: u64) -> Option<u64> {
         self.shown.rank(doc as usize).and_then(|rank| self.begins.load(rank).checked_sub(1))
     }
 
-    /// Returns the id at this offset, as it is written.
+    /// Returns the id at this offset, in the form in which it is written.
     #[inline]
     fn written(&self, begin: u64) -> &[u8] {
         let mut length = [0; 4];
@@ -182,15 +182,15 @@ impl<'s> Ids<'s> {
             return Known::Made(Id::Text(String::from_utf8_lossy(bytes).into_owned()));
         };
         Known::Read(match self.kind {
-            // A number that does not fit was converted to text earlier, according to the ids seen.
+            // A number that is out of range was converted to text earlier, based on the ids seen.
             IdType::Int32 | IdType::Int64 => text.parse().map_or(IdRef::Text(text), IdRef::Int),
             _ => IdRef::Text(text),
         })
     }
 }
 
-/// Appends an id as it will be written. Bytes written as text because other files have text ids are spelled out, so that two different ids
-/// never become equal.
+/// Appends an id in the form in which it will be written. If binary ids have to be written as text because other files have text ids, their
+/// bytes are spelled out so that different ids never become equal.
 fn written_as(kind: IdType, id: IdRef<'_>, out: &mut Vec<u8>) {
     match id {
         IdRef::Text(text) => out.extend(text.as_bytes()),

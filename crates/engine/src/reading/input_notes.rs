@@ -1,5 +1,4 @@
-//! Notes on the input files, apart from their rows: files that are not read, content that is not a row, and what to do if rows have a
-//! different encoding.
+//! Notes on the input files: files that are not read, content that is not a row, and advice for rows in a different encoding.
 
 use super::RejectionsReport;
 use crate::session::Session;
@@ -22,12 +21,12 @@ pub(crate) fn notes(source: &Source) -> Vec<String> {
     notes
 }
 
-/// Returns the notes on an input after its rows were read.
+/// Returns the notes on an input whose rows have been read.
 pub fn of_reading(session: &Session<'_>, rejections: &RejectionsReport) -> Vec<String> {
     notes(session.source).into_iter().chain(other_encoding(session, rejections)).collect()
 }
 
-/// Suggests an option if rows of line-based and text files are not UTF-8.
+/// Suggests an option if rows of line-based files or text files are not UTF-8.
 pub(crate) fn other_encoding(session: &Session<'_>, rejections: &RejectionsReport) -> Option<String> {
     let rows = rejections.reasons.get(RejectReason::NotUtf8.text()).copied()?;
     let is_asked = session.options.encoding == Encoding::Utf8;

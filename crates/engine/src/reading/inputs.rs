@@ -1,4 +1,4 @@
-//! The corpus of a job: the columns that are needed, and the list of its files, built once.
+//! Opens the corpus of a job: determines the columns to read, and builds the list of files once.
 
 use std::collections::BTreeSet;
 use std::io::{IsTerminal as _, stdin};
@@ -20,7 +20,8 @@ use dupsift_files::io::{
 };
 use dupsift_text::Field;
 
-/// Columns with the origin of a document; the report page uses the first one present in the corpus's Parquet files.
+/// The columns that may state the origin of a document. The report page uses the first of these columns that the corpus's Parquet files
+/// contain.
 pub const SOURCE_COLUMNS: [&str; 3] = ["source", "domain", "lang"];
 
 /// Holds the opened files of a corpus, with footers read and lines counted.
@@ -28,24 +29,24 @@ pub struct Inputs {
     /// The opened files.
     pub source: Source,
     pub(crate) bad: Vec<BadInput>,
-    /// The output's temporary folder, if standard input was saved there.
+    /// The output's temporary folder, if standard input was saved in it.
     pub(crate) work: Option<WorkFolder>,
     /// Other inputs that were read earlier, such as a reference.
     pub(crate) others: Vec<OtherInput>,
 }
 
 impl Inputs {
-    /// Adds another input that was read; its losses become those of the job.
+    /// Adds an input that was already read. Its losses count as losses of the job.
     pub fn beside(mut self, other: Option<OtherInput>) -> Inputs {
         self.others.extend(other);
         self
     }
 }
 
-/// Finds and opens the input files; reads no documents.
+/// Finds and opens the input files. Does not read documents.
 ///
 /// # Errors
-/// Returns an error for missing inputs, for columns that no file has, and for an interruption.
+/// Returns an error if an input is missing, if no file has a required column, or if the run is interrupted.
 pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
     look_and_write(options, cancel, Writes::Nothing)
 }
@@ -53,18 +54,18 @@ pub fn look(options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
 /// Selects the data that may be written to disk while the inputs are opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Writes {
-    /// Nothing.
+    /// Nothing is written.
     Nothing,
-    /// Standard input, in the temporary folder.
+    /// Standard input is saved in the temporary folder.
     Input,
-    /// Standard input, and the text of compressed line-based files, for a corpus that is read more than once.
+    /// Standard input and the decompressed text of line-based files are saved, for a corpus that is read more than once.
     Texts,
 }
 
 impl Writes {
-    /// Returns the folder for decompressed texts. Files written there have no names, so nothing has to be locked or cleaned up.
+    /// Returns the folder for decompressed texts. Files in this folder have no names, so they require no locks and no cleanup.
     fn folder(self, options: &RunOptions) -> Option<PathBuf> {
-        // With `--limit`, most of the text would be written without being read.
+        // With `--limit`, most of the decompressed text would never be read.
         if self != Writes::Texts || options.limit.is_some() {
             return None;
         }
@@ -72,7 +73,7 @@ impl Writes {
     }
 }
 
-/// Works like [`look`], but `writes` selects the data that may be written.
+/// Works like [`look`], but `writes` selects the data that may be written to disk.
 ///
 /// # Errors
 /// See [`look`].
@@ -84,7 +85,7 @@ pub fn look_and_write(options: &RunOptions, cancel: &AtomicBool, writes: Writes)
     })
 }
 
-/// Works like `look_and_write`, but standard input may be among the inputs.
+/// Works like `look_and_write`, but also accepts standard input.
 ///
 /// # Errors
 /// See [`look`]; also returns an error if standard input is a terminal or must not be saved.
@@ -120,8 +121,8 @@ pub fn take_in(options: &RunOptions, cancel: &AtomicBool, writes: Writes) -> Res
     })
 }
 
-/// Opens the files that were found, and warns of files that cannot be used. `asked` holds columns that a command needs in addition to the
-/// columns that the options name.
+/// Opens the files that were found, and warns about files that cannot be used. `asked` holds columns that a command reads in addition to
+/// the columns that the options specify.
 ///
 /// # Errors
 /// See [`look`].
@@ -140,17 +141,17 @@ fn opened(options: &RunOptions, found: Found, asked: Vec<Asked>, writes: Writes)
     Ok(Inputs { source, bad, work: None, others: Vec::new() })
 }
 
-/// Checks that each column in the options and in `asked` exists in some file, reading the first lines of files if necessary.
+/// Checks that each column in the options and in `asked` exists in at least one file. Reads the first lines of files if necessary.
 ///
 /// # Errors
 /// Returns [`dupsift_core::error::Error::Usage`] with the available columns.
 pub fn check_named(options: &RunOptions, found: &[FoundFile], asked: Vec<Asked>) -> Result<()> {
     let of_files = text_and_id(options).filter(|_| found.iter().all(|file| file.format.names_columns()));
-    // Footers show these columns and their types when the files are opened.
+    // For columnar files, these columns and their types are checked when the footers are read.
     let of_files = of_files.filter(|_| found.iter().any(|file| !file.format.is_columnar()));
     let asked: Vec<Asked> = of_files.chain(named(options)).chain(asked).collect();
     match check_asked(found, &asked, options.threads) {
-        // No file has a column with the complete name, so each of the listed columns has to exist.
+        // No file has a column with the complete name, so the name is a list, and each column in the list has to exist.
         Err(_) if asked.iter().any(|asked| is_several(options, asked)) => {
             let each = asked.into_iter().flat_map(|asked| {
                 let names =
@@ -168,7 +169,7 @@ fn is_several(options: &RunOptions, asked: &Asked) -> bool {
     asked.option == "text-column" && asked.column == options.text_column && !several(&asked.column).is_empty()
 }
 
-/// Returns the text and id columns that you named. Every file must have these columns, which is checked when the file is opened.
+/// Returns the text and id columns that you specified. When a file is opened, these columns are checked to be present.
 fn text_and_id(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let text = if options.html { "html-column" } else { "text-column" };
     let text = (text, &options.text_column, options.text_required);
@@ -177,7 +178,7 @@ fn text_and_id(options: &RunOptions) -> impl Iterator<Item = Asked> {
     both.map(|(option, column, _)| Asked { option, column: column.clone(), plain: false })
 }
 
-/// Returns the other columns that you named and that every pass needs.
+/// Returns the other columns that you specified and that every pass reads.
 fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
     let fields = Field::ALL.into_iter().filter(|&field| options.fields_required[field as usize]).map(|field| Asked {
         option: column_option(field),
@@ -195,7 +196,7 @@ fn named(options: &RunOptions) -> impl Iterator<Item = Asked> {
     keep.chain(source).chain(scope).chain(fields).chain(pages)
 }
 
-/// Returns the option that names the column of this field.
+/// Returns the option that specifies the column of this field.
 fn column_option(field: Field) -> &'static str {
     match field {
         Field::Title => "title-column",
@@ -204,14 +205,14 @@ fn column_option(field: Field) -> &'static str {
     }
 }
 
-/// Returns the notes on the inputs, after everything is read.
+/// Returns the notes on the inputs, after all documents have been read.
 pub fn notes(session: &Session<'_>, bad: &[BadInput]) -> Vec<String> {
     input_notes::notes(session.source).into_iter().chain(arrived(session, bad)).collect()
 }
 
-/// Returns a note on files that were added to the inputs after the list was built; they take no part in the job.
+/// Returns a note on files that were added to the inputs after the list was built. These files are not part of the job.
 fn arrived(session: &Session<'_>, bad: &[BadInput]) -> Option<String> {
-    // Inputs that no longer exist contain nothing new.
+    // Inputs that no longer exist cannot contain new files.
     let files: Vec<String> = session.options.inputs.iter().filter(|input| *input != DASH).cloned().collect();
     let now = find_all_in(&session.options.folder, &files, session.options.taking()).unwrap_or_default().files;
     let listed = session.source.files.iter().map(|file| file.path.as_path()).chain(bad.iter().map(|file| &*file.path));
@@ -234,7 +235,7 @@ pub fn input_endings() -> String {
     dupsift_files::io::formats::endings()
 }
 
-/// Returns the columns that the options name.
+/// Returns the columns that the options specify.
 pub fn columns(options: &RunOptions) -> Columns {
     Columns {
         text: options.text_column.clone(),
@@ -258,7 +259,7 @@ pub fn columns(options: &RunOptions) -> Columns {
     }
 }
 
-/// Returns the columns that a purifier needs.
+/// Returns the columns that a purifier reads.
 fn page_columns(options: &RunOptions) -> [String; 2] {
     [options.content_type_column.clone(), options.url_column.clone()]
 }

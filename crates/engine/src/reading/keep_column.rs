@@ -1,8 +1,8 @@
-//! Values of a `--keep` column, as bytes that compare across batches, files and types.
+//! Encodes values of a `--keep` column as bytes that can be compared across batches, files and types.
 //!
-//! A value is recorded as a number if it is a number, and as a text if it has a text form. The choice between the two is made at the end:
-//! the column compares as numbers unless most of its values are texts that are not numbers. A single `-` among a million scores thus
-//! affects only its own row. Values that do not compare count as null and come last in either direction.
+//! A value is recorded as a number if it is a number, and as a text if it has a text form. When all values are known, the column compares
+//! as numbers unless most of its values are texts that are not numbers. A single `-` among a million scores therefore affects only its own
+//! row. Values that cannot be compared count as null and come last in either direction.
 //!
 //! ```text
 //! value         as a number   as text
@@ -26,23 +26,23 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::number::thousands;
 use dupsift_files::tables::{read_as, utf8};
 
-/// Bits in the first byte of a value, which define the bytes that follow.
+/// Bits in the first byte of a value, which determine how the subsequent bytes are interpreted.
 const IS_NUMBER: u8 = 1;
 const IS_TEXT: u8 = 2;
 
-/// A text column is suspicious if at least one value in this many is a number.
+/// In a column that compares as text, a warning is given if at least one value in this many is a number.
 const MIXED_SHARE: u64 = 10;
 
-/// Counts the kinds of values in a column, as far as it was read.
+/// Counts the kinds of values in the rows of a column that have been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct Tally {
-    /// Values that are numbers.
+    /// The number of values that are numbers.
     pub numbers: u64,
-    /// The number of these values without a text form: fractions, times and booleans from typed columns.
+    /// The number of numeric values without a text form: fractions, times and booleans from typed columns.
     pub typed: u64,
-    /// Texts that are not numbers.
+    /// The number of texts that are not numbers.
     pub texts: u64,
-    /// Values that are not UTF-8, in a binary column.
+    /// The number of values in a binary column that are not UTF-8.
     pub broken: u64,
 }
 
@@ -66,14 +66,14 @@ impl Tally {
         })
     }
 
-    /// Returns why values of the column count as null, and how many do.
+    /// Returns the reasons why values of the column count as null, each with the number of such values.
     pub fn lost(&self) -> [(&'static str, u64); 2] {
         let other = if self.is_of_numbers() { ("not a number", self.texts) } else { ("not text", self.typed) };
         [other, (utf8::NOT_UTF8, self.broken)]
     }
 }
 
-/// Holds a tally that many threads add to.
+/// Holds a tally to which many threads add.
 #[derive(Debug, Default)]
 pub struct Tallying {
     numbers: AtomicU64,
@@ -90,7 +90,7 @@ impl Tallying {
         Tally { numbers, typed, texts, broken }
     }
 
-    /// Adds the values of other rows.
+    /// Adds the tally of additional rows.
     pub fn add(&self, other: Tally) {
         let Tally { numbers, typed, texts, broken } = other;
         let counts = [(&self.numbers, numbers), (&self.typed, typed), (&self.texts, texts), (&self.broken, broken)];
@@ -124,7 +124,7 @@ impl Noted {
         self.tally
     }
 
-    /// Adds a value without a text; `put` appends its number, and returns whether it is one.
+    /// Adds a value without a text form. `put` appends the value as a number, and returns whether it is a number.
     fn typed(&mut self, put: impl FnOnce(&mut Vec<u8>) -> bool) {
         let is_number = self.number(put);
         self.tally.numbers += u64::from(is_number);
@@ -136,7 +136,7 @@ impl Noted {
         self.put(text, put_text);
     }
 
-    /// Adds an integer. JSON ids are integers in one batch and texts in the next, so it is also recorded as text.
+    /// Adds an integer. The same JSON column may hold integers in one batch and texts in the next, so the integer is also recorded as text.
     fn integer(&mut self, value: Option<i128>) {
         let digits = value.map(|value| value.to_string());
         self.put(digits.as_deref(), |digits, out| {
@@ -146,7 +146,7 @@ impl Noted {
         });
     }
 
-    /// Adds a text; `number` appends its number and returns whether it is one.
+    /// Adds a text. `number` appends the text as a number, and returns whether it is a number.
     fn put(&mut self, text: Option<&str>, number: impl FnOnce(&str, &mut Vec<u8>) -> Read) {
         let Some(text) = text else { return self.typed(|_| false) };
         let (mut read, at) = (Read::NoNumber, self.bytes.len());
@@ -163,7 +163,7 @@ impl Noted {
         self.ends.push(self.bytes.len());
     }
 
-    /// Appends the first byte of a value, and its number if it is one.
+    /// Appends the first byte of a value and, if the value is a number, the number.
     fn number(&mut self, put: impl FnOnce(&mut Vec<u8>) -> bool) -> bool {
         let at = self.bytes.len();
         self.bytes.extend_from_slice(&[0; 5]);
@@ -179,7 +179,7 @@ impl Noted {
     }
 }
 
-/// Takes the next value from the recorded bytes of a row: its number and its text, if it has them.
+/// Takes the next value from the recorded bytes of a row. Returns its number and its text, if present.
 pub fn parts<'b>(bytes: &mut &'b [u8]) -> (Option<&'b [u8]>, Option<&'b [u8]>) {
     let kind = bytes.split_off_first().copied().unwrap_or_default();
     let mut part = |bit: u8| {
@@ -189,13 +189,13 @@ pub fn parts<'b>(bytes: &mut &'b [u8]) -> (Option<&'b [u8]>, Option<&'b [u8]>) {
     (part(IS_NUMBER), part(IS_TEXT))
 }
 
-/// Records the values of a column with `rows` rows; `array` is `None` if the file lacks the column.
+/// Records the values of a column with `rows` rows. `array` is `None` if the file lacks the column.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] for a type without an order.
+/// Returns [`Error::Usage`] if the values of the column's type cannot be ordered.
 pub fn note(name: &str, array: Option<&ArrayRef>, rows: usize) -> Result<Noted> {
     let mut noted = Noted { ends: Vec::with_capacity(rows), ..Noted::default() };
-    // A batch of nulls does not determine the column's type: the file may have no values.
+    // If all values in a batch are null, the type of the column is ignored, because the file may have no values.
     let Some(array) = array.filter(|array| array.logical_null_count() < array.len()) else {
         (0..rows).for_each(|_| noted.typed(|_| false));
         return Ok(noted);
@@ -220,7 +220,7 @@ pub fn note(name: &str, array: Option<&ArrayRef>, rows: usize) -> Result<Noted> 
         Ok(())
     };
     match plain.data_type() {
-        // Times are converted to nanoseconds, so that files with different units compare.
+        // Times are converted to nanoseconds so that files with different units can be compared.
         DataType::Timestamp(unit, _) | DataType::Time32(unit) | DataType::Time64(unit) | DataType::Duration(unit) => {
             whole(nanoseconds(*unit))?;
         }
@@ -297,7 +297,7 @@ mod tests {
         let floats = Float64Array::from(vec![Some(f64::NAN), Some(-0.0), Some(0.0), None]);
         let found = numbers(&[Arc::new(floats)]);
         assert!(found[0].is_none() && found[3].is_none() && found[1].is_some() && found[1] == found[2]);
-        // These are above the largest signed number, and closer together than floats can represent.
+        // These numbers exceed the largest signed number, and differ by less than floats can represent.
         let large = numbers(&[Arc::new(UInt64Array::from(vec![u64::MAX - 1, u64::MAX, 1 << 63]))]);
         assert!(large[2] < large[0] && large[0] < large[1]);
         let signed = numbers(&[Arc::new(Int64Array::from(vec![i64::MAX - 1, i64::MAX, i64::MIN]))]);
@@ -324,7 +324,7 @@ mod tests {
 
     #[test]
     fn times_of_all_units_compare_also_where_nanoseconds_overflow() {
-        // The end of the year 9999, which databases write for "never", one second before it, and 1970.
+        // The times are the end of the year 9999, which databases write for "never", one second before that, and 1970.
         let never = 253_402_300_799;
         let seconds: ArrayRef = Arc::new(TimestampSecondArray::from(vec![never, 0]));
         let micros: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![(never - 1) * 1_000_000, 1]));
@@ -367,7 +367,7 @@ mod tests {
         assert_eq!(sum.sum().lost()[0], ("not a number", 2));
         let sum = Tallying::default();
         sum.add(dates);
-        // A file with typed dates, among files whose dates are texts.
+        // One file has typed dates, and the other files have dates as texts.
         let typed: ArrayRef = Arc::new(Date32Array::from(vec![1]));
         sum.add(note("date", Some(&typed), 1).expect("an order").tally());
         assert_eq!((sum.sum().is_of_numbers(), sum.sum().lost()[0]), (true, ("not a number", 2)));

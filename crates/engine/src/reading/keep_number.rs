@@ -1,19 +1,19 @@
-//! Numbers as bytes that compare exactly like the numbers themselves, regardless of their size: a sign, a power of ten, and the digits.
+//! Encodes numbers as bytes that compare exactly like the numbers, regardless of their magnitude: a sign, a power of ten, and the digits.
 //!
 //! The digits extend to the end of the bytes, so `1`, `1.0` and `01` have the same bytes, and 2^53 + 1 differs from 2^53.
 
-/// States whether a text is a number.
+/// Specifies whether a text is a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Read {
     /// A number.
     Number,
-    /// The word that float writers use for a missing value; counts as null.
+    /// NaN, which float writers use for a missing value and which counts as null.
     NaN,
     /// Not a number.
     NoNumber,
 }
 
-/// The first byte, which orders the kinds of numbers.
+/// The possible first bytes, which order the kinds of numbers.
 const LEAST: u8 = 0;
 const NEGATIVE: u8 = 1;
 const ZERO: u8 = 2;
@@ -23,8 +23,8 @@ const GREATEST: u8 = 4;
 /// 2^64.
 const WHOLE: f64 = 18_446_744_073_709_551_616.0;
 
-/// Appends the number in a text: digits with a decimal point, a sign and a power of ten, with surrounding spaces; `inf` and `infinity`;
-/// `true` and `false`, which are 1 and 0. Appends nothing if the text is not a number.
+/// Appends the number in a text. A number consists of digits with an optional decimal point, sign, power of ten and surrounding spaces.
+/// `inf` and `infinity` are also numbers, and `true` and `false` count as 1 and 0. Appends nothing if the text is not a number.
 pub fn put_text(text: &str, out: &mut Vec<u8>) -> Read {
     let text = text.trim();
     let (is_negative, rest) = match text.as_bytes() {
@@ -66,7 +66,7 @@ fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|sign| !sign.is_ascii_digit()).unwrap_or(text.len()))
 }
 
-/// Returns the power of ten at the end of a number; `None` if it is anything else.
+/// Returns the power of ten at the end of a number, or `None` if the text is not a power of ten.
 fn power(text: &[u8]) -> Option<i64> {
     let (is_negative, rest) = match text {
         [] => return Some(0),
@@ -82,7 +82,7 @@ fn power(text: &[u8]) -> Option<i64> {
     Some(if is_negative { -size } else { size })
 }
 
-/// Appends a float with the fewest digits that identify it; NaN appends nothing. Returns whether it was appended.
+/// Appends a float with the fewest digits that identify it, unless it is NaN. Returns whether the float was appended.
 pub fn put_float(value: f64, out: &mut Vec<u8>) -> bool {
     if value.is_nan() {
         return false;
@@ -94,7 +94,7 @@ pub fn put_float(value: f64, out: &mut Vec<u8>) -> bool {
     put_text(&format!("{value:e}"), out) == Read::Number
 }
 
-/// Appends a number: the digits before and after the decimal point, times a power of ten. Always returns true.
+/// Appends a number, given as the digits before and after the decimal point and a power of ten. Always returns true.
 pub fn put_number(is_negative: bool, whole: &[u8], fraction: &[u8], power: i64, out: &mut Vec<u8>) -> bool {
     let digit = |at: usize| if at < whole.len() { whole[at] } else { fraction[at - whole.len()] };
     let all = whole.len() + fraction.len();
@@ -103,7 +103,7 @@ pub fn put_number(is_negative: bool, whole: &[u8], fraction: &[u8], power: i64, 
         return true;
     };
     let last = (first..all).rev().find(|&at| digit(at) != b'0').unwrap_or(first);
-    // The number is a fraction that begins with its first digit, times ten to this power.
+    // The number equals a fraction whose first digit follows the decimal point, times ten to this power.
     let power = power.saturating_add(whole.len() as i64 - first as i64);
     let power = (power.clamp(i32::MIN.into(), i32::MAX.into()) as i32 as u32 ^ 1 << 31).to_be_bytes();
     let begin = out.len() + 1;
@@ -112,7 +112,7 @@ pub fn put_number(is_negative: bool, whole: &[u8], fraction: &[u8], power: i64, 
     out.extend((first..=last).map(digit));
     if is_negative {
         out[begin..].iter_mut().for_each(|byte| *byte = !*byte);
-        // More digits make a negative number smaller.
+        // A negative number with additional digits is smaller, so the largest byte marks the end of the digits.
         out.push(u8::MAX);
     }
     true

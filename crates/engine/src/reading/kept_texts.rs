@@ -1,8 +1,8 @@
-//! Texts of documents in pairs, kept for the report page when they are read for other reasons. The page is rendered after all tables are
-//! written; looking up a text at that point decompresses a whole page of its file just for that text.
+//! Keeps texts of documents in pairs for the report page when these texts are read for other reasons. The report page is rendered after all
+//! tables are written. Looking up a text at that point would decompress a whole page of its file.
 //!
-//! Which texts are kept depends on which documents this process has read, and in which order. The report page does not depend on that: a
-//! text that is not kept is looked up.
+//! Which texts are kept depends on the documents that this process has read, and on their order. This does not affect the report page,
+//! because a text that was not kept is looked up.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -13,19 +13,19 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::Heap;
 
-/// Maximum number of documents; in a larger corpus, look-ups are a small part of the work.
+/// The maximum number of texts that are kept. In a corpus with more texts in pairs, lookups are a small part of the work.
 const MOST: usize = 20_000;
-/// Maximum bytes of text.
+/// The maximum number of bytes of text that are kept.
 const MOST_BYTES: usize = 32 << 20;
-/// Longer texts are not kept.
+/// The maximum number of bytes in a text that is kept.
 const LONGEST: usize = 64 << 10;
-/// Texts with longer ids, in bytes, are not kept, because ids are held in memory.
+/// The maximum number of bytes in the id of a text that is kept. Ids are held in memory.
 const LONGEST_ID: usize = 256;
 
 /// Holds the texts kept so far.
 #[derive(Default)]
 pub struct KeptTexts {
-    /// Whether no more texts are accepted.
+    /// Whether the store no longer accepts texts.
     is_closed: AtomicBool,
     state: Mutex<State>,
 }
@@ -35,7 +35,7 @@ struct State {
     heap: Option<Heap>,
     bytes: usize,
     texts: BTreeMap<u64, Place>,
-    /// Whether all ids have been recorded here.
+    /// Whether all ids have been recorded.
     has_ids: bool,
 }
 
@@ -50,19 +50,19 @@ struct Place {
 pub struct KeptText {
     /// The document.
     pub doc: u64,
-    /// The id of the document; `None` if it has none.
+    /// The id of the document; `None` for a document without an id.
     pub id: Option<String>,
     /// The complete text.
     pub text: String,
 }
 
 impl KeptTexts {
-    /// Returns an empty store; it accepts texts only if the run writes a report page.
+    /// Returns an empty store, which accepts texts only if the run writes a report page.
     pub fn new(is_asked: bool) -> KeptTexts {
         KeptTexts { is_closed: AtomicBool::new(!is_asked), state: Mutex::default() }
     }
 
-    /// Keeps a text, in a temporary file in the folder, if there is room.
+    /// Keeps a text in a temporary file in the folder, if there is room.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -87,7 +87,7 @@ impl KeptTexts {
         Ok(())
     }
 
-    /// Keeps the texts of a batch's documents that are in pairs.
+    /// Keeps the texts of the documents in a batch that are in pairs.
     ///
     /// # Errors
     /// See [`KeptTexts::offer`].
@@ -102,7 +102,7 @@ impl KeptTexts {
         Ok(())
     }
 
-    /// Records the ids of a batch for the documents whose texts are kept.
+    /// Records the ids of the documents in a batch whose texts are kept.
     pub fn name_batch(&self, batch: &Documents) {
         let Some(last) = batch.len().checked_sub(1) else { return };
         let mut state = self.state();
@@ -127,7 +127,7 @@ impl KeptTexts {
         self.state().has_ids = true;
     }
 
-    /// Returns the kept texts among these documents and empties the store.
+    /// Returns the kept texts of these documents, and empties the store.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

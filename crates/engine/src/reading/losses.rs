@@ -1,7 +1,7 @@
-//! Collects the files and rows that could not be read, in the corpus and in every other input of documents or labels.
+//! Collects the files and rows that could not be read, in the corpus and in all other inputs of documents or labels.
 //!
-//! A job passes its losses as one value. The `rejected/` table, the guards, the record and the exit code are derived from that value, so a
-//! job that reads another input adds its losses here, so that no loss is overlooked.
+//! A job passes all of its losses as one value. The `rejected/` table, the guards, the record and the exit code are derived from that
+//! value. A job that reads another input must add the losses of that input, so that no loss is overlooked.
 
 use std::path::PathBuf;
 
@@ -15,12 +15,12 @@ use dupsift_files::io::BadInput;
 /// The name of the corpus in the `input` column of `rejected/`.
 pub const CORPUS: &str = "corpus";
 
-/// Records an input file that could be used only in part or not at all.
+/// Records an input file that could be used only partially or not at all.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct BadInputReport {
-    /// The name of the file in ids.
+    /// The name of the file, as used in ids.
     pub file: String,
-    /// The problem, as text: the expected and the actual value.
+    /// A description of the problem, with the expected and the actual value.
     pub why: String,
 }
 
@@ -30,27 +30,27 @@ impl From<&BadInput> for BadInputReport {
     }
 }
 
-/// Records the data that was read from an input other than the corpus, for `run.json`.
+/// Records, for `run.json`, the data that was read from an input other than the corpus.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct OtherInputReport {
     /// The name of the input, such as `reference` or `forget`.
     pub input: String,
-    /// Files of the input that could be used only in part or not at all.
+    /// Files of the input that could be used only partially or not at all.
     pub bad_inputs: Vec<BadInputReport>,
-    /// Rows in all usable files.
+    /// The number of rows in all usable files.
     pub rows: u64,
-    /// Rows that were used.
+    /// The number of rows that were used.
     pub used: u64,
-    /// Rejected rows, see `rejected/`.
+    /// Rejected rows; see `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
-    /// Further warnings about the input.
+    /// Additional warnings about the input.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 impl OtherInputReport {
-    /// Returns whether some of the input could not be read.
+    /// Returns whether part of the input could not be read.
     pub fn is_lossy(&self) -> bool {
         self.rejections.rows > 0 || !self.bad_inputs.is_empty()
     }
@@ -63,12 +63,12 @@ pub struct OtherInput {
     pub report: OtherInputReport,
     /// Guards that fired while the input was read.
     pub fired: Vec<Fired>,
-    /// A table like `rejected/` with the rejected rows and files of this input.
+    /// A table in the format of `rejected/` with the rejected rows and files of this input.
     pub rejected: PathBuf,
 }
 
 impl OtherInput {
-    /// Returns an input that was read. `fired` holds the guards that fired while it was read, and the `rejected` table lists the rows and
+    /// Describes an input that was read. `fired` holds the guards that fired during reading, and the table `rejected` lists the rows and
     /// files that could not be used.
     pub fn new(report: OtherInputReport, fired: Vec<Fired>, rejected: PathBuf) -> OtherInput {
         let guard = |fired: Fired| Fired { sentence: format!("{}: {}", report.input, fired.sentence), ..fired };
@@ -80,7 +80,7 @@ impl OtherInput {
 /// Holds everything that a job could not read.
 #[derive(Clone, Debug)]
 pub struct Losses<'l> {
-    /// Files of the corpus that could be used only in part or not at all.
+    /// Files of the corpus that could be used only partially or not at all.
     pub bad: &'l [BadInput],
     /// The other inputs.
     pub others: Vec<&'l OtherInput>,
@@ -108,16 +108,16 @@ impl<'l> Losses<'l> {
         self.others.iter().map(|other| other.report.clone()).collect()
     }
 
-    /// Returns the guards that fired for the other inputs.
+    /// Returns the guards that fired while the other inputs were read.
     pub fn fired(&self) -> impl Iterator<Item = Fired> + '_ {
         self.others.iter().flat_map(|other| other.fired.iter().cloned())
     }
 }
 
-/// Counts the rows read from a reader's files; the files in `bad` could be used only in part or not at all.
+/// Counts the rows read from a reader's files. The files in `bad` could be used only partially or not at all.
 pub fn read_counts(session: &Session<'_>, bad: &[BadInput], used: u64, broken: u64) -> ReadCounts {
     let (files, bad_bytes) = (&session.source.files, bad.iter().map(|file| file.bytes).sum::<u64>());
-    // The bytes of a file that takes part include the bytes that were lost.
+    // The size of a file that takes part already includes the bytes that were lost.
     let gone = bad.iter().filter(|file| !file.takes_part);
     ReadCounts {
         rows: session.rows(),

@@ -1,5 +1,5 @@
-//! Turns rows of files into documents, on all threads: the files, the columns that are read, HTML pages that become texts, and rejected
-//! rows.
+//! Converts rows of files to documents on all threads. The modules select files and columns, extract text from HTML pages, and record
+//! rejected rows.
 
 pub mod again;
 pub mod content_hashes;

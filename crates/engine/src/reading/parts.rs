@@ -1,4 +1,4 @@
-//! Encodes the data that one process recorded about documents for another process: little-endian numbers, and strings with their lengths.
+//! Encodes data about documents that one process sends to another, as little-endian numbers and as strings with their lengths.
 
 use dupsift_core::error::{Error, Result};
 
@@ -8,14 +8,14 @@ pub fn put(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(bytes);
 }
 
-/// Reads the appended values from front to back.
+/// Reads values in the order in which they were appended.
 pub struct Bytes<'b>(pub &'b [u8]);
 
 impl<'b> Bytes<'b> {
     /// Takes this many bytes.
     ///
     /// # Errors
-    /// Returns an error if fewer bytes are left.
+    /// Returns an error if fewer bytes remain.
     pub fn take(&mut self, count: usize) -> Result<&'b [u8]> {
         let short = || Error::Internal("a block of saved data is truncated".into());
         let (taken, rest) = self.0.split_at_checked(count).ok_or_else(short)?;
@@ -23,7 +23,7 @@ impl<'b> Bytes<'b> {
         Ok(taken)
     }
 
-    /// Reads a number of 32 bits.
+    /// Reads a 32-bit number.
     ///
     /// # Errors
     /// See [`Bytes::take`].
@@ -33,7 +33,7 @@ impl<'b> Bytes<'b> {
         Ok(u32::from_le_bytes(bytes))
     }
 
-    /// Reads a number of 64 bits.
+    /// Reads a 64-bit number.
     ///
     /// # Errors
     /// See [`Bytes::take`].

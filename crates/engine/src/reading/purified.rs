@@ -1,7 +1,7 @@
-//! Turns HTML pages into texts between a file and a stage: code that reads texts never sees HTML.
+//! Converts HTML pages to texts between reading a file and passing documents to a stage, so that no stage has to process HTML.
 //!
-//! Purifying costs more than everything else in a pass, so the first pass over the whole corpus keeps the result for each page in a
-//! temporary file, and later passes read it from there.
+//! Purifying costs more than all other work in a pass. Therefore, the first pass over the whole corpus keeps the result for each page in a
+//! temporary file, which later passes read.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,21 +21,21 @@ use dupsift_files::tables::{Cell, Documents, RejectReason, Rejection, TextColumn
 use dupsift_pages::{Fallback, Kind, Page, Purifier, RawPage, elements};
 use dupsift_text::Field;
 
-/// The content type that a server would send for a text.
+/// The content type that a server would send for a plain text.
 const PLAIN: &str = "text/plain; charset=utf-8";
 
-/// States how a pass obtains its texts.
+/// Specifies how a pass obtains its texts.
 pub(crate) enum Reading {
-    /// Texts need no conversion.
+    /// Texts are used without conversion.
     Plain,
-    /// Pages are purified as they are read; a pass over all documents keeps the results.
+    /// Pages are purified as they are read. A pass over all documents keeps the results.
     Purify(Option<Arc<Filling>>),
-    /// Results that an earlier pass kept.
+    /// Texts are taken from the results that an earlier pass kept.
     Again(Arc<Stored>),
 }
 
 impl Reading {
-    /// Returns the store for purified pages that the pass fills.
+    /// Returns the store for purified pages that the pass fills, if any.
     pub(crate) fn filling(&self) -> Option<&Filling> {
         match self {
             Reading::Purify(filling) => filling.as_deref(),
@@ -56,7 +56,7 @@ pub(crate) fn how(session: &Session<'_>, want: &Want) -> Result<Reading> {
     Ok(Reading::Purify(want.rows.is_none().then(filling).transpose()?))
 }
 
-/// Returns the report of the pass that kept the purified pages; `None` if no file holds pages.
+/// Returns the report of the pass that kept the purified pages, or `None` if no file contains pages.
 pub(crate) fn report(session: &Session<'_>) -> Option<PurifyReport> {
     session.has_pages().then(|| of_corpus(session.pages.report(), session))
 }
@@ -139,7 +139,7 @@ fn purify(
     texts.finish(session, batch)
 }
 
-/// Returns the title; for a page without one, its heaviest keyword if an algorithm reads titles.
+/// Returns the title of a page. For a page without a title, returns the keyword with the highest weight if an algorithm reads titles.
 fn title_of(session: &Session<'_>, page: &Page) -> Option<String> {
     let wanted = session.fields.contains(&Field::Title) && page.title.is_none();
     let keyword = || elements(page, session.pipeline, None).keywords.into_iter().next();
@@ -154,7 +154,7 @@ fn again(session: &Session<'_>, batch: Documents, stored: &Stored) -> Result<Doc
     texts.finish(session, batch)
 }
 
-/// Returns why a page has no body.
+/// Returns the reason why a page has no body.
 fn without_body(session: &Session<'_>, page: &Page) -> RejectReason {
     let skips = session.options.recipe.purify.fallback == Fallback::Skip;
     if skips && page.kind != Kind::Topic { RejectReason::SkippedPage } else { RejectReason::NoBody }
@@ -170,7 +170,7 @@ pub enum Seen<'p> {
     Page(&'p Page),
 }
 
-/// Purifies the pages of a batch one by one; counts the work in `told`.
+/// Purifies the pages of a batch one by one, and counts the work in `told`.
 pub fn each_page(
     session: &Session<'_>,
     purifier: &Purifier,
@@ -214,14 +214,14 @@ fn value(column: &Option<TextColumn>, row: usize) -> Option<&str> {
 /// Holds the columns that replace pages.
 struct Texts {
     text: StringViewBuilder,
-    /// The fields filled from pages, with their builders.
+    /// The fields that are filled from pages, with their builders.
     fields: Vec<(Field, StringViewBuilder)>,
     bad: BTreeMap<usize, Rejection>,
 }
 
 impl Texts {
     fn new(session: &Session<'_>) -> Texts {
-        // A column that you named already holds the intended values.
+        // A column that you specified already holds the intended values.
         let fields = session.fields.iter().filter(|&&field| !session.options.fields_required[field as usize]);
         Texts {
             text: StringViewBuilder::new(),

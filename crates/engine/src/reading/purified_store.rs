@@ -1,4 +1,4 @@
-//! Stores the result for every page in a temporary file, by document number.
+//! Stores the result of purifying each page in a temporary file, by document number.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -16,9 +16,9 @@ use dupsift_text::Field;
 pub(crate) enum Kept<'k> {
     /// A row without a page.
     Null,
-    /// A row that cannot be used: the reason and its detail.
+    /// A row that cannot be used, with the reason and a detail.
     Bad(RejectReason, &'k str),
-    /// A page: its body and its own fields, by [`Field`].
+    /// A page, with its body and its fields, by [`Field`].
     Text { text: &'k str, fields: [Option<&'k str>; Field::ALL.len()] },
 }
 
@@ -29,7 +29,7 @@ const TEXT: u8 = 2;
 const NONE: u32 = u32::MAX;
 
 impl<'k> Kept<'k> {
-    /// Appends the row: its kind, the code of a reason, then each text preceded by its length of four bytes.
+    /// Appends the row: the kind of row, the code of a reason, and each text after a four-byte length.
     pub fn write(&self, out: &mut Vec<u8>) {
         let put = |out: &mut Vec<u8>, text: Option<&str>| {
             out.extend(text.map_or(NONE, |text| text.len() as u32).to_le_bytes());
@@ -49,7 +49,7 @@ impl<'k> Kept<'k> {
         }
     }
 
-    /// Reads the row at an offset of the heap.
+    /// Reads the row at an offset in the heap.
     fn read(heap: &'k FrozenHeap, mut at: u64) -> Kept<'k> {
         let kind = heap.get(at, 1)[0];
         let code = if kind == BAD { heap.get(at + 1, 1)[0] } else { 0 };
@@ -80,7 +80,7 @@ impl<'k> Kept<'k> {
 /// Holds a store that many threads fill.
 pub(crate) struct Filling {
     heap: Heap,
-    /// The offset of each document's row plus one; 0 if it was not read.
+    /// The offset of each document's row, plus one; 0 for a document that was not read.
     begins: AtomicCells<u64>,
 }
 
@@ -100,7 +100,7 @@ impl Filling {
         Ok(Filling { heap, begins: AtomicCells::new(dir, "purified-begins", documents as usize)? })
     }
 
-    /// Appends rows; `places` holds documents with the offsets of their rows in `bytes`.
+    /// Appends rows. `places` holds documents with the offsets of their rows in `bytes`.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -153,7 +153,7 @@ impl Pages {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns the results for all pages, once a pass has kept them.
+    /// Returns the results for all pages, if a pass has kept them.
     pub(crate) fn stored(&self) -> Option<Arc<Stored>> {
         self.state().stored.clone()
     }
@@ -165,7 +165,7 @@ impl Pages {
 
     /// Keeps the results of a pass over all documents.
     pub(crate) fn keep(&self, filling: Arc<Filling>, report: PurifyReport) -> Result<()> {
-        // The threads that shared it are done.
+        // The threads that shared the store have finished.
         if let Some(filling) = Arc::into_inner(filling) {
             let stored = Arc::new(filling.freeze()?);
             let mut state = self.state();

@@ -1,4 +1,4 @@
-//! The report about extracted pages in run.json.
+//! Defines the report on extracted pages in run.json.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,25 +12,25 @@ use dupsift_pages::Page;
 pub struct PurifyReport {
     /// The purifier with all parameters, as `--purify` accepts it.
     pub recipe: String,
-    /// Purified pages.
+    /// The number of purified pages.
     pub pages: u64,
-    /// Bytes of the purified pages.
+    /// The size of the purified pages in bytes.
     pub bytes: u64,
-    /// Bytes of the bodies of these pages, in UTF-8.
+    /// The size of the bodies of these pages in bytes of UTF-8.
     pub body_bytes: u64,
-    /// Records in web archives that hold no page, by type: `warcinfo`, `request`, `revisit`.
+    /// The number of records in web archives that do not contain a page, by type, such as `warcinfo`, `request` or `revisit`.
     pub other_records: BTreeMap<String, u64>,
-    /// Pages in web archives that the crawler truncated.
+    /// The number of pages in web archives that the crawler truncated.
     pub truncated: u64,
-    /// Seconds that threads spent purifying, summed.
+    /// The total number of seconds that all threads spent purifying pages.
     pub seconds: f64,
-    /// Pages by type.
+    /// The number of pages by type.
     pub kinds: BTreeMap<String, u64>,
-    /// Pages by the charset they were decoded with.
+    /// The number of pages by the charset with which they were decoded.
     pub charsets: BTreeMap<String, u64>,
-    /// Pages with bytes that are invalid in their charset.
+    /// The number of pages with bytes that are invalid in their charset.
     pub malformed: u64,
-    /// Pages that a limit cut short, by limit.
+    /// The number of pages that were truncated because they exceeded a limit, by limit.
     pub cut: BTreeMap<String, u64>,
 }
 

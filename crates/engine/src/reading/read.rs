@@ -1,4 +1,4 @@
-//! Passes over a corpus on all threads, a piece of a file at a time.
+//! Makes passes over a corpus on all threads. A thread reads one piece of a file at a time.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,12 +18,12 @@ use dupsift_files::io::{LargePage, RowFilter, Segment, Split, Want};
 use dupsift_files::tables::Documents;
 use dupsift_text::free_pooled_lists;
 
-/// Bounds for the bytes of text in one piece of work; the lower bound corresponds to one or two pages.
+/// Bounds for the number of bytes of text in one piece. The lower bound corresponds to one or two pages.
 const SPLIT_BYTES: std::ops::RangeInclusive<u64> = 2 << 20..=64 << 20;
 /// The remaining corpus is divided into this many pieces per thread.
 const SPLITS_A_THREAD: u64 = 4;
 
-/// Returns the error for a page that exceeds what may be read at a time.
+/// Returns the error for a page that exceeds the limit on bytes read at a time.
 pub(crate) fn large_page(engine: &Engine<'_>, page: LargePage) -> Error {
     let size = |bytes| ByteSize(bytes).to_string();
     let least = size(engine.budget.least_for(page.bytes, page.longest));
@@ -31,10 +31,10 @@ pub(crate) fn large_page(engine: &Engine<'_>, page: LargePage) -> Error {
     Error::LargePage { path: page.path, column: page.column, bytes: size(page.bytes), asked: Box::new(asked), least }
 }
 
-/// Saves the state of a pass when it pauses: all threads finish their current pieces, and the data about the documents read so far may be
-/// saved.
+/// Saves the state of a pass when the pass pauses. At a pause, all threads have finished their current pieces, so the data about the
+/// documents read so far can be saved.
 pub trait Rests<T>: Sync {
-    /// Restores the saved state, including the results for pages; returns the first document to read.
+    /// Restores the saved state, including the results for pages. Returns the first document to read.
     ///
     /// # Errors
     /// Returns an error if the disk cannot be read.
@@ -43,7 +43,7 @@ pub trait Rests<T>: Sync {
     /// Returns whether the pass should pause.
     fn is_due(&self) -> bool;
 
-    /// Saves the state after all documents before `end` were read; `results` holds the results of the threads since the last pause.
+    /// Saves the state after all documents before `end` have been read. `results` holds the results of the threads since the last pause.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -56,7 +56,7 @@ pub struct PagesSoFar<'p> {
     report: &'p Mutex<PurifyReport>,
 }
 
-/// The report covers all documents so far.
+/// The report that is saved covers all documents so far.
 impl Recorder for PagesSoFar<'_> {
     fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         to.plain(&*self.report.lock().unwrap_or_else(PoisonError::into_inner))?;
@@ -87,10 +87,10 @@ impl<T> Rests<T> for Restless {
 }
 
 impl Session<'_> {
-    /// Reads the documents on all threads, a piece of a file at a time.
+    /// Reads the documents on all threads. A thread reads one piece of a file at a time.
     ///
     /// # Errors
-    /// Returns any error from `each`; for damaged files, returns the first error after all damaged files were recorded in [`Engine::bad`].
+    /// Returns any error from `each`. If files are damaged, all of them are recorded in [`Engine::bad`] before the first error is returned.
     pub fn read<S, T: Send>(
         &self,
         name: &str,
@@ -102,8 +102,7 @@ impl Session<'_> {
         self.read_and_rest(name, want, &Restless, init, each, end)
     }
 
-    /// Works like `read`, for a pass that pauses from time to time. The returned results do not include documents whose state was
-    /// restored.
+    /// Works like `read`, but for a pass that pauses at intervals. The returned results do not include documents whose state was restored.
     ///
     /// # Errors
     /// See [`Session::read`]; also returns errors from `rests`.
@@ -152,7 +151,7 @@ impl Session<'_> {
             report.lock().unwrap_or_else(PoisonError::into_inner).merge(&purified);
             end(state)
         };
-        // Once a file is damaged, there is nothing to save, and the pass should find all such files.
+        // After a file turns out to be damaged, there is nothing to save, and the pass continues only to find all damaged files.
         let goes_on = || !rests.is_due() || self.engine.none_bad().is_err();
         let rest = |next: usize, some: &[T]| match splits.get(next) {
             Some(split) if self.engine.none_bad().is_ok() => rests.rest(split.first_doc, some, pages()),
@@ -172,19 +171,20 @@ impl Session<'_> {
         if let Some(part) = &self.part {
             return part.clone();
         }
-        // Large pieces come first, because a cut may decompress a page of another column twice. Small pieces come last, so that no thread
-        // still works on a large piece when the other threads are done.
+        // Large pieces come first, because a cut between pieces may decompress a page of another column twice. Small pieces come last, so
+        // that no thread is still working on a large piece when the other threads are done.
         let share = SPLITS_A_THREAD * self.engine.pool.current_num_threads() as u64;
         let target = |left: u64| (left / share).clamp(*SPLIT_BYTES.start(), *SPLIT_BYTES.end());
-        // In pieces of the largest size, decompressing a page twice costs almost nothing, and the headers of all pages may be numerous.
+        // With pieces of the largest size, decompressing a page twice costs almost nothing, so the headers of all pages, which may be
+        // numerous, need not be read.
         let splits = self.source.splits_between_pages(&target, *SPLIT_BYTES.end());
         splits.into_iter().filter(|split| split.first_doc < self.documents()).collect()
     }
 
-    /// Reads a piece in order on only this thread, with room for its pages.
+    /// Reads a piece in order on this thread alone, after reserving memory for its pages.
     ///
     /// # Errors
-    /// Returns any error from `each`, and an error for damaged files.
+    /// Returns any error from `each`, or an error if a file is damaged.
     pub fn read_piece(
         &self,
         read_limit: &ReadLimit<Documents>,
@@ -199,7 +199,7 @@ impl Session<'_> {
         })
     }
 
-    /// Checks that no page exceeds what may be read at a time.
+    /// Checks that no page exceeds the limit on bytes read at a time.
     ///
     /// # Errors
     /// Returns [`Error::LargePage`] with the smallest sufficient memory limit.
@@ -215,7 +215,7 @@ impl Session<'_> {
             want.rows = Some(both(want.rows.take(), move |doc| sample.has(doc)));
         }
         if self.documents() < self.source.documents() {
-            // A piece may extend beyond `--limit`, where there are no bits or cells to look up.
+            // A piece may extend beyond `--limit`, but bits and cells exist only for documents within the limit.
             let documents = self.documents();
             want.rows = Some(both(want.rows.take(), move |doc| doc < documents));
         }
@@ -223,8 +223,8 @@ impl Session<'_> {
     }
 }
 
-/// Alternates between `work`, which processes pieces from a given one on and returns where it stopped, and `rest`, which receives that
-/// piece and the results.
+/// Alternates between `work` and `rest`. `work` processes pieces, starting with a given piece, and returns the piece at which it stopped.
+/// `rest` receives that piece and the results.
 pub(crate) fn in_turns<T>(
     pieces: Range<usize>,
     work: impl Fn(usize) -> Result<(usize, Vec<T>)>,
@@ -242,7 +242,7 @@ pub(crate) fn in_turns<T>(
     }
 }
 
-/// Restricts the documents read from a piece to those from `begin` on.
+/// Excludes documents before `begin` from the documents that are read from a piece.
 fn from(begin: u64, split: &Split, mut asks: Want) -> Want {
     if split.first_doc < begin {
         asks.rows = Some(match asks.rows {

@@ -1,4 +1,4 @@
-//! Rejected rows: counted, named and recorded, in memory that does not grow with their number.
+//! Counts and records rejected rows, in memory that does not grow with their number.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,22 +13,23 @@ use dupsift_core::error::{Error, Result};
 use dupsift_files::tables::{Documents, RejectReason, Rejection};
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Shuffle, Sorted, Writer};
 
-/// Bytes of a row: document, offset and length of its detail, and the code of the reason.
+/// The number of bytes in a row: the document, the offset and length of the detail, and the code of the reason.
 const ROW: usize = 21;
 
-/// Counts rejected rows, see `rejected/`.
+/// Counts rejected rows; see `rejected/`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct RejectionsReport {
-    /// All rejected rows.
+    /// The number of rejected rows.
     #[serde(rename = "rejected")]
     pub rows: u64,
-    /// Defective rows: null, not UTF-8, not JSON, too long, damaged.
+    /// The number of defective rows: null, not UTF-8, not JSON, too long, or damaged.
     #[serde(rename = "rejected_broken", default)]
     pub broken: u64,
-    /// Rows rejected because of their kind, such as responses that are not HTML. `rejected` is the sum of `broken` and `by_kind`.
+    /// The number of rows rejected because of their kind, such as responses that are not HTML. `rejected` is the sum of `broken` and
+    /// `by_kind`.
     #[serde(rename = "rejected_by_kind", default)]
     pub by_kind: u64,
-    /// All rejected rows by reason.
+    /// The number of rejected rows by reason.
     #[serde(rename = "rejected_reasons", default)]
     pub reasons: BTreeMap<String, u64>,
 }
@@ -43,7 +44,8 @@ impl RejectionsReport {
         }
     }
 
-    /// Returns the reasons with their row counts: the reasons that `by_kind` counts, or else those that `broken` counts.
+    /// Returns reasons with their row counts. If `by_kind` is true, these are the reasons counted in the `by_kind` field. Otherwise, these
+    /// are the reasons counted in `broken`.
     pub fn named(&self, by_kind: bool) -> Vec<(&str, u64)> {
         let is_by_kind = |name: &str| RejectReason::ALL.iter().any(|one| one.text() == name && !one.is_broken());
         let reasons = self.reasons.iter().filter(|(reason, _)| is_by_kind(reason) == by_kind);
@@ -63,7 +65,7 @@ impl RejectionsReport {
 pub struct Rejecter {
     rows: Shuffle,
     details: Heap,
-    /// Counts by the code of the reason.
+    /// The number of rows for each reason, by the code of the reason.
     counts: [AtomicU64; RejectReason::ALL.len()],
 }
 
@@ -164,7 +166,7 @@ impl Rejected {
         report
     }
 
-    /// Calls `each` with each document, its reason and the detail.
+    /// Calls `each` with each rejected document, the reason and the detail.
     pub fn each(&self, engine: &Engine<'_>, mut each: impl FnMut(u64, RejectReason, &str) -> Result<()>) -> Result<()> {
         for partition in 0..self.rows.partitions() {
             let records = self.rows.load(partition, engine.budget.a_thread)?;

@@ -1,7 +1,7 @@
 //! Selects the documents that a run with `--sample` reads.
 //!
 //! A document is in the sample if the hash of its number and the seed is small. The sample is therefore the same on any number of threads,
-//! no text has to be read to draw it, and a larger sample with the same seed contains a smaller one.
+//! and no text has to be read to draw it. A larger sample contains every smaller sample with the same seed.
 
 use std::fmt;
 
@@ -9,20 +9,20 @@ use crate::options::RunOptions;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::hash::splitmix64;
 
-/// The bits of a hash that select a bucket when documents are counted.
+/// The number of bits of a hash that select a bucket when hashes are counted.
 const BUCKET_BITS: u32 = 16;
 
-/// How many documents are sampled.
+/// Specifies how many documents are sampled.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum SampleSize {
-    /// This number of documents, or all if there are fewer.
+    /// This number of documents, or all documents if there are fewer.
     Count(u64),
-    /// Each document with this probability.
+    /// Each document is sampled with this probability.
     Share(f64),
 }
 
 impl SampleSize {
-    /// Parses a number of documents of at least 1, or a share between 0 and 1 with a decimal point.
+    /// Parses a number of documents (at least 1), or a share between 0 and 1 with a decimal point.
     ///
     /// # Errors
     /// Returns an error for anything else.
@@ -48,7 +48,7 @@ impl fmt::Display for SampleSize {
     }
 }
 
-/// Returns how many of a corpus's rows take part within `--limit`, and the sample of these rows, if only a sample is read.
+/// Returns how many rows of a corpus are within `--limit`, and the sample of these rows if only a sample is read.
 pub fn taking_part(options: &RunOptions, rows: u64) -> (u64, Option<Sample>) {
     let rows = options.limit.map_or(rows, |limit| limit.min(rows));
     (rows, options.sample.map(|size| Sample::draw(size, options.seed, rows)))
@@ -91,7 +91,7 @@ impl Sample {
 }
 
 /// Returns the largest of the `count` smallest hashes, where `count` is at least 1 and less than `documents`. Counts hashes by their first
-/// bits, then sorts the hashes in one bucket. No two documents have the same hash, because the hash of a number is a permutation.
+/// bits, and then sorts the hashes in one bucket. No two documents have the same hash, because hashing a number is a permutation.
 fn smallest(seed: u64, documents: u64, count: u64) -> u64 {
     let bucket = |hash: u64| (hash >> (u64::BITS - BUCKET_BITS)) as usize;
     let mut counts = vec![0_u64; 1 << BUCKET_BITS];

@@ -1,9 +1,10 @@
-//! Document scopes: with `--scope within:COLUMN`, only documents with the same value in the column are compared, with `across:COLUMN` only
-//! documents with different values.
+//! Implements document scopes. With `--scope within:COLUMN`, only documents with the same value in the column are compared. With
+//! `across:COLUMN`, only documents with different values are compared.
 //!
-//! The scope is a 64-bit hash of the value, recorded when a batch is read, 8 bytes per document. Within scopes, it is part of copy hashes
-//! and precedes the keys of rows, so that documents from different scopes are never in the same group. Across scopes, signatures and groups
-//! are the same as in a run without scopes, and the pairs within a scope are left out (see [`crate::job::pair::across`]).
+//! The scope of a document is a 64-bit hash of the value, which takes 8 bytes per document and is recorded when a batch is read. With
+//! `within:`, the scope is part of copy hashes and precedes the keys of rows, so documents in different scopes are never in the same group.
+//! With `across:`, signatures and groups are the same as in a run without scopes, and pairs within a scope are skipped (see
+//! [`crate::job::pair::across`]).
 
 use std::sync::{Arc, OnceLock};
 
@@ -16,7 +17,7 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::Documents;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// Holds the scope of each document read so far.
+/// Holds the scope of each document that has been read so far.
 #[derive(Clone, Debug)]
 pub struct Noted(pub Arc<AtomicCells<u64>>);
 
@@ -28,7 +29,7 @@ impl Noted {
     }
 }
 
-/// Holds the scopes of a corpus; empty if all documents may be compared.
+/// Holds the scopes of the documents in a corpus. Empty if all documents may be compared.
 #[derive(Debug, Default)]
 pub struct Scopes(OnceLock<Noted>);
 
@@ -61,8 +62,8 @@ impl Scopes {
         self.0.get().cloned()
     }
 
-    /// Records the scopes of a batch: strings unchanged, numbers and booleans spelled out. Rows without a value, and rows of a file without
-    /// the column, share one scope.
+    /// Records the scopes of the documents in a batch. Strings are used unchanged, and numbers and booleans are converted to text. Rows
+    /// without a value, and rows of a file without the column, share one scope.
     ///
     /// # Errors
     /// Returns an error if a column cannot be read as values.
@@ -79,7 +80,7 @@ impl Scopes {
         Ok(())
     }
 
-    /// Returns the scope within which a document is compared. The document must have been read before.
+    /// Returns the scope within which a document is compared. The document must already have been read.
     #[inline]
     pub fn within(&self, recipe: &Recipe, doc: u64) -> Option<u64> {
         self.0.get().filter(|_| recipe.within.is_some()).map(|noted| noted.of(doc))

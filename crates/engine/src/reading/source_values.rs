@@ -1,7 +1,7 @@
-//! The value of `--source-column` for each document.
+//! Records the value of `--source-column` for each document.
 //!
-//! Consecutive documents with the same value share it in a temporary file; the offset of each document's value takes 8 bytes. To count
-//! documents by value, they are sorted by the 64-bit hash of the value.
+//! Values are in a temporary file, in which consecutive documents with the same value share one copy. The offset of a document's value
+//! takes 8 bytes. To count documents by value, they are sorted by the 64-bit hash of the value.
 
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_64;
@@ -28,7 +28,7 @@ impl Recorder for SourceRecorder<'_> {
 }
 
 impl<'j> SourceRecorder<'j> {
-    /// Returns a recorder for all documents of the job; `None` if the option does not name a column.
+    /// Returns a recorder for all documents of the job, or `None` if the option is not given.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -43,7 +43,8 @@ impl<'j> SourceRecorder<'j> {
         want.with_values(session.options.source_column.as_ref())
     }
 
-    /// Records a batch: strings unchanged, numbers and booleans spelled out; nothing for other values and nulls.
+    /// Records the values of a batch. Strings are recorded unchanged, and numbers and booleans are converted to text. Nulls and values of
+    /// other types are not recorded.
     pub fn record(&self, batch: &Documents) -> Result<()> {
         let Some(values) = batch.spelled_column(self.column)? else { return Ok(()) };
         let (mut bytes, mut places, mut last) = (Vec::new(), Vec::new(), None);
@@ -85,7 +86,7 @@ impl<'j> SourceRecorder<'j> {
 /// Holds the value of each document.
 pub struct SourceValues {
     heap: FrozenHeap,
-    /// The offset of each document's value plus one; 0 if it has none.
+    /// The offset of each document's value, plus one; 0 for a document without a value.
     begins: AtomicCells<u64>,
 }
 
@@ -108,7 +109,7 @@ impl SourceValues {
         Some(self.heap.get(begin + 4, u32::from_le_bytes(length) as usize))
     }
 
-    /// Sends a row for each document that has a value, made from its number and the hash of the value.
+    /// Sends a row for each document with a value. The row is made from the document number and the hash of the value.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -138,7 +139,7 @@ impl SourceValues {
     }
 }
 
-/// Reports on one value of `--source-column` that at least `--guard-rows` rows have.
+/// Reports on a value of `--source-column` that occurs in at least `--guard-rows` rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize, Serialize)]
 pub struct SourceReport {
     /// The value of the column.
@@ -150,7 +151,7 @@ pub struct SourceReport {
     /// The number of exact copies of indexed documents among these rows.
     #[serde(default, skip_serializing_if = "none")]
     pub seen: u64,
-    /// The number of repeated passages that are cut from these rows.
+    /// The number of repeated passages that were cut from these rows.
     #[serde(default, skip_serializing_if = "none")]
     pub cut_passages: u64,
     /// The total size of these passages in bytes.

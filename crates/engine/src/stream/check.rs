@@ -20,7 +20,7 @@ use dupsift_text::Pipeline;
 /// Returns the algorithm whose signatures are the keys.
 ///
 /// # Errors
-/// Returns an error unless there is exactly one algorithm, and for an algorithm without a single key or with statistics.
+/// Returns an error unless there is exactly one algorithm, and this algorithm has a single key and does not use statistics.
 pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c>> {
     let [chosen] = recipe.algorithms.as_slice() else {
         return Err(Error::usage("stream uses the signatures of one algorithm as keys; expected `algorithms=NAME`"));
@@ -38,20 +38,20 @@ pub(super) fn key<'c>(recipe: &Recipe, none: &'c CorpusStats) -> Result<Bound<'c
     }
 }
 
-/// Returns how many keys a document has under this algorithm, and the rate of false positives.
+/// Returns the number of keys per document under this algorithm, and the rate of false positives.
 pub(super) fn sizing(bound: &Bound<'_>, rate: f64) -> Sizing {
     Sizing { each: bound.scheme.shape.positions.into(), rate }
 }
 
-/// Returns the settings that keys depend on: the algorithm with its parameters, and a hash of these and of everything that words depend on.
+/// Returns the settings that affect keys: the algorithm with its parameters, and a hash that also covers everything that affects words.
 pub(super) fn named(options: &StreamOptions, pipeline: &Pipeline, pages: bool) -> (String, String) {
     let recipe = &options.run.recipe;
     let algorithms = recipe.algorithms.iter().map(ToString::to_string).collect();
     (algorithms, format!("{:016x}", recipe.identity(pipeline, pages)))
 }
 
-/// Runs the checks that need no open input, in addition to [`crate::job::check()`]: the algorithm, the size of a new filter or the header
-/// of an existing one, and the files of `forget`.
+/// Runs the checks that do not require open inputs, in addition to [`crate::job::check()`]. Checks the algorithm, the size of a new filter
+/// or the header of an existing filter, and the files of `forget`.
 ///
 /// # Errors
 /// See [`super::stream()`].
@@ -60,7 +60,7 @@ pub fn check(options: &StreamOptions, forget: &[String], cancel: &AtomicBool) ->
     let run = &options.run;
     if let Some(path) = &options.filter {
         let pipeline = Pipeline::new(&run.recipe.text)?;
-        // It is not known yet whether the inputs hold HTML pages.
+        // At this point, it is unknown whether the inputs contain HTML pages.
         let (recipe, of_texts) = named(options, &pipeline, false);
         let (_, of_pages) = named(options, &pipeline, true);
         let most_bytes = Budget::new(run.memory, run.threads)?.rows;
@@ -82,7 +82,7 @@ pub(super) fn check_key(options: &StreamOptions) -> Result<()> {
     filter::has_room(keys, sizing(&bound, options.rate), options.run.memory, budget.rows)
 }
 
-/// Checks, before documents are read, that the filter holds keys of this kind.
+/// Checks, before documents are read, that the filter contains keys of this kind.
 ///
 /// # Errors
 /// See [`super::stream()`].

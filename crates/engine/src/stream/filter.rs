@@ -1,8 +1,8 @@
-//! The filter of the `stream` command, as a file that one run writes for the next.
+//! Reads and writes the filter of the `stream` command, a file that one run writes for the next run.
 //!
-//! The file consists of a line that names the format, a JSON line that describes the keys, and the filter's numbers, little-endian. The
-//! JSON line includes a hash of the numbers and of its own contents. Files are read and written piece by piece, so that the filter is in
-//! memory only once.
+//! The file consists of a line with the name of the format, a JSON line that describes the keys, and the numbers of the filter
+//! (little-endian). The JSON line includes a hash of the numbers and of the line itself. Files are read and written in pieces so that the
+//! filter is in memory only once.
 
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, BufWriter, Read, Seek as _, Write as _};
@@ -29,25 +29,25 @@ const HASH: &str = "\"hash\":\"";
 pub struct FilterFacts {
     /// The algorithm whose signature is the key, with its parameters.
     pub recipe: String,
-    /// A hash of the recipe and of everything that words depend on, in hexadecimal.
+    /// A hash of the recipe and of everything that affects words, in hexadecimal.
     pub identity: String,
-    /// Keys that were inserted and not removed.
+    /// The number of keys that were inserted and not removed.
     pub keys: u64,
     /// The false-positive rate that the filter was built for.
     pub rate: f64,
-    /// The count of the numbers that follow.
+    /// The count of numbers after the JSON line.
     pub numbers: u64,
-    /// A hash of the numbers and of the fields above, in hexadecimal.
+    /// A hash of the numbers and of the preceding fields, in hexadecimal.
     pub hash: String,
 }
 
-/// Returns the hash of a filter with this JSON line and this hash of its numbers. The line is hashed without its own hash.
+/// Returns the hash of a filter from its JSON line and the hash of its numbers. The hash in the line itself is excluded.
 fn hash_of(line: &str, own: &str, of_numbers: u64) -> String {
     let line = line.replacen(&format!("{HASH}{own}"), HASH, 1);
     format!("{:016x}", combine(of_numbers, hash64(line.as_bytes())))
 }
 
-/// Reads the numbers of a file one by one; keeps the first error.
+/// Reads the numbers in a file one by one, and keeps the first error.
 struct Numbers<R> {
     from: R,
     left: usize,
@@ -80,7 +80,7 @@ impl<R: Read> Iterator for Numbers<R> {
 
 impl<R: Read> ExactSizeIterator for Numbers<R> {}
 
-/// Checks that a filter for this many keys fits within its share of the memory.
+/// Checks that a filter for this many keys fits in its share of the memory.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] with the number of keys that would fit.
@@ -110,7 +110,7 @@ pub fn cut(keys: u64, sizing: Sizing, filter: &CountingBloom) -> Option<String> 
     })
 }
 
-/// Checks that the header of the file matches this recipe, under one of these identities; does not read the numbers.
+/// Checks that the header of the file matches this recipe under one of these identities. Does not read the numbers.
 ///
 /// # Errors
 /// See [`read`].
@@ -118,7 +118,7 @@ pub fn check(path: &Path, recipe: &str, identities: &[&str], most_bytes: usize) 
     open(path, recipe, identities, most_bytes).map(|_| ())
 }
 
-/// Opens a filter; returns the file at its first number, the parsed header, and its JSON line.
+/// Opens a filter. Returns the file (positioned at the first number), the parsed header, and the JSON line of the header.
 fn open(
     path: &Path,
     recipe: &str,
@@ -132,7 +132,7 @@ fn open(
     let mut line = Vec::new();
     let mut next_line = |file: &mut BufReader<File>| -> Result<Vec<u8>> {
         line.clear();
-        // No header is longer; other files need not be read to their first line feed.
+        // No header is longer than this. A file that is not a filter does not have to be read up to its first line feed.
         file.by_ref().take(1 << 20).read_until(b'\n', &mut line).map_err(unreadable)?;
         Ok(line.strip_suffix(b"\n").unwrap_or_default().to_vec())
     };
@@ -157,7 +157,7 @@ fn open(
     if !length.is_file() {
         return Err(usage("expected a file".into()));
     }
-    // The file contains one more number than there are counters, and the counters alone may fill the allowed memory exactly.
+    // The file contains one number in addition to the counters, and the counters alone may fill the allowed memory exactly.
     if bytes > most_bytes as u64 + 8 + 8 {
         return Err(usage(format!(
             "the counters take {}, but `memory` allows {}; raise `memory`",
@@ -179,8 +179,8 @@ fn strange(path: &Path) -> Error {
 /// Reads a filter that was written for the recipe with this identity.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] for a file that is not such a filter, was built with a different recipe, is damaged, or has counters that take
-/// more than `most_bytes`.
+/// Returns [`Error::Usage`] if the file is not such a filter, was built with a different recipe, is damaged, or has counters that take more
+/// than `most_bytes`.
 pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Result<(CountingBloom, FilterFacts)> {
     let usage = |why: String| wrong(path, why);
     let (file, held, line) = open(path, recipe, &[identity], most_bytes)?;
@@ -195,7 +195,7 @@ pub fn read(path: &Path, recipe: &str, identity: &str, most_bytes: usize) -> Res
     Ok((filter.ok_or_else(|| strange(path))?, held))
 }
 
-/// Writes a filter; fills in the number count and the hash in `held`.
+/// Writes a filter with the header `held`, after filling in the count of numbers and the hash.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the file cannot be written.
@@ -257,7 +257,7 @@ mod tests {
         *other.last_mut().unwrap() ^= 1;
         std::fs::write(&path, &other).unwrap();
         assert!(refused("ab", 1 << 20).contains("damaged"));
-        // Every flipped bit in the header must be detected: it may change the number of keys or the rate.
+        // Every flipped bit in the header must be detected, because it may change the number of keys or the rate.
         let head = bytes.iter().position(|&byte| byte == b'{').unwrap();
         let end = head + bytes[head..].iter().position(|&byte| byte == b'\n').unwrap();
         for at in head..end {

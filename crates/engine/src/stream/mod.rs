@@ -1,4 +1,4 @@
-//! Implements the `stream` command, which flags documents in input order and leaves a filter for the next run.
+//! Implements the `stream` command, which flags documents in input order and writes a filter for the next run.
 
 mod check;
 mod filter;
@@ -17,11 +17,11 @@ pub use seen::Seen;
 /// Holds the options of a stream, in addition to the options of every run.
 #[derive(Clone)]
 pub struct StreamOptions {
-    /// Columns, text processing, resources, and the one algorithm whose signatures are the keys.
+    /// The options for columns, text processing and resources, and the single algorithm whose signatures are the keys.
     pub run: RunOptions,
-    /// The filter that an earlier stream left; `None` starts with an empty one.
+    /// The filter that an earlier stream wrote; `None` starts with an empty filter.
     pub filter: Option<PathBuf>,
-    /// The number of keys that a new filter is built for; `None` means ten times the documents of this input.
+    /// The number of keys that a new filter is built for; `None` means ten times the number of documents in this input.
     pub keys: Option<u64>,
     /// The false-positive rate of a new filter at this number of keys.
     pub rate: f64,

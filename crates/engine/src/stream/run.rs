@@ -1,9 +1,9 @@
-//! Uses the counting Bloom filter for lookups: reads documents in input order, and flags each one whose key was seen before.
+//! Streams documents through a counting Bloom filter: reads them in input order, and flags each document whose key was seen before.
 //!
-//! The output has no pairs, because a filter cannot name the partner. The filter itself is an output, so that the next snapshot is compared
-//! with all earlier ones in a single pass over only the new data. Every document is inserted, including duplicates, so that the old version
-//! of a recrawled page can be removed (`--forget`) without losing other documents that were equal to it. A flag is wrong at the filter's
-//! false-positive rate; a document that is not flagged is certainly new.
+//! The output has no pairs, because a filter cannot identify the matching document. The filter itself is part of the output. The next
+//! snapshot can therefore be compared with all earlier snapshots in a single pass over the new data. Every document is inserted, including
+//! duplicates, so the old version of a recrawled page can be removed (`--forget`) without losing equal documents. The probability that a
+//! new document is flagged by mistake is the filter's false-positive rate. A document that is not flagged is certainly new.
 
 use super::StreamOptions;
 use crate::job::Guarded;
@@ -47,48 +47,48 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 /// Holds the contents of `run.json` for a stream.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StreamReport {
-    /// Version of this record and of the table next to it.
+    /// The version of this record and of the table next to it.
     pub schema_version: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub dupsift: String,
     /// The algorithm with its parameters.
     pub recipe: String,
-    /// A hash of the recipe and of everything that words depend on, in hexadecimal.
+    /// A hash of the recipe and of everything that affects words, in hexadecimal.
     pub identity: String,
-    /// Input files that could not be used at all.
+    /// Input files that could not be used.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs, except the corpus, whose rows were read.
+    /// The inputs other than the corpus whose rows were read.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
-    /// Files in the inputs that are not read, by file extension.
+    /// The number of files in the inputs that are not read, by file extension.
     pub unread: BTreeMap<String, u64>,
-    /// Folders below the inputs that were skipped because dupsift wrote them, with the contents of each folder.
+    /// Folders below the inputs that were skipped because dupsift wrote them, each with a description of its contents.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
-    /// Rows in all usable files.
+    /// The number of rows in all usable files.
     pub rows: u64,
-    /// Rejected rows, see `rejected/`.
+    /// Rejected rows; see `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
-    /// Documents with a key.
+    /// The number of documents with a key.
     pub signed: u64,
-    /// Documents without a key, by reason.
+    /// The number of documents without a key, by reason.
     pub unsigned: BTreeMap<String, u64>,
-    /// Documents whose key was seen before.
+    /// The number of documents whose key was seen before.
     pub duplicates: u64,
-    /// Documents of `--forget` whose keys were removed.
+    /// The number of documents in `--forget` whose keys were removed.
     pub forgotten: u64,
-    /// Documents of `--forget` whose keys were not found.
+    /// The number of documents in `--forget` whose keys were not found.
     pub unknown: u64,
-    /// Keys in the filter at the end of the run.
+    /// The number of keys in the filter at the end of the run.
     pub keys: u64,
-    /// Bytes of the filter.
+    /// The size of the filter in bytes.
     pub filter_bytes: u64,
     /// The share of new documents that are flagged by chance at this number of keys.
     pub false_positives: f64,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// Guards that fired: exit code 3, or 4 if one held the result back.
+    /// The guards that fired. The exit code is 3, or 4 if a guard held the result back.
     pub guards: Vec<GuardReport>,
     /// Other warnings.
     pub warnings: Vec<String>,
@@ -96,7 +96,7 @@ pub struct StreamReport {
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// Highest anonymous memory sampled, in bytes.
+    /// The highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
 }
 
@@ -110,11 +110,11 @@ impl Guarded for StreamReport {
     }
 }
 
-/// Streams the documents of `inputs` through the filter, after the documents of `forget` are removed from it.
+/// Streams the documents of `inputs` through the filter, after removing the documents of `forget` from it.
 ///
 /// # Errors
-/// Returns an error for an algorithm without a single key or with statistics, for a filter with a different recipe, and any error that
-/// prevents a run from finishing.
+/// Returns an error if the algorithm does not have a single key, if the algorithm uses statistics, if the filter has a different recipe, or
+/// if another problem prevents the run from finishing.
 pub fn stream(
     options: &StreamOptions,
     inputs: Inputs,
@@ -135,7 +135,7 @@ fn wanted_keys(options: &StreamOptions, session: &Session<'_>) -> u64 {
     options.keys.unwrap_or(session.documents().saturating_mul(10))
 }
 
-/// Returns the filter that an earlier stream left, or an empty one, for keys with this recipe and identity.
+/// Returns the filter that an earlier stream wrote, or an empty filter, for keys with this recipe and identity.
 fn filter_of(
     options: &StreamOptions,
     session: &Session<'_>,
@@ -169,7 +169,7 @@ fn take_out(
     let old = Session::new(session.engine, &whole, &forget.source, session.pipeline);
     old.check_pages()?;
     let (keys, read) = read(&old, bound, "forget").map_err(|error| match error {
-        // Removing only some of the old versions would be worse than removing none: the filter must remain unchanged.
+        // The filter must remain unchanged, because removing only some of the old versions would be worse than removing none.
         Error::BadFile { path, why } => {
             let why = format!("{why}; expected files that can be read completely");
             Error::wrong_value("forget", path.display(), why)
@@ -264,7 +264,7 @@ fn attempt(
     Ok(report)
 }
 
-/// Holds the keys of each document, a fixed number per document; 0 marks a missing key.
+/// Holds the keys of each document. The number of keys per document is fixed, and 0 marks a missing key.
 struct Keys(AtomicCells<u64>, usize);
 
 impl Keys {
@@ -287,10 +287,10 @@ struct Read {
     lost: LostValues,
 }
 
-/// Kinds of ids, and values, except texts, that count as null.
+/// The kinds of ids, and the values other than texts that count as null.
 type Seen = (IdsSeen, LostValues);
 
-/// Signs all documents, on all threads.
+/// Signs all documents on all threads.
 fn read(session: &Session<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, Read)> {
     let running = session.engine.clock.stage(name);
     let each = bound.scheme.shape.positions as usize;
@@ -344,7 +344,7 @@ fn read(session: &Session<'_>, bound: &Bound<'_>, name: &str) -> Result<(Keys, R
     Ok((keys, read))
 }
 
-/// Looks up each document in the filter in order, and inserts it; writes the table and returns the number of duplicates.
+/// Looks up each document in the filter, in order, and then inserts it. Writes the table, and returns the number of duplicates.
 fn flag(session: &Session<'_>, stage: &Stage, filter: &CountingBloom, keys: &Keys, ids: &Ids<'_>) -> Result<u64> {
     let running = session.engine.clock.stage("flag");
     let mut writer = TableWriter::create(&stage.file("flags/part-00000.parquet")?, flag_schema(ids.kind()))?;

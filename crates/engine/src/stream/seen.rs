@@ -1,4 +1,4 @@
-//! The counting Bloom filter in memory: reports for each text whether a similar one was seen before.
+//! Keeps a counting Bloom filter in memory, and reports for each text whether a similar text was seen before.
 
 use std::sync::OnceLock;
 
@@ -23,17 +23,17 @@ pub struct Seen {
     filter: CountingBloom,
     sizing: Sizing,
     signatures: Signatures,
-    /// The keys of a document.
+    /// The keys of the current document.
     own: Vec<u64>,
     keys: u64,
 }
 
 impl Seen {
-    /// Returns a filter for this many keys; up to that number, at most the share `rate` of new texts is flagged by chance.
+    /// Returns a filter for this many keys. Up to that number, at most the share `rate` of new texts is flagged by chance.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] for an algorithm without a single key or with statistics, for an invalid rate, and for a filter larger than
-    /// `most_bytes` or the available memory.
+    /// Returns [`Error::Usage`] if the algorithm does not have a single key or uses statistics, if the rate is invalid, or if the filter is
+    /// larger than `most_bytes` or the available memory.
     pub fn new(recipe: &Recipe, keys: u64, rate: f64, most_bytes: usize) -> Result<Seen> {
         static NONE: OnceLock<CorpusStats> = OnceLock::new();
         let bound = key(recipe, NONE.get_or_init(CorpusStats::none))?;
@@ -71,7 +71,7 @@ impl Seen {
         Ok(Seen { bound, pipeline, filter, sizing, signatures: Signatures::default(), own, keys: 0 })
     }
 
-    /// Adds a text and returns whether a similar one was seen before; `None` for a text without a key, such as white space.
+    /// Adds a text, and returns whether a similar text was seen before, or `None` for a text without a key, such as white space.
     pub fn add(&mut self, text: &str) -> Option<bool> {
         let document = self.pipeline.analyse(text);
         self.signatures.clear();
@@ -83,7 +83,7 @@ impl Seen {
         Some(before > 0)
     }
 
-    /// Returns how many texts with a key were added.
+    /// Returns the number of added texts that have a key.
     pub fn keys(&self) -> u64 {
         self.keys
     }

@@ -1,4 +1,4 @@
-//! The parts of a checkpoint, in the order in which they are saved: plain values, bytes, cells, rows.
+//! Saves and restores the parts of a checkpoint in order: plain values, bytes, cells, rows.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ impl<'p> CheckpointWriter<'p> {
         Entry { what: what.to_string(), data, ..self.entry }
     }
 
-    /// Removes the checkpoint's files, because it cannot be saved completely.
+    /// Removes the files of a checkpoint that cannot be saved completely.
     pub(super) fn drop_files(self) {
         ledger::remove(self.dir, &self.entry.files);
     }
@@ -104,7 +104,7 @@ impl<'p> CheckpointWriter<'p> {
         Ok(())
     }
 
-    /// Saves the rows of a shuffle by hash in a file. Once the file is complete, the rows are read from it.
+    /// Saves the rows of a shuffle by hash in a file. Afterwards, the rows are read from this file.
     pub fn rows(&mut self, engine: &Engine<'_>, rows: &mut Sorted) -> Result<()> {
         let (width, group_width) = rows.widths();
         let counts: Vec<u64> = (0..rows.partitions()).map(|partition| rows.rows_of(partition)).collect();
@@ -127,7 +127,7 @@ impl<'p> CheckpointWriter<'p> {
     }
 }
 
-/// Reads a checkpoint; its parts are returned in the order in which they were saved.
+/// Reads a checkpoint. The parts must be read in the order in which they were saved.
 pub struct CheckpointReader<'p> {
     dir: &'p Path,
     plain: std::slice::Iter<'p, serde_json::Value>,
@@ -195,7 +195,7 @@ impl<'p> CheckpointReader<'p> {
         let run = Run::take_up(self.dir, self.file()?)?;
         let bytes = run.rows() * run.width() as u64;
         let partitions = engine.budget.partitions(bytes).max(engine.pool.current_num_threads());
-        // All rows are checked here, so that a damaged file is recomputed now instead of being discovered in the middle of a later stage.
+        // Checks all rows now. Otherwise, damage would be discovered only in the middle of a later stage.
         let memory = engine.budget.a_thread;
         let sorted = Sorted::of_run(run, partitions);
         engine.work(sorted.partitions(), || Ok(()), |(), partition| sorted.load(partition, memory).map(drop), Ok)?;

@@ -31,14 +31,14 @@ pub struct Entry {
 /// Holds the data of a checkpoint that is stored in the ledger itself.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Data {
-    /// CPU seconds that all processes had used when the checkpoint was saved.
+    /// CPU seconds that all processes together had used when the checkpoint was saved.
     pub cpu_seconds: f64,
     /// The plain values of the checkpoint, in order.
     pub plain: Vec<Value>,
 }
 
 impl Entry {
-    /// Converts an entry of the ledger; `None` if this program did not write it in this format.
+    /// Converts an entry of the ledger; returns `None` if this program did not write the entry in this format.
     pub fn read(entry: &LedgerEntry) -> Option<Entry> {
         let file = |file: &LedgerFile| PutDown { name: file.name.clone(), bytes: file.bytes, crc: file.crc };
         let data = Data::deserialize(&entry.data).ok()?;
@@ -54,7 +54,7 @@ impl Entry {
 
     /// Returns the total size of the checkpoint's files in bytes.
     pub fn bytes(&self) -> u64 {
-        // The numbers come from a file and may be wrong.
+        // The sizes come from a file and may be wrong.
         self.files.iter().map(|file| file.bytes).fold(0, u64::saturating_add)
     }
 }
@@ -62,7 +62,7 @@ impl Entry {
 /// Removes the files of a checkpoint.
 pub fn remove(dir: &Path, files: &[PutDown]) {
     for file in files {
-        // Remaining files are removed together with the folder.
+        // Files that cannot be removed now are removed later, together with the folder.
         let _ = private::remove(&dir.join(&file.name));
     }
 }
@@ -81,7 +81,8 @@ pub fn known_bad(ledger: &Ledger) -> BTreeMap<PathBuf, String> {
     same.map(|one| (one.path.clone(), one.why.clone())).collect()
 }
 
-/// Reads the ledger of a temporary folder; returns an empty one if there is none, if it is damaged, or if another build wrote it.
+/// Reads the ledger of a temporary folder. Returns an empty ledger if the folder has no ledger, if the ledger is damaged, or if a different
+/// build wrote it.
 ///
 /// # Errors
 /// Returns an error if the disk cannot be read.
@@ -104,7 +105,7 @@ pub fn read(dir: &Path) -> Result<Ledger> {
     }
 }
 
-/// Identifies the program by a hash of its files, because another build may write different checkpoints under the same keys.
+/// Identifies the program by a hash of its files, because a different build may write different checkpoints under the same keys.
 pub fn build() -> String {
     let hash = || -> std::io::Result<u128> {
         let (mut hash, mut block) = (Xxh3::new(), vec![0; 1 << 20]);
@@ -119,11 +120,12 @@ pub fn build() -> String {
         }
         Ok(hash.digest128())
     };
-    // A program that cannot read its own files resumes nothing that another process saved.
+    // A program that cannot read its own files does not resume the work of other processes.
     hash().map_or_else(|_| format!("process {}", std::process::id()), |hash| format!("{hash:032x}"))
 }
 
-/// Returns the file of the process, and the library file if this code was loaded as one: in Python, the process is the interpreter.
+/// Returns the executable of the process and, if this code was loaded as a library, the library file. In Python, the executable is the
+/// interpreter.
 fn own_files() -> std::io::Result<Vec<PathBuf>> {
     let program = std::env::current_exe()?.canonicalize()?;
     let library = loaded_from().filter(|path| path.is_absolute()).and_then(|path| path.canonicalize().ok());
@@ -131,12 +133,13 @@ fn own_files() -> std::io::Result<Vec<PathBuf>> {
     Ok([program].into_iter().chain(library).collect())
 }
 
-/// Returns the file that this code was loaded from, as the loader names it; for a program, this is the path as it was typed.
+/// Returns the path of the file that this code was loaded from, as reported by the loader. For a program, this is the path that was typed.
 #[allow(unsafe_code)]
 fn loaded_from() -> Option<PathBuf> {
     let mut info = MaybeUninit::<libc::Dl_info>::zeroed();
     let here = own_files as *const libc::c_void;
-    // SAFETY: the call writes only to the struct passed to it, whose name is then null or a string that lives as long as the process.
+    // SAFETY: the call writes only to the struct passed to it. Afterwards, the name in the struct is either null or a string that lives as
+    // long as the process.
     let name = unsafe {
         let known = libc::dladdr(here, info.as_mut_ptr()) != 0;
         let name = info.assume_init().dli_fname;

@@ -1,13 +1,13 @@
-//! Checkpoints: the state that a run saves while it works, so that the same command can resume after it was killed.
+//! Checkpoints: the state that a run saves while it works. If the run is killed, the same command resumes from this state.
 //!
 //! ```text
 //! ledger.json       the checkpoints by key: plain values, and files with their checksums
 //! KEY-N.product     bytes of a checkpoint        KEY-N.run   rows of a checkpoint
 //! ```
 //!
-//! A checkpoint's key is a hash of everything that it depends on ([`Key`]); checkpoints with a different key are ignored. A checkpoint is
-//! saved only if enough time has passed since the last one (`--checkpoint`), so a short run writes nothing. Before a checkpoint is
-//! restored, its checksums are compared; a damaged one is reported and recomputed.
+//! The key of a checkpoint is a hash of everything that affects the checkpoint ([`Key`]). Checkpoints with a different key are ignored. A
+//! checkpoint is saved only if enough time has passed since the last checkpoint (`--checkpoint`), so a short run writes none. Before a
+//! checkpoint is restored, its checksums are verified. A damaged checkpoint is reported and recomputed.
 
 mod complete;
 mod ledger;
@@ -34,8 +34,8 @@ pub use partial::{Merge, PartialReader, PartialWriter, Recorder};
 
 /// Describes a value that can be saved and restored.
 pub trait Checkpoint: Sized {
-    /// Saves the value, which does not change even if saving fails. Its rows may be read from the saved files afterwards, so they come
-    /// last.
+    /// Saves the value, which does not change even if saving fails. Rows must be saved last, because they may be read from the saved files
+    /// afterwards.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -44,7 +44,7 @@ pub trait Checkpoint: Sized {
     /// Restores the value that was saved for a corpus with this many documents.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] if the files differ from the saved ones.
+    /// Returns [`Error::Damaged`] if the files have changed since they were saved.
     fn restore(engine: &Engine<'_>, documents: u64, from: &mut CheckpointReader<'_>) -> Result<Self>;
 }
 
@@ -53,12 +53,12 @@ pub trait Checkpoint: Sized {
 pub struct Key {
     /// The human-readable name of the checkpoint, such as `rows cosine`.
     pub what: String,
-    /// A hash of everything that the checkpoint depends on.
+    /// A hash of everything that affects the checkpoint.
     pub hash: String,
 }
 
 impl Key {
-    /// Returns the key of `what`, with a hash over the lines that describe its dependencies.
+    /// Returns the key of `what`, with a hash over the lines that describe everything that affects the checkpoint.
     pub fn new(what: String, lines: &[&str]) -> Key {
         let text = format!("{what}\n{}", lines.join("\n"));
         Key { hash: format!("{:032x}", hash128(text.as_bytes())), what }
@@ -68,9 +68,9 @@ impl Key {
 /// Holds the checkpoints of one output.
 pub struct Checkpoints<'w> {
     folder: &'w WorkFolder,
-    /// The time between checkpoints; `None` if nothing is ever saved.
+    /// The time between checkpoints; `None` if checkpoints are disabled.
     every: Option<Duration>,
-    /// CPU seconds of the work in the checkpoints of earlier processes.
+    /// CPU seconds that earlier processes spent on the saved work.
     before: f64,
     state: Mutex<State>,
 }
@@ -83,12 +83,12 @@ struct State {
     matched: Option<LedgerMatch>,
 }
 
-/// Describes the work that the next run need not repeat.
+/// Describes the saved work, which the next run need not repeat.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kept {
-    /// CPU seconds of this work.
+    /// CPU seconds spent on this work.
     pub cpu_seconds: f64,
-    /// Bytes of this work in the temporary folder.
+    /// The size of this work in the temporary folder, in bytes.
     pub bytes: u64,
 }
 
@@ -99,12 +99,12 @@ impl fmt::Display for Kept {
     }
 }
 
-/// Holds the checkpoints that an earlier process saved, for a run that changes nothing.
+/// Holds the checkpoints of an earlier process, for a run that does not change them.
 #[derive(Default)]
 pub struct Left(Ledger);
 
 impl Left {
-    /// Reads the checkpoints that the same build of the program saved in this temporary folder. Changes nothing.
+    /// Reads the checkpoints that the same build of the program saved in this temporary folder. Does not change any files.
     pub fn of(folder: &Path) -> Left {
         let ledger = Ledger::read(folder).ok().flatten();
         Left(ledger.filter(|ledger| !ledger.products.is_empty() && ledger.build == ledger::build()).unwrap_or_default())
@@ -115,7 +115,8 @@ impl Left {
         self.0.products.is_empty()
     }
 
-    /// Returns how many of these input files have a stamp that differs from the recorded one, so that their contents have to be compared.
+    /// Returns how many of these input files have a stamp that differs from the recorded stamp. The contents of these files have to be
+    /// compared.
     pub fn differing(&self, source: &Source) -> usize {
         let known = |file: &&InputFile| !self.0.inputs.files.iter().any(|input| is_same(input, file));
         source.files.iter().filter(known).count()
@@ -126,7 +127,8 @@ impl Left {
         ledger::known_bad(&self.0)
     }
 
-    /// Returns the names of the checkpoints that exist for these keys, with the work that they save; `None` if none of them exists.
+    /// Returns the names of the existing checkpoints with these keys, and the work that they save, or `None` if there are no such
+    /// checkpoints.
     pub fn of_keys<'k>(&self, keys: impl Iterator<Item = &'k Key>) -> Option<(Vec<&'k str>, Kept)> {
         let entry = |key: &'k Key| Some((key, Entry::read(self.0.products.get(&key.hash)?)?));
         let there: Vec<(&Key, Entry)> = keys.filter_map(entry).collect();
@@ -139,7 +141,7 @@ impl Left {
     }
 }
 
-/// The saved state that the message of an interrupted process describes.
+/// The saved work, for the message that is printed when the process is interrupted.
 static KEPT: Mutex<Option<Kept>> = Mutex::new(None);
 
 /// Forgets the saved work, because the result is complete.
@@ -147,7 +149,7 @@ pub fn nothing_is_kept() {
     note(None);
 }
 
-/// Returns the work that the next run need not repeat; `None` if nothing was saved.
+/// Returns the saved work, which the next run need not repeat, or `None` if nothing was saved.
 pub fn goes_on() -> Option<Kept> {
     *KEPT.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -158,7 +160,7 @@ pub fn kept() -> Option<(f64, u64)> {
 }
 
 impl<'w> Checkpoints<'w> {
-    /// Opens the checkpoints in a temporary folder that the same build of the program saved; others are ignored.
+    /// Opens the checkpoints that the same build of the program saved in a temporary folder. Checkpoints of different builds are ignored.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be read.
@@ -176,7 +178,8 @@ impl<'w> Checkpoints<'w> {
         self.folder.path()
     }
 
-    /// Removes files that belong to no checkpoint: files that a killed run left unfinished, and files of checkpoints that are recomputed.
+    /// Removes files that belong to no checkpoint: files that a killed run left unfinished, and files of checkpoints that have to be
+    /// recomputed.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -186,7 +189,7 @@ impl<'w> Checkpoints<'w> {
         self.folder.keep_only(|name| has_any && (name == LEDGER || state.ledger.lists(name)))
     }
 
-    /// Begins an attempt: forgets what an earlier attempt restored, and removes files that belong to no checkpoint.
+    /// Begins an attempt: resets the record of restored checkpoints, and removes files that belong to no checkpoint.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -195,7 +198,7 @@ impl<'w> Checkpoints<'w> {
         self.clear_away()
     }
 
-    /// Records that the state restored so far is not used.
+    /// Records that the state that was restored so far is not used.
     pub fn restored_nothing(&self) {
         self.state().resumed.clear();
     }
@@ -209,7 +212,7 @@ impl<'w> Checkpoints<'w> {
         self.state().ledger.products.is_empty()
     }
 
-    /// Records the inputs of the checkpoints that are saved from here on.
+    /// Records the inputs of all checkpoints that are saved after this call.
     pub fn made_of(&self, inputs: LedgerInputs) {
         let mut state = self.state();
         let used = state.ledger.inputs.used.max(inputs.used);
@@ -221,8 +224,8 @@ impl<'w> Checkpoints<'w> {
         self.state().ledger.inputs.clone()
     }
 
-    /// Begins a run against an index with this content: returns how many document numbers to reserve before the corpus, `base` unless a
-    /// killed run needed a different number. Discards checkpoints that were matched against other content, and logs that.
+    /// Begins a run against an index with this content. Returns the number of document numbers to reserve before the corpus. This is
+    /// `base`, unless a killed run reserved a different number. Discards checkpoints of runs against different content, and logs a message.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -243,7 +246,7 @@ impl<'w> Checkpoints<'w> {
         Ok(base)
     }
 
-    /// Starts over with a different number of reserved document numbers, which does not match any checkpoint.
+    /// Starts over with a different number of reserved document numbers. No existing checkpoint matches this number.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -258,12 +261,12 @@ impl<'w> Checkpoints<'w> {
         self.state().matched = Some(LedgerMatch { content: content.to_owned(), base });
     }
 
-    /// Returns a line that identifies the index and the numbering that checkpoints depend on; `None` without an index.
+    /// Returns a line that identifies the index and the numbering that checkpoints depend on, or `None` without an index.
     pub fn matched(&self) -> Option<String> {
         self.state().matched.as_ref().map(|LedgerMatch { content, base }| format!("matched {content} {base}"))
     }
 
-    /// Discards all checkpoints, because one of their input files has changed.
+    /// Discards all checkpoints. The caller does this if one of their input files has changed.
     ///
     /// # Errors
     /// Returns an error if the folder cannot be cleared.
@@ -283,7 +286,7 @@ impl<'w> Checkpoints<'w> {
         self.state().ledger.products.contains_key(&key.hash)
     }
 
-    /// Restores the checkpoint with this key; `None` if there is none or it is damaged.
+    /// Restores the checkpoint with this key; returns `None` if the checkpoint is missing or damaged.
     ///
     /// # Errors
     /// Returns an error if the disk cannot be read.
@@ -304,7 +307,7 @@ impl<'w> Checkpoints<'w> {
         match restore(&mut CheckpointReader::new(self.dir(), &entry)) {
             Ok(value) => {
                 let mut state = self.state();
-                // The parts of one pass have the same name, which messages show only once.
+                // The partial checkpoints of a pass share a name. Messages show the name only once.
                 if state.resumed.last() != Some(&key.what) {
                     state.resumed.push(key.what.clone());
                 }
@@ -324,7 +327,7 @@ impl<'w> Checkpoints<'w> {
         self.every.is_some_and(|every| self.state().last.elapsed() >= every)
     }
 
-    /// Saves a checkpoint. If the disk has no room for it, the run continues without it.
+    /// Saves a checkpoint. If the disk has no room for the checkpoint, the run continues without it.
     ///
     /// # Errors
     /// Returns an error if the disk cannot be written.
@@ -335,7 +338,8 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Saves a checkpoint with a function, as part of the current stage; returns how many bytes were saved, if there was room for them.
+    /// Saves a checkpoint with a function, as part of the current stage. Returns the number of bytes saved, or `None` if the disk had no
+    /// room.
     ///
     /// # Errors
     /// See [`Checkpoints::save`].
@@ -353,7 +357,7 @@ impl<'w> Checkpoints<'w> {
                 return Err(error);
             }
             tracing::warn!("{error}; {} is not saved, and the run continues without it", key.what);
-            // Without this, every following checkpoint would be attempted as well.
+            // Without this line, every later step would also try to save a checkpoint.
             self.state().last = Instant::now();
             return Ok(None);
         }
@@ -373,7 +377,7 @@ impl<'w> Checkpoints<'w> {
         Ok(Some(bytes))
     }
 
-    /// Removes a checkpoint that no later step needs.
+    /// Removes a checkpoint that no later step uses.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
@@ -385,8 +389,8 @@ impl<'w> Checkpoints<'w> {
         Ok(())
     }
 
-    /// Records skipped input files with the reasons, for runs that resume this one. Each file is recorded as it was when it was opened,
-    /// because an undamaged file may have replaced it since then.
+    /// Records skipped input files with the reasons, for runs that resume this run. The recorded stamp is from the time when the file was
+    /// opened, because an undamaged file may have replaced it in the meantime.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
@@ -398,7 +402,7 @@ impl<'w> Checkpoints<'w> {
             seen: file.seen().to_string(),
         };
         state.ledger.set_aside.extend(files.into_iter().map(one));
-        // If nothing was saved, there is nothing to resume.
+        // Without saved work, there is nothing to resume, so no ledger is written.
         if state.ledger.products.is_empty() { Ok(()) } else { state.ledger.write(self.dir()) }
     }
 
@@ -413,7 +417,7 @@ impl<'w> Checkpoints<'w> {
     }
 }
 
-/// Returns whether an input file is the one that checkpoints were made from, according to the file system.
+/// Returns whether an input file is the file that checkpoints were made from, according to the file system.
 pub fn is_same(known: &LedgerInput, file: &InputFile) -> bool {
     known.label == file.label && known.stamp == file.seen().to_string()
 }
@@ -435,7 +439,7 @@ mod tests {
     use dupsift_spill::shuffle::product::{PRODUCT, ProductWriter};
     use dupsift_spill::shuffle::run::RUN;
 
-    /// A checkpoint with two files; while `full` is set, the disk has no room for the second one.
+    /// A checkpoint with two files. While `full` is set, the disk has no room for the second file.
     struct TwoFiles {
         full: bool,
     }
@@ -470,12 +474,12 @@ mod tests {
         assert!(products.has(&other) && !products.has(&one));
         products.restore::<TwoFiles>(&engine, 0, &other).unwrap().unwrap();
         assert_eq!(products.resumed(), ["other"]);
-        // A new attempt has restored nothing yet and can use the saved state.
+        // A new attempt has not restored any checkpoints yet, and can use the saved state.
         products.begin().unwrap();
         assert!(products.resumed().is_empty() && products.has(&other));
     }
 
-    /// The temporary folder only removes files whose names it recognizes.
+    /// Checks that the temporary folder recognizes the names of checkpoint files, because it removes only files that it recognizes.
     #[test]
     fn what_is_put_down_has_a_name_that_the_work_folder_knows() {
         let folder = tempfile::tempdir().unwrap();

@@ -1,8 +1,8 @@
 //! Defines recorders, and the partial checkpoints that save their data while a pass is still running.
 //!
-//! A partial checkpoint is a sequence of parts: plain values, document cells, bytes appended to a heap, rows sent to a shuffle. They are
-//! restored in the order in which they were saved. Each part is a list of frames: a length of four bytes and that many bytes. A frame of
-//! length 0 ends the part.
+//! A partial checkpoint is a sequence of parts: plain values, document cells, bytes appended to a heap, rows sent to a shuffle. The parts
+//! are restored in the order in which they were saved. Each part is a list of frames. A frame consists of a four-byte length and that many
+//! bytes. A frame of length 0 ends the part.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -16,19 +16,20 @@ use dupsift_spill::shuffle::mapped::CellValue;
 use dupsift_spill::shuffle::product::ProductWriter;
 use dupsift_spill::shuffle::{AtomicCells, Heap, Shuffle};
 
-/// Bytes of a frame of cells.
+/// The number of bytes in a frame of cells.
 const FRAME: usize = 64 << 10;
 
-/// Records data about the documents of a pass on many threads, and can be saved during the pass.
+/// Records data about documents on many threads. A recorder can be saved while the pass is running.
 ///
-/// A recorder that consists of others returns them in [`Recorder::parts`]. Only a recorder with its own data implements the other methods.
+/// A recorder that consists of several recorders returns them from [`Recorder::parts`]. Only a recorder with data of its own implements the
+/// remaining methods.
 pub trait Recorder {
-    /// Returns the recorders that this one consists of, always in the same order.
+    /// Returns the recorders that this recorder consists of, always in the same order.
     fn parts(&self) -> Vec<&dyn Recorder> {
         Vec::new()
     }
 
-    /// Saves the data recorded for these ranges of documents, which were read after the last partial checkpoint.
+    /// Saves the data recorded for these ranges of documents, which were read since the previous partial checkpoint.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -57,7 +58,7 @@ impl<R: Recorder> Recorder for &R {
     }
 }
 
-/// Records a cell for each document.
+/// Saves one cell per document.
 impl<T: CellValue> Recorder for AtomicCells<T> {
     fn save_partial(&self, docs: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         docs.iter().try_for_each(|docs| to.cells(self, docs.start as usize..docs.end as usize))
@@ -68,7 +69,7 @@ impl<T: CellValue> Recorder for AtomicCells<T> {
     }
 }
 
-/// Records the rows sent since the last partial checkpoint.
+/// Saves the rows sent since the previous partial checkpoint.
 impl Recorder for Shuffle {
     fn save_partial(&self, _: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         to.rows(self)
@@ -79,7 +80,7 @@ impl Recorder for Shuffle {
     }
 }
 
-/// Records the bytes appended since the last partial checkpoint.
+/// Saves the bytes appended since the previous partial checkpoint.
 impl Recorder for Heap {
     fn save_partial(&self, _: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         to.heap(self)
@@ -90,7 +91,7 @@ impl Recorder for Heap {
     }
 }
 
-/// Records a count over all documents so far.
+/// Saves the count over all documents so far.
 impl Recorder for AtomicU64 {
     fn save_partial(&self, _: &[Range<u64>], to: &mut PartialWriter<'_>) -> Result<()> {
         to.plain(&self.load(Relaxed))
@@ -102,7 +103,7 @@ impl Recorder for AtomicU64 {
     }
 }
 
-/// Holds the results of one thread in a pass. The results of several threads or processes merge into one, in any order.
+/// Holds the results of one thread in a pass. The results of several threads or processes can be merged in any order.
 pub trait Merge: Default {
     /// Adds the results of another thread.
     fn merge(&mut self, other: Self);
@@ -120,13 +121,13 @@ pub trait Merge: Default {
 pub struct PartialWriter<'w>(&'w mut ProductWriter);
 
 impl<'w> PartialWriter<'w> {
-    /// Returns a partial writer that writes to a file.
+    /// Creates a writer for the partial checkpoint in a file.
     pub fn new(to: &'w mut ProductWriter) -> PartialWriter<'w> {
         PartialWriter(to)
     }
 
     fn frame(&mut self, bytes: &[u8]) -> Result<()> {
-        // The length of a frame takes four bytes.
+        // The length of a frame must fit in four bytes.
         for bytes in bytes.chunks(1 << 30) {
             self.0.append(&(bytes.len() as u32).to_le_bytes())?;
             self.0.append(bytes)?;
@@ -144,7 +145,7 @@ impl<'w> PartialWriter<'w> {
         self.end()
     }
 
-    /// Writes part of an array of cells, which no thread may change during the call.
+    /// Writes part of an array of cells. No thread may change these cells during the call.
     pub fn cells<T: CellValue>(&mut self, cells: &AtomicCells<T>, range: Range<usize>) -> Result<()> {
         let step = FRAME / size_of::<T>();
         let mut values = vec![T::zeroed(); step.min(range.len())];
@@ -156,13 +157,13 @@ impl<'w> PartialWriter<'w> {
         self.end()
     }
 
-    /// Writes the bytes appended to a heap since the last partial checkpoint.
+    /// Writes the bytes appended to a heap since the previous partial checkpoint.
     pub fn heap(&mut self, heap: &Heap) -> Result<()> {
         heap.fresh(&mut |bytes| self.frame(bytes))?;
         self.end()
     }
 
-    /// Writes the rows sent to a shuffle since the last partial checkpoint.
+    /// Writes the rows sent to a shuffle since the previous partial checkpoint.
     pub fn rows(&mut self, rows: &Shuffle) -> Result<()> {
         rows.fresh(&mut |rows| self.frame(rows))?;
         self.end()
@@ -182,7 +183,7 @@ impl<'r> PartialReader<'r> {
     fn frame(&mut self) -> Result<Option<&'r [u8]>> {
         let next = self.0.split_first_chunk::<4>();
         let next = next.and_then(|(length, rest)| rest.split_at_checked(u32::from_le_bytes(*length) as usize));
-        // The checksums are correct, so the file was written by a different build, or this build has a defect.
+        // The checksums are correct, so this is a bug, or a different build wrote the file.
         let (frame, rest) = next.ok_or_else(|| Error::Internal("a partial checkpoint is truncated".into()))?;
         self.0 = rest;
         Ok((!frame.is_empty()).then_some(frame))
@@ -205,7 +206,7 @@ impl<'r> PartialReader<'r> {
         serde_json::from_slice(&bytes).map_err(Error::table("restore a partial checkpoint"))
     }
 
-    /// Reads cells and stores them from `begin` on.
+    /// Reads cells and stores them, starting at position `begin`.
     pub fn cells<T: CellValue>(&mut self, cells: &AtomicCells<T>, begin: usize) -> Result<()> {
         let mut at = begin;
         self.each(|frame| {
@@ -220,14 +221,14 @@ impl<'r> PartialReader<'r> {
         })
     }
 
-    /// Reads the bytes of a heap and appends them, so that their offsets are the same as before.
+    /// Reads the bytes of a heap and appends them in the original order, which preserves their offsets.
     pub fn heap(&mut self, heap: &Heap) -> Result<()> {
         self.each(|bytes| heap.append(bytes).map(drop))?;
-        // This partial checkpoint already contains them.
+        // The partial checkpoint that is being read already contains this data.
         heap.fresh(&mut |_| Ok(()))
     }
 
-    /// Reads the rows of a shuffle and sends them on all threads.
+    /// Reads the rows of a shuffle, and sends them to the shuffle on all threads.
     pub fn rows(&mut self, engine: &Engine<'_>, rows: &Shuffle) -> Result<()> {
         let mut frames = Vec::new();
         self.each(|frame| {
@@ -240,7 +241,7 @@ impl<'r> PartialReader<'r> {
             |writer, at| frames[at].chunks_exact(rows.width()).try_for_each(|row| writer.push(row)),
             |mut writer| writer.flush(),
         )?;
-        // This partial checkpoint already contains them.
+        // The partial checkpoint that is being read already contains this data.
         rows.fresh(&mut |_| Ok(()))
     }
 }
@@ -253,7 +254,7 @@ mod tests {
     use crate::engine::progress::Progress;
     use crate::engine::resources::Resources;
 
-    /// Records a length and a note for each document, and how many documents there were.
+    /// Records a length and a note for each document, and the number of documents.
     struct Notes {
         lengths: AtomicCells<u32>,
         notes: Option<Heap>,

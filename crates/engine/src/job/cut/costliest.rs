@@ -1,4 +1,4 @@
-//! Finds the passages with the highest cost: bytes times copies. Templates are among them.
+//! Finds the passages with the highest cost: bytes times copies. Templates are among these passages.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use crate::session::Session;
 use dupsift_core::hash::hash128;
 use dupsift_passages::{Folded, Template};
 
-/// Number of passages that are reported.
+/// The number of passages that are reported.
 const REPORTED: usize = 20;
-/// Number of passages that are kept while searching.
+/// The number of passages that are kept during the search.
 const KEPT: usize = 64 * REPORTED;
-/// Characters of each text that are reported.
+/// The number of characters of each text that are reported.
 const SHOWN: usize = 500;
 
 /// Holds a passage and its cost.
@@ -23,28 +23,28 @@ pub struct Costly {
     bytes: u64,
     copies: u64,
     text: String,
-    /// The lowest-numbered document that the passage is cut from.
+    /// The lowest-numbered document from which the passage is cut.
     doc: u64,
     first_doc: u64,
 }
 
-/// Holds the costliest passages, each text once. A text's cost depends only on the text, so it does not matter which documents' passages
-/// were dropped.
+/// Holds the costliest passages, each text once. The cost depends only on the text of a passage, so it does not matter which documents the
+/// dropped passages came from.
 #[derive(Debug, Default)]
 pub struct Costliest {
     by_hash: HashMap<u128, Costly>,
-    /// A passage with a lower cost cannot be reported, because enough passages with higher costs are known.
+    /// The lowest cost that can still be reported. Enough passages with higher costs are already known.
     least: u64,
     folded: Folded,
 }
 
 impl Costliest {
-    /// Returns whether passages with this many bytes and copies, before white space is folded, may be reported.
+    /// Returns whether passages with this many bytes (before white space is folded) and copies may be reported.
     pub fn may_take(&self, bytes: usize, copies: u32) -> bool {
         bytes as u64 * u64::from(copies) >= self.least
     }
 
-    /// Adds a part of a document's text. White space is folded, so that texts that differ only in white space are equal.
+    /// Adds a part of a document's text. Texts that differ only in white space count as equal.
     pub fn add(&mut self, doc: u64, text: &str, part: &Template) {
         if !self.may_take(part.bytes.len(), part.copies) {
             return;

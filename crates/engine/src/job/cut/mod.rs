@@ -9,8 +9,8 @@
 //! places    Turns repeats into places that are cut (one pass over the documents with repeats).
 //! ```
 //!
-//! `dupsift_passages` defines what a passage is and where it is cut. A passage with a million occurrences yields a million rows and no
-//! pairs. The guard, the tables and the corpus writer also use the cuts from `places`.
+//! `dupsift_passages` defines what a passage is and where it is cut. A passage with a million occurrences yields a million rows, but no
+//! pairs. The cuts in `places` are also used by the guard, the tables and the corpus writer.
 
 mod costliest;
 mod order;
@@ -35,7 +35,8 @@ use dupsift_core::error::Result;
 use dupsift_passages::{Cut, Rule};
 use order::Order;
 
-/// Returns the passes over the kept documents that find the passages to cut from a corpus of this size, for the plan that a dry run prints.
+/// Returns the passes that find the passages to cut from the kept documents of a corpus of this size. A dry run prints them as part of its
+/// plan.
 pub fn passes(options: &RunOptions, size: Size) -> Vec<Pass> {
     let Some(Rule { cut, .. }) = options.cut.rule() else { return Vec::new() };
     let (reads, rows) = (size.text_bytes, rows::expected_bytes(size.text_bytes));
@@ -68,10 +69,10 @@ pub fn passes(options: &RunOptions, size: Size) -> Vec<Pass> {
     vec![passages, places]
 }
 
-/// Finds the passages to cut, and removes documents with too little text left; `None` if nothing is to be cut.
+/// Finds the passages to cut, and removes documents in which too little text remains. Returns `None` if passages are not cut in this run.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn cut(
     session: &Session<'_>,
     saved: &SavedState<'_>,

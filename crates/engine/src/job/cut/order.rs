@@ -58,12 +58,12 @@ impl Order {
         self.documents.get(place)
     }
 
-    /// Returns how many documents are kept.
+    /// Returns the number of kept documents.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns how many characters the kept documents have.
+    /// Returns the number of characters in the kept documents.
     pub fn characters(&self) -> u64 {
         self.characters
     }

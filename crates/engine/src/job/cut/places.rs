@@ -12,14 +12,14 @@ use dupsift_files::tables::{Cell, PassageFound};
 use dupsift_passages::{Cut, Passage, cut_out, passages, templates};
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, FrozenHeap, Heap};
 
-/// Bytes of a saved passage.
+/// The number of bytes in a saved passage.
 const SAVED: usize = 32;
-/// Bytes before a document's passages: the number of passages and the characters that are left.
+/// The number of bytes before a document's passages. They hold the number of passages and the number of remaining characters.
 const HEAD: usize = 8;
 
 /// Holds all passages that are cut.
 pub struct Cuts {
-    /// The offset of each document's passages plus one; 0 if it has none.
+    /// The offset of each document's passages, plus one; 0 for a document without passages.
     begins: AtomicCells<u64>,
     heap: FrozenHeap,
     /// Documents with the first copy of a passage that is cut elsewhere.
@@ -29,7 +29,7 @@ pub struct Cuts {
 /// Holds the passages that are cut from one document.
 #[derive(Clone, Copy)]
 pub struct DocCuts<'c> {
-    /// The number of characters that are left.
+    /// The number of characters that remain.
     pub left: u32,
     saved: &'c [u8],
 }
@@ -57,7 +57,7 @@ impl<'c> DocCuts<'c> {
         (cut as f64 / f64::from(characters.max(1))) as f32
     }
 
-    /// Returns the text without the passages; `None` if it is not the text that was read.
+    /// Returns the text without the passages, or `None` if the text differs from the one that was read.
     pub fn cut_out(self, text: &str) -> Option<String> {
         let places = || self.passages().map(|one| (one.start_byte as usize, one.end_byte as usize));
         let is_there = |(start, end): (usize, usize)| text.get(start..end).is_some();
@@ -79,7 +79,7 @@ impl Cuts {
         Some(DocCuts { left, saved: self.heap.get(begin + HEAD as u64, count * SAVED) })
     }
 
-    /// Returns the same cuts with the number of characters that are left in each document.
+    /// Returns the same cuts with the number of characters that remain in each document.
     fn measured(self, session: &Session<'_>) -> Result<Cuts> {
         let (name, engine, documents) = ("read cut documents", session.engine, self.begins.len());
         let running = engine.clock.stage(name);
@@ -110,7 +110,7 @@ impl Cuts {
         Ok(Cuts { begins, heap: heap.freeze()?, firsts: self.firsts })
     }
 
-    /// Calls `each` in order with every document from which something is cut.
+    /// Calls `each` with every document from which something is cut, in order.
     ///
     /// # Errors
     /// Returns any error from `each`.
@@ -118,8 +118,7 @@ impl Cuts {
         (0..self.begins.len() as u64).try_for_each(|doc| self.of(doc).map_or(Ok(()), |cuts| each(doc, cuts)))
     }
 
-    /// Returns the documents that are removed because too little text is left; see `largest_from` for the document that is kept
-    /// instead.
+    /// Returns the documents that are removed because too little text remains. `largest_from` returns the document that is kept instead.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -136,14 +135,14 @@ impl Cuts {
         Ok(Emptied { documents })
     }
 
-    /// Returns the document with the first copy of the largest passage of a document.
+    /// Returns the document that contains the first copy of a document's largest passage.
     pub fn largest_from(&self, doc: u64) -> Option<u64> {
         let largest = self.of(doc)?.passages().reduce(|a, b| if b.end - b.start > a.end - a.start { b } else { a });
         largest.map(|one| one.first_doc)
     }
 }
 
-/// Holds the documents with too little text left.
+/// Holds the documents that are removed because too little text remains.
 pub struct Emptied {
     documents: AtomicBits,
 }
@@ -160,11 +159,11 @@ impl Emptied {
     }
 }
 
-/// Returns the passages that a finished run cut, from the rows of its `passages/` table, which are in document order. The characters that
-/// are left are counted only if `measures` is set, because the documents have to be read to count them.
+/// Returns the passages that a finished run cut, according to its `passages/` table, whose rows are in document order. The remaining
+/// characters are counted only if `measures` is set, because this requires reading the documents.
 ///
 /// # Errors
-/// Returns any error from `rows`, and an error for a damaged file, a full disk or an interruption.
+/// Returns any error from `rows`, or an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn read_back(
     session: &Session<'_>,
     rows: impl Iterator<Item = Result<PassageFound>>,
@@ -202,7 +201,7 @@ pub fn read_back(
 /// Reads the documents that have repeats, and returns the passages that are cut from them and the costliest passages.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn find(session: &Session<'_>, cut: Cut, repeats: &Repeats) -> Result<(Cuts, Vec<Costly>)> {
     let (name, engine, documents) = ("read repeats", session.engine, session.documents() as usize);
     let running = engine.clock.stage(name);

@@ -10,26 +10,27 @@ use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap};
 
 use super::order::Order;
 
-/// Hashes per window. More anchors cost more here, but fewer unique runs pass the filters.
+/// The number of hashes per window. With a smaller window, there are more anchors to store, but fewer unique runs pass the filters.
 const WINDOW: usize = 64;
-/// Bytes before a document's anchors: their number and the length of the folded text.
+/// The number of bytes before a document's anchors. They hold the number of anchors and the length of the folded text.
 const HEAD: usize = 8;
-/// Threads do not keep text buffers with more bytes than this.
+/// The maximum size in bytes of a text buffer that a thread keeps.
 pub const KEPT_BYTES: usize = 4 << 20;
-/// Filter bits per anchor.
+/// The number of filter bits per anchor.
 const BITS: u64 = 16;
 
-/// Returns the approximate size in bytes of the anchors in a text of this many bytes, including the filters for them.
+/// Returns the approximate size in bytes of the anchors in a text of this many bytes, including the filters.
 pub fn expected_bytes(length: u32, text_bytes: u64) -> u64 {
     Winnow::new(length, WINDOW.max(length as usize / 4)).anchors_of(text_bytes) * (Anchor::SAVED as u64 + 2 * BITS / 8)
 }
 
-/// Holds two Bloom filters with one word per key: the anchors seen once, and the anchors seen again. An anchor that occurred twice is
-/// always in the second one; an anchor that occurred once is in it only by chance, which costs rows and does not change results.
+/// Holds two Bloom filters with one word per key: one for anchors seen once, and one for anchors seen again. The second filter contains
+/// every anchor that occurs at least twice. By chance, it may also contain an anchor that occurs once, which costs rows but does not change
+/// results.
 pub struct Recurring {
-    /// How anchors are chosen.
+    /// Chooses the anchors.
     pub winnow: Winnow,
-    /// The offset of each document's anchors plus one; 0 if the document is too short to have any.
+    /// The offset of each document's anchors, plus one; 0 for a document that is too short to have anchors.
     begins: AtomicCells<u64>,
     came: AtomicCells<u64>,
     again: AtomicCells<u64>,
@@ -38,10 +39,10 @@ pub struct Recurring {
 impl Recurring {
     fn new(session: &Session<'_>, length: u32, text_bytes: u64) -> Result<Recurring> {
         // The filters are in temporary files. Filters larger than a quarter of the memory limit would be slow, so larger windows are used
-        // instead.
+        // in that case.
         let most = session.engine.budget.memory / 4;
         let bytes_of = |winnow: Winnow| winnow.anchors_of(text_bytes).saturating_mul(2 * BITS / 8);
-        // A long run has enough anchors even if they are farther apart.
+        // Long runs contain enough anchors even if the anchors are farther apart.
         let first = WINDOW.max(length as usize / 4);
         let windows = std::iter::successors(Some(first), |window| window.checked_mul(2)).take(32);
         let mut winnows = windows.map(|window| Winnow::new(length, window));
@@ -69,13 +70,13 @@ impl Recurring {
         }
     }
 
-    /// Returns whether an anchor occurs more than once; false positives are possible.
+    /// Returns whether an anchor occurs more than once. False positives are possible.
     pub fn has(&self, hash: u64) -> bool {
         let (word, bits) = self.place(hash);
         self.again.load(word) & bits == bits
     }
 
-    /// Returns the word and the bits of an anchor. Anchors are minima of many hashes, so they are mixed again.
+    /// Returns the word and the bits of an anchor. An anchor is the minimum of many hashes, so its bits are mixed again.
     fn place(&self, hash: u64) -> (usize, u64) {
         let mixed = mix64(hash ^ 0x5851_F42D_4C95_7F2D);
         let word = (u128::from(mixed) * self.came.len() as u128) >> 64;
@@ -84,7 +85,7 @@ impl Recurring {
     }
 }
 
-/// Holds the anchors of all kept documents and which of them recur.
+/// Holds the anchors of all kept documents, and records which anchors recur.
 pub struct Anchors {
     /// The anchors that recur.
     pub recurring: Recurring,
@@ -92,7 +93,7 @@ pub struct Anchors {
 }
 
 impl Anchors {
-    /// Returns the length of a document's folded text and its anchors; `None` if it is too short to have any.
+    /// Returns the length of a document's folded text, and the document's anchors; `None` if the document is too short to have anchors.
     fn saved(&self, doc: u64) -> Option<(usize, impl Iterator<Item = Anchor> + '_)> {
         let begin = self.recurring.begins.load(doc as usize).checked_sub(1)?;
         let head = self.heap.get(begin, HEAD);
@@ -117,7 +118,7 @@ impl Anchors {
 /// Reads the anchors of the kept documents, if runs are cut.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn find(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> Result<Option<Anchors>> {
     let Cut::Runs(length) = cut else { return Ok(None) };
     let name = "read anchors";

@@ -1,4 +1,4 @@
-//! Finds the repeats in each document: rows that equal an earlier one.
+//! Finds the repeats in each document, that is, rows that equal an earlier row.
 
 use super::order::Order;
 use super::rows::HASH;
@@ -62,7 +62,7 @@ impl From<&Saved> for Repeat {
 
 /// Holds the repeats of each document.
 pub struct Repeats {
-    /// The offset of each document's repeats plus one; 0 if it has none.
+    /// The offset of each document's repeats, plus one; 0 for a document without repeats.
     begins: AtomicCells<u64>,
     heap: FrozenHeap,
 }
@@ -97,7 +97,7 @@ impl Repeats {
 /// Returns the repeats found in the rows.
 ///
 /// # Errors
-/// Returns an error for a full disk or an interruption.
+/// Returns an error if the disk is full or the run is interrupted.
 pub fn find(session: &Session<'_>, order: &Order, rule: Rule, rows: Sorted) -> Result<Repeats> {
     let engine = session.engine;
     let running = engine.clock.stage("find repeats");

@@ -1,4 +1,4 @@
-//! Writes a row for each unit or run in the kept documents that may recur.
+//! Writes a row for each unit or run that may recur in the kept documents.
 
 use std::sync::Arc;
 
@@ -11,12 +11,13 @@ use dupsift_files::tables::Cell;
 use dupsift_passages::{Anchor, Cut, Folded, Scratch, hashes, runs};
 use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
-/// Bytes of a row: the hash, the document's position in the order, the position in the document, and the character position in the text.
+/// The number of bytes in a row: the hash, the document's position in the order, the position in the document, and the character position
+/// in the text.
 pub const ROW: usize = HASH + 14;
-/// Bytes of the hash that rows are grouped by.
+/// The number of bytes in the hash by which rows are grouped.
 pub const HASH: usize = 16;
 
-/// Approximate bytes of text per row.
+/// The approximate number of bytes of text per row.
 const BYTES_OF_A_ROW: u64 = 64;
 
 /// Returns the approximate size in bytes of the rows for a text of this many bytes.
@@ -33,7 +34,7 @@ fn push(writer: &mut Writer<'_>, hash: u128, place: u64, position: u32, start: u
     writer.push(&row)
 }
 
-/// Counts characters from one position to the next within a text.
+/// Counts the characters between successive positions in a text.
 struct Characters<'t> {
     text: &'t str,
     byte: usize,
@@ -41,9 +42,9 @@ struct Characters<'t> {
 }
 
 impl Characters<'_> {
-    /// Returns how many characters precede a byte. Bytes must be passed in ascending order.
+    /// Returns how many characters precede a byte position. The positions passed to successive calls must ascend.
     fn before(&mut self, byte: usize) -> u32 {
-        // Continuation bytes of a character do not count.
+        // Continuation bytes are not counted.
         let more = self.text.as_bytes()[self.byte..byte].iter().filter(|&&byte| byte as i8 >= -0x40).count();
         (self.byte, self.count) = (byte, self.count + more as u32);
         self.count
@@ -53,7 +54,7 @@ impl Characters<'_> {
 /// Returns the rows for lines, paragraphs or sentences.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn of_units(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64) -> Result<Sorted> {
     let name = "read units";
     let running = session.engine.clock.stage(name);
@@ -92,14 +93,14 @@ pub fn of_units(session: &Session<'_>, order: &Order, cut: Cut, text_bytes: u64)
 /// Returns the rows for runs whose anchors all recur.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn of_runs(session: &Session<'_>, order: &Order, known: &Anchors, text_bytes: u64) -> Result<Sorted> {
     let name = "read runs";
     let running = session.engine.clock.stage(name);
     let shuffle = session.engine.shuffle("runs", ROW, HASH, text_bytes / BYTES_OF_A_ROW)?;
     let recurring = &known.recurring;
     let winnow = recurring.winnow;
-    // Most documents have no recurring run and need not be read again.
+    // Most documents have no recurring runs and do not have to be read a second time.
     let wanted = AtomicBits::new(session.engine.dir, "may-recur", session.documents() as usize)?;
     let may_recur = |doc: &u64| known.may_recur(*doc);
     (0..session.documents()).filter(may_recur).for_each(|doc| _ = wanted.set(doc as usize));

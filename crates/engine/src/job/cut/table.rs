@@ -10,7 +10,7 @@ use dupsift_files::tables::{PassageBuilder, PassageRow, passage_schema};
 /// Writes a row for each passage that is cut, in document order.
 ///
 /// # Errors
-/// Returns an error for a full disk or an interruption.
+/// Returns an error if the disk is full or the run is interrupted.
 pub fn write(session: &Session<'_>, stage: &Stage, cuts: &Cuts, ids: &Ids<'_>) -> Result<()> {
     let running = session.engine.clock.stage("write passages/");
     let path = stage.path().join("passages/part-00000.parquet");

@@ -1,8 +1,9 @@
-//! Comparisons across scopes (`--scope across:COLUMN`): two documents are a pair only if their values of the column differ.
+//! Implements comparisons across scopes (`--scope across:COLUMN`): two documents form a pair only if they have different values in the
+//! column.
 //!
-//! Signatures, classes and links are the same as in a run without scopes. Documents with the same scope are not pairs, even if they are in
-//! the same class. A class with at least two scopes is connected, because each document forms a pair with every document of a different
-//! scope. A link between two classes is left out if both classes have the same single scope.
+//! Signatures, classes and links are the same as in a run without scopes. Documents with the same scope do not form a pair, even if they
+//! are in the same class. A class with at least two scopes is connected, because each document forms a pair with every document in a
+//! different scope. Two classes are not linked if all of their documents have the same scope.
 
 use super::classes::Classes;
 use super::pair_list::PairList;
@@ -12,7 +13,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Docs;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// Stands for several scopes in [`Across::of_class`]; no single scope has this value.
+/// Represents several scopes in [`Across::of_class`]. No single scope has this value.
 const SEVERAL: u64 = 0;
 
 /// Holds the scope of each document, and of each class of one algorithm.
@@ -27,7 +28,7 @@ impl Across {
     /// Returns the scopes of these classes; `None` if documents are not compared across scopes.
     ///
     /// # Errors
-    /// Returns an error for a full disk or an interruption.
+    /// Returns an error if the disk is full or the run is interrupted.
     pub fn new(session: &Session<'_>, classes: &Classes) -> Result<Option<Across>> {
         let Some(scopes) = session.scopes.noted().filter(|_| session.options.recipe.across.is_some()) else {
             return Ok(None);
@@ -60,17 +61,18 @@ impl Across {
         !classes.is_alone(representative) && self.of_class.load(representative as usize) == SEVERAL
     }
 
-    /// Returns whether a document of one class is compared with a document of the other; each class is given by its representative.
+    /// Returns whether any document of one class is compared with any document of the other class. Each class is given by its
+    /// representative.
     fn meet(&self, classes: &Classes, a: u64, b: u64) -> bool {
         let scope = |doc: u64| if classes.is_alone(doc) { self.scope(doc) } else { self.of_class.load(doc as usize) };
         let (a, b) = (scope(a), scope(b));
         a != b || a == SEVERAL
     }
 
-    /// Returns the pairs of classes in which a document of one class is compared with a document of the other.
+    /// Returns the pairs of classes for which any document of one class is compared with any document of the other class.
     ///
     /// # Errors
-    /// Returns an error for a full disk or an interruption.
+    /// Returns an error if the disk is full or the run is interrupted.
     pub fn filter(&self, session: &Session<'_>, label: &str, classes: &Classes, pairs: &PairList) -> Result<PairList> {
         let what = format!("scope {label}");
         let running = session.engine.clock.stage(what.clone());
@@ -79,8 +81,8 @@ impl Across {
         Ok(left)
     }
 
-    /// Returns the best document with a different scope than `best`, if there is one; `better` returns whether one document is preferred to
-    /// another.
+    /// Returns the best document with a different scope than `best`, if there is such a document. `better` returns whether one document is
+    /// preferred to another.
     pub fn second(&self, best: u64, docs: Docs<'_>, better: impl Fn(u64, u64) -> bool) -> Option<u64> {
         docs.iter().filter(|&doc| self.differ(doc, best)).reduce(|a, b| if better(b, a) { b } else { a })
     }

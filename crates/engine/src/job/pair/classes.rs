@@ -1,8 +1,9 @@
-//! Classes of documents that an algorithm treats as equal: the class of each document, and the documents of each class.
+//! Stores classes of documents that an algorithm treats as equal: the class of each document, and the documents in each class.
 //!
-//! The smallest document of a class is its representative. Two memory-mapped arrays hold the classes: for each document, where its class
-//! begins (0 if the document is in no class); and the classes one after another, each as its size and its documents. A bitmap marks the
-//! documents that are in a class: most documents are not in one, and this is the most frequent query.
+//! The document with the smallest number represents its class. The classes are in two memory-mapped arrays. The first array holds, for each
+//! document, the position of its class, or 0 if the document is in no class. The second array holds the classes one after another. Each
+//! class is stored as its size, followed by its documents. A bitmap marks the documents that are in a class, because most queries are about
+//! documents that are in no class.
 
 use std::ops::Range;
 
@@ -14,7 +15,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{Docs, LinkLayout};
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
-/// Encodes rows of two document numbers for a shuffle.
+/// Encodes pairs of document numbers as rows of a shuffle.
 #[derive(Clone, Copy)]
 pub struct Link {
     layout: LinkLayout,
@@ -61,7 +62,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Builds the classes from links of representative and document; each representative is also linked to itself.
+    /// Builds the classes from links between representatives and documents. Each representative is also linked to itself.
     pub fn build(session: &Session<'_>, name: &str, links: &Sorted) -> Result<Classes> {
         let (link, rows, documents) = (Link::new(session), links.rows() as usize, session.documents());
         // A class of n documents takes n + 1 entries, and every class has at least two documents.
@@ -115,7 +116,7 @@ impl Classes {
         Ok(Classes { classed, begins, members, documents, surplus })
     }
 
-    /// Returns the smallest document in the class of `doc`; `doc` itself if it is unique.
+    /// Returns the smallest document in the class of `doc`, or `doc` itself if it is unique.
     pub fn representative(&self, doc: u64) -> u64 {
         match self.begin(doc) {
             0 => doc,
@@ -134,7 +135,7 @@ impl Classes {
         self.surplus == 0 || !self.classed.get(doc as usize)
     }
 
-    /// Returns the documents in the class of `doc`, in ascending order; none if it is unique.
+    /// Returns the documents in the class of `doc`, in ascending order, or no documents if `doc` is unique.
     pub fn members(&self, doc: u64) -> Docs<'_> {
         match self.begin(doc) as usize {
             0 => Docs::NONE,
@@ -152,12 +153,12 @@ impl Classes {
         classes.filter(|(doc, class)| !class.is_empty() && class.get(0) == *doc).map(|(_, class)| class)
     }
 
-    /// Returns the number of documents beyond the first of each class.
+    /// Returns the number of documents in classes, not counting the first document of each class.
     pub fn surplus(&self) -> u64 {
         self.surplus
     }
 
-    /// Returns where the class of `doc` begins; 0 if it is unique. If there are no classes, there is no array.
+    /// Returns the position of the class of `doc`, or 0 if `doc` is unique. The array is empty if there are no classes.
     #[inline]
     fn begin(&self, doc: u64) -> u64 {
         if self.is_alone(doc) { 0 } else { self.begins.get(doc) }

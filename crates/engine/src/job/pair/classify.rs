@@ -1,5 +1,5 @@
-//! Applies the rule that separates versions from pages with the same template to the pairs of one algorithm. The result is the relation of
-//! each pair, with the reason.
+//! Applies the rule that distinguishes versions from pages with the same template to the pairs of one algorithm. The result is the relation
+//! of each pair and the reason for it.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -28,7 +28,7 @@ pub struct Known<'k> {
     pub contents: &'k Contents,
     /// The first lines of documents.
     pub headings: &'k Headings,
-    /// The documents whose first line is too common.
+    /// The documents whose first line is too common to identify a title.
     pub common: &'k AtomicBits,
     /// The pairs of these documents from earlier runs.
     pub earlier: Option<&'k Sorted>,
@@ -48,8 +48,8 @@ impl Facts for Known<'_> {
     }
 }
 
-/// Classifies each pair; all pairs of the algorithm must have been judged by its own score. Pairs that share a template and are too
-/// dissimilar to report are left out and counted.
+/// Classifies each pair. All pairs must already have been accepted by the algorithm's own score. Pairs that share a template but are too
+/// dissimilar to report are dropped and counted.
 pub fn classify(
     session: &Session<'_>,
     label: &str,
@@ -87,21 +87,21 @@ pub fn classify(
     Ok((related, report))
 }
 
-/// Holds the partners of each document in the order that the next-best search needs, in temporary files.
+/// Holds the partners of each document in temporary files, in the order in which the next-best search visits them.
 struct Neighbours<'r> {
     links: Links,
     rule: &'r Versions,
 }
 
 impl<'r> Neighbours<'r> {
-    /// Builds the lists from pairs and from the pairs of earlier runs.
+    /// Builds the lists from the pairs of this run and of earlier runs.
     fn new(session: &Session<'_>, pairs: (&PairList, Option<&Sorted>), rule: &'r Versions) -> Result<Neighbours<'r>> {
         let mut links = Links::new(session, pairs, |_| true)?;
         links.sort(session, |x, y| order(near(rule), x, y))?;
         Ok(Neighbours { links, rule })
     }
 
-    /// Returns the best partner of either document, excluding the group of documents that are near to both.
+    /// Returns the best partner of either document. Documents that are near to both documents are excluded.
     fn next_best(&self, pair: &Pair) -> NextBest {
         next_best(&self.links, near(self.rule), MOST_PASSED, (pair.a, pair.b), as_near(self.rule, pair))
     }

@@ -1,4 +1,4 @@
-//! Clusters formed by the pairs that decide on removal. Each document is in exactly one cluster, possibly alone.
+//! The clusters formed by the pairs that decide on removal. Each document is in exactly one cluster, possibly alone.
 
 use crate::engine::numbers::Numbers;
 use dupsift_algorithms::stage::connect::Forest;
@@ -8,15 +8,15 @@ use std::path::Path;
 
 /// Holds the clusters by document.
 pub struct Components {
-    /// For each document, its representative plus one; 0 if it is unique.
+    /// The number of each document's representative, plus one; 0 for a unique document.
     represented: Numbers,
     /// For each representative, the number of documents it represents.
     sizes: Numbers,
 }
 
 impl Components {
-    /// Returns the connected components of the documents in `order` under the links from `connect`; the first document of each component in
-    /// that order represents it.
+    /// Returns the connected components of the documents in `order` under the links from `connect`. The first document of a component in
+    /// this order represents the component.
     pub fn new(
         dir: &Path,
         documents: u64,
@@ -41,7 +41,7 @@ impl Components {
         Ok(Components { represented, sizes })
     }
 
-    /// Returns the representative of a document's cluster; the document itself if it is unique.
+    /// Returns the representative of a document's cluster, or the document itself if it is unique.
     pub fn representative(&self, doc: u64) -> u64 {
         self.represented.get(doc).checked_sub(1).unwrap_or(doc)
     }

@@ -1,7 +1,8 @@
-//! Records the contents of documents in pairs (their 3-grams and numbers), so that any two can be compared: for removal, and for the
-//! columns of `pairs/` that separate copies with additions from rewrites.
+//! Records the contents (3-grams and numbers) of documents in pairs so that any two documents can be compared. Comparisons are used for
+//! removal and for the columns of `pairs/` that distinguish copies with additions from rewrites.
 //!
-//! Exact copies have the same contents, so the first one represents all of them; a document that pairs only with its copies is not read.
+//! Exact copies have the same contents, so the first copy represents all copies. A document that forms pairs only with its copies is not
+//! read.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,7 +22,7 @@ use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::AtomicBits;
 use dupsift_text::Analysis;
 
-/// Holds the documents whose contents are needed, each class of copies represented by its first document.
+/// Holds the documents whose contents have to be recorded. The first document of each class of copies represents the class.
 pub struct Alike {
     copies: Arc<Classes>,
     bits: AtomicBits,
@@ -39,7 +40,7 @@ impl Alike {
         &self.copies
     }
 
-    /// Records a pair; returns whether the two documents are copies.
+    /// Records a pair, and returns whether the two documents are copies.
     pub fn note(&self, pair: &Pair) -> bool {
         let (a, b) = (self.copies.representative(pair.a), self.copies.representative(pair.b));
         if a != b {
@@ -49,7 +50,7 @@ impl Alike {
         a == b
     }
 
-    /// Starts recording document contents; `known` holds the previously recorded contents. Returns `None` if removal does not compare
+    /// Starts recording document contents. `known` holds the previously recorded contents. Returns `None` if removal does not compare
     /// contents or if all pairs are exact copies.
     pub fn begin(&self, session: &Session<'_>, known: Contents) -> Result<Option<TakingContents>> {
         let asks = session.options.removes && session.options.remove_if.bounds().is_some() && self.bits.count() > 0;
@@ -65,8 +66,8 @@ pub struct TakingContents {
 }
 
 impl TakingContents {
-    /// Starts recording the contents of these documents, each class of copies represented by its first document, except for documents in
-    /// `known`.
+    /// Starts recording the contents of these documents, except documents in `known`. The first document of each class of copies represents
+    /// the class.
     pub fn new(session: &Session<'_>, known: Contents, docs: impl Iterator<Item = usize>) -> Result<TakingContents> {
         let unread = AtomicBits::new(session.engine.dir, "contents-unread", session.documents() as usize)?;
         docs.filter(|&doc| known.says(doc as u64).is_empty()).for_each(|doc| _ = unread.set(doc));
@@ -74,23 +75,23 @@ impl TakingContents {
         Ok(TakingContents { known, unread: Arc::new(unread), taking })
     }
 
-    /// Returns whether nothing is left to read.
+    /// Returns whether all contents have been read.
     pub fn is_done(&self) -> bool {
         self.unread.count() == 0
     }
 
-    /// Returns whether the document's contents are still needed.
+    /// Returns whether the document's contents are required but not recorded yet.
     pub fn wants(&self, doc: u64) -> bool {
         self.unread.get(doc as usize)
     }
 
-    /// Records the contents of one document; `numbers` is a buffer that the thread reuses.
+    /// Records the contents of one document. `numbers` is a buffer that the thread reuses.
     pub fn take(&self, doc: u64, document: &Analysis<'_>, numbers: &mut Vec<u64>) -> Result<()> {
         self.taking.take(doc, numbers, |numbers| write_contents(document, numbers))
     }
 
-    /// Records the contents of documents in a batch, if they are still needed; returns how many characters were segmented into words to do
-    /// so.
+    /// Records the contents of the documents in a batch whose contents are still missing. Returns the number of characters that were
+    /// segmented into words for this purpose.
     pub fn take_batch(
         &self,
         engine: &Engine<'_>,
@@ -118,7 +119,7 @@ impl TakingContents {
         Ok(self.known)
     }
 
-    /// Reads the texts of the documents that are still needed, and no others.
+    /// Reads the texts of the documents whose contents are still missing.
     pub fn read(self, session: &Session<'_>, view: &View<'_>) -> Result<Contents> {
         if self.is_done() {
             return Ok(self.known);
@@ -150,7 +151,7 @@ impl TakingContents {
 /// Holds the contents of documents in pairs.
 pub struct Contents {
     copies: Arc<Classes>,
-    /// One entry per pass that recorded contents.
+    /// The recorded contents, with one entry for each pass that recorded contents.
     read: Vec<Evidence>,
 }
 
@@ -172,17 +173,17 @@ impl Contents {
         Ok(Contents { copies, read })
     }
 
-    /// Returns how much of each of two documents is contained in the other. `None` for copies.
+    /// Returns how much of each document is contained in the other document, or `None` for copies.
     pub fn of(&self, a: u64, b: u64) -> Option<[Contained; 2]> {
         self.texts_of(a, b).map(|[a, b]| contained(&a, &b))
     }
 
-    /// Works like `of`, but also returns the difference between the titles.
+    /// Works like `of`, but also returns how the titles differ.
     pub fn compared(&self, a: u64, b: u64) -> Option<([Contained; 2], Option<TitleDifference>)> {
         self.texts_of(a, b).map(|[a, b]| (contained(&a, &b), titles_differ(&a, &b)))
     }
 
-    /// Returns the contents of two documents. `None` for copies.
+    /// Returns the contents of two documents, or `None` for copies.
     fn texts_of(&self, a: u64, b: u64) -> Option<[Cow<'_, [u64]>; 2]> {
         let [a, b] = [a, b].map(|doc| self.copies.representative(doc));
         (a != b).then(|| [a, b].map(|doc| self.says(doc)))
@@ -199,12 +200,13 @@ impl Contents {
     }
 }
 
-/// Holds how much of one document is contained in another, as written to tables.
+/// Holds the shares of one document that another document contains, as written to tables.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shares {
-    /// Share of the document's distinct 3-grams that the other document contains; 0 if the document has no words.
+    /// The share of the document's distinct 3-grams that the other document contains; 0 if the document has no words.
     pub grams: f32,
-    /// Share of the document's distinct numbers that the other document contains, not counting numbers in its frame; 1 if it has none.
+    /// The share of the document's distinct numbers, excluding numbers in its frame, that the other document contains; 1 if the document
+    /// has no such numbers.
     pub numbers: f32,
 }
 
@@ -212,7 +214,7 @@ impl Shares {
     /// The shares of an exact copy.
     pub const COPY: Shares = Shares { grams: 1.0, numbers: 1.0 };
 
-    /// Converts to the column types of the tables.
+    /// Converts the shares to the column types of the tables.
     pub fn of(contained: Contained) -> Shares {
         Shares {
             grams: contained.grams.share().unwrap_or(0.0) as f32,
@@ -221,10 +223,10 @@ impl Shares {
     }
 }
 
-/// Numbers per entry of [`Looking`]: the kept document, and the shares of both documents.
+/// The number of values per entry of [`Looking`]: the kept document, and the shares of both documents.
 const ENTRY: usize = 3;
 
-/// Records which kept documents each document was compared with.
+/// Records the kept documents with which each document was compared.
 pub struct Looking {
     taking: Taking,
     entries: Vec<u64>,
@@ -261,7 +263,7 @@ impl Looking {
     }
 }
 
-/// Holds the data about pairs that the pair table needs.
+/// Holds the data about pairs that the pair table contains.
 pub struct Compared {
     /// The exact copies.
     pub copies: Arc<Classes>,
@@ -272,8 +274,8 @@ pub struct Compared {
 }
 
 impl Compared {
-    /// Returns how much of `a` is contained in `b`, and of `b` in `a`: for copies, for pairs compared during removal, and for pairs that
-    /// passed a check on the texts.
+    /// Returns how much of `a` is contained in `b` and how much of `b` is contained in `a`. The result is known for copies, for pairs
+    /// compared during removal, and for pairs that passed a check on the texts.
     pub fn shares(&self, a: u64, b: u64, verified: bool) -> Option<[Shares; 2]> {
         if self.copies.representative(a) == self.copies.representative(b) {
             return Some([Shares::COPY; 2]);

@@ -1,4 +1,4 @@
-//! Groups rows by key, one partition per thread, through `stage/group.rs`.
+//! Groups rows by key with `stage/group.rs`. Each thread processes one partition at a time.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -22,19 +22,19 @@ use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
 /// Holds the result of grouping for one algorithm.
 pub struct Grouped {
-    /// The algorithm's own classes, if equal keys are duplicates; they include the exact copies.
+    /// The algorithm's own classes, which include the exact copies, if equal keys are duplicates.
     pub classes: Option<Classes>,
-    /// The pairs of class representatives, or candidate pairs if a check on the texts follows; a pair may occur several times.
+    /// The pairs of class representatives, or candidate pairs if a check on the texts follows. A pair may occur several times.
     pub pairs: Sorted,
     /// The layout of the pairs.
     pub layout: PairLayout,
-    /// The number of comparisons made and left out.
+    /// The number of comparisons that were made and the number that were skipped.
     pub comparisons: Compared,
-    /// Bytes spilled to disk.
+    /// The number of bytes spilled to disk.
     pub spilled_bytes: u64,
 }
 
-/// Groups the rows of one algorithm; `met` records the documents of candidate pairs if a check on the texts follows.
+/// Groups the rows of one algorithm. If a check on the texts follows, `met` records the documents of candidate pairs.
 pub fn group(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -57,7 +57,7 @@ pub fn group(
         let counts = match (probes, probe_layout) {
             (Some(probes), Some(layout)) => {
                 let probes = probes.finish()?;
-                // These rows already belong to representatives, so no copies have to be left out.
+                // These rows already belong to representatives, so no copies have to be excluded.
                 let new = NewDocuments::new(session, classes.as_ref())?;
                 let counts = compare(session, bound, &probes, layout, None, None, &pairs, met, &new)?;
                 spilled += probes.spilled_bytes();
@@ -79,16 +79,16 @@ pub fn group(
 
 /// Receives groups of equal keys.
 pub struct Folding {
-    /// Links between the documents of each class.
+    /// The links between the documents of each class.
     pub equal: Shuffle,
     /// The documents that have a link.
     pub joined: AtomicBits,
-    /// Second-round rows, if the algorithm emits any.
+    /// The second-round rows, if the algorithm emits any.
     pub probes: Option<Shuffle>,
 }
 
 impl Folding {
-    /// Returns the destination for this many rows of an algorithm.
+    /// Creates the destination for this many rows of an algorithm.
     pub fn new(session: &Session<'_>, bound: &Bound<'_>, rows: u64) -> Result<Folding> {
         let tables = bound.scheme.probe_shape().map_or(1, |shape| u64::from(shape.positions));
         let name = format!("{}-probes", bound.label);
@@ -103,8 +103,8 @@ impl Folding {
     }
 }
 
-/// Returns the classes of an algorithm whose equal keys are pairs, from the links of all groups; `joined` marks the documents that have a
-/// link. Also returns the bytes spilled to disk.
+/// Returns the classes of an algorithm for which documents with equal keys are pairs. The classes are built from the links of all groups.
+/// `joined` marks the documents that have a link. Also returns the number of bytes spilled to disk.
 pub fn classes(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -127,7 +127,7 @@ pub fn classes(
     Ok((Some(Classes::build(session, &bound.label, &equal)?), equal.spilled_bytes()))
 }
 
-/// Turns groups of equal keys into classes (unless a check on the texts has to see each pair) and second-round rows.
+/// Turns groups of equal keys into second-round rows and, unless a check on the texts has to examine each pair, into classes.
 pub fn fold(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -150,7 +150,7 @@ pub fn fold(
             for group in records.groups() {
                 session.engine.go_on()?;
                 let rows = &records.bytes()[group.start * width..group.end * width];
-                // A class has second-round rows for only one document; the other documents are found through it.
+                // A class has second-round rows for only one document, through which the other documents are found.
                 let links = bound.scheme.probe_shape().is_some() || new.is_in(signed.layout, rows);
                 keys.group(rows, links, out)?;
             }
@@ -166,7 +166,7 @@ pub fn fold(
     Ok(())
 }
 
-/// Compares the rows that one of several processes handles: signature rows, or second-round rows if `copies` is `None`.
+/// Compares the rows assigned to one of several processes. These are signature rows, or second-round rows if `copies` is `None`.
 pub fn compare_part(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -207,11 +207,11 @@ impl Equal for EqualRows<'_> {
     }
 }
 
-/// Windows with at least this many rows are looked up among earlier windows, see [`Met`].
+/// The minimum number of rows in a window that is looked up among earlier windows; see [`Met`].
 const LARGE_WINDOW: usize = 1000;
 
 /// Holds the large windows that were already compared, by a hash of their documents. Slightly different copies of a text share all bands of
-/// `minhash`. If the result depends only on the documents, each band finds the same pairs.
+/// `minhash`. If the result of a comparison depends only on the documents, every band yields the same pairs.
 struct Met {
     seen: Mutex<HashSet<u128>>,
     asked: bool,
@@ -219,11 +219,11 @@ struct Met {
 
 impl Met {
     fn new(bound: &Bound<'_>, shape: RowShape) -> Met {
-        // Algorithms that keep sketches also have several keys per document.
+        // Algorithms with sketches also have several keys per document.
         let several = shape.positions > 1 || bound.scheme.sketch_words > 0;
-        // The order of the documents in a window determines which rows are near, and the hash below includes that order.
+        // The order of the documents in a window determines which rows are near, and the hash of a window depends on this order.
         let documents_alone = several && (!shape.ordered || bound.scheme.nearest) && shape.sketch == 0;
-        // A check on the texts replaces the algorithm's score with its own similarity.
+        // A check on the texts replaces the algorithm's score with the similarity of the texts.
         let asked = documents_alone && bound.scheme.rules.len() == 1 && bound.verify().is_some();
         Met { seen: Mutex::default(), asked }
     }
@@ -234,7 +234,7 @@ impl Met {
             return false;
         }
         let documents = (0..window.len()).map(|at| window.row(at).doc);
-        // Two halves of 64 bits each: as reliable as the hash that distinguishes texts.
+        // The hash has two halves of 64 bits each, so it is as reliable as the hash that distinguishes texts.
         let (low, high) =
             documents.fold((rule, mix64(rule + 1)), |(low, high), doc| (combine(low, doc), combine(high, mix64(doc))));
         let hash = u128::from(high) << 64 | u128::from(low);
@@ -302,7 +302,7 @@ fn compare(
     Ok(counts.into_iter().fold(Compared::default(), Compared::plus))
 }
 
-/// Holds the result of one algorithm: classes of equal documents, and pairs of their representatives.
+/// Holds the result of one algorithm: the classes of equal documents, and the pairs of class representatives.
 pub struct Relation {
     /// The label of the algorithm, which is also the name of its output folder.
     pub label: String,
@@ -319,18 +319,18 @@ pub struct Relation {
 }
 
 impl Relation {
-    /// Returns the documents in a representative's class, including itself.
+    /// Returns the documents in a representative's class, including the representative.
     pub fn members(&self, representative: u64) -> Docs<'_> {
         let members = self.classes.members(representative);
         if members.is_empty() { Docs::One(representative) } else { members }
     }
 
-    /// Passes on the pairs that form clusters, until an error; pairs that share a template are left out.
+    /// Calls `each` with the pairs that form clusters, until an error occurs. Pairs that share a template are skipped.
     pub fn each_joining(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
         self.pairs.each(|pair| if pair.is_template() { Ok(()) } else { each(pair) })
     }
 
-    /// Returns the classes of at least two documents whose representatives are in a range of documents, ordered by representative.
+    /// Returns the classes with at least two documents whose representatives are in a range of documents, ordered by representative.
     pub fn classes(&self, range: Range<u64>) -> impl Iterator<Item = Docs<'_>> {
         self.classes.of(range)
     }
@@ -363,16 +363,17 @@ mod tests {
         let large = LARGE_WINDOW as u64;
         assert!(!again(&met, 1, &mut (0..large)));
         assert!(again(&met, 2, &mut (0..large)));
-        // Keys above 9 belong to a different rule, which may find other pairs among the same documents.
+        // Keys above 9 belong to a different rule, which may find different pairs among the same documents.
         assert!(!again(&met, 10, &mut (0..large)));
         assert!(again(&met, 11, &mut (0..large)));
-        // One document more, one less at the front, or a different one at the end or in the middle makes a different window.
+        // A window is different if it has an additional document at the end, lacks the first document, or has a different document at the
+        // end or in the middle.
         assert!(!again(&met, 1, &mut (0..large + 1)));
         assert!(!again(&met, 1, &mut (1..large + 1)));
         assert!(!again(&met, 1, &mut (0..large - 1).chain([large])));
         assert!(!again(&met, 1, &mut (0..=large).filter(|&doc| doc != 500)));
         assert!(again(&met, 3, &mut (1..large + 1)));
-        // Small windows are always compared, and so are all windows if the result depends on more than the documents.
+        // Small windows are always compared. If the result depends on more than the documents, all windows are compared.
         assert!((0..2).all(|_| !again(&met, 1, &mut (0..large - 1))));
         let never = Met { seen: Mutex::default(), asked: false };
         assert!((0..2).all(|_| !again(&never, 1, &mut (0..large))));

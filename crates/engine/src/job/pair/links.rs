@@ -1,6 +1,6 @@
-//! Random access to a list of pairs by document.
+//! Provides random access to a list of pairs by document.
 //!
-//! Everything is in temporary files and sorted there, because a document may be paired with every other document, and memory must not grow
+//! All data is stored and sorted in temporary files, because a document may form pairs with every other document and memory must not grow
 //! with the number of partners.
 
 use std::cmp::Ordering;
@@ -20,22 +20,23 @@ use dupsift_text::Heading;
 
 /// Holds the partners of each document with their similarities, as arrays in temporary files.
 pub struct Links {
-    /// The position of each document's first link, plus an entry for the end of the last document's links. Empty if there are no links.
+    /// The position of each document's first link, and the position after the last document's links. This array is empty if there are no
+    /// links.
     begins: Numbers,
     /// The linked documents, each with its similarity.
     links: Linked,
 }
 
 impl Links {
-    /// Builds the links from the pairs that pass and from links found by earlier runs.
+    /// Builds the links from the pairs that pass a filter, and from links that earlier runs found.
     pub fn new(
         session: &Session<'_>,
         (pairs, earlier): (&PairList, Option<&Sorted>),
         passes: impl Fn(&Pair) -> bool,
     ) -> Result<Links> {
         let most = 2 * pairs.rows() + earlier.map_or(0, Sorted::rows);
-        // There are two more entries than documents: while the links are filled in, entry d + 1 moves from the first link of d to the end
-        // of its links.
+        // The array has two more entries than there are documents. While the links are filled in, entry d + 1 moves from the first link of
+        // document d to the end of that document's links.
         let places = if most == 0 { 0 } else { session.documents() + 2 };
         let mut begins = Numbers::new(session.engine.dir, "link-begins", places as usize, most)?;
         let mut at = begins.slots();
@@ -51,7 +52,7 @@ impl Links {
             count += at.get(place);
             at.set(place, count);
         }
-        // Partners that do not take part have numbers above the numbers of all documents.
+        // Partners that do not take part in this run have numbers above the numbers of all documents.
         let beyond = earlier.map_or(0, |_| session.number(session.base));
         let mut links = Linked::new(session.engine.dir, count as usize, session.documents() + beyond)?;
         pairs.each(|pair| {
@@ -102,15 +103,15 @@ impl Links {
     }
 }
 
-/// Holds an array of documents with similarities in a temporary file: the document number in one word if the largest number fits, else in
-/// two, the lower word first; then the bits of the similarity.
+/// Holds an array of documents with similarities in a temporary file. An entry consists of the document number and the bits of the
+/// similarity. The number takes one word if the largest number fits, and otherwise two words, the lower word first.
 enum Linked {
     Narrow(Mapped<[u32; 2]>),
     Wide(Mapped<[u32; 3]>),
 }
 
 impl Linked {
-    /// Returns an array with this many entries for numbers up to `most`.
+    /// Creates an array with this many entries for document numbers up to `most`.
     fn new(dir: &Path, len: usize, most: u64) -> Result<Linked> {
         Ok(if most <= u32::MAX.into() {
             Linked::Narrow(Mapped::new(dir, "links", len)?)
@@ -158,20 +159,21 @@ fn wide(&[low, high, similarity]: &[u32; 3]) -> (u64, f32) {
     (u64::from(high) << 32 | u64::from(low), f32::from_bits(similarity))
 }
 
-/// Provides the results of earlier runs if a run is matched against an index, and records results for later runs.
+/// Provides the results of earlier runs to a run that uses an index, and records results for later runs.
 pub trait Earlier: Sync {
-    /// Records the judged pairs of an algorithm. Pairs between two indexed documents were recorded by the runs that found them.
+    /// Records the accepted pairs of an algorithm. Pairs of two indexed documents were already recorded by the runs that found them.
     fn note(&self, session: &Session<'_>, label: &str, pairs: &PairList) -> Result<()>;
 
-    /// Takes the rows that [`Earlier::note`] recorded for an algorithm, so that they can be saved; [`Earlier::add_noted`] returns them.
+    /// Removes and returns the rows that [`Earlier::note`] recorded for an algorithm, for example to save them. [`Earlier::add_noted`] puts
+    /// them back.
     fn take_noted(&self, label: &str) -> Option<Sorted>;
 
-    /// Adds the rows recorded for an algorithm, by this process or an earlier one.
+    /// Adds the rows that this process or an earlier process recorded for an algorithm.
     fn add_noted(&self, label: &str, rows: Sorted);
 
     /// Returns the pairs between participating indexed documents and other indexed documents, as link rows with the document numbers of
-    /// this run; a partner that does not take part has a number above the numbers of all documents. `None` if no indexed documents take
-    /// part. If the text of an indexed document occurs in the batch, its pairs are found again.
+    /// this run. A partner that does not take part has a number above the numbers of all documents. Returns `None` if no indexed documents
+    /// take part. If the text of an indexed document occurs in the batch, this run finds the document's pairs a second time.
     fn links(&self, session: &Session<'_>, label: &str) -> Result<Option<Sorted>>;
 
     /// Records first lines, each with a document of the batch.
@@ -180,12 +182,12 @@ pub trait Earlier: Sync {
     /// Returns the first lines of indexed documents.
     fn lines(&self) -> Result<Vec<Run>>;
 
-    /// Returns how many indexed documents have each of the first lines in one partition. `records` holds the partition's records, its
-    /// number and the number of partitions.
+    /// Returns, for each first line in one partition, the number of indexed documents with this line. `records` holds the partition's
+    /// records, the partition's number and the number of partitions.
     fn count_lines(&self, lines: &[Run], records: (&Records, usize, usize)) -> Result<HashMap<u64, u64>>;
 }
 
-/// Bytes of a link row: two documents and a similarity.
+/// The number of bytes in a link row: two documents and a similarity.
 pub const LINK: usize = 20;
 
 /// Returns the row for a link found by an earlier run.
@@ -197,12 +199,12 @@ pub fn row(doc: u64, partner: u64, similarity: f32) -> [u8; LINK] {
     row
 }
 
-/// Returns the document, its partner and their similarity from a row.
+/// Reads a document, its partner and their similarity from a row.
 pub fn read(row: &[u8]) -> (u64, u64, f32) {
     (number(&row[..8]), number(&row[8..16]), f32::from_bits(number(&row[16..]) as u32))
 }
 
-/// Passes on all of these rows, in any order.
+/// Calls `each` with the contents of every row, in any order.
 pub fn each_link(engine: &Engine<'_>, rows: Option<&Sorted>, mut each: impl FnMut(u64, u64, f32)) -> Result<()> {
     let Some(rows) = rows else { return Ok(()) };
     for partition in 0..rows.partitions() {

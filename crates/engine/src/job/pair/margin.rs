@@ -1,4 +1,4 @@
-//! Applies the margin rule (`stage/margin.rs`) to the pairs of one algorithm: a fold on all threads, then a filter.
+//! Applies the margin rule (`stage/margin.rs`) to the pairs of one algorithm. A fold on all threads is followed by a filter.
 
 use super::links::each_link;
 use super::pair_list::PairList;
@@ -10,7 +10,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::Pair;
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Sorted};
 
-/// Returns the pairs that are kept; all pairs of the algorithm must have been judged. `earlier` holds the pairs from earlier runs.
+/// Returns the pairs that are kept. All pairs of the algorithm must already have been scored. `earlier` holds the pairs from earlier runs.
 pub fn apply(
     session: &Session<'_>,
     label: &str,
@@ -45,7 +45,7 @@ pub fn apply(
             session.engine.go_on()?;
             whole.join(&pair);
         }
-        // Lookups shorten the paths, so one thread makes them and records one bit per pair.
+        // Lookups shorten the stored paths, so a single thread makes all lookups and records one bit per pair.
         let together = AtomicBits::new(session.engine.dir, &format!("{label}-together"), pairs.rows() as usize)?;
         for (at, pair) in pairs.iter().enumerate() {
             session.engine.go_on()?;

@@ -1,4 +1,4 @@
-//! The second part of a run: from signatures to verified and classified pairs.
+//! The second part of a run, which turns signatures into verified and classified pairs.
 
 pub mod across;
 pub mod classes;

@@ -1,5 +1,5 @@
-//! The pairs of one algorithm in a temporary file, each once and in order: sorted once, then read sequentially by every stage that needs
-//! them.
+//! The distinct pairs of one algorithm, in order, in a temporary file. They are sorted once and then read sequentially by each stage that
+//! uses them.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{Pair, PairLayout};
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Sorted};
 
-/// Bytes that a thread collects before it appends them to the temporary file.
+/// The number of bytes that a thread collects before it appends them to the temporary file.
 const GATHERED_BYTES: usize = 64 << 10;
 
-/// Holds pairs in consecutive parts; each part covers a range of first documents.
+/// Holds pairs in consecutive parts. Each part covers a range of first documents.
 pub struct PairList {
     layout: PairLayout,
     bytes: FrozenHeap,
@@ -42,8 +42,8 @@ impl<S> Maker<S> {
 }
 
 impl PairList {
-    /// Merges the occurrences of each pair and keeps the result of `check`; `state` is created once per part. Removes the occurrences. Also
-    /// returns the number of distinct pairs.
+    /// Merges the occurrences of each pair, and keeps the pairs that `check` returns. `state` is created once per part. The occurrences are
+    /// deleted. Also returns the number of distinct pairs.
     pub fn make<S>(
         engine: &Engine<'_>,
         what: &str,
@@ -87,7 +87,7 @@ impl PairList {
         Ok((PairList::of(layout, heap, occurrences.partitions(), stretches)?, merged))
     }
 
-    /// Returns the pairs for which `keep` returns true; it also receives the position of the pair in [`PairList::iter`].
+    /// Returns the pairs for which `keep` returns true. `keep` also receives the position of the pair in [`PairList::iter`].
     pub fn filter(
         &self,
         engine: &Engine<'_>,
@@ -97,7 +97,7 @@ impl PairList {
         self.revise(engine, what, self.layout, |at, pair| Ok(keep(at, &pair).then_some(pair)))
     }
 
-    /// Returns the results of `revise` for each pair; it also receives the position of the pair in [`PairList::iter`].
+    /// Returns the results of `revise` for each pair. `revise` also receives the position of the pair in [`PairList::iter`].
     pub fn revise(
         &self,
         engine: &Engine<'_>,
@@ -142,7 +142,7 @@ impl PairList {
         makers: impl IntoIterator<Item = Vec<(usize, Range<usize>)>>,
     ) -> Result<PairList> {
         let mut parts = vec![Vec::new(); count];
-        // Each part was made by a single thread, in order.
+        // A single thread wrote each part, in order.
         makers.into_iter().flatten().for_each(|(part, stretch)| parts[part].push(stretch));
         let bytes = heap.freeze_in_order()?;
         let rows = (bytes.bytes().len() / layout.width()) as u64;
@@ -186,7 +186,7 @@ impl PairList {
         self.bytes.bytes().len() as u64
     }
 
-    /// Passes on the pairs of one part, until an error.
+    /// Calls `each` with the pairs of one part, until an error occurs.
     pub fn each_of(&self, part: usize, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
         for stretch in &self.parts[part] {
             for bytes in self.bytes.bytes()[stretch.clone()].chunks_exact(self.layout.width()) {
@@ -196,7 +196,8 @@ impl PairList {
         Ok(())
     }
 
-    /// Passes on all pairs, until an error. Costs less per pair than [`PairList::iter`], which has to remember its position.
+    /// Calls `each` with all pairs, until an error occurs. This costs less per pair than [`PairList::iter`], which has to keep track of its
+    /// position.
     pub fn each(&self, mut each: impl FnMut(Pair) -> Result<()>) -> Result<()> {
         (0..self.parts()).try_for_each(|part| self.each_of(part, &mut each))
     }

@@ -1,4 +1,4 @@
-//! Turns signature rows into the result of each algorithm: classes and verified pairs.
+//! Computes the result of each algorithm (classes and verified pairs) from signature rows.
 
 use std::sync::Arc;
 
@@ -23,21 +23,21 @@ use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::{Error, Result};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// Holds the data about the corpus that is available after signing.
+/// Holds the data about the corpus that is available after all documents are signed.
 #[derive(Clone, Copy)]
 pub struct Corpus<'c> {
     /// The exact copies.
     pub copies: &'c Arc<Classes>,
     /// The view through which documents are read.
     pub view: &'c View<'c>,
-    /// The first lines of documents, if an algorithm needs them.
+    /// The first lines of documents, if an algorithm uses them.
     pub headings: Option<&'c Headings>,
-    /// Results of earlier runs, if there is an index.
+    /// The results of earlier runs, if the run uses an index.
     pub earlier: Option<&'c dyn Earlier>,
 }
 
 /// Groups the rows of each algorithm, verifies the candidates, and applies the rules that consider all pairs. Also returns the document
-/// contents that were read in the process.
+/// contents that were read for these steps.
 pub fn relate<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,
@@ -73,7 +73,7 @@ pub fn relate<'c>(
     Ok((algorithms?, contents))
 }
 
-/// Returns the final pairs; if a checkpoint is due, saves them and deletes the state they were computed from.
+/// Returns the final pairs. If a checkpoint is due, saves the pairs and deletes the state from which they were computed.
 fn near(
     saved: &SavedState<'_>,
     at: usize,
@@ -85,7 +85,7 @@ fn near(
         Step::Near(found) => Ok(found),
         Step::Found(Found { pairs, classes, evidence }) => {
             let due = saved.due();
-            // The final pairs are useless without the index data for the pairs that they were computed from.
+            // The final pairs are useless without the index data for the pairs from which they were computed.
             if let Some((earlier, label)) = earlier.filter(|_| due)
                 && let Some(noted) = earlier.take_noted(label)
             {
@@ -103,7 +103,7 @@ fn near(
     }
 }
 
-/// Groups the rows of each algorithm. If a check needs no further pass, it runs immediately, so that its pairs can be saved.
+/// Groups the rows of each algorithm. A check that requires no further pass runs immediately, so that its pairs can be saved.
 fn group_all<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,
@@ -128,7 +128,7 @@ fn group_all<'c>(
     })
 }
 
-/// Checks the candidates that had to wait for their documents to be read, and applies the margin rule of each algorithm that has one.
+/// Checks the candidates whose documents had to be read first, and applies the margin rule of each algorithm that has one.
 fn verify<'c>(
     session: &Session<'_>,
     saved: &SavedState<'_>,
@@ -159,17 +159,18 @@ fn verify<'c>(
     Ok((algorithms?, contents))
 }
 
-/// Returns whether an index stores the pairs of an algorithm, because its rules consider all pairs of a document.
+/// Returns whether an index stores the pairs of an algorithm. The index stores them if the algorithm's rules consider all pairs of a
+/// document.
 pub fn is_noted(bound: &Bound<'_>) -> bool {
     bound.margin.is_some() || bound.relating().is_some()
 }
 
-/// Returns the links that earlier runs found for indexed documents, if there is an index.
+/// Returns the links that earlier runs found for indexed documents, if the run uses an index.
 fn links_of(session: &Session<'_>, earlier: Option<&dyn Earlier>, label: &str) -> Result<Option<Sorted>> {
     earlier.map_or(Ok(None), |earlier| earlier.links(session, label))
 }
 
-/// Returns the check of an algorithm's candidates and the documents it needs.
+/// Returns the check of an algorithm's candidates, and the documents that the check reads.
 fn of_candidates<'m>(AlgorithmState { bound, now, .. }: &'m AlgorithmState<'_, Step>) -> Wanted<'m> {
     let (check, documents) = match now {
         Step::Met(met) => (bound.verify_candidates(), Some(met.documents.clone())),
@@ -178,7 +179,7 @@ fn of_candidates<'m>(AlgorithmState { bound, now, .. }: &'m AlgorithmState<'_, S
     Wanted { label: bound.label.clone(), check, documents }
 }
 
-/// Checks the candidates of one algorithm; saves the pairs that pass if a checkpoint is due.
+/// Checks the candidates of one algorithm. Saves the pairs that pass if a checkpoint is due.
 fn check(
     engine: &Engine<'_>,
     saved: &SavedState<'_>,
@@ -214,7 +215,7 @@ fn merge(engine: &Engine<'_>, label: &str, grouped: &Grouped) -> Result<PairList
     Ok(pairs)
 }
 
-/// Classifies the pairs of each algorithm that requests it. The texts of their documents are read once for all algorithms.
+/// Classifies the pairs of each algorithm that classifies pairs. The texts of their documents are read once for all algorithms.
 fn classify_all<'c>(
     session: &Session<'_>,
     algorithms: Vec<AlgorithmState<'c, Step>>,

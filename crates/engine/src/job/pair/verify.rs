@@ -1,7 +1,8 @@
-//! The check on the texts: only documents in a candidate pair are read again, each once for all algorithms.
+//! Checks candidate pairs against the texts. Only documents in a candidate pair are read again, and each document is read once for all
+//! algorithms.
 //!
-//! A memory-mapped temporary file holds the data that a check needs from a document (its shingles, its characters). A document in a
-//! thousand candidate pairs is therefore split into words once, and memory does not grow with the candidates.
+//! A memory-mapped temporary file holds the document data that a check uses (shingles, characters). A document in a thousand candidate
+//! pairs is therefore split into words only once, and memory use does not grow with the number of candidates.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -27,7 +28,7 @@ pub struct Verified {
     pub pairs: PairList,
     /// The number of distinct candidates.
     pub candidates: u64,
-    /// Candidates whose comparison would have taken too long; none of them counts as a pair.
+    /// The number of candidates whose comparison would have taken too long. They do not count as pairs.
     pub undecided: u64,
 }
 
@@ -35,9 +36,9 @@ pub struct Verified {
 pub struct Wanted<'w> {
     /// The algorithm.
     pub label: String,
-    /// The check, if there is one.
+    /// The check, if the algorithm has one.
     pub check: Option<Check<'w>>,
-    /// The documents that the check will look at, if their evidence still has to be collected.
+    /// The documents that the check will use, if their evidence still has to be collected.
     pub documents: Option<Arc<AtomicBits>>,
 }
 
@@ -85,8 +86,8 @@ pub fn documents_of(session: &Session<'_>, pairs: &PairList) -> Result<Arc<Atomi
     Ok(Arc::new(documents))
 }
 
-/// Reads the documents of each algorithm's candidates, and records the data that its check needs from them. Also returns the contents of
-/// these documents, if they will be needed.
+/// Reads the documents of each algorithm's candidates, and records the data for the algorithm's check. Also returns the contents of these
+/// documents if a later step uses them.
 pub fn take_evidence(
     session: &Session<'_>,
     wanted: &[Wanted<'_>],
@@ -106,7 +107,7 @@ pub fn take_evidence(
             .map(|documents| Taking::new(session.engine.dir, &one.label, documents))
     });
     let stores = stores.map(Option::transpose).collect::<Result<Vec<_>>>()?;
-    // Most documents whose contents are needed are candidates, so their texts are not read a second time.
+    // Most documents whose contents are needed are in candidate pairs. Recording the contents now avoids reading their texts a second time.
     let asks = asks_contents(session);
     let docs = all.iter().flat_map(|documents| documents.iter()).filter(|_| asks);
     let contents = TakingContents::new(session, known, docs)?;
@@ -146,7 +147,7 @@ pub fn take_evidence(
     Ok((evidence, contents))
 }
 
-/// Returns whether the contents of documents in pairs will be needed.
+/// Returns whether a later step uses the contents of documents in pairs.
 pub fn asks_contents(session: &Session<'_>) -> bool {
     let removal_asks = session.options.removes && session.options.remove_if.bounds().is_some();
     removal_asks || session.options.recipe.relates()
@@ -162,7 +163,7 @@ pub fn check_pairs(
 ) -> Result<Verified> {
     let undecided = AtomicU64::new(0);
     let running = engine.clock.stage(format!("verify {label}"));
-    // Pairs arrive in order of their first document, whose evidence is read once.
+    // Pairs arrive in order of their first document, so the evidence of that document is read only once.
     let (pairs, candidates) = PairList::make(
         engine,
         &format!("verify {label}"),

@@ -1,4 +1,4 @@
-//! Finds exact copies (`stage/copies.rs`): the hashes of all texts, a separate pass to compute them, and the fold into classes.
+//! Finds exact copies (`stage/copies.rs`): records the hashes of all texts, if necessary in a separate pass, and folds them into classes.
 
 use crate::job::pair::classes::{Classes, Link};
 use crate::reading::document::View;
@@ -14,7 +14,7 @@ pub fn shuffle(session: &Session<'_>) -> Result<Shuffle> {
     session.engine.shuffle("copies", copies::ROW, copies::GROUP, session.documents())
 }
 
-/// Writes the hash of one text, unless the text cannot have copies.
+/// Writes the hash of a text, unless the text cannot have copies.
 pub fn push(writer: &mut Writer<'_>, doc: u64, document: &Analysis<'_>) -> Result<()> {
     copies::row(doc, document).map_or(Ok(()), |row| writer.push(&row))
 }

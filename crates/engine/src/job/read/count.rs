@@ -1,4 +1,4 @@
-//! The first pass: counts words and features over all documents, and keeps the data that signing needs later.
+//! Counts words and features over all documents in the first pass, and keeps data for computing signatures later.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 use serde::{Deserialize, Serialize};
@@ -24,18 +24,18 @@ pub struct Counted {
     pub stats: CorpusStats,
     /// The word boundaries of Chinese text.
     pub cuts: Option<Cuts>,
-    /// The words of each document, if the second pass needs nothing else.
+    /// The words of each document, if the second pass can use them instead of the texts.
     pub forward: Option<Forward>,
-    /// Bytes spilled to disk.
+    /// The number of bytes spilled to disk.
     pub spilled_bytes: u64,
 }
 
 /// Holds the totals of the counts.
 #[derive(Clone, Copy, Debug, Default, Deserialize, Serialize)]
 pub struct Totals {
-    /// Documents that count in the statistics.
+    /// The number of documents that are included in the statistics.
     pub documents: u64,
-    /// Words in these documents.
+    /// The number of words in these documents.
     pub tokens: u64,
 }
 
@@ -73,7 +73,8 @@ impl Recorder for Counting<'_> {
 }
 
 impl<'j> Counting<'j> {
-    /// Starts counting. `first_lines` sets whether the saved words include the words of first lines; `None` if no words are saved.
+    /// Starts counting. `first_lines` specifies whether the saved words include the words of first lines. If it is `None`, no words are
+    /// saved.
     pub fn new(session: &'j Session<'j>, stats: Stats, first_lines: Option<bool>) -> Result<Counting<'j>> {
         Ok(Counting {
             cuts: CutsWriter::new(session)?,
@@ -84,7 +85,7 @@ impl<'j> Counting<'j> {
 
     /// Returns the state for one thread.
     pub fn thread(&self) -> CountingThread<'_> {
-        // The rest is for the spelling of numbered words.
+        // The remaining memory is for the spellings of numbered words.
         let memory = self.session.engine.budget.a_thread / 4 * if self.forward.is_some() { 3 } else { 4 };
         CountingThread {
             tally: Tally::new(self.stats, &self.kinds, memory),
@@ -104,7 +105,7 @@ impl<'j> Counting<'j> {
         }
         let limit = tally.words.as_ref().map_or(usize::MAX, Counts::limit);
         if document.word_count() > limit && document.counted().len() > limit {
-            // The document has more words than the table has room for: the table is drained, and these words bypass it.
+            // The document has more words than fit in the table. The table is drained, and the words of this document bypass it.
             drain(&mut tally.words, words)?;
             tally.add_but_words(document);
             if let Some(writer) = words {
@@ -152,7 +153,7 @@ impl<'j> Counting<'j> {
         Ok(Totals { documents: thread.tally.documents, tokens: thread.tally.tokens })
     }
 
-    /// Starts counting a part of the corpus whose counts are added to the counts of other parts; neither word boundaries nor words are
+    /// Starts counting a part of the corpus. Its counts are later added to the counts of other parts. Neither word boundaries nor words are
     /// saved.
     pub fn of_part(session: &'j Session<'j>, stats: Stats) -> Result<Counting<'j>> {
         Ok(Counting {
@@ -172,7 +173,7 @@ impl<'j> Counting<'j> {
         Ok([finish(self.words)?, finish(self.features)?])
     }
 
-    /// Returns the statistics from counts that were summed elsewhere; no term may appear twice.
+    /// Returns the statistics for counts that have already been summed. No term may appear twice.
     pub fn summed(
         session: &Session<'_>,
         Totals { documents, tokens }: Totals,
@@ -204,7 +205,7 @@ impl<'j> Counting<'j> {
 
 /// Returns a shuffle for partial counts whose partitions are in term order.
 fn terms(session: &Session<'_>, name: &str) -> Result<Shuffle> {
-    // One distinct term per 40 bytes of text is by far the highest rate seen.
+    // One distinct term per 40 bytes of text is by far the highest rate observed.
     let bytes: u64 = session.source.files.iter().map(|file| file.text_bytes).sum();
     let spec = Spec {
         name: name.to_string(),
@@ -228,7 +229,7 @@ fn drain(counts: &mut Option<Counts>, writer: &mut Option<Writer<'_>>) -> Result
     }
 }
 
-/// Sums the partial counts into the term table; terms in fewer than `least` documents are left out.
+/// Sums the partial counts to create the term table. Terms in fewer than `least` documents are excluded.
 fn table(engine: &Engine<'_>, name: &str, partial: Option<Shuffle>, least: u64) -> Result<(TermTable, u64)> {
     let Some(partial) = partial else { return Ok((TermTable::empty(), 0)) };
     let partial = partial.finish()?;

@@ -1,4 +1,4 @@
-//! Records a hash of each document's first line. Pages with the same first line have the same title if few documents have that line.
+//! Records a hash of each document's first line. If few documents have the same first line, that line is treated as their title.
 
 use crate::engine::checkpoints::{CheckpointReader, CheckpointWriter, Recorder};
 use crate::job::pair::classes::Classes;
@@ -64,7 +64,8 @@ impl Headings {
         earlier.note_lines(session.engine, &mut own.filter_map(|doc| Some((self.of(doc)?, doc))))
     }
 
-    /// Returns the documents whose first line is shared by more than `most` texts. Copies count once; texts from earlier runs are included.
+    /// Returns the documents whose first line occurs in more than `most` texts. Copies count as one text. Texts from earlier runs are
+    /// included.
     pub fn common(
         &self,
         session: &Session<'_>,

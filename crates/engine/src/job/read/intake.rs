@@ -1,5 +1,5 @@
-//! Records the data that the first pass collects for every row, regardless of the algorithms: its id, its length and the other values that
-//! `--keep` needs, and the hash of its text or the reason it is rejected.
+//! Records the data that the first pass collects for every row, regardless of the algorithms: the id, the length and the other values for
+//! `--keep`, and the hash of the text or the reason for its rejection.
 
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ pub struct Intake<'j> {
     columns: ColumnRecorders<'j>,
     rejecter: Rejecter,
     hashes: Option<Shuffle>,
-    /// The columns whose values are hashed together with the texts.
+    /// The columns whose values are included in the content hashes.
     hashed: Vec<String>,
 }
 
@@ -38,7 +38,7 @@ pub struct Intake<'j> {
 pub struct RowRecorder<'w> {
     ids: Writer<'w>,
     rejected: Writer<'w>,
-    /// Whether the rows are indexed documents, which were counted and checked when they were added.
+    /// Whether the rows are indexed documents, which were counted and checked when they were added to the index.
     indexed: bool,
     hashes: Option<Writer<'w>>,
     lengths: Vec<u32>,
@@ -49,15 +49,15 @@ pub struct RowRecorder<'w> {
 /// Holds the totals of one thread.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct Took {
-    /// Kinds of ids.
+    /// The kinds of ids that occur.
     pub ids_seen: IdsSeen,
-    /// Documents with a text.
+    /// The number of documents with a text.
     pub used: u64,
-    /// Bytes of text.
+    /// The size of the texts in bytes.
     pub text_bytes: u64,
     /// Document counts by script and length.
     pub parts: Parts,
-    /// Values, except texts, that count as null.
+    /// Values other than texts that count as null.
     pub lost: LostValues,
 }
 
@@ -79,33 +79,33 @@ pub struct Taken {
     pub rejected: Rejected,
     /// The hashes of all texts, if copies were not known before the pass.
     pub hashes: Option<Sorted>,
-    /// Kinds of ids.
+    /// The kinds of ids that occur.
     pub ids_seen: IdsSeen,
-    /// Rows with the same id as an earlier row.
+    /// The number of rows with the same id as an earlier row.
     pub duplicate_ids: u64,
-    /// Values, except texts, that count as null.
+    /// Values other than texts that count as null.
     pub lost: LostValues,
-    /// Documents with a text.
+    /// The number of documents with a text.
     pub used: u64,
-    /// Bytes of text.
+    /// The size of the texts in bytes.
     pub text_bytes: u64,
     /// Document counts by script and length.
     pub parts: Parts,
-    /// Bytes spilled to disk.
+    /// The number of bytes spilled to disk.
     pub spilled_bytes: u64,
-    /// Hashes of the contents read from each file, see [`content_hashes`].
+    /// Hashes of the contents read from each file; see [`content_hashes`].
     pub contents: Vec<Sum>,
 }
 
 impl Taken {
-    /// Returns the values, except texts, that count as null, including those of `--keep`.
+    /// Returns the values other than texts that count as null, including values of `--keep` columns.
     pub fn lost_values(&self) -> LostValues {
         let mut lost = self.lost.clone();
         lost.merge(self.columns.keep.lost());
         lost
     }
 
-    /// Returns the kinds of ids in the output tables: the kinds in readable rows or, with `attributes/`, in all rows.
+    /// Returns the kinds of ids in the output tables. These are the kinds in readable rows or, with `attributes/`, in all rows.
     pub fn ids_named(&self, session: &Session<'_>) -> IdsSeen {
         let seen = self.ids_seen.clone();
         if session.options.corpus.annotate { seen.of_every_row() } else { seen }
@@ -129,7 +129,7 @@ impl Recorder for Intake<'_> {
 }
 
 impl<'j> Intake<'j> {
-    /// Starts recording. Text hashes are recorded if `hashes` is set, that is, if copies are not known yet.
+    /// Starts recording. If `hashes` is set, that is, if copies are not known yet, text hashes are recorded.
     pub fn new(session: &'j Session<'j>, hashes: bool) -> Result<Intake<'j>> {
         Ok(Intake {
             session,
@@ -146,7 +146,7 @@ impl<'j> Intake<'j> {
         Intake::wanted(self.session, want)
     }
 
-    /// Works like `want`, without recorders.
+    /// Works like `want`, but does not require recorders.
     pub fn wanted(session: &Session<'_>, want: Want) -> Want {
         ColumnRecorders::want(session, Want { id: true, ..want })
     }
@@ -169,7 +169,7 @@ impl<'j> Intake<'j> {
         RowRecorder { indexed: true, ..self.recorder() }
     }
 
-    /// Records a row of a batch except its text, which is returned if it can be used.
+    /// Records everything about a row of a batch except its text. Returns the text if it can be used.
     pub fn row<'b>(&self, recorder: &mut RowRecorder<'_>, batch: &'b Documents, row: usize) -> Result<Option<&'b str>> {
         if let Some(id) = batch.id(row).filter(|_| !recorder.indexed) {
             recorder.ids.push(&id.text_hash().to_be_bytes())?;
@@ -210,7 +210,7 @@ impl<'j> Intake<'j> {
         recorder.hashes.as_mut().map_or(Ok(()), |writer| copies::push(writer, doc, document))
     }
 
-    /// Ends a batch after every row was recorded.
+    /// Ends a batch after all of its rows have been recorded.
     pub fn batch(&self, recorder: &mut RowRecorder<'_>, batch: &Documents) -> Result<()> {
         let nulls = recorder.took.ids_seen.nulls;
         recorder.took.ids_seen.merge(batch.ids_seen());
@@ -225,14 +225,14 @@ impl<'j> Intake<'j> {
             self.session.contents.add(file, sum);
             recorder.contents.clear();
         }
-        // This comes last, because values that cannot be written as text are known only after the columns have been read.
+        // This step comes last, because values that cannot be written as text are known only after the columns have been read.
         if !recorder.indexed {
             recorder.took.lost.merge(&batch.lost_values());
         }
         Ok(())
     }
 
-    /// Records consecutive documents from the output of [`Taken::put_part`]; calls `noted` for each.
+    /// Records consecutive documents from the output of [`Taken::put_part`], and calls `noted` for each document.
     pub fn take_part(&self, bytes: &[u8], mut noted: impl FnMut(u64) -> Result<()>) -> Result<()> {
         let mut bytes = Bytes(bytes);
         while !bytes.0.is_empty() {
@@ -282,7 +282,7 @@ impl<'j> Intake<'j> {
         Ok(taken)
     }
 
-    /// Works like `finish`, but does not count repeated ids; also returns the hashes of all ids.
+    /// Works like `finish`, but does not count repeated ids. Also returns the hashes of all ids.
     pub fn end(self, took: Took) -> Result<(Taken, Sorted)> {
         let ids = self.ids.finish()?;
         let hashes = self.hashes.map(Shuffle::finish).transpose()?;
@@ -304,7 +304,7 @@ impl<'j> Intake<'j> {
     }
 }
 
-/// Counts the rows beyond the first for each value.
+/// Counts the rows with a repeated value, that is, all rows except the first row with each value.
 pub fn count_repeated(engine: &Engine<'_>, values: &Sorted) -> Result<u64> {
     let surplus = engine.work(
         values.partitions(),

@@ -1,7 +1,8 @@
-//! The order of preference (`--keep`): which of two documents is better.
+//! Defines the order of preference (`--keep`), which determines the better of two documents.
 //!
-//! Length alone takes four bytes per document. If corpus columns take part, their recorded values ([`crate::reading::keep_column`]) are
-//! kept in a temporary file. Whether a column compares as numbers or as text is known only after all rows are read.
+//! If only length matters, the order takes four bytes per document. If the order uses corpus columns, their recorded values
+//! ([`crate::reading::keep_column`]) are in a temporary file. Whether a column compares as numbers or as text is known only after all rows
+//! have been read.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -26,11 +27,11 @@ use dupsift_files::tables::read_as::portions;
 use dupsift_files::tables::{Documents, LostValues};
 use dupsift_spill::shuffle::{AtomicCells, FrozenHeap, Heap, Mapped};
 
-/// How columns compare, as recorded in run.json.
+/// The value in run.json for columns that compare as numbers.
 const AS_NUMBERS: &str = "numbers";
 const AS_TEXT: &str = "text";
 
-/// Records the data that the order needs from each document, on many threads.
+/// Records, on many threads, the data that determines each document's place in the order.
 pub struct KeepRecorder<'j> {
     keep: &'j Keep,
     lengths: AtomicCells<u32>,
@@ -41,33 +42,33 @@ struct Columns {
     /// The column names, in the order of the keys.
     names: Vec<String>,
     heap: Heap,
-    /// The offset of each document's values plus one; 0 if the document was not read.
+    /// The offset of each document's values, plus one; 0 if the document was not read.
     begins: AtomicCells<u64>,
     /// The tally of each column's values so far.
     tallies: Vec<Tallying>,
-    /// The positions of some long values by hash and length, because many rows of a dictionary may share a value.
+    /// The positions of some long values by hash and length. Many rows of a dictionary column may share a value.
     long: Mutex<BTreeMap<(u128, usize), u64>>,
 }
 
-/// Bytes of values that are recorded at a time.
+/// The number of bytes of values that are recorded at a time.
 const PORTION_BYTES: usize = 4 << 20;
 
 /// Locates the values of a row.
 #[derive(Clone, Copy)]
 enum Place {
-    /// At this byte of the portion that is being recorded.
+    /// The byte position in the portion that is being recorded.
     InPortion(u64),
-    /// At this byte of the file.
+    /// The byte position in the file.
     InHeap(u64),
 }
 
-/// The values of a row are recorded only once if they have at least this many bytes.
+/// The minimum total size in bytes of a row's values that are recorded only once if several rows share them.
 const LONG_BYTES: usize = 64 << 10;
 /// The maximum number of long values whose positions are kept.
 const MOST_LONG: usize = 4096;
 
 impl Columns {
-    /// Records some rows of a batch. Consecutive rows with the same values share them.
+    /// Records some rows of a batch. Consecutive rows with the same values share one copy of them.
     fn record(&self, batch: &Documents, arrays: &[Option<&ArrayRef>], rows: Range<usize>) -> Result<()> {
         let mut values = Vec::with_capacity(self.names.len());
         for ((name, tally), array) in self.names.iter().zip(&self.tallies).zip(arrays) {
@@ -158,7 +159,7 @@ impl<'j> KeepRecorder<'j> {
         Ok(KeepRecorder { keep, lengths: AtomicCells::new(session.engine.dir, "lengths", documents)?, columns })
     }
 
-    /// Adds the columns that the order needs to `want`.
+    /// Adds the columns that the order uses to `want`.
     pub fn want(session: &Session<'_>, want: Want) -> Want {
         let mut want = want;
         let (fields, keep) = (session.field_columns(), session.options.keep.columns());
@@ -168,7 +169,7 @@ impl<'j> KeepRecorder<'j> {
         want
     }
 
-    /// Records a batch; `lengths` holds the characters of its texts, 0 for rejected rows.
+    /// Records a batch. `lengths` holds the number of characters in each text, or 0 for a rejected row.
     pub fn record(&self, batch: &Documents, lengths: &[u32]) -> Result<()> {
         for (row, &length) in lengths.iter().enumerate() {
             self.lengths.store(batch.doc(row) as usize, length);
@@ -176,12 +177,12 @@ impl<'j> KeepRecorder<'j> {
         let Some(columns) = &self.columns else { return Ok(()) };
         let arrays: Vec<Option<&ArrayRef>> = columns.names.iter().map(|name| batch.column(name)).collect();
         let there: Vec<&ArrayRef> = arrays.iter().copied().flatten().collect();
-        // A dictionary may hold one long value that all rows refer to.
+        // All rows may refer to a single long value in a dictionary.
         let portions = portions(&there, batch.len(), PORTION_BYTES).map_err(Error::columns("read a column"))?;
         portions.into_iter().try_for_each(|rows| columns.record(batch, &arrays, rows))
     }
 
-    /// Returns the tally of each column's values, if columns take part.
+    /// Returns the tally of each column's values, if the order uses columns.
     pub fn tallies(&self) -> Vec<Tally> {
         self.columns.iter().flat_map(|columns| columns.tallies.iter().map(Tallying::sum)).collect()
     }
@@ -202,12 +203,12 @@ impl<'j> KeepRecorder<'j> {
         Ok(())
     }
 
-    /// Ends the recording; each column compares as most of its values do.
+    /// Ends the recording. Each column compares in the same way as most of its values.
     pub fn finish(self) -> Result<KeepOrder> {
         self.finish_as(&BTreeMap::new())
     }
 
-    /// Ends the recording for some documents of a corpus; columns compare as they did in the run over that corpus, according to
+    /// Ends the recording for some documents of a corpus. Columns compare in the same way as in the run over that corpus, according to
     /// [`KeepOrder::compared_as`].
     pub fn finish_as(self, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
         let descending = self.keep.keys.iter().find(|key| key.column == "length").map(|key| key.descending);
@@ -250,7 +251,7 @@ impl<'j> KeepRecorder<'j> {
     }
 }
 
-/// Holds the order.
+/// Holds the order of preference.
 pub struct KeepOrder {
     lengths: AtomicCells<u32>,
     length_descending: Option<bool>,
@@ -258,20 +259,20 @@ pub struct KeepOrder {
     columns: Option<Values>,
     lost: LostValues,
     warnings: Vec<String>,
-    /// The number of the first indexed document of each earlier batch, then of the first document of the corpus; empty if no indexed
-    /// documents take part.
+    /// The number of the first document of each earlier batch, followed by the number of the first document of the corpus. Empty if no
+    /// indexed documents take part.
     batches: Vec<u64>,
 }
 
 /// Holds the values of the columns.
 struct Values {
-    /// The keys in order of weight, and whether larger values come first.
+    /// The keys, most important first, each with a flag that is set if larger values come first.
     keys: Vec<(Compared, bool)>,
     values: FrozenHeap,
     begins: AtomicCells<u64>,
 }
 
-/// Names the values that a key compares.
+/// Identifies the values that a key compares.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 enum Compared {
     Length,
@@ -280,7 +281,7 @@ enum Compared {
 }
 
 impl Values {
-    /// Returns the recorded bytes of a document: for each column, a value that [`parts`] reads.
+    /// Returns the recorded bytes of a document. They hold one value per column, for [`parts`].
     fn of(&self, doc: u64) -> &[u8] {
         let Some(begin) = self.begins.load(doc as usize).checked_sub(1) else { return &[] };
         let mut length = [0; 4];
@@ -303,7 +304,7 @@ impl KeepOrder {
         }
     }
 
-    /// Returns for each column whether it compares as numbers or as text, as recorded in run.json.
+    /// Returns, for each column, whether it compares as numbers or as text, as recorded in run.json.
     pub fn compared_as(&self) -> BTreeMap<String, String> {
         let keys = self.columns.iter().flat_map(|columns| &columns.keys);
         let of = |(key, _): &(Compared, bool)| match key {
@@ -325,8 +326,8 @@ impl KeepOrder {
         &self.warnings
     }
 
-    /// Prefers indexed documents to new documents, and earlier batches to later batches: `batches` holds the number of the first document
-    /// of each batch, then the number of the first document of the corpus.
+    /// Makes the order prefer indexed documents to new documents, and earlier batches to later batches. `batches` holds the number of the
+    /// first document of each batch, followed by the number of the first document of the corpus.
     pub fn by_batches(&mut self, batches: Vec<u64>) {
         self.batches = batches;
     }
@@ -350,7 +351,7 @@ impl KeepOrder {
         Ok(KeepOrder { lengths, length_descending, doc_descending, columns, lost, warnings, batches: Vec::new() })
     }
 
-    /// Returns whether `a` is preferred to `b`. The order is total because the document number decides last.
+    /// Returns whether `a` is preferred to `b`. The order is total because the document number breaks all ties.
     pub fn better(&self, a: u64, b: u64) -> bool {
         self.compare(a, b).is_lt()
     }
@@ -375,7 +376,7 @@ impl KeepOrder {
         order.then_with(|| if self.doc_descending { b.cmp(&a) } else { a.cmp(&b) })
     }
 
-    /// Compares by the keys in order. A document without a value comes last in either direction.
+    /// Compares by each key in turn. A document without a value comes last in either direction.
     fn by_columns(&self, columns: &Values, a: u64, b: u64) -> Ordering {
         let (mut of_a, mut of_b) = (columns.of(a), columns.of(b));
         let turned = |order: Ordering, turn: bool| if turn { order.reverse() } else { order };
@@ -410,7 +411,7 @@ impl KeepOrder {
         Ok(())
     }
 
-    /// Sorts by a number made of length and document that compares like the key, so that each length is looked up once.
+    /// Sorts by a number that combines length and document and has the same order as the key. Each length is therefore looked up only once.
     fn sort_by_length(&self, engine: &Engine<'_>, documents: &mut [u32]) -> Result<()> {
         let turned = |value: u32, turn: bool| if turn { !value } else { value };
         let mut keys: Mapped<u64> = Mapped::new(engine.dir, "order-keys", documents.len())?;
@@ -428,7 +429,7 @@ impl KeepOrder {
         Ok(())
     }
 
-    /// Returns the best of some documents; 0 if there are none.
+    /// Returns the best of these documents, or 0 if there are no documents.
     pub fn best(&self, documents: Docs<'_>) -> u64 {
         documents.iter().reduce(|a, b| if self.better(b, a) { b } else { a }).unwrap_or(0)
     }

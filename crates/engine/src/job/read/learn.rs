@@ -1,7 +1,8 @@
-//! Trains the models of algorithms before they sign: a single pass samples documents for all algorithms, then each one trains its model.
+//! Trains the models of algorithms before any signatures are computed. A single pass samples documents for all algorithms, and then each
+//! algorithm trains its model.
 //!
-//! Notes are in a memory-mapped temporary file, ordered by a hash of the texts, so that a model does not depend on document order. A note
-//! counts once for each exact copy of its document, unless copies do not count.
+//! Notes on the sampled documents are in a memory-mapped temporary file. They are ordered by a hash of the texts so that a model does not
+//! depend on document order. A note counts once for each exact copy of its document, unless copies are excluded from the statistics.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -15,7 +16,7 @@ use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::{FrozenHeap, Heap, Mapped, Shuffle, Writer};
 
-/// The bytes that the program and its dictionary leave free of the 150 MB allowed on top of the memory limit.
+/// The part of the 150 MB above the memory limit, in bytes, that the program and its dictionary leave free.
 const BESIDES: usize = 80 << 20;
 
 /// Holds the notes of one algorithm while they are written.
@@ -38,20 +39,20 @@ impl Pages<'_> {
 
     fn get(&self, at: usize) -> &[u64] {
         let words = |from: u64, count: usize| bytemuck::try_cast_slice(self.numbers.get(from, count * 8));
-        // Every entry has a whole number of words and is in a mapped file, so the bytes are aligned.
+        // Every entry is a whole number of words in a mapped file, so the bytes are aligned.
         let length = words(self.begins[at], 1).map_or(0, |length: &[u64]| length[0] as usize);
         words(self.begins[at] + 8, length).unwrap_or(&[])
     }
 
     /// Returns the notes in the form that a learner reads.
     fn notes(&self) -> Notes<'_> {
-        // Nothing else large is in memory at this point, and the documented maximum is above the memory limit.
+        // No other large data is in memory at this point, and the documented maximum exceeds the memory limit by this amount.
         let memory_bytes = self.session.options.memory as usize + BESIDES;
         Notes::new(self.len(), memory_bytes, |at| self.get(at), || self.session.engine.go_on())
     }
 }
 
-/// Returns the models by algorithm, empty for algorithms that learn nothing.
+/// Returns the model of each algorithm. The model is empty for algorithms that learn nothing.
 pub fn learn(
     session: &Session<'_>,
     saved: &SavedState<'_>,
@@ -81,7 +82,7 @@ pub fn learn(
     Ok(models)
 }
 
-/// Takes each learner's notes in one pass.
+/// Collects the notes of all learners in one pass.
 fn take_notes<'p>(
     session: &'p Session<'p>,
     view: &View<'_>,
@@ -107,10 +108,10 @@ fn take_notes<'p>(
     Ok(pages)
 }
 
-/// Learners with their positions in the recipe.
+/// The learners with their positions in the recipe.
 type Learners<'l, 'c> = &'l [(usize, Box<dyn Learner + 'c>)];
 
-/// Passes on each learner's non-empty notes: the learner's position, the row that orders the note, the note, and how often it counts.
+/// Calls `each` with every non-empty note: the position of the learner, the row that orders the note, the note, and how often it counts.
 pub fn each_note<S>(
     session: &Session<'_>,
     view: &View<'_>,
@@ -158,7 +159,7 @@ impl Pad {
         Ok(Pad { numbers: Heap::new(session.engine.dir, &format!("{label}-notes"))?, order })
     }
 
-    /// Writes one note, preceded by its length; the note counts `times` times.
+    /// Writes one note, preceded by its length. The note counts `times` times.
     fn push(&self, writer: &mut Writer<'_>, mut row: [u8; learn::ROW], note: &[u64], times: u64) -> Result<()> {
         let length = [note.len() as u64];
         let begin = self.numbers.append_both(bytemuck::cast_slice(&length), bytemuck::cast_slice(note))?;
@@ -167,8 +168,8 @@ impl Pad {
     }
 }
 
-/// Learns from notes that other processes took: `bring` passes them on with the algorithm's position in the recipe, the row that orders the
-/// note, and how often it counts.
+/// Learns from notes that other processes collected. `bring` passes on each note with the algorithm's position in the recipe, the row that
+/// orders the note, and how often the note counts.
 pub fn learn_from(
     session: &Session<'_>,
     learners: Learners<'_, '_>,

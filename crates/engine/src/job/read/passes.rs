@@ -1,5 +1,5 @@
-//! The passes over the documents according to the plan: the first pass, then signing by the algorithms that wait for its counts. Results
-//! that an earlier process saved are restored instead.
+//! Makes the planned passes over the documents: the first pass, and then a pass for the algorithms whose signatures require the counts of
+//! the first pass. Results that an earlier process saved are restored, not recomputed.
 
 use std::sync::Arc;
 
@@ -34,17 +34,18 @@ type Placed<'c> = (usize, AlgorithmState<'c, Step>);
 /// An algorithm that has not signed yet.
 type Unsigned<'c> = (usize, Bound<'c>);
 
-/// The part of an algorithm's index entry that is known after signing.
+/// The part of an algorithm's index entry that is known once all documents have signatures.
 pub struct Stored {
     /// The label of the algorithm.
     pub label: String,
-    /// The keys that the algorithm's documents are matched by.
+    /// The keys by which the algorithm matches documents.
     pub keys: Keys,
     /// The pairs that an earlier process recorded, if the pairs of the algorithm are already final.
     pub noted: Option<Sorted>,
 }
 
-/// Holds the algorithms whose state is known, the algorithms that have not signed, and the index entries of the former.
+/// Holds the algorithms with a known state, the algorithms that have not signed yet, and the index entries of the algorithms with a known
+/// state.
 type Known<'c> = (Vec<Placed<'c>>, Vec<Unsigned<'c>>, Vec<Stored>);
 
 /// Holds the results of the first pass.
@@ -57,15 +58,15 @@ pub struct First<'n> {
     pub counts: Option<Counts>,
     /// The words of all documents, if they were kept.
     pub words: Option<Forward>,
-    /// The algorithms that need no counts.
+    /// The algorithms that do not require counts.
     pub algorithms: Vec<Placed<'n>>,
-    /// The algorithms' index entries, if there is an index.
+    /// The index entries of the algorithms, if the run uses an index.
     pub stored: Vec<Stored>,
-    /// The keys that match documents with their copies in an index, if there is an index.
+    /// The keys that match documents with their copies in the index, if the run uses an index.
     pub copy_keys: Option<Keys>,
 }
 
-/// Holds the data that is available before the first pass.
+/// Holds the inputs that are available before the first pass.
 pub struct Before<'n> {
     /// The view through which the first pass reads documents.
     pub view: View<'n>,
@@ -74,8 +75,8 @@ pub struct Before<'n> {
 }
 
 impl<'n> Before<'n> {
-    /// Returns the inputs of the first pass with the frozen statistics and models of another run. Without them, `none` holds the
-    /// statistics, which no algorithm uses, and table schemes are chosen from `documents_planned`.
+    /// Returns the inputs of the first pass, with the frozen statistics and models of another run if there are any. Otherwise, the
+    /// statistics are `none`, which no algorithm uses, and table schemes are chosen for `documents_planned` documents.
     pub fn new(
         session: &'n Session<'n>,
         frozen: Option<&'n Frozen>,
@@ -93,7 +94,7 @@ impl<'n> Before<'n> {
     }
 }
 
-/// Holds the inputs for algorithms that wait for the first pass before they sign.
+/// Holds the inputs for algorithms that sign only after the first pass.
 pub struct Waiting<'c> {
     /// The view through which documents are read.
     pub view: &'c View<'c>,
@@ -103,13 +104,13 @@ pub struct Waiting<'c> {
     pub copies: &'c Arc<Classes>,
     /// The words of all documents, if they were kept.
     pub words: Option<Forward>,
-    /// The learned model of each algorithm, empty if it learns nothing.
+    /// The learned model of each algorithm; empty for an algorithm that learns nothing.
     pub models: &'c [Vec<u64>],
-    /// Bytes of all texts.
+    /// The total size of all texts in bytes.
     pub text_bytes: u64,
     /// The number of documents that table schemes are chosen for.
     pub documents_planned: u64,
-    /// How documents are numbered in an index, if there is one.
+    /// The numbering of documents in the index, if the run uses an index.
     pub numbered: Option<Numbered>,
 }
 
@@ -122,7 +123,7 @@ pub struct Passes<'p> {
     pub saved: &'p SavedState<'p>,
 }
 
-/// Holds the states that the first pass produces, as far as they are known.
+/// Holds the states that the first pass produces. States that are not known yet are absent.
 struct FirstStates<'n> {
     notes: Option<Taken>,
     copies: Option<Classes>,
@@ -182,7 +183,7 @@ impl<'n> FirstStates<'n> {
             Some(noted) => session.scopes.know(noted),
             None => session.scopes.begin(session.engine, &session.options.recipe, session.documents())?,
         }
-        // Statistics and models that count each text once need the copies before counting.
+        // If statistics and models count each text once, the copies must be known before counting.
         let copies = if plan.copies_first {
             Some(saved.step(|keys| &keys.copies, || copies::fold(session, &copies::read(session)?))?)
         } else {
@@ -218,7 +219,7 @@ impl Passes<'_> {
     /// Makes the first pass, or the parts of it that were not saved.
     ///
     /// # Errors
-    /// Returns an error for a damaged file, a full disk or an interruption.
+    /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
     pub fn first<'n>(self, before: &Before<'n>, meeting: Option<&dyn Meeting>) -> Result<First<'n>> {
         let mut states = FirstStates::restore(self, before, meeting)?;
         let missing = states.missing(self);
@@ -289,11 +290,11 @@ impl Passes<'_> {
         if due { saved.forget_partials(&partials, 0) } else { Ok(()) }
     }
 
-    /// Signs with the algorithms that had to wait, from the saved words or in another pass. Returns all algorithms, in recipe order, and
-    /// the index entries of the algorithms that had to wait.
+    /// Signs documents with the algorithms that had to wait, from the saved words or in another pass. Returns all algorithms, in recipe
+    /// order, and the index entries of the algorithms that had to wait.
     ///
     /// # Errors
-    /// Returns an error for a damaged file, a full disk or an interruption.
+    /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
     pub fn second<'c>(
         self,
         first: Vec<Placed<'c>>,
@@ -348,7 +349,7 @@ impl Passes<'_> {
         let partials = Some((saved, partials));
         let tallies = match words {
             Some(words) => {
-                // A resumed run can use partial checkpoints only if it has the words, too.
+                // A resumed run can use partial checkpoints only if the words were also saved.
                 let partials = if saved.has(|keys| &keys.words)? { partials } else { None };
                 recall::sign(&words, session.engine, view, stats, &signing, partials)?
             }
@@ -362,7 +363,7 @@ impl Passes<'_> {
         Ok(signed)
     }
 
-    /// Restores the statistics, with the words that are still needed.
+    /// Restores the statistics and any words that are still needed.
     fn restore_counts(self) -> Result<(Option<Counts>, Option<Forward>)> {
         let (saved, plan) = (self.saved, self.saved.plan());
         if plan.counts.is_none() {
@@ -373,7 +374,7 @@ impl Passes<'_> {
             let later = saved.has(|keys| &keys.algorithms[at].near)? || saved.has(|keys| &keys.algorithms[at].pairs)?;
             asks_words |= !later && !saved.has(|keys| &keys.algorithms[at].rows)?;
         }
-        // Words are useless without the counts, and are recorded again whenever the counts are.
+        // Words are useless without the counts. Whenever words are counted again, they are also recorded again.
         if asks_words && !saved.has(|keys| &keys.words)? {
             return Ok((None, None));
         }
@@ -382,8 +383,8 @@ impl Passes<'_> {
         Ok((Some(counts), words))
     }
 
-    /// Restores the latest state of each of these algorithms; also returns the algorithms that have none. With an index, an algorithm also
-    /// needs its index entry.
+    /// Restores the latest state of each of these algorithms, and returns the remaining algorithms separately. With an index, a state is
+    /// restored only together with the algorithm's index entry.
     fn restore_algorithms<'c>(self, bound: Vec<Unsigned<'c>>, is_indexed: bool) -> Result<Known<'c>> {
         let (mut algorithms, mut unsigned, mut stored) = (Vec::new(), Vec::new(), Vec::new());
         for (at, bound) in bound {
@@ -409,7 +410,7 @@ impl Passes<'_> {
         Ok((algorithms, unsigned, stored))
     }
 
-    /// Restores the index entry of an algorithm in this state; `None` if part of it was not saved.
+    /// Restores the index entry of an algorithm in this state. Returns `None` if part of the entry was not saved.
     fn restore_stored(self, at: usize, bound: &Bound<'_>, now: &Step) -> Result<Option<Stored>> {
         let Some(keys) = self.saved.restore::<Keys>(|keys| &keys.algorithms[at].keys)? else { return Ok(None) };
         let asks = matches!(now, Step::Near(_)) && is_noted(bound);

@@ -1,4 +1,4 @@
-//! Makes the extra pass of `--prefilter`, which counts the groups of all rows in filters before rows are written.
+//! Makes the extra pass of `--prefilter`, which counts the groups of all rows in filters before any rows are written.
 
 use std::sync::atomic::Ordering::Relaxed;
 
@@ -11,7 +11,7 @@ use dupsift_algorithms::stage::sign::sign;
 use dupsift_core::error::Result;
 use dupsift_files::tables::Cell;
 
-/// Signs all documents once just for the filters, which take at most half of the memory for rows.
+/// Computes all signatures an additional time to fill the filters, which take at most half of the memory for rows.
 pub fn prefilter(
     session: &Session<'_>,
     bound: &[Bound<'_>],

@@ -1,4 +1,4 @@
-//! Makes one pass over the whole corpus: processes each document, and saves partial checkpoints from time to time.
+//! Makes one pass over the whole corpus. Processes each document, and saves partial checkpoints at intervals.
 
 use std::ops::Range;
 use std::slice::from_ref;
@@ -32,22 +32,22 @@ pub struct Asked<'a> {
     pub counting: Option<&'a Counting<'a>>,
     /// Signs documents.
     pub signing: Option<&'a Signing<'a>>,
-    /// The exact copies, if they are known: extra copies are only recorded.
+    /// The exact copies, if they are known. Extra copies are recorded but not processed further.
     pub copies: Option<&'a Classes>,
-    /// Checks indexed documents, if the pass reads any.
+    /// Checks indexed documents, if the pass reads indexed documents.
     pub indexed: Option<&'a dyn Meeting>,
-    /// The saved state for partial checkpoints, if they are saved.
+    /// The saved state for partial checkpoints, if partial checkpoints are saved.
     pub partials: Option<(&'a SavedState<'a>, &'a Partials)>,
 }
 
 /// Holds the results of one thread.
 #[derive(Default, Deserialize, Serialize)]
 pub struct Share {
-    /// Recorded rows.
+    /// The results of recording rows.
     pub took: Took,
-    /// Counts.
+    /// The results of counting.
     pub counted: Totals,
-    /// Signatures.
+    /// The results of signing.
     pub signed: SignTallies,
 }
 
@@ -62,7 +62,7 @@ impl Merge for Share {
 /// Reads all documents once.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>) -> Result<Share> {
     let Asked { intake, counting, signing, copies, indexed, partials } = asked;
     let resting = partials.map(|(saved, partials)| Resting::new(session, asked, saved, partials));
@@ -119,10 +119,10 @@ pub fn read(session: &Session<'_>, name: &str, view: &View<'_>, asked: Asked<'_>
     Ok(Share::of_all(shares))
 }
 
-/// Records all rows of a finished run's corpus again, as its first pass did, and returns them with the exact copies.
+/// Records all rows of a finished run's corpus in the same way as the run's first pass. Also returns the exact copies.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn note_again(session: &Session<'_>) -> Result<(Taken, Classes)> {
     let running = session.engine.clock.stage("read documents");
     session.scopes.begin(session.engine, &session.options.recipe, session.documents())?;
@@ -136,8 +136,8 @@ pub fn note_again(session: &Session<'_>) -> Result<(Taken, Classes)> {
     Ok((taken, copies::fold(session, &hashes)?))
 }
 
-/// Describes a pass with partial checkpoints: each one holds the data recorded since the previous one. The pass starts after the partial
-/// checkpoints of an earlier process.
+/// Describes a pass with partial checkpoints. Each partial checkpoint holds the data recorded since the previous partial checkpoint. The
+/// pass starts after the partial checkpoints of an earlier process.
 struct Resting<'r> {
     session: &'r Session<'r>,
     asked: Asked<'r>,
@@ -153,9 +153,9 @@ struct SoFar {
     partial: u64,
     /// The first document of that partial checkpoint.
     doc: u64,
-    /// Whether the disk had no room for a partial checkpoint; later ones would then be useless.
+    /// Whether the disk had no room for a partial checkpoint. In that case, later partial checkpoints would be useless.
     is_full: bool,
-    /// Results of earlier processes.
+    /// The results of earlier processes.
     restored: Share,
 }
 
@@ -207,7 +207,7 @@ impl Rests<Share> for Resting<'_> {
             let at = so_far.partial;
             let restore = |from: &mut PartialReader<'_>| self.restore(from, pages.as_ref(), &mut so_far);
             if !self.saved.restore_partial(self.partials, at, restore)? {
-                // Checkpoints after a damaged one cannot continue this pass.
+                // Partial checkpoints that follow a damaged partial checkpoint cannot be used to continue this pass.
                 self.saved.forget_partials(self.partials, at)?;
                 return Ok(so_far.doc);
             }
@@ -244,9 +244,9 @@ pub struct FirstPass<'a> {
     pub counting: Option<Counting<'a>>,
     /// The exact copies, if they are known.
     pub copies: Option<&'a Classes>,
-    /// Leaves out rows that match no other row.
+    /// Drops rows that match no other row.
     pub prefilter: Option<&'a Prefilter>,
-    /// The documents of earlier runs that are matched, if any are.
+    /// Matches documents from earlier runs, if the run uses an index.
     pub meeting: Option<&'a dyn Meeting>,
     /// The saved state for partial checkpoints.
     pub partials: (&'a SavedState<'a>, &'a Partials),
@@ -260,15 +260,15 @@ pub struct FirstResult {
     pub counted: Option<Counted>,
     /// The signature rows by algorithm.
     pub signed: Vec<SignedRows>,
-    /// The keys that match documents with their copies in an index, if there is an index.
+    /// The keys that match documents with their copies in the index, if the run uses an index.
     pub copy_keys: Option<Keys>,
 }
 
 impl FirstPass<'_> {
-    /// Makes the pass.
+    /// Makes the first pass.
     ///
     /// # Errors
-    /// Returns an error for a damaged file, a full disk or an interruption.
+    /// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
     pub fn run(self, session: &Session<'_>) -> Result<FirstResult> {
         let FirstPass { view, bound, takes, counting, copies, prefilter, meeting, partials } = self;
         let name = if counting.is_some() { "count" } else { "sign" };
@@ -297,7 +297,7 @@ impl FirstPass<'_> {
             let indexed = session.of_indexed(source);
             let asked =
                 Asked { intake: intake.as_ref(), signing: Some(&signing), indexed: Some(meeting), ..Asked::default() };
-            // Signatures of indexed documents were counted when they were added.
+            // The signatures of indexed documents were counted when the documents were added to the index.
             took.merge(read(&indexed, "read indexed documents", &view.over(&indexed), asked)?.took);
         }
         let signed = signing.finish_with(signed, keys)?;

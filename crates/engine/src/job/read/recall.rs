@@ -1,7 +1,7 @@
-//! Signs documents from the words that were saved while words were counted: one part at a time, block by block, on all threads.
+//! Computes signatures from the words that the counting pass saved. The words are processed in parts, block by block, on all threads.
 //!
-//! From time to time, signing pauses between two blocks and saves the signatures since the last pause as a partial checkpoint. A block is
-//! not a range of documents, so a partial checkpoint lists its documents.
+//! At intervals, the work pauses between two blocks, and the signatures computed since the previous pause are saved as a partial
+//! checkpoint. A block is not a range of documents, so a partial checkpoint lists its documents.
 
 use std::mem::take;
 use std::ops::Range;
@@ -21,8 +21,8 @@ use dupsift_algorithms::corpus::{CorpusStats, Words};
 use dupsift_core::error::Result;
 use dupsift_text::free_pooled_lists;
 
-/// Signs all documents except extra copies. It works on at most as many parts at a time as there are threads, because each thread holds the
-/// words of one part. With `partials`, it starts after the partial checkpoints of an earlier process.
+/// Signs all documents except extra copies. The number of parts that are processed at a time never exceeds the number of threads, because
+/// each thread holds the words of one part. With `partials`, the work starts after the partial checkpoints of an earlier process.
 pub fn sign(
     from: &Forward,
     engine: &Engine<'_>,
@@ -64,7 +64,7 @@ pub fn sign(
     Ok(tallies)
 }
 
-/// Returns the words of some parts, each with the position of its part.
+/// Returns the words of these parts, each with the position of the part.
 fn words<'w>(
     from: &'w Forward,
     engine: &Engine<'_>,
@@ -85,7 +85,7 @@ fn words<'w>(
     Ok(words)
 }
 
-/// Holds a thread's signing state, and the documents that it has signed if these are recorded.
+/// Holds a thread's signing state and, if they are recorded, the documents that the thread has signed.
 type Thread<'s> = (SigningThread<'s>, Vec<Range<u64>>);
 
 /// Signs the documents of a block.
@@ -98,7 +98,7 @@ struct Recalling<'r> {
 }
 
 impl Recalling<'_> {
-    /// Signs the documents of a block; returns how many there are.
+    /// Signs the documents of a block, and returns their number.
     fn block(&self, (thread, signed): &mut Thread<'_>, (words, block): (&Words<'_>, Place)) -> Result<u64> {
         let mut records = self.from.records(block);
         let mut documents = 0;
@@ -145,7 +145,7 @@ struct Rests<'r> {
     signing: &'r Signing<'r>,
     partials: Option<(&'r SavedState<'r>, &'r Partials)>,
     name: u64,
-    /// Number of blocks.
+    /// The number of blocks.
     blocks: usize,
     so_far: Mutex<SoFar>,
 }
@@ -155,13 +155,13 @@ struct Rests<'r> {
 struct SoFar {
     /// The number of the next partial checkpoint.
     partial: u64,
-    /// All blocks before this one are saved.
+    /// The first block that earlier processes did not save.
     block: usize,
-    /// Signatures that were written after these blocks.
+    /// The signatures computed since the last partial checkpoint.
     signed: Vec<Signed>,
-    /// Results of earlier processes.
+    /// The results of earlier processes.
     restored: SignTallies,
-    /// Number of documents that earlier processes have signed.
+    /// The number of documents that earlier processes have signed.
     documents: u64,
     /// Whether the disk had no room for a partial checkpoint.
     is_full: bool,
@@ -172,7 +172,7 @@ impl Rests<'_> {
         self.so_far.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Restores the saved state; returns the first block to read, and how many documents precede it.
+    /// Restores the saved state. Returns the first block to read, and the number of documents that precede this block.
     fn begin(&self, engine: &Engine<'_>) -> Result<(usize, u64)> {
         let mut so_far = self.so_far();
         if let Some((saved, partials)) = self.partials {
@@ -182,7 +182,7 @@ impl Rests<'_> {
         Ok((so_far.block, so_far.documents))
     }
 
-    /// Restores a partial checkpoint, if it belongs to this recording.
+    /// Restores a partial checkpoint if it belongs to the same recording of words.
     fn restore(&self, engine: &Engine<'_>, from: &mut PartialReader<'_>, so_far: &mut SoFar) -> Result<bool> {
         let (name, block): (u64, usize) = from.plain()?;
         if name != self.name {
@@ -200,8 +200,7 @@ impl Rests<'_> {
         self.partials.is_some_and(|(saved, _)| saved.due()) && !self.so_far().is_full
     }
 
-    /// Records that all blocks before `end` were signed; `some` holds the signatures of the last ones. Saves a partial checkpoint if one is
-    /// due.
+    /// Records that all blocks before `end` were signed. `some` holds the most recent signatures. Saves a partial checkpoint if one is due.
     fn rest(&self, end: usize, some: &[Signed]) -> Result<()> {
         let Some((saved, partials)) = self.partials else { return Ok(()) };
         let is_due = self.is_due() && end < self.blocks;
@@ -230,7 +229,8 @@ fn documents(signed: &[Signed]) -> Vec<Range<u64>> {
     signed.iter().flat_map(|signed| signed.documents.iter().cloned()).collect()
 }
 
-/// Groups parts whose words are held in memory together: at most `many` parts and `bytes` bytes, except that a single part may be larger.
+/// Groups parts so that the words of one group can be held in memory together. A group has at most `many` parts and `bytes` bytes, but a
+/// single part may be larger.
 fn together(parts: &[Part], many: usize, bytes: usize) -> Vec<&[Part]> {
     let mut all = Vec::new();
     let mut rest = parts;

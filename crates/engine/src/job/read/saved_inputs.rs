@@ -1,8 +1,8 @@
 //! Checks whether saved work was made from the input files of this run.
 //!
-//! A file counts as the same if its size, times, device and inode match: a copy that kept the size and the modification time has a
-//! different ctime. But ctime also changes with permissions, names and backups. If anything differs, the rows that the saved work used are
-//! read once more and compared by hash before the work is resumed or discarded.
+//! A file counts as unchanged if its size, times, device and inode match. A copy that preserves the size and the modification time has a
+//! different ctime. However, a backup, a new name or new permissions also change the ctime. Therefore, if anything differs, the rows that
+//! the saved work used are read once more and compared by hash before the work is resumed or discarded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use dupsift_core::error::Result;
 use dupsift_core::number::counted;
 use dupsift_files::io::{LedgerInput, LedgerInputs, RowFilter, Source, Want};
 
-/// Returns the input files of this run for the ledger; checkpoints use the documents before `used`.
+/// Returns the input files of this run for the ledger. Checkpoints use only documents before `used`.
 pub fn of(session: &Session<'_>, used: u64) -> LedgerInputs {
     let hashed = session.contents.documents();
     let file = |(file, contents): (&dupsift_files::io::InputFile, Sum)| LedgerInput {
@@ -38,7 +38,7 @@ fn want(session: &Session<'_>) -> Want {
     Intake::wanted(session, View::first(session).want())
 }
 
-/// Discards saved work whose input files have changed, and logs that.
+/// Discards saved work whose input files have changed, and logs a message.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read or the run is interrupted.
@@ -49,7 +49,7 @@ pub fn check(session: &Session<'_>, products: &Checkpoints<'_>) -> Result<()> {
     let known = products.inputs();
     let by_label: BTreeMap<&str, &LedgerInput> = known.files.iter().map(|input| (&*input.label, input)).collect();
     let files = session.source.files.iter().enumerate();
-    // Files that the saved work does not include are detected by the keys.
+    // Files that the saved work does not include are detected by the keys, so this check skips them.
     let differ = files
         .filter_map(|(at, file)| Some((at, *by_label.get(&*file.label)?)).filter(|(_, known)| !is_same(known, file)));
     let differ: BTreeMap<usize, &LedgerInput> = differ.collect();
@@ -79,7 +79,7 @@ pub fn check(session: &Session<'_>, products: &Checkpoints<'_>) -> Result<()> {
     }
 }
 
-/// Reads and hashes the rows of these files that were hashed before.
+/// Reads these files, and hashes the rows that were hashed for the ledger.
 fn read(session: &Session<'_>, files: &BTreeMap<usize, &LedgerInput>) -> Result<BTreeMap<usize, Sum>> {
     let ends: Vec<(u64, u64)> = files
         .iter()

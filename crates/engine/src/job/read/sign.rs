@@ -1,4 +1,4 @@
-//! Computes the signatures of several algorithms in one pass over the documents, and everything else that their pairs will need.
+//! Computes the signatures of several algorithms in one pass over the documents, together with the data for verifying their pairs.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,24 +23,24 @@ pub struct SignedRows {
     pub layout: RowLayout,
     /// The rows, by key.
     pub rows: Sorted,
-    /// The number of documents with a signature, and the number without one.
+    /// The number of documents with a signature, and the number of documents without a signature.
     pub tally: SignTally,
     /// The data for the check, if this pass recorded it.
     pub evidence: Option<Evidence>,
     /// The sketches of the documents, if the algorithm keeps any.
     pub sketches: Option<SketchFile>,
-    /// The keys that match the algorithm's documents with indexed documents, if there is an index.
+    /// The keys by which the algorithm matches documents with indexed documents, if the run uses an index.
     pub keys: Option<Box<Keys>>,
 }
 
-/// Counts documents for one algorithm, each exact copy separately.
+/// Counts documents for one algorithm. Each exact copy is counted.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct SignTally {
-    /// The number of documents with a signature, and the number without one.
+    /// The number of documents with a signature, and the number of documents without a signature.
     pub documents: Tally,
-    /// Rows that the prefilter left out.
+    /// The number of rows that the prefilter dropped.
     pub prefiltered: u64,
-    /// Signing time of this algorithm alone.
+    /// The signing time of this algorithm alone.
     pub timed: Timed,
 }
 
@@ -52,7 +52,7 @@ impl Merge for SignTally {
     }
 }
 
-/// Holds the tallies of several algorithms in binding order; empty before anything is signed.
+/// Holds the tallies of several algorithms in the order in which they were bound. Empty before any document is signed.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct SignTallies(Vec<SignTally>);
 
@@ -68,7 +68,7 @@ pub fn rows(signed: &[SignedRows]) -> u64 {
     signed.iter().map(|one| one.rows.rows()).sum()
 }
 
-/// Returns the bytes that several algorithms spilled to disk.
+/// Returns the number of bytes that several algorithms spilled to disk.
 pub fn spilled(signed: &[SignedRows]) -> u64 {
     let files = |one: &SignedRows| {
         one.evidence.as_ref().map_or(0, Evidence::bytes) + one.sketches.as_ref().map_or(0, SketchFile::bytes)
@@ -121,8 +121,8 @@ impl Recorder for Signing<'_> {
 }
 
 impl<'s> Signing<'s> {
-    /// Starts signing. If copies are already known, extra copies are counted with their document. With a prefilter, only rows that may
-    /// match another row are written. With an index, the keys that match documents with others are recorded.
+    /// Starts signing. If copies are already known, extra copies are counted with the document that represents them. With a prefilter, only
+    /// rows that may match another row are written. With an index, the keys by which documents are matched are recorded.
     pub fn new(
         session: &Session<'_>,
         bound: &'s [Bound<'s>],
@@ -157,12 +157,12 @@ impl<'s> Signing<'s> {
         Ok(Signing { bound, copies, prefilter, outputs, copy_keys: None, sample })
     }
 
-    /// Makes signing also record the text hashes.
+    /// Also records the text hashes during signing.
     pub fn with_copy_keys(self, copy_keys: Option<MeetingKeys>) -> Signing<'s> {
         Signing { copy_keys, ..self }
     }
 
-    /// Ends the recording of match keys; returns the keys of exact copies and the keys of each algorithm.
+    /// Ends the recording of match keys. Returns the keys of exact copies and the keys of each algorithm.
     pub fn close_keys(&mut self) -> Result<(Option<Keys>, Vec<Option<Keys>>)> {
         let finish = |keys: Option<MeetingKeys>| keys.map(MeetingKeys::finish).transpose();
         let copies = finish(self.copy_keys.take())?;
@@ -243,7 +243,7 @@ impl<'s> Signing<'s> {
         self.finish_with(tallies, keys)
     }
 
-    /// Works like `finish`, after [`Signing::close_keys`] was called.
+    /// Works like `finish`, but must be called after [`Signing::close_keys`].
     pub fn finish_with(self, tallies: SignTallies, keys: Vec<Option<Keys>>) -> Result<Vec<SignedRows>> {
         let SignTallies(mut tallies) = tallies;
         tallies.resize(self.bound.len(), SignTally::default());

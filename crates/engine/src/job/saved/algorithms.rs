@@ -1,4 +1,4 @@
-//! Saves and restores the state of one algorithm: its rows, its pairs, and its index entry.
+//! Saves and restores the state of one algorithm: rows, pairs, and the index entry.
 
 use crate::engine::checkpoints::{Checkpoint, CheckpointReader, CheckpointWriter};
 use crate::engine::evidence::Evidence;
@@ -17,7 +17,7 @@ pub struct Rows {
     pub report: AlgorithmReport,
     /// The rows, by key.
     pub rows: Sorted,
-    /// The data of all documents for the check, if it was recorded.
+    /// The document data that the check uses, if it was recorded.
     pub evidence: Option<Evidence>,
     /// The sketches of the documents, if there are any.
     pub sketches: Option<SketchFile>,

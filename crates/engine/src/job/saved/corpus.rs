@@ -1,5 +1,5 @@
-//! Saves and restores the data about the corpus: row records, copies, statistics, words, models, contents of documents in pairs, and
-//! indexed documents that take part.
+//! Saves and restores data about the corpus: row records, copies, statistics, words, models, contents of documents in pairs, and
+//! participating indexed documents.
 
 use std::sync::Arc;
 
@@ -24,7 +24,7 @@ pub struct Counts {
     pub cuts: Option<Cuts>,
 }
 
-/// Holds the contents of documents in pairs, one entry per pass that recorded contents.
+/// Holds the contents of documents in pairs, with one entry for each pass that recorded contents.
 pub struct Said(pub Vec<Evidence>);
 
 impl Checkpoint for Said {
@@ -120,7 +120,7 @@ impl Checkpoint for Forward {
     }
 }
 
-/// Holds the numbers of the indexed documents that take part, ascending; `None` if there are none.
+/// Holds the numbers of participating indexed documents, in ascending order; `None` if no indexed documents take part.
 pub struct IndexedNumbers(pub Option<Arc<Mapped<u64>>>);
 
 impl Checkpoint for IndexedNumbers {

@@ -1,4 +1,4 @@
-//! The keys of checkpoints: a hash over lines of text that name everything a checkpoint depends on.
+//! Computes the keys of checkpoints. A key is a hash over lines of text that describe everything that affects the checkpoint.
 //!
 //! ```text
 //! purified pages  copies, words
@@ -17,7 +17,7 @@
 //! cut            contained, notes, --decide, --remove-if, --chain, --cut with its options
 //! ```
 //!
-//! Threads, memory, output paths and the order of options are not part of any key.
+//! Threads, memory, output paths and the order of options do not affect any key.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::FileExt as _;
@@ -37,8 +37,7 @@ use dupsift_files::io::InputFile;
 use dupsift_files::io::Source;
 use dupsift_text::Field;
 
-/// Options that do not affect the data read from the corpus. All other options count as affecting it, including new options that are not
-/// listed here yet.
+/// Options that do not affect the data read from the corpus. Any option that is not in this list is assumed to affect the data.
 const ELSEWHERE: &[&str] = &[
     "input",
     "out",
@@ -96,7 +95,7 @@ const ELSEWHERE: &[&str] = &[
     "purify",
 ];
 
-/// Bytes compared at either end of a file.
+/// The number of bytes to compare at each end of a file.
 const ENDS: u64 = 64 << 10;
 
 /// Holds the keys of one algorithm.
@@ -104,15 +103,15 @@ const ENDS: u64 = 64 << 10;
 pub struct AlgorithmKeys {
     /// The learned model.
     pub model: Key,
-    /// The rows of the algorithm.
+    /// The algorithm's rows.
     pub rows: Key,
-    /// The keys that an index stores for the documents.
+    /// The document keys that an index stores.
     pub keys: Key,
     /// The pairs that an index stores.
     pub noted: Key,
     /// The verified pairs.
     pub pairs: Key,
-    /// The pairs after the rules over all pairs.
+    /// The pairs that remain after the rules over all pairs.
     pub near: Key,
 }
 
@@ -131,19 +130,19 @@ pub struct Keys {
     pub pages: Key,
     /// The keys of exact copies, for an index.
     pub copy_keys: Key,
-    /// The indexed documents that take part.
+    /// The participating indexed documents.
     pub indexed: Key,
     /// Contents of documents in pairs.
     pub contained: Key,
     /// Repeated passages.
     pub cut: Key,
-    /// Keys by algorithm.
+    /// The keys of each algorithm.
     pub algorithms: Vec<AlgorithmKeys>,
 }
 
 impl Keys {
-    /// Returns the keys of a run over these files except those in `left_out`; `words` is [`dupsift_text::Pipeline::identity`], and
-    /// `matched` identifies the index that the run is matched against.
+    /// Returns the keys of a run over these files, except the files in `left_out`. `words` is [`dupsift_text::Pipeline::identity`], and
+    /// `matched` identifies the index against which the run is matched.
     ///
     /// # Errors
     /// Returns an error if an input cannot be read.
@@ -236,7 +235,7 @@ struct Lines<'l> {
 
 fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Signs, lines: Lines<'_>) -> AlgorithmKeys {
     let label = &chosen.label;
-    // An algorithm that defines its own parameter with this name uses it for signing.
+    // If an algorithm has a parameter with this name, the parameter affects the signatures.
     let is_own = |name: &str| chosen.algorithm.facts().params.iter().any(|spec| spec.name == name);
     let given =
         |wanted: &str| chosen.params.iter().find(|(name, _)| *name == wanted).map(|(_, value)| value.to_string());
@@ -244,7 +243,7 @@ fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Sign
     let (verify, margin) = (later(VERIFY.name), later(MARGIN.name));
     let params = chosen.params.iter().filter(|(name, _)| is_own(name) || ![VERIFY.name, MARGIN.name].contains(name));
     let own: Vec<String> = params.map(|(name, value)| format!("{name}={value}")).collect();
-    // The data that the candidate check needs from documents is recorded at signing time or after candidates are known.
+    // The document data for the check on candidates is recorded either while signing or after the candidates are known.
     let early = verify.is_none() || margin.is_some() || chosen.relates();
     let own = format!("{}:{} {early}", chosen.algorithm.name(), own.join(","));
     let (signs, prefilters) = (format!("{signs:?}"), options.prefilter.to_string());
@@ -254,7 +253,7 @@ fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Sign
     let rows = Key::new(format!("rows {label}"), &rows);
     let bound = options.max_candidates.to_string();
     let (verify, margin) = (verify.unwrap_or_default(), margin.unwrap_or_default());
-    // After a rule over all pairs, the check is part of that stage.
+    // If a rule over all pairs precedes the check, the check is part of the stage of that rule.
     let before = if margin.is_empty() && !chosen.relates() { verify.as_str() } else { "" };
     let pairs = Key::new(format!("pairs {label}"), &[&rows.hash, &bound, before]);
     let headings = if chosen.relates() { lines.headings } else { "" };
@@ -264,8 +263,8 @@ fn of_algorithm(options: &RunOptions, chosen: &Chosen, learns: bool, signs: Sign
     AlgorithmKeys { model, rows, keys, pairs, noted, near }
 }
 
-/// Returns a description that quickly distinguishes the opened file from others: its size, its two ends and its rows. The stamp, or else
-/// the contents (`job/read/saved_inputs.rs`), shows whether everything in between is the same.
+/// Returns a description that distinguishes the opened file from other files at little cost: the size, both ends, and the number of rows.
+/// The stamp, or else the contents (`job/read/saved_inputs.rs`), determines whether the rest of the file is the same.
 ///
 /// # Errors
 /// Returns [`Error::BadFile`] if the file was replaced after it was opened.

@@ -1,4 +1,4 @@
-//! The saved state of a run: the keys of its checkpoints, and how each result of a step is saved and restored.
+//! The saved state of a run: the keys of its checkpoints, and the functions that save and restore the result of each step.
 
 mod algorithms;
 mod corpus;

@@ -1,4 +1,4 @@
-//! The checkpoints of one attempt. Keys are computed when the first one is needed.
+//! Manages the checkpoints of one attempt. All keys are computed when the first key is needed.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -19,7 +19,7 @@ use dupsift_core::number::counted;
 use dupsift_files::io::{Source, WorkFolder};
 use dupsift_text::Pipeline;
 
-/// Returns a line that describes the work that an earlier run saved for these options and files; `None` if there is none.
+/// Returns a line that describes the work that an earlier run saved for these options and files, or `None` if no work was saved.
 ///
 /// # Errors
 /// Returns an error if a dictionary or stop-word list cannot be read.
@@ -30,7 +30,7 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
         return Ok(None);
     }
     let pipeline = Pipeline::new(&options.recipe.text)?;
-    // A replaced input is reported when it is read.
+    // If an input was replaced, the error is reported when the input is read.
     let Ok(keys) = Keys::new(options, source, &pipeline.identity(), &left.known_bad(), plan, (None, None)) else {
         return Ok(None);
     };
@@ -49,8 +49,7 @@ pub fn left(options: &RunOptions, source: &Source, plan: &Plan) -> Result<Option
     }))
 }
 
-/// Returns the keys of the existing partial checkpoints of the first and second pass, if those passes would produce everything that is
-/// missing.
+/// Returns the keys of the existing partial checkpoints of the first and second pass, if these passes would produce all missing results.
 fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
     let has = |key: &Key| left.of_keys([key].into_iter()).is_some();
     let waits = |at: &usize| {
@@ -72,14 +71,14 @@ fn partials_left(left: &Left, keys: &Keys, plan: &Plan) -> Vec<Key> {
     partials.collect()
 }
 
-/// The pass that records rows and in which the algorithms sign that need no counts.
+/// The name of the pass that records rows and computes the signatures of algorithms that require no counts.
 pub const FIRST: &str = "the first pass";
-/// The pass in which the other algorithms sign.
+/// The name of the pass that computes the signatures of all other algorithms.
 pub const SECOND: &str = "the second pass";
-/// Signing from saved words.
+/// The name of the step that computes signatures from saved words.
 pub const RECALL: &str = "the kept words";
 
-/// Lists the results that a pass produces.
+/// Specifies the results that a pass produces.
 #[derive(Clone, Default)]
 pub struct Made {
     /// Row records.
@@ -88,20 +87,20 @@ pub struct Made {
     pub copies: bool,
     /// Counts, and the words of the documents.
     pub counts: bool,
-    /// Rows of these algorithms.
+    /// The algorithms whose rows are produced.
     pub algorithms: Vec<usize>,
-    /// Whether the texts of HTML pages are already known.
+    /// Whether the texts of HTML pages have already been extracted.
     pub knows_pages: bool,
 }
 
 impl Made {
-    /// Returns whether there is nothing to produce.
+    /// Returns whether the pass has no results to produce.
     pub fn is_nothing(&self) -> bool {
         !self.notes && !self.copies && !self.counts && self.algorithms.is_empty()
     }
 }
 
-/// Identifies the partial checkpoints of a pass that produces `made`. Keys are computed when the first one is needed.
+/// Identifies the partial checkpoints of a pass that produces `made`. All keys are computed when the first key is needed.
 pub struct Partials {
     pass: &'static str,
     made: Made,
@@ -180,8 +179,8 @@ impl<'j> SavedState<'j> {
         Ok(checkpoints.has(key(self.keys()?)))
     }
 
-    /// Does a step of the run: restores its result if an earlier process saved it; otherwise does the work, and saves the result if a
-    /// checkpoint is due.
+    /// Does a step of the run. If an earlier process saved the result of the step, restores it. Otherwise, does the work, and saves the
+    /// result if a checkpoint is due.
     ///
     /// # Errors
     /// Returns an error if the disk cannot be read or is full, and any error from `work`.
@@ -199,7 +198,7 @@ impl<'j> SavedState<'j> {
         }
     }
 
-    /// Restores the checkpoint with this key; `None` if there is none or it is damaged.
+    /// Restores the checkpoint with this key; returns `None` if the checkpoint is missing or damaged.
     ///
     /// # Errors
     /// Returns an error if the disk cannot be read.
@@ -218,7 +217,7 @@ impl<'j> SavedState<'j> {
         self.checkpoints.due()
     }
 
-    /// Saves the result of a step if `due` is set and it is not saved yet.
+    /// Saves the result of a step if `due` is set and the result is not saved yet.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -244,7 +243,7 @@ impl<'j> SavedState<'j> {
         self.checkpoints.made_of(saved_inputs::of(self.session, self.session.documents()));
     }
 
-    /// Removes a checkpoint that no later step needs.
+    /// Removes a checkpoint that no later step uses.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
@@ -253,8 +252,8 @@ impl<'j> SavedState<'j> {
         checkpoints.forget(key(self.keys()?))
     }
 
-    /// Restores a partial checkpoint of a pass with a function that reads its bytes, and returns whether they could be used. Returns
-    /// `false` if there is no such checkpoint.
+    /// Restores a partial checkpoint of a pass with a function that reads the bytes and returns whether they could be used. Returns `false`
+    /// if there is no such checkpoint.
     ///
     /// # Errors
     /// Returns an error if the disk cannot be read, and any error from the function.
@@ -270,7 +269,7 @@ impl<'j> SavedState<'j> {
         Ok(restored == Some(true))
     }
 
-    /// Saves a partial checkpoint of a pass; returns whether the disk had room for it.
+    /// Saves a partial checkpoint of a pass, and returns whether the disk had room for it.
     ///
     /// # Errors
     /// Returns an error if the checkpoint cannot be written for a reason other than lack of room.
@@ -292,8 +291,8 @@ impl<'j> SavedState<'j> {
         Ok(bytes.is_some())
     }
 
-    /// Returns whether partial checkpoints of a pass were saved. If so, the result of the pass is saved instead of them: removing partial
-    /// checkpoints without a replacement would lose work.
+    /// Returns whether partial checkpoints of a pass were saved. In that case, the result of the pass is saved as their replacement,
+    /// because removing partial checkpoints without a replacement would lose work.
     ///
     /// # Errors
     /// Returns an error if an input cannot be read.
@@ -302,14 +301,14 @@ impl<'j> SavedState<'j> {
         Ok(checkpoints.has(&partials.key(self.keys()?, 0)))
     }
 
-    /// Removes the partial checkpoints of a pass, starting with number `from`.
+    /// Removes the partial checkpoints of a pass, starting at number `from`.
     ///
     /// # Errors
     /// Returns an error if the ledger cannot be written.
     pub fn forget_partials(&self, partials: &Partials, from: u64) -> Result<()> {
         let Some(checkpoints) = self.there() else { return Ok(()) };
         let keys = self.keys()?;
-        // The first one may already be gone because it was damaged.
+        // The first of these partial checkpoints may already have been removed because it was damaged.
         checkpoints.forget(&partials.key(keys, from))?;
         let mut there = (from + 1..).map(|at| partials.key(keys, at)).take_while(|key| checkpoints.has(key));
         there.try_for_each(|key| checkpoints.forget(&key))

@@ -1,4 +1,4 @@
-//! Writes `attributes/`: a row of marks for each row of the corpus, in one file per input file.
+//! Writes `attributes/`, which contains one file per input file, with a row of marks for each row of that file.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -21,10 +21,10 @@ use dupsift_files::tables::{
 
 /// Holds the marks of each document.
 struct Marks {
-    /// For each document, the document kept instead, plus one.
+    /// For each document, the number of the document kept instead, plus one.
     kept: Numbers,
-    /// For each document, the number of the reason why it is removed or rejected; 0 if it is kept. Numbers from 1 on refer to [`REASONS`],
-    /// followed by the codes of rejections.
+    /// For each document, the number of the reason for its removal or rejection; 0 if the document is kept. The numbers from 1 refer to
+    /// [`REASONS`], and the subsequent numbers refer to rejection codes.
     reasons: Numbers,
 }
 
@@ -50,7 +50,7 @@ impl Marks {
         Ok(Marks { kept, reasons })
     }
 
-    /// Returns whether a document is removed, and why it is removed or rejected.
+    /// Returns whether a document is removed, and the reason for its removal or rejection.
     fn of(&self, doc: u64) -> (Option<bool>, Option<&'static str>) {
         match self.reasons.get(doc) as usize {
             0 => (Some(false), None),
@@ -74,7 +74,7 @@ pub struct Known<'k> {
     pub copies: &'k Classes,
     /// The ids of all documents.
     pub ids: &'k Ids<'k>,
-    /// The cuts from kept documents, if the run makes any.
+    /// The cuts from kept documents, if passages are cut.
     pub cuts: Option<&'k Cuts>,
 }
 
@@ -88,10 +88,10 @@ pub struct ClusterColumns<'c> {
 }
 
 impl<'c> ClusterColumns<'c> {
-    /// Returns the columns that `add` names; `None` if there are none.
+    /// Returns the columns listed in `add`, or `None` if the list is empty.
     ///
     /// # Errors
-    /// Returns an error for a full disk or an interruption.
+    /// Returns an error if the disk is full or the run is interrupted.
     pub fn new(session: &Session<'_>, known: Known<'c>) -> Result<Option<ClusterColumns<'c>>> {
         let (add, components) = (session.options.add, known.decided.components.as_ref());
         let Some(components) = components.filter(|_| !add.is_none()) else { return Ok(None) };
@@ -113,24 +113,24 @@ impl<'c> ClusterColumns<'c> {
         match self.names[at] {
             "cluster_size" => self.components.size(doc),
             "copies" => copies_of(self.copies, doc),
-            // This is 0 if no source in the cluster is known.
+            // The number is 0 if no source in the cluster is known.
             _ => self.sources.as_ref().map_or(0, |sources| sources.get(self.components.representative(doc))),
         }
     }
 }
 
-/// Returns how many documents have the same text as a document.
+/// Returns the number of documents with the same text as a document, including the document itself.
 fn copies_of(copies: &Classes, doc: u64) -> u64 {
     copies.members(doc).len().max(1) as u64
 }
 
-/// Returns, for each representative, how many files the documents of its cluster come from.
+/// Returns, for each representative, the number of files that contain documents of its cluster.
 fn files_in_clusters(session: &Session<'_>, clusters: &Components) -> Result<Numbers> {
     let documents = session.documents();
     let numbers = |name| Numbers::new(session.engine.dir, name, documents as usize, documents);
     let (mut counts, mut last) = (numbers("cluster-files")?, numbers("cluster-last-file")?);
     let (mut counts_of, mut last_of) = (counts.slots(), last.slots());
-    // Documents are in file order, so a file is new to a cluster if it differs from the last file of that cluster.
+    // Documents are in file order, so a file is new to a cluster if it differs from the file that was last counted for the cluster.
     for (at, file) in session.source.files.iter().enumerate() {
         session.engine.go_on()?;
         for doc in file.first_doc..(file.first_doc + file.rows).min(documents) {
@@ -226,7 +226,7 @@ fn push(
     let (removed, reason) = marks.of(doc);
     let kept = marks.kept.get(doc).checked_sub(1).unwrap_or(doc);
     let representative = components.representative(doc);
-    // The text of a document that was removed in favor of another document was not searched for passages.
+    // Documents that were removed in favor of another document were not searched for passages.
     let is_text = removed == Some(false) || reason == Some(EMPTIED);
     let characters = known.taken.columns.keep.length(doc);
     let cut = |cuts: &Cuts| match cuts.of(doc) {
@@ -248,8 +248,8 @@ fn push(
     })
 }
 
-/// Returns the name of a file's table: the file's name, with the table's file extension unless it already has it. If two files would have
-/// tables with the same name, one table gets the extension twice.
+/// Returns the name of a file's table: the name of the file with the extension `.parquet`, which is added unless the name already ends with
+/// it. If two tables would have the same name, one of them gets the extension twice.
 fn named(places: &[String], at: usize) -> String {
     const ENDING: &str = ".parquet";
     let place = &places[at];

@@ -1,4 +1,4 @@
-//! `clusters/`: computes the clusters of one algorithm (`stage/clusters.rs`) over arrays in temporary files, and writes them as a table.
+//! Computes the clusters of one algorithm (`stage/clusters.rs`) with arrays in temporary files, and writes the `clusters/` table.
 
 use std::path::Path;
 
@@ -19,15 +19,15 @@ use dupsift_spill::shuffle::{AtomicBits, Mapped, Sorted};
 /// Counts clusters and their documents.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ClusterCounts {
-    /// Clusters of at least two documents.
+    /// The number of clusters of at least two documents.
     pub clusters: u64,
-    /// Documents in clusters.
+    /// The number of documents in clusters.
     pub clustered: u64,
     /// The size of the largest cluster.
     pub largest: u64,
 }
 
-/// Builds and writes the clusters of one relation; also returns the size of the table in bytes.
+/// Builds and writes the clusters of one relation. Also returns the size of the table in bytes.
 pub fn write(
     session: &Session<'_>,
     stage: &Stage,
@@ -67,7 +67,7 @@ pub fn write(
     )
 }
 
-/// Writes the table of (root, document) in order; returns its counts and its size in bytes.
+/// Writes the table of (root, document) rows in order. Returns the counts, and the size of the table in bytes.
 fn write_table(
     session: &Session<'_>,
     path: &Path,
@@ -84,7 +84,7 @@ fn write_table(
         let records = members.load(partition, session.engine.budget.a_thread)?;
         for group in records.groups() {
             session.engine.go_on()?;
-            // A cluster of only indexed documents belongs to an earlier batch.
+            // A cluster that consists only of indexed documents belongs to an earlier batch.
             if group.clone().all(|at| link.read(records.record(at)).1 < session.base) {
                 continue;
             }
@@ -118,7 +118,7 @@ fn write_table(
     Ok((counts, bytes))
 }
 
-/// Returns (root, document) for every document in a cluster, in order.
+/// Returns a (root, document) row for every document in a cluster, in order.
 fn members(
     session: &Session<'_>,
     relation: &Relation,
@@ -134,7 +134,7 @@ fn members(
         let root = clusters.member(representative, keep.best(docs), |a, b| keep.better(a, b));
         docs.iter().try_for_each(|doc| link.push(&mut writer, root, doc))
     };
-    // Classes of a single scope are in a cluster only if they are in a pair.
+    // A class with a single scope is in a cluster only if it is in a pair.
     let is_apart =
         |doc: u64| relation.across.as_ref().is_some_and(|across| !across.are_several(&relation.classes, doc));
     for class in relation.classes(0..session.documents()).filter(|class| !is_apart(class.get(0))) {

@@ -1,5 +1,5 @@
-//! Writes the resulting corpus (`--corpus`): kept rows in `deduped/` and removed rows in `dropped/`, in the same files as the input, and
-//! the marks of each row in `attributes/`.
+//! Writes the resulting corpus (`--corpus`). Kept rows are in `deduped/` and removed rows in `dropped/`, with the same file names as the
+//! input. The marks of each row are in `attributes/`.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -38,7 +38,7 @@ impl Fates {
         Ok(fates)
     }
 
-    /// Rows beyond `--limit` are neither kept nor removed.
+    /// Rows outside `--limit` are neither kept nor removed.
     fn goes(&self, doc: u64) -> bool {
         doc < self.documents && self.removed.get(doc as usize)
     }
@@ -54,28 +54,28 @@ pub struct Folder<'f> {
     pub name: &'static str,
     /// Whether a document is in the folder.
     pub takes: &'f (dyn Fn(u64) -> bool + Sync),
-    /// Whether the folder also has files without rows, if the corpus has such files.
+    /// Whether the folder also contains files without rows, if the corpus has such files.
     pub has_empty: bool,
-    /// Texts that are changed when written.
+    /// The texts that are changed when they are written.
     pub edited: Option<Edited<'f>>,
-    /// Columns that are added to each row.
+    /// The columns that are added to each row.
     pub added: Option<&'f ClusterColumns<'f>>,
 }
 
-/// Describes texts that are changed when written.
+/// Describes texts that are changed when they are written.
 #[derive(Clone, Copy)]
 pub struct Edited<'f> {
     /// Whether a document's text is changed.
     pub has: &'f (dyn Fn(u64) -> bool + Sync),
-    /// Returns the changed text; `None` if the given text is not the previously read one.
+    /// Returns the changed text, or `None` if the given text differs from the text that was read before.
     pub edit: &'f (dyn Fn(u64, &str) -> Option<String> + Sync),
 }
 
-/// Checks, before any work, that the requested output can be written.
+/// Checks, before any work is done, that the requested output can be written.
 ///
 /// # Errors
-/// Returns [`dupsift_core::error::Error::Usage`] if files have the same name or a format that cannot be copied in part;
-/// [`dupsift_core::error::Error::LargePage`]; and an error for files that cannot be read.
+/// Returns [`dupsift_core::error::Error::Usage`] if files have the same name or a format that cannot be copied in part,
+/// [`dupsift_core::error::Error::LargePage`] if a page is too large, and an error if a file cannot be read.
 pub fn check(session: &Session<'_>) -> Result<()> {
     let corpus = session.options.corpus;
     check_cut(session.options, session.source)?;
@@ -107,10 +107,11 @@ pub fn check_cut(options: &RunOptions, source: &Source) -> Result<()> {
     if options.cut.what.is_none() { Ok(()) } else { check_editing(options, source, "cut") }
 }
 
-/// Checks that texts from these files can be changed when written, as an option requires.
+/// Checks that texts from these files can be changed when they are written, as required by an option.
 ///
 /// # Errors
-/// Returns [`dupsift_core::error::Error::Usage`] for HTML pages, texts from several columns, and formats that cannot be edited.
+/// Returns [`dupsift_core::error::Error::Usage`] for HTML pages, for texts joined from several columns, and for formats that cannot be
+/// edited.
 pub fn check_editing(options: &RunOptions, source: &Source, option: &'static str) -> Result<()> {
     let refused = |why: &str| Err(Error::wrong(option, why));
     if source.has_pages() {
@@ -135,12 +136,13 @@ pub fn check_editing(options: &RunOptions, source: &Source, option: &'static str
 /// Writes the folders that `corpus` selects.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn write(session: &Session<'_>, stage: &Stage, known: Known<'_>) -> Result<CorpusReport> {
     write_by(session, stage, (known.decided, &known.taken.rejected), known.cuts, Some(known))
 }
 
-/// Writes the folders that `corpus` selects, based on the decisions, rejections and cuts. Only attributes/ and added columns need `known`.
+/// Writes the folders that `corpus` selects, based on the decisions, rejections and cuts. `known` is used only for attributes/ and for
+/// added columns.
 ///
 /// # Errors
 /// See [`write()`].
@@ -183,7 +185,7 @@ pub fn write_by(
 /// Copies all files to one folder, several at a time.
 ///
 /// # Errors
-/// Returns an error for a damaged file, a full disk or an interruption.
+/// Returns an error if a file is damaged, the disk is full, or the run is interrupted.
 pub fn copy(session: &Session<'_>, stage: &Stage, folder: &Folder<'_>) -> Result<FolderReport> {
     let running = session.engine.clock.stage(format!("write {}/", folder.name));
     let (files, indexed) = (&session.source.files, session.indexed_files());

@@ -1,5 +1,5 @@
-//! Applies `--decide`, `--keep`, `--remove-if` and `--chain` to the pairs: decides which documents are removed, and which kept document
-//! each of them is removed in favor of.
+//! Applies `--decide`, `--keep`, `--remove-if` and `--chain` to the pairs. The result states which documents are removed and, for each of
+//! them, which document is kept instead.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ use dupsift_core::error::{Error, Result};
 use dupsift_core::row::{Docs, Pair, Slots};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Decides which documents are removed; `shown` holds all documents in pairs. `contents` holds the contents of documents in pairs other
+/// Decides which documents are removed. `shown` holds all documents in pairs. `contents` holds the contents of documents in pairs other
 /// than exact copies.
 pub fn decide(
     session: &Session<'_>,
@@ -48,14 +48,14 @@ pub fn decide(
 pub struct Deciding {
     /// The positions of the algorithms whose pairs decide.
     pub chosen: Vec<usize>,
-    /// How many of these algorithms must agree.
+    /// The number of these algorithms that must agree.
     pub needed: usize,
     /// The labels of these algorithms.
     pub labels: Vec<String>,
 }
 
 impl Deciding {
-    /// Selects the algorithms whose pairs decide, according to `--decide`.
+    /// Selects the algorithms whose pairs decide on removal, according to `--decide`.
     pub fn new(decide: &Decide, labels: &[&str]) -> Deciding {
         let takes = |label: &str| !matches!(decide, Decide::Label(chosen) if chosen != label);
         let chosen: Vec<usize> = (0..labels.len()).filter(|&at| takes(labels[at])).collect();
@@ -69,8 +69,8 @@ impl Deciding {
     }
 }
 
-/// Works like [`decide`], for any source of pairs. `settled` returns the decisions of earlier runs; `look` returns how much of a document
-/// is contained in a kept one, and vice versa, or `None` for copies.
+/// Works like [`decide`], but for pairs from any relations. `settled` returns the decisions of earlier runs. `look` returns how much of a
+/// document is contained in a kept document, and vice versa, or `None` for copies.
 pub fn decide_by<R: survive::Relation + Sync>(
     session: &Session<'_>,
     deciding: &Deciding,
@@ -93,7 +93,7 @@ pub fn decide_by<R: survive::Relation + Sync>(
         false => None,
     };
     let mut push = |removal: Removal| {
-        // A reference is never removed.
+        // Documents of a reference are never removed.
         if let Some(represents) = represents.as_ref().filter(|_| removal.kept >= session.base) {
             represents.set(removal.kept as usize);
         }
@@ -124,7 +124,8 @@ pub fn decide_by<R: survive::Relation + Sync>(
     }
     let clusters = || components(session, &linked, needed, order);
     let components = (session.options.corpus.annotate || !session.options.add.is_none()).then(clusters).transpose()?;
-    // Comparisons left out for a kept document are counted separately; comparisons left out for other documents do not matter.
+    // With containment checks, comparisons that were skipped for a kept document are counted separately, and other skipped comparisons do
+    // not matter.
     let left_out = if held.is_some() { 0 } else { finder.left_out };
     for doc in represents.iter().flat_map(AtomicBits::iter) {
         push_representative(&mut writer, doc as u64)?;
@@ -152,8 +153,8 @@ pub fn decide_by<R: survive::Relation + Sync>(
     })
 }
 
-/// Returns how many other texts are as near to a removed document as the kept document, according to the algorithm that decided. `None` for
-/// a copy of the kept document, and for a document that was not removed because of a pair.
+/// Returns the number of texts that are as near to a removed document as the kept document is, according to the algorithm that decided.
+/// Returns `None` for a copy of the kept document, and for a document that was not removed because of a pair.
 fn near_duplicates_of<R: survive::Relation>(linked: &[R], removal: &Removal) -> Option<usize> {
     let (number, similarity) = removal.found?;
     let relation = &linked[number];
@@ -172,10 +173,11 @@ fn in_order(session: &Session<'_>, keep: &KeepOrder, shown: &AtomicBits) -> Resu
     Ok(order)
 }
 
-/// Returns the clusters of the pairs that decide, for documents in `shown`. [`decide_by`] also returns them, with its decisions.
+/// Returns the clusters formed by the pairs that decide, for documents in `shown`. [`decide_by`] also returns these clusters, together with
+/// its decisions.
 ///
 /// # Errors
-/// Returns an error for a full disk or an interruption.
+/// Returns an error if the disk is full or the run is interrupted.
 pub fn clusters_by<R: survive::Relation + Sync>(
     session: &Session<'_>,
     deciding: &Deciding,
@@ -187,7 +189,7 @@ pub fn clusters_by<R: survive::Relation + Sync>(
     components(session, linked, deciding.needed, order.docs(0..shown.count() as usize))
 }
 
-/// Returns the clusters of the pairs that decide.
+/// Returns the clusters formed by the pairs that decide.
 fn components<R: survive::Relation>(
     session: &Session<'_>,
     linked: &[R],
@@ -201,10 +203,10 @@ fn components<R: survive::Relation>(
     })
 }
 
-/// A finder of kept documents, and the lists that it needs.
+/// A finder of kept documents, and the lists that it uses.
 type Finding<'f, 'l, R> = (&'f mut Finder<'l, R>, &'f mut Memory);
 
-/// Removes all documents of each component of the pairs except the first one.
+/// Removes all documents of each connected component except the first document.
 fn chains<R: survive::Relation>(
     session: &Session<'_>,
     order: Docs<'_>,
@@ -221,7 +223,7 @@ fn chains<R: survive::Relation>(
     for doc in order.iter() {
         let root = forest.root(doc);
         match representatives.get(root).checked_sub(1) {
-            // A removed indexed document is represented by the document that was kept instead.
+            // A removed indexed document is represented by the document that was kept instead of it.
             None => representatives.set(root, stands_for(session, doc) + 1),
             Some(_) if doc < session.base => {}
             Some(kept) => push(Removal { doc, kept, found: finder.pair(doc, kept), contained: None })?,
@@ -230,7 +232,7 @@ fn chains<R: survive::Relation>(
     Ok(())
 }
 
-/// Returns what happened to an indexed document, or to an indexed text that a new document repeats.
+/// Returns the earlier decision about an indexed document, or about an indexed text that a new document repeats.
 fn settled(session: &Session<'_>, copies: &Classes) -> impl Fn(u64) -> Option<Settled> + Sync {
     |doc| {
         let indexed = session.indexed.as_ref()?;
@@ -242,7 +244,7 @@ fn settled(session: &Session<'_>, copies: &Classes) -> impl Fn(u64) -> Option<Se
     }
 }
 
-/// Returns the document kept instead of a removed indexed document; the document itself if it is kept.
+/// Returns the document that was kept instead of an indexed document, or the document itself if it was kept.
 fn stands_for(session: &Session<'_>, doc: u64) -> u64 {
     let kept = |indexed: &Indexed| indexed.removed_for(doc).and_then(|kept| indexed.place(kept));
     session.indexed.as_ref().and_then(kept).unwrap_or(doc)
@@ -255,7 +257,7 @@ struct Staying {
     not_looked_at: u64,
 }
 
-/// Removes a document if it forms a pair with a kept document that contains it. The documents are the first `count` of `order`.
+/// Removes each document that forms a pair with a kept document that contains it. The documents are the first `count` documents in `order`.
 fn if_contained<R, S, B, L>(
     asking: &Asking<'_, R, S, B, L>,
     order: &Numbers,
@@ -327,7 +329,7 @@ impl Memory {
     }
 }
 
-/// Holds one algorithm's relation with its links as arrays, for random access.
+/// Holds the relation of one algorithm, with the links in arrays for random access.
 struct Linked<'r> {
     relation: &'r Relation,
     copies: &'r Classes,
@@ -335,8 +337,8 @@ struct Linked<'r> {
 }
 
 impl<'r> Linked<'r> {
-    /// Builds the links of a relation. Pairs that share a template are not used for removal; pairs with different titles are used only if a
-    /// pair alone is enough.
+    /// Builds the links of a relation. Pairs that share a template are not used for removal. Pairs with different titles are used only if
+    /// any pair is sufficient for removal.
     fn new(session: &Session<'_>, relation: &'r Relation, copies: &'r Classes) -> Result<Linked<'r>> {
         let any_title = session.options.remove_if.bounds().is_none();
         let decides = |pair: &Pair| !pair.is_template() && (any_title || !pair.has_other_title());

@@ -1,5 +1,5 @@
-//! The last pass over a corpus, limited to the documents that appear in the output: reads their ids, and the contents of documents in pairs
-//! other than exact copies.
+//! Makes the last pass over a corpus, which is limited to documents that appear in the output. The pass reads the ids of these documents,
+//! and the contents of documents in pairs other than exact copies.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
@@ -14,7 +14,7 @@ use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::IdsSeen;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Reads the ids of the documents in `shown`, and the texts that `contents` still needs.
+/// Reads the ids of the documents in `shown`, and the texts for `contents` that have not been read yet.
 pub fn read<'s>(
     session: &Session<'s>,
     view: &View<'_>,
@@ -41,8 +41,8 @@ pub fn read<'s>(
             |(state, numbers, segmented), batch| {
                 ids.take(batch, state)?;
                 if let Some(contents) = texts {
-                    // Ids are also read for documents that are in no pair, if each row gets its cluster, passages are cut, or indexed
-                    // documents take part.
+                    // The pass also reads documents that are in no pair if each row gets a cluster, passages are cut, or indexed documents
+                    // take part.
                     let names_all = session.options.names_all();
                     let is_in_pairs = |doc| !names_all && doc >= session.base || contents.wants(doc);
                     session.kept_texts.offer_batch(session.engine.dir, batch, is_in_pairs)?;

@@ -1,9 +1,9 @@
-//! Computes in advance, for a block of documents and on all threads, how much of each document is contained in kept documents.
+//! Computes in advance, on all threads, how much of each document in a block is contained in kept documents.
 //!
-//! Whether a document is kept depends on the documents before it, so the rule visits one document after another. Most of the data that it
-//! needs can be computed in advance: how much of each document is contained in its most similar kept partners, whether it is kept or not.
-//! When a block begins, the partners that were kept in earlier blocks are known. The rule itself only compares documents with partners that
-//! are kept within the block.
+//! Whether a document is kept depends on the preceding documents, so the rule visits the documents one after another. Most of the
+//! comparisons can be made in advance, because partners that were kept in earlier blocks are known when a block begins. These comparisons
+//! are made even if the document turns out to be kept. The rule itself only compares documents with partners that are kept within the
+//! block.
 
 use std::ops::Range;
 
@@ -14,32 +14,32 @@ use dupsift_algorithms::stage::survive::{Finder, Lists, MOST_LISTED, Relation, S
 use dupsift_core::error::Result;
 use dupsift_core::row::Docs;
 
-/// Documents in the first block. No document is kept before this block, so nothing can be computed in advance for it.
+/// The number of documents in the first block. No document is kept before this block, so nothing can be computed in advance for it.
 const FIRST: usize = 32;
 /// The maximum number of documents in a block. The answers for one document take less than 2 kB.
 const LARGEST: usize = 2048;
-/// Documents that a thread takes at a time.
+/// The number of documents that a thread takes at a time.
 const PIECE: usize = 8;
 
-/// Returns the blocks of this many documents: each block is as long as all earlier ones together, up to [`LARGEST`].
+/// Divides this many documents into blocks. Each block is as long as all earlier blocks together, up to [`LARGEST`].
 pub fn blocks(count: usize) -> impl Iterator<Item = Range<usize>> {
     let block = move |begin: usize| begin..count.min(begin + begin.clamp(FIRST, LARGEST));
     std::iter::successors(Some(block(0)), move |before| Some(block(before.end))).take_while(|block| !block.is_empty())
 }
 
-/// Holds everything needed to look up kept partners.
+/// Holds the inputs for looking up kept partners.
 pub struct Asking<'a, R, S, B, L> {
     /// The threads.
     pub engine: &'a Engine<'a>,
     /// The relations whose pairs decide.
     pub relations: &'a [R],
-    /// How many of these relations must agree.
+    /// The number of these relations that must agree.
     pub needed: usize,
     /// Returns the earlier decision about a document or text.
     pub settled: S,
     /// Returns whether one document is preferred to another.
     pub better: B,
-    /// Returns how much of a document is contained in a kept one, and vice versa; `None` for copies.
+    /// Returns how much of a document is contained in a kept document, and vice versa, or `None` for copies.
     pub look: L,
 }
 
@@ -50,8 +50,8 @@ where
     B: Fn(u64, u64) -> bool + Sync,
     L: Fn(u64, u64) -> Result<Option<[Contained; 2]>> + Sync,
 {
-    /// Returns the answers that can be computed for a block before its first document is decided. Returns no answers for a single thread,
-    /// which would only look up partners twice.
+    /// Returns the answers that can be computed for a block before any of its documents is decided. With a single thread, returns no
+    /// answers, because the thread would only look up partners twice.
     pub fn ahead(&self, block: Docs<'_>, lists: &Lists<'_>) -> Result<Answers> {
         if self.engine.pool.current_num_threads() == 1 {
             return Ok(Answers::default());
@@ -76,15 +76,15 @@ where
         Ok(Answers { answers, at: 0 })
     }
 
-    /// Returns the answers that the rule will need for a document if no further document is kept before it. A failed lookup is left to the
-    /// rule, which may never need it.
+    /// Returns the answers that the rule will use for a document if no additional document is kept before it. Failed lookups are skipped,
+    /// because the rule may never request them.
     fn about(&self, finder: &mut Finder<'_, R>, lists: &Lists<'_>, doc: u64) -> Vec<(u64, Option<[Contained; 2]>)> {
         let (near, _) = nearest(finder.partners(lists, doc).0, &self.better);
         let mut of_kept = Vec::with_capacity(near.len());
         for partner in near {
             let Ok(both) = (self.look)(doc, partner.kept) else { break };
             of_kept.push((partner.kept, both));
-            // The rule compares no more documents after a copy.
+            // The rule makes no further comparisons after it finds a copy.
             if both.is_none() {
                 break;
             }
@@ -95,7 +95,7 @@ where
 
 /// Holds the answer for one document.
 struct Answer {
-    /// The position in the block.
+    /// The position of the document in the block.
     place: usize,
     doc: u64,
     of_kept: Vec<(u64, Option<[Contained; 2]>)>,
@@ -146,7 +146,7 @@ mod tests {
         ];
         let mut answers = Answers { answers, at: 0 };
         assert_eq!((answers.of(7, 2), answers.of(7, 1), answers.of(7, 5)), (Some(both(2)), Some(both(1)), None));
-        // There is no answer for the first document, and the next one is found nevertheless; a copy is recognized as a copy.
+        // The first document has no answer, but the answer for the next document is still found. A copy is recognized as a copy.
         assert_eq!((answers.of(3, 1), answers.of(9, 2), answers.of(9, 1)), (None, Some(None), Some(both(3))));
         assert_eq!(Answers::default().of(7, 1), None);
     }

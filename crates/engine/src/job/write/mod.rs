@@ -1,4 +1,4 @@
-//! The third part of a run: decides which documents are removed, and writes the tables of the output.
+//! The third part of a run, which decides which documents are removed and writes the tables of the output.
 
 pub mod attributes;
 pub(crate) mod clusters;

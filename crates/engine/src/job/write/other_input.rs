@@ -1,4 +1,4 @@
-//! Collects the unreadable rows and files of an input other than the corpus, for `rejected/`, the guards and the record.
+//! Collects the unreadable rows and files of inputs other than the corpus, for `rejected/`, the guards and the record.
 
 use super::last_reading;
 use super::tables::list_rejected;
@@ -15,7 +15,7 @@ use dupsift_files::tables::IdsSeen;
 /// Lists the rows and files that could not be read from the input with this name.
 ///
 /// # Errors
-/// Returns an error for a full disk or an interruption.
+/// Returns an error if the disk is full or the run is interrupted.
 pub fn lost(
     name: &str,
     session: &Session<'_>,
@@ -25,7 +25,7 @@ pub fn lost(
 ) -> Result<OtherInput> {
     let ids = last_reading::ids_of_rejected(session, ids_seen, rejected)?;
     let table = session.engine.dir.join(format!("{name}{REJECTED}"));
-    // An earlier attempt may have left the table, before a file of the corpus turned out to be damaged.
+    // The table may remain from an earlier attempt that ended because a file of the corpus was damaged.
     if table.exists() {
         std::fs::remove_file(&table).map_err(Error::io("remove", &table))?;
     }

@@ -1,4 +1,4 @@
-//! Writes the tables of the output and the record of the run from the results of the algorithms.
+//! Writes the tables of the output, and creates the record of the run, from the results of the algorithms.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ pub struct Corpus<'c> {
     pub stats: &'c CorpusStats,
     /// The statistics tables that exist.
     pub tables: Option<Stats>,
-    /// The learned model of each algorithm, empty if it learns nothing.
+    /// The learned model of each algorithm; empty for an algorithm that learns nothing.
     pub models: &'c [Vec<u64>],
     /// Rows and files that could not be read.
     pub losses: &'c Losses<'c>,
@@ -121,8 +121,9 @@ pub fn write(
     Ok((report, decided))
 }
 
-/// Returns the documents whose ids are read: the documents that a table names. A table may name any participating indexed document, even
-/// one in no pair: a removed document names the kept one at the end of its chain, and a cluster includes all documents of a class.
+/// Returns the documents whose ids are read, that is, the documents that appear in a table. Any participating indexed document may appear
+/// in a table, even if it is in no pair: a removed document refers to the kept document at the end of its chain, and a cluster includes all
+/// documents of a class.
 fn named(session: &Session<'_>, shown: &Arc<AtomicBits>) -> Result<Arc<AtomicBits>> {
     let (indexed, annotates) = (session.indexed.as_ref(), session.options.names_all());
     if indexed.is_none_or(|indexed| indexed.count() == 0) && !annotates {

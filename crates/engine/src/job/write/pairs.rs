@@ -1,7 +1,8 @@
-//! `pairs/`: expands classes and pairs of representatives to pairs of documents, in order, with the ids from the input.
+//! Writes `pairs/`. Expands classes and pairs of representatives to pairs of documents, in order, with the ids from the input.
 //!
-//! Pairs of two documents that are unique in their classes are already in order and remain in the list from grouping. Only the pairs that
-//! classes represent are listed and sorted here; the two lists are merged when the table is written. Equal texts form a star.
+//! Pairs of two unique documents are already in order and remain in the list from grouping. Only the pairs that classes represent are
+//! listed and sorted in this module. The two lists are merged when the table is written. Equal texts form a star: each copy forms a pair
+//! with the best document.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -31,16 +32,16 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 
 /// Holds the document pairs of one algorithm.
 pub struct DocumentPairs {
-    /// The pairs that classes represent; all other pairs are in the relation.
+    /// The pairs that classes represent. All other pairs are in the relation.
     listed: Sorted,
     layout: PairLayout,
-    /// All pairs, written or not.
+    /// The number of pairs, written or not.
     total: u64,
-    /// The number of these pairs without an indexed document; `None` if the run uses no index.
+    /// The number of pairs without an indexed document; `None` if the run uses no index.
     of_batch: Option<u64>,
-    /// Pairs that share a template.
+    /// The number of pairs that share a template.
     templates: u64,
-    /// Classes for which only pairs with the best document are written.
+    /// The number of classes for which only pairs with the best document are written.
     large_groups: u64,
 }
 
@@ -67,21 +68,22 @@ struct Expanding<'e> {
 /// The distinct texts of a class, grouped by exact copies.
 type TextsOf<'t, B> = Texts<'t, Classes, B>;
 
-/// Caches the best documents of large groups, which many pairs need. The number of entries is limited, so that memory does not grow.
+/// Caches the best documents of large groups, which are looked up for many pairs. The number of entries is limited so that memory does not
+/// grow.
 #[derive(Default)]
 struct Centres {
     /// The best document of a group, by the group's first document and size.
     best: RefCell<HashMap<(u64, usize), u64>>,
-    /// The best document in a different scope than the group's best document, by that best document and the size of the group.
+    /// The best document whose scope differs from the scope of the group's best document, by that best document and the size of the group.
     seconds: RefCell<HashMap<(u64, usize), Option<u64>>>,
 }
 
 impl Centres {
-    /// Groups with fewer documents than this are searched each time.
+    /// Groups with fewer documents than this are not cached.
     const LARGE: usize = 64;
     const MOST: usize = 1 << 12;
 
-    /// Returns the best of the documents that have a different scope than the best document.
+    /// Returns the best document whose scope differs from the scope of `best`.
     fn second(&self, across: &Across, best: u64, members: Docs<'_>, keep: &KeepOrder) -> Option<u64> {
         let find = || across.second(best, members, |a, b| keep.better(a, b));
         if members.len() < Centres::LARGE {
@@ -153,7 +155,7 @@ impl Expanding<'_> {
         if count <= self.max_group {
             return within(&texts, self.max_group, |a, b| self.pair_of_class(a, b, to).map(|found| to.count(found)));
         }
-        // Not all pairs are written, but all are counted.
+        // Only some of the pairs are written, but all pairs are counted.
         within(&texts, self.max_group, |a, b| self.pair_of_class(a, b, to).map(|_| ()))?;
         to.large_groups += 1;
         let old = self.old_texts(&texts)?;
@@ -162,8 +164,8 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Expands the pairs across scopes within one class that has several scopes. It works like [`Expanding::class`], but a document with
-    /// the scope of the best document forms a pair with the best document in a different scope. Only pairs that are written are counted.
+    /// Expands the pairs across scopes within one class that has several scopes. Works like [`Expanding::class`], but a document in the
+    /// same scope as the best document forms a pair with the best document in a different scope. Only pairs that are written are counted.
     fn class_across(
         &self,
         across: &Across,
@@ -185,7 +187,7 @@ impl Expanding<'_> {
             let best = centres.of(class, self.keep);
             let second = centres.second(across, best, class, self.keep);
             let copies = self.alike.copies();
-            // If `second` is the best document of its text, the loop reaches that text, too.
+            // If `second` is the best document of its text, the loop below also visits that text.
             let comes_up = second.is_some_and(|second| {
                 copies.is_alone(second) || centres.of(copies.members(second), self.keep) == second
             });
@@ -208,8 +210,8 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Calls `each` with the pairs across scopes of two texts, given by their best documents. If the two documents have the same scope,
-    /// each forms a pair with the best document of the other text in a different scope.
+    /// Calls `each` with the pairs across scopes of two texts, which are given by their best documents. If the two best documents have the
+    /// same scope, each of them forms a pair with the best copy of the other text in a different scope.
     fn both_across(
         &self,
         across: &Across,
@@ -225,8 +227,8 @@ impl Expanding<'_> {
         second(a).map_or(Ok(()), |a| each(a, b))
     }
 
-    /// Writes a pair within a class. Returns two counts of 0 or 1: whether the pair belongs to this run, and whether it has no indexed
-    /// document.
+    /// Writes a pair within a class. Returns two counts of 0 or 1: whether the pair belongs to this run, and whether the pair contains no
+    /// indexed document.
     fn pair_of_class(&self, a: u64, b: u64, to: &mut Expanded<'_>) -> Result<[u64; 2]> {
         if self.session.are_old(a, b) {
             return Ok([0, 0]);
@@ -242,12 +244,12 @@ impl Expanding<'_> {
         Texts::new(class, self.alike.copies(), |members: Docs<'_>| centres.of(members, self.keep))
     }
 
-    /// Returns how many documents of a class are indexed.
+    /// Returns the number of indexed documents in a class.
     fn old(&self, class: Docs<'_>) -> u64 {
         if self.session.base == 0 { 0 } else { class.iter().take_while(|&doc| doc < self.session.base).count() as u64 }
     }
 
-    /// Returns how many texts are represented by an indexed document.
+    /// Returns the number of texts represented by an indexed document.
     fn old_texts(&self, texts: &TextsOf<'_, impl Fn(Docs<'_>) -> u64>) -> Result<u64> {
         let mut old = 0;
         if self.session.base > 0 {
@@ -256,7 +258,7 @@ impl Expanding<'_> {
         Ok(old)
     }
 
-    /// Expands a pair of representatives; it remains in its list if both documents are unique.
+    /// Expands a pair of representatives. If both documents are unique, the pair remains in its list.
     fn pair(&self, pair: &Pair, centres: &Centres, to: &mut Expanded<'_>) -> Result<()> {
         self.alike.note(pair);
         let mut found = [0, 0];
@@ -278,7 +280,7 @@ impl Expanding<'_> {
                 }
                 found = [found[0] + 1, found[1] + u64::from(x.min(y) >= self.session.base)];
                 let pair = of_both(&self.bound.scheme, pair, x, y);
-                // Equal indexed documents do not form a pair here, so their class has not recorded them.
+                // Equal indexed documents do not form a pair in this run, so the expansion of their class has not recorded them.
                 if self.session.base > 0 {
                     self.alike.note(&pair);
                 }
@@ -296,8 +298,8 @@ impl Expanding<'_> {
         Ok(())
     }
 
-    /// Expands a pair of classes across scopes; returns how many pairs were written. All documents of both classes are in a pair, even
-    /// documents that only a copy represents in the table.
+    /// Expands a pair of classes across scopes, and returns the number of pairs that were written. All documents of both classes count as
+    /// being in a pair, even if the table contains only a copy of the document.
     fn pair_across(
         &self,
         across: &Across,
@@ -330,7 +332,7 @@ impl Expanding<'_> {
         }
         if !pair.is_template() {
             for class in classes {
-                // The last document of a class is marked last.
+                // The last document of a class is marked last, so its mark shows whether the whole class has been marked.
                 if !self.shown.get(class.get(class.len() - 1) as usize) || class.len() < Centres::LARGE {
                     class.iter().for_each(|doc| _ = self.shown.set(doc as usize));
                 }
@@ -352,7 +354,7 @@ impl Expanding<'_> {
     }
 }
 
-/// Expands one relation; records in `shown` each document in a pair, and in `alike` each document in a pair other than exact copies.
+/// Expands one relation. Records in `shown` all documents in pairs, and in `alike` all documents in pairs other than exact copies.
 pub fn expand(
     session: &Session<'_>,
     bound: &Bound<'_>,
@@ -410,23 +412,24 @@ pub fn expand(
     Ok(DocumentPairs { listed, layout, total, of_batch, templates, large_groups })
 }
 
-/// Returns whether a pair of representatives stands for no other pair, because no other document is equal to either.
+/// Returns whether a pair of representatives represents no other pair, because both documents are unique.
 fn stays(relation: &Relation, pair: &Pair) -> bool {
     relation.classes.is_alone(pair.a) && relation.classes.is_alone(pair.b)
 }
 
-/// Holds the data that is written about documents and pairs.
+/// Holds the data about documents and pairs that the table contains.
 #[derive(Clone, Copy)]
 pub struct Shown<'t> {
     /// The ids of documents.
     pub ids: &'t Ids<'t>,
-    /// How much of one document is contained in the other, if the two were compared.
+    /// How much of each document in a pair is contained in the other document, if the documents were compared.
     pub compared: Option<&'t Compared>,
     /// Provides the document numbers in tables.
     pub session: &'t Session<'t>,
 }
 
-/// Writes the table; returns how many pairs it holds, how many of them share a template, and its size in bytes.
+/// Writes the table. Returns the number of pairs in the table, the number of these pairs that share a template, and the size of the table
+/// in bytes.
 pub fn write(
     engine: &Engine<'_>,
     stage: &Stage,
@@ -466,7 +469,7 @@ pub fn write(
     table.writer.close().map(|(rows, bytes)| ([rows, templates], bytes))
 }
 
-/// Takes the pairs that precede another pair from an ordered sequence.
+/// Takes the pairs that precede a given pair from an ordered sequence.
 fn before(
     listed: &mut Peekable<impl Iterator<Item = Pair>>,
     other: &Pair,
@@ -478,7 +481,7 @@ fn before(
     Ok(())
 }
 
-/// Holds the table of pairs while it is written. Rows are collected, because ids cost less as a column than one by one, and because several
+/// Holds the table of pairs while it is written. Rows are collected because ids cost less as a column than one by one, and because several
 /// batches are built at the same time.
 struct Table<'t> {
     writer: TableWriter,
@@ -489,10 +492,10 @@ struct Table<'t> {
     templates: u64,
 }
 
-/// The number of batches built at a time if ids are short on average. Each batch may have 8 MiB of ids.
+/// The number of batches built at a time if ids are short on average. A batch may contain 8 MiB of ids.
 const PARTS: usize = 4;
 const MOST_ID_BYTES: u64 = 256;
-/// Pairs that a thread takes at a time to compare their documents.
+/// The number of pairs whose documents a thread compares at a time.
 const AT_ONCE: usize = 128;
 
 impl Table<'_> {
@@ -538,7 +541,7 @@ struct Columns<'t> {
 }
 
 impl Columns<'_> {
-    /// Returns the rows of all these pairs, or of the first ones (at least one) if their ids fill a batch.
+    /// Returns the rows of these pairs. If the ids of the first pairs fill a batch, only their rows (at least one) are returned.
     fn of(&self, pairs: &[Pair]) -> Result<RecordBatch> {
         let docs = |of: fn(&Pair) -> u64| pairs.iter().map(of).collect::<Vec<u64>>();
         let (a, b) = (docs(|pair| pair.a), docs(|pair| pair.b));
@@ -575,11 +578,12 @@ impl Columns<'_> {
         columns.table(&self.schema)
     }
 
-    /// Returns for each pair how much of one document is contained in the other. This is most of the work, which all threads share.
+    /// Returns, for each pair, how much of each document is contained in the other document. This is most of the work, so all threads share
+    /// it.
     fn shares(&self, pairs: &[Pair]) -> Vec<Option<[Shares; 2]>> {
         let Some(compared) = self.shown.compared else { return vec![None; pairs.len()] };
         let of = |pair: &Pair| compared.shares(pair.a, pair.b, self.verified);
-        // Outside a pool, rayon would create one that uses all processors.
+        // Outside a thread pool, rayon would create a pool that uses all processors.
         if rayon::current_thread_index().is_none() {
             return pairs.iter().map(of).collect();
         }

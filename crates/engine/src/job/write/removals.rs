@@ -1,4 +1,4 @@
-//! The rows of `removed/`: recorded during the decisions, and written as a table.
+//! Records the rows of `removed/` during the decisions, and writes them as a table.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -21,7 +21,7 @@ use dupsift_spill::shuffle::{AtomicBits, Sorted, Writer};
 use zerocopy::big_endian::{F32, U16, U64};
 use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes of a [`Row`].
+/// The number of bytes in a [`Row`].
 pub const ROW: usize = size_of::<Row>();
 
 /// Holds a removal as recorded; rows are sorted by document.
@@ -74,9 +74,9 @@ pub fn push_row(writer: &mut Writer<'_>, removal: &Removal) -> Result<()> {
     writer.push(row.as_bytes())
 }
 
-/// The algorithm code for a document with too little text left.
+/// The algorithm code for a document that is removed because too little text remains.
 const EMPTIED_CODE: u16 = u16::MAX;
-/// The algorithm code for a document that others are removed in favor of.
+/// The algorithm code for a preferred document, which is also removed with `--keep none`.
 const REPRESENTATIVE_CODE: u16 = u16::MAX - 1;
 
 /// Records a removal that was not caused by a pair.
@@ -85,12 +85,13 @@ fn push_coded(writer: &mut Writer<'_>, (doc, kept): (u64, u64), code: u16) -> Re
     writer.push(row.as_bytes())
 }
 
-/// Records the removal of a document that others are removed in favor of.
+/// Records the removal of a preferred document, which is also removed with `--keep none`.
 pub fn push_representative(writer: &mut Writer<'_>, doc: u64) -> Result<()> {
     push_coded(writer, (doc, doc), REPRESENTATIVE_CODE)
 }
 
-/// Adds the documents with too little text left; each is removed in favor of the document with the first copy of its largest passage.
+/// Adds the documents in which too little text remains. Each of them is removed in favor of the document with the first copy of its largest
+/// passage.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -119,25 +120,25 @@ pub struct Decided {
     pub rows: Sorted,
     /// The labels of the algorithms whose pairs decided.
     pub algorithms: Vec<String>,
-    /// Whether documents were compared with kept documents.
+    /// Whether the contents of documents were compared with kept documents.
     pub looks: bool,
-    /// Removed documents that are not copies of the kept document.
+    /// The number of near-duplicates: removed documents that are not copies of the kept document.
     pub near_duplicates: u64,
-    /// The number of these near-duplicates that look like pages from the same template.
+    /// The number of removed near-duplicates that look like pages from the same template.
     pub of_templates: u64,
-    /// Comparisons that were left out.
+    /// The number of comparisons that were skipped.
     pub left_out: u64,
-    /// Documents that are kept although they form a pair with a kept document, by reason.
+    /// The number of documents that are kept although they form a pair with a kept document, by reason.
     pub stays: BTreeMap<String, u64>,
-    /// Kept partners of the documents in `stays` that were not compared with them.
+    /// The number of kept documents that form a pair with a document in `stays` but were not compared with it.
     pub not_looked_at: u64,
-    /// The kept documents that each document was compared with.
+    /// The kept documents with which each document was compared.
     pub looked_at: Option<Evidence>,
-    /// The clusters of the pairs that decided, if they are needed.
+    /// The clusters of the pairs that decided, if the output contains them.
     pub components: Option<Components>,
 }
 
-/// Returns the decisions of a finished run, from the rows of its `removed/` table: document, kept document and reason.
+/// Returns the decisions of a finished run, according to the document, kept document and reason in each row of its `removed/` table.
 ///
 /// # Errors
 /// Returns any error from `rows`, and an error if the disk is full.
@@ -174,7 +175,7 @@ pub fn decided_again(
     })
 }
 
-/// Passes on each removed document with the document kept instead, in document order.
+/// Calls `each` with each removed document and the document kept instead, in document order.
 pub fn each(decided: &Decided, memory_bytes: usize, mut each: impl FnMut(u64, u64) -> Result<()>) -> Result<()> {
     for partition in 0..decided.rows.partitions() {
         let records = decided.rows.load(partition, memory_bytes)?;
@@ -189,21 +190,21 @@ pub fn each(decided: &Decided, memory_bytes: usize, mut each: impl FnMut(u64, u6
 /// Counts the removals.
 #[derive(Clone, Debug, Default)]
 pub struct Removals {
-    /// Removed documents.
+    /// The number of removed documents.
     pub removed: u64,
-    /// Counts by reason.
+    /// The number of removed documents by reason.
     pub reasons: BTreeMap<String, u64>,
-    /// Counts by input file.
+    /// The number of removed documents by input file.
     pub by_file: Vec<u64>,
-    /// Counts of documents whose text is indexed, by input file.
+    /// The number of removed documents whose text is indexed, by input file.
     pub seen_by_file: Vec<u64>,
-    /// Counts by script and length.
+    /// The counts of removed documents by script and length.
     pub parts: Parts,
-    /// Bytes of the texts that are exact copies.
+    /// The number of bytes in removed texts that are exact copies.
     pub copied_bytes: u64,
 }
 
-/// Holds a row read back.
+/// Holds a row that was read back.
 struct ReadBack {
     doc: u64,
     kept: u64,
@@ -250,7 +251,7 @@ fn read_back(session: &Session<'_>, row: &Row, decided: &Decided, copies: &Class
     ReadBack { doc, kept, algorithm, similarity: algorithm.map(|_| row.similarity.get()), reason, shares }
 }
 
-/// Writes the table; also returns the size of the table in bytes. `part` returns the shape of each document and its length in characters.
+/// Writes the table. Also returns the size of the table in bytes. `part` returns the shape of each document and its length in characters.
 pub fn write(
     session: &Session<'_>,
     stage: &Stage,

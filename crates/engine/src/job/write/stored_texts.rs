@@ -1,6 +1,6 @@
-//! `--keep-texts`: `texts/` contains the texts of removed documents and of the documents kept instead of them. It has one file for each
-//! input file, with one row for each row of that file; the rows of all other documents are null. The files can therefore be read instead of
-//! the corpus, with the same document numbers.
+//! Implements `--keep-texts`: writes the texts of removed documents, and of the documents kept instead, to `texts/`. The folder contains
+//! one file for each input file, with one row for each row of the input file. The rows of all other documents are null. The files can
+//! therefore be read instead of the corpus, with the same document numbers.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,20 +21,20 @@ use dupsift_files::io::{RowFilter, Split, Stage, TableWriter, Want};
 use dupsift_files::tables::{Cell, Documents};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// The id column of the files.
+/// The name of the id column in the files.
 pub const ID: &str = "id";
-/// The text column of the files.
+/// The name of the text column in the files.
 pub const TEXT: &str = "text";
 
-/// Rows, and bytes of texts, that are encoded together.
+/// The number of rows, and the number of bytes of text, that are encoded together.
 const AT_ONCE: (usize, usize) = (1 << 14, 4 << 20);
 
-/// Returns the path of the file for the input file at this position, in an output folder.
+/// Returns the path, in an output folder, of the file for the input file at this position.
 pub fn path(out: &Path, at: usize) -> PathBuf {
     out.join(format!("texts/part-{at:05}.parquet"))
 }
 
-/// Returns the other columns that are stored, because algorithms read them or documents are compared within their values.
+/// Returns the additional columns to store: the columns that algorithms read, and the column of `--scope within:COLUMN`.
 pub fn columns(session: &Session<'_>) -> Vec<String> {
     let mut columns = session.field_columns();
     columns.extend(session.options.recipe.within.clone());
@@ -161,7 +161,7 @@ impl<'p> Part<'p> {
         Ok(())
     }
 
-    /// Writes rows for the documents before this one that are not stored.
+    /// Writes null rows for the documents before this document that are not stored.
     fn fill(&mut self, doc: u64) -> Result<()> {
         while self.next < doc {
             self.ids.append_null();
@@ -190,7 +190,7 @@ impl<'p> Part<'p> {
         self.writer.write(&batch.map_err(Error::table("write texts"))?)
     }
 
-    /// Finishes the file, with a row for each document before this one. Returns the number of texts in the file, and its size in bytes.
+    /// Finishes the file, with a row for each document before `doc`. Returns the number of texts in the file, and its size in bytes.
     fn end(mut self, doc: u64) -> Result<(u64, u64)> {
         self.fill(doc)?;
         self.flush()?;

@@ -1,4 +1,5 @@
-//! Writes all tables of the output, each on one thread, several at a time; `rejected/` and `stats/` are built here.
+//! Writes all tables of the output. Each table is written on one thread, and several tables at a time. This module also builds `rejected/`
+//! and `stats/`.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -24,7 +25,7 @@ use dupsift_files::tables::{
 };
 use dupsift_spill::shuffle::AtomicCells;
 
-/// Holds the result of an algorithm, for representatives and for documents.
+/// Holds the result of an algorithm, both for representatives and for documents.
 pub struct Expanded {
     /// The relation between class representatives.
     pub relation: Relation,
@@ -42,9 +43,9 @@ pub struct Tables<'t> {
     pub shapes: &'t AtomicCells<u64>,
     /// The exact copies.
     pub copies: &'t Classes,
-    /// The removal decisions, if anything may be removed.
+    /// The removal decisions, if documents may be removed.
     pub decided: Option<&'t Decided>,
-    /// Further data about pairs, if documents were compared with each other.
+    /// Additional data about pairs, if documents were compared with each other.
     pub compared: Option<&'t Compared>,
     /// Rejected rows.
     pub rejected: &'t Rejected,
@@ -63,17 +64,18 @@ pub struct Tables<'t> {
 /// Holds the counts of the written tables.
 #[derive(Clone, Debug, Default)]
 pub struct Written {
-    /// For each algorithm, the number of rows in its pair table, and how many of these pairs share a template.
+    /// For each algorithm, the number of rows in its pair table, and the number of these pairs that share a template.
     pub pairs: Vec<[u64; 2]>,
-    /// Cluster counts by algorithm.
+    /// The cluster counts of each algorithm.
     pub clusters: Vec<ClusterCounts>,
-    /// Counts of the removals; empty if no document may be removed.
+    /// The counts of the removals; empty if no documents may be removed.
     pub removals: Removals,
     rows: u64,
     bytes: u64,
 }
 
-/// Bytes of `--memory` for each table that is written concurrently: encoded pages wait in memory until their row group is full.
+/// The number of bytes of `--memory` for each table that is written concurrently, because encoded pages remain in memory until their row
+/// group is full.
 const A_TABLE: u64 = 64 << 20;
 
 impl Tables<'_> {
@@ -93,7 +95,7 @@ impl Tables<'_> {
             then(&mut written);
         };
         let at_once = (session.options.memory / A_TABLE).clamp(1, session.options.threads as u64);
-        // Pairs come first because they take the longest.
+        // The pairs come first because writing them takes the longest.
         session.engine.work_on(
             at_once as usize,
             2 * count + 3,
@@ -134,9 +136,9 @@ impl Tables<'_> {
     }
 }
 
-/// Returns the output's dataset card, which tells Hugging Face `datasets` that each table is a configuration and each algorithm a split.
-/// `datasets` ignores folder names, and the algorithm is not a column in the files, because pyarrow and pandas refuse a folder
-/// `algorithm=NAME` whose files also have such a column.
+/// Returns the dataset card of the output, which declares each table as a configuration and each algorithm as a split for Hugging Face
+/// `datasets`. The card is necessary because `datasets` ignores folder names. The files do not contain the algorithm as a column, because
+/// pyarrow and pandas reject a folder `algorithm=NAME` whose files have a column of that name.
 fn card(labels: &[&str], removes: bool) -> String {
     let mut card = "---\nconfigs:\n".to_owned();
     for kind in ["pairs", "clusters"] {
@@ -156,7 +158,8 @@ pub fn rejected_table(out: &Path) -> PathBuf {
     out.join("rejected/part-00000.parquet")
 }
 
-/// Writes a job's `rejected/` table: the files and rows of the corpus that could not be used, then the files and rows of every other input.
+/// Writes the `rejected/` table of a job, which lists files and rows that could not be used, first for the corpus and then for every other
+/// input.
 pub fn write_rejected(
     session: &Session<'_>,
     stage: &Stage,
@@ -176,7 +179,7 @@ pub fn write_rejected(
     writer.close()
 }
 
-/// Begins a table like `rejected/` with the rejected files and rows of one reader.
+/// Begins a table in the format of `rejected/` with the rejected files and rows of one reader.
 pub fn list_rejected(
     session: &Session<'_>,
     path: &Path,
@@ -226,7 +229,7 @@ fn write_stats(stage: &Stage, stats: &CorpusStats, needs: Stats) -> Result<()> {
     stage.write_bytes("stats/stats.json", &json)
 }
 
-/// Writes an algorithm's learned model, which is needed to compute its signatures again later.
+/// Writes the learned model of an algorithm. The model is required to compute the same signatures later.
 fn write_model(stage: &Stage, label: &str, model: &[u64]) -> Result<()> {
     let path = stage.path().join(format!("stats/models/{label}.parquet"));
     let mut writer = TableWriter::create(&path, model_schema())?;
