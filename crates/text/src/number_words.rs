@@ -34,9 +34,9 @@ pub fn number_words(text: &str) -> Vec<(usize, u64)> {
             spoken.end(&mut found);
             found.extend(value.map(|value| (start, value)));
             last = end;
-        } else if c.is_alphabetic() {
+        } else if is_letter(c) {
             let mut end = start + c.len_utf8();
-            while let Some((at, c)) = rest.next_if(|(_, c)| c.is_alphanumeric() && !is_numeral(*c)) {
+            while let Some((at, c)) = rest.next_if(|(_, c)| is_in_word(*c) && !is_numeral(*c)) {
                 end = at + c.len_utf8();
             }
             if !matches!(&text[last..start], " " | "-") {
@@ -50,8 +50,22 @@ pub fn number_words(text: &str) -> Vec<(usize, u64)> {
     found
 }
 
+/// Returns `char::is_alphabetic`; the most common letters need no lookup in its tables.
+fn is_letter(c: char) -> bool {
+    is_common_letter(c) || c.is_alphabetic()
+}
+
+/// Returns `char::is_alphanumeric`; the most common letters need no lookup in its tables.
+fn is_in_word(c: char) -> bool {
+    is_common_letter(c) || c.is_alphanumeric()
+}
+
+fn is_common_letter(c: char) -> bool {
+    matches!(c, 'a'..='z' | 'а'..='я' | '\u{4E00}'..='\u{9FFF}')
+}
+
 fn is_numeral(c: char) -> bool {
-    digit(c).is_some() || unit(c).is_some() || group(c).is_some()
+    c >= '〇' && (digit(c).is_some() || unit(c).is_some() || group(c).is_some())
 }
 
 fn digit(c: char) -> Option<u64> {
@@ -212,38 +226,46 @@ fn part(word: &str) -> Option<Part> {
     if !(3..=26).contains(&word.len()) {
         return None;
     }
+    Some(match word.as_bytes() {
+        b"one" => Part::Unit(1),
+        b"two" => Part::Unit(2),
+        b"three" => Part::Unit(3),
+        b"four" => Part::Unit(4),
+        b"five" => Part::Unit(5),
+        b"six" => Part::Unit(6),
+        b"seven" => Part::Unit(7),
+        b"eight" => Part::Unit(8),
+        b"nine" => Part::Unit(9),
+        b"ten" => Part::Teen(10),
+        b"eleven" => Part::Teen(11),
+        b"twelve" => Part::Teen(12),
+        b"thirteen" => Part::Teen(13),
+        b"fourteen" => Part::Teen(14),
+        b"fifteen" => Part::Teen(15),
+        b"sixteen" => Part::Teen(16),
+        b"seventeen" => Part::Teen(17),
+        b"eighteen" => Part::Teen(18),
+        b"nineteen" => Part::Teen(19),
+        b"twenty" => Part::Tens(20),
+        b"thirty" => Part::Tens(30),
+        b"forty" => Part::Tens(40),
+        b"fifty" => Part::Tens(50),
+        b"sixty" => Part::Tens(60),
+        b"seventy" => Part::Tens(70),
+        b"eighty" => Part::Tens(80),
+        b"ninety" => Part::Tens(90),
+        b"hundred" => Part::Hundred,
+        b"thousand" => Part::Group(1000),
+        b"million" => Part::Group(1_000_000),
+        b"billion" => Part::Group(1_000_000_000),
+        [0xD0 | 0xD1, ..] => return russian_part(word),
+        _ => return None,
+    })
+}
+
+/// Returns what a Russian word adds to a number.
+fn russian_part(word: &str) -> Option<Part> {
     Some(match word {
-        "one" => Part::Unit(1),
-        "two" => Part::Unit(2),
-        "three" => Part::Unit(3),
-        "four" => Part::Unit(4),
-        "five" => Part::Unit(5),
-        "six" => Part::Unit(6),
-        "seven" => Part::Unit(7),
-        "eight" => Part::Unit(8),
-        "nine" => Part::Unit(9),
-        "ten" => Part::Teen(10),
-        "eleven" => Part::Teen(11),
-        "twelve" => Part::Teen(12),
-        "thirteen" => Part::Teen(13),
-        "fourteen" => Part::Teen(14),
-        "fifteen" => Part::Teen(15),
-        "sixteen" => Part::Teen(16),
-        "seventeen" => Part::Teen(17),
-        "eighteen" => Part::Teen(18),
-        "nineteen" => Part::Teen(19),
-        "twenty" => Part::Tens(20),
-        "thirty" => Part::Tens(30),
-        "forty" => Part::Tens(40),
-        "fifty" => Part::Tens(50),
-        "sixty" => Part::Tens(60),
-        "seventy" => Part::Tens(70),
-        "eighty" => Part::Tens(80),
-        "ninety" => Part::Tens(90),
-        "hundred" => Part::Hundred,
-        "thousand" => Part::Group(1000),
-        "million" => Part::Group(1_000_000),
-        "billion" => Part::Group(1_000_000_000),
         "один" | "одна" | "одно" | "одного" | "одной" | "одну" => Part::Unit(1),
         "два" | "две" | "двух" | "двум" | "двумя" => Part::Unit(2),
         "три" | "трех" | "трёх" | "трем" | "трём" | "тремя" => Part::Unit(3),
@@ -334,6 +356,13 @@ mod tests {
     #[test]
     fn positions_are_those_of_the_first_word() {
         assert_eq!(number_words("a 十九日 and forty-one"), [(2, 19), (16, 41)]);
+    }
+
+    #[test]
+    fn common_letters_are_letters() {
+        let all = (0..=u32::from(char::MAX)).filter_map(char::from_u32);
+        assert!(all.clone().filter(|c| is_common_letter(*c)).all(char::is_alphabetic));
+        assert_eq!(all.filter(|c| digit(*c).or(unit(*c)).or(group(*c)).is_some()).min(), Some('〇'));
     }
 
     proptest::proptest! {
