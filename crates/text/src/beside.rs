@@ -64,7 +64,7 @@ impl Frequency {
         [self.df | self.rank << 40, self.cf | self.rank >> 24 << 48]
     }
 
-    /// Reverses [`Frequency::packed`].
+    /// Unpacks the output of [`Frequency::packed`].
     #[inline]
     pub fn unpacked([low, high]: [u64; 2]) -> Frequency {
         let rank = low >> 40 | high >> 48 << 24;

@@ -1,4 +1,4 @@
-//! Holds the words that an earlier pass kept instead of a document's text, for algorithms that need nothing else.
+//! Holds the word counts that an earlier pass kept instead of a document's text, for algorithms that need only these.
 
 use super::beside::Frequency;
 use super::pool;

@@ -8,7 +8,7 @@ pub struct Pieces {
     pub ends: Vec<u32>,
     /// The start of the current piece in the text.
     pub start: usize,
-    /// The beginning of the current piece in the source text, including any leading white space.
+    /// The beginning of the current piece in the original text, including any leading white space.
     pub begin: usize,
 }
 

@@ -14,12 +14,12 @@ pub struct Stems {
 }
 
 impl Stems {
-    /// Creates the stemmers, at no cost.
+    /// Creates the stemmers, which costs nothing.
     pub fn new() -> Stems {
         Stems { russian: Stemmer::create(Algorithm::Russian), english: Stemmer::create(Algorithm::English) }
     }
 
-    /// Returns the stem of a normalized word, never empty.
+    /// Returns the stem of a normalized word, which is never empty.
     pub fn stem<'w>(&self, word: &'w str) -> Cow<'w, str> {
         let stemmer = if word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'') {
             &self.english

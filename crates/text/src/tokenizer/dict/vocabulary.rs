@@ -1,4 +1,4 @@
-//! Holds the words of the dictionary and those of the user, with their frequencies.
+//! Holds the words of the dictionary and the user's words, with their frequencies.
 
 use crate::float;
 use std::collections::BTreeMap;
@@ -39,7 +39,7 @@ impl<'d> Vocabulary<'d> {
         self.added.insert(word, frequency);
     }
 
-    /// Returns the frequency of a word, if it exists.
+    /// Returns the frequency of a word; `None` if the vocabulary does not contain it.
     pub fn frequency(&self, word: &str) -> Option<u64> {
         self.added.get(word).copied().or_else(|| {
             let (found, frequency) = entries(self.from(word)).next()?;
@@ -131,7 +131,7 @@ fn entries(lines: &str) -> impl Iterator<Item = (&str, u64)> {
     })
 }
 
-/// Merges two ascending lists; if a word is in both lists, the added entry counts.
+/// Merges two ascending lists; if a word is in both lists, the entry in the list of added words is used.
 struct Merged<D: Iterator, A: Iterator> {
     dictionary: Peekable<D>,
     added: Peekable<A>,
