@@ -1,4 +1,4 @@
-//! Comparison, evaluation and explanation of finished runs.
+//! Compares, evaluates and explains finished runs.
 //!
 //! Part of dupsift; see ARCHITECTURE.md in the repository for how the crates fit together.
 

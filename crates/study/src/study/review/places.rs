@@ -1,5 +1,5 @@
-//! Maps the document numbers in tables to positions in the corpus that is read. Tables of an incremental run use index numbers; the corpus
-//! that is read begins with the few indexed documents that take part.
+//! Maps the document numbers in tables to positions in the corpus that is read. Tables of an incremental run contain index numbers. The
+//! corpus that is read begins with the few indexed documents that take part in the run.
 
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::job::run_report::RunReport;

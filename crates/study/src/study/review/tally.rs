@@ -16,7 +16,7 @@ pub const SAMPLE_BINS: [f32; 7] = [0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 /// Pairs sampled from each bin; one pair with similarity 1 is enough.
 const DRAWN: [usize; SAMPLE_BINS.len()] = [2, 2, 2, 2, 2, 2, 1];
 
-/// The sample depends only on this seed and on document numbers.
+/// The seed of the sample, which depends only on it and on document numbers.
 const SEED: u64 = 2007;
 
 /// Tolerance at the edges of bins, because 0.7 is not representable in 32 bits.
