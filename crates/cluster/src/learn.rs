@@ -46,7 +46,7 @@ pub fn learn(opened: &Opened, known: &Known, task: usize, dir: &Path) -> Result<
     spool.into_inner().map_err(|_| Error::Internal("a task was interrupted".into()))?.finish()
 }
 
-/// Returns the models that the learners build from the notes of all tasks, with their positions in the recipe.
+/// Returns the models that the learning algorithms build from the notes of all tasks, with the positions of the algorithms in the recipe.
 ///
 /// # Errors
 /// Returns an error from the cluster, or an error if the disk is full.

@@ -17,7 +17,7 @@ impl Weights {
 }
 
 impl Items {
-    /// Returns the share of an item's weight that these tokens have, from 0 to 1.
+    /// Returns the weight of these tokens as a share of the item's weight, from 0 to 1.
     pub fn score(&self, item: Item, covered: &[u64], weights: &Weights) -> f64 {
         let (mut all, mut found) = (0.0, 0.0);
         for (&token, at) in self.tokens(item).iter().zip(0..) {

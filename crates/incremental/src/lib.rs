@@ -11,7 +11,8 @@
 //! publish         folders, intent, output, manifest, in this order
 //! ```
 //!
-//! The first such run creates the index: it computes the statistics, and its signatures are the same as with frozen statistics (`frozen`).
+//! The first incremental run creates the index. It computes the statistics, and its signatures are the same as with frozen statistics
+//! (`frozen`).
 
 // Tests write files into folders of their own, and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

@@ -1,4 +1,4 @@
-//! Selects among indexed documents that share a key with many others: they take part only if they are near a document in the batch.
+//! Selects the indexed documents that take part if many documents share a key: only documents near a document in the batch do.
 //!
 //! A run limits the comparisons for a large key in proportion to its rows ([`Pairs::compare_nearest`](dupsift_core::row::Pairs)): each row
 //! is compared with its nearest rows and with the first documents of the key. So if the index has ten thousand pages from a template, a

@@ -13,10 +13,10 @@ use dupsift_engine::matching::meeting::Numbered;
 use dupsift_spill::shuffle::run::RunWriter;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// Bytes of the document number before the words.
+/// The size of the document number before the words, in bytes.
 pub const DOC: usize = 8;
 
-/// How many documents' words a thread processes at a time.
+/// The number of documents whose words a thread processes at a time.
 const STRETCH: u64 = 10_000;
 
 /// Returns the name of the file with the sketch words of an algorithm.
@@ -24,8 +24,8 @@ pub fn sketches_of(label: &str) -> String {
     format!("+sketches-{label}")
 }
 
-/// Writes the rows of stored documents as a run and returns their number. The rows name the first document with each text; they are written
-/// with the document that the index uses instead.
+/// Writes the rows of stored documents as a run and returns their number. The given rows refer to the first document with each text. They
+/// are written with the document that the index uses for that text.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -66,7 +66,7 @@ pub fn write_rows(
     write_run(engine, dir, label, kept.finish()?, true)
 }
 
-/// Writes rows as a run with that name, with or without a filter, and returns their number.
+/// Writes rows as a run with the name `label`, with or without a filter, and returns their number.
 ///
 /// # Errors
 /// Returns an error if the disk is full.

@@ -1,5 +1,5 @@
-//! Rules out indexed documents that share a key with the batch but cannot be in a pair with it: a few sketch words that the index keeps for
-//! each document decide this before its text is read.
+//! Rules out indexed documents that share a key with the batch but cannot be in a pair with a document in it. This is decided before their
+//! texts are read, by a few sketch words that the index keeps for each document.
 //!
 //! ```text
 //! scan     index rows that share a key with the batch, together with the batch's rows for that key: a window
@@ -22,10 +22,10 @@ use dupsift_index::ROWS;
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{AtomicBits, Ranks, Records, Sorted, Writer};
 
-/// A run with more bytes than this is read in slices that threads share.
+/// A run with more bytes than this is split into slices, which several threads read.
 const LARGE_RUN: u64 = 4 << 20;
 const SLICES: usize = 16;
-/// This many batch documents are held in memory while the indexed documents in a window are compared with them.
+/// The number of batch documents that are held in memory while the indexed documents in a window are compared with them.
 const AT_ONCE: usize = 1024;
 
 /// Rules out indexed documents for one algorithm.
@@ -49,7 +49,7 @@ impl RulingOut<'_> {
         let (engine, label) = (self.scan.engine, &self.bound.label);
         let sharing = AtomicBits::new(engine.dir, "sharing-a-key", met.len())?;
         let (width, group_width) = keys.widths();
-        // The number of index rows with these keys is not known in advance; if there are more, partitions are sorted on disk.
+        // The number of index rows with these keys is not known in advance. If there are more than assumed, partitions are sorted on disk.
         let windows = engine.shuffle(&format!("{label}-windows"), width, group_width, 2 * keys.rows())?;
         self.scan.rows(label, keys, || Windows::new(&sharing, windows.writer()))?;
         let windows = windows.finish()?;
@@ -121,7 +121,7 @@ impl RulingOut<'_> {
 pub struct Windows<'w> {
     sharing: &'w AtomicBits,
     windows: Writer<'w>,
-    /// For each group in the partition, up to the last one found in the index: whether the index has the group. Several row folders may
+    /// For each group in the partition, up to the last group found in the index, whether the index has the group. Several row folders may
     /// contain the same group.
     shared: Vec<bool>,
 }
@@ -173,7 +173,7 @@ impl Judging<'_, '_> {
         let (next_doc, count) = (scan.numbered.next_doc, (rows.len() / layout.width()) as u64);
         let docs = || rows.chunks_exact(layout.width()).map(|row| IndexDoc(layout.decode(row).doc));
         let key = rows.get(..layout.width()).map_or(0, |row| layout.decode(row).key);
-        // If the number of comparisons is limited, all rows together determine which comparisons are made.
+        // If the number of comparisons is limited, which comparisons are made depends on all rows together.
         let all = count * (count - 1) / 2 <= max_candidates;
         if !all || !bound.judges_each(key, count) {
             docs().filter(|&doc| doc < next_doc).for_each(|doc| _ = self.met.set(doc.as_usize()));

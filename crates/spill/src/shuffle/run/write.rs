@@ -44,7 +44,7 @@ struct Done {
     blocks: BTreeMap<u64, Block>,
 }
 
-/// A part of a piece, because two partitions may share a piece.
+/// A part of a piece. Two partitions may share a piece; the checksums of its parts are then combined.
 #[derive(Debug)]
 struct Part {
     fence: Fence,
