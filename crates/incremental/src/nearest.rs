@@ -1,16 +1,16 @@
 //! Selects the indexed documents that take part if many documents share a key: only documents near a document in the batch do.
 //!
 //! A run limits the comparisons for a large key in proportion to its rows ([`Pairs::compare_nearest`](dupsift_core::row::Pairs)): each row
-//! is compared with its nearest rows and with the first documents of the key. So if the index has ten thousand pages from a template, a
-//! batch with one more such page needs only a few of them.
+//! is compared with its nearest rows and with the first documents of the key. If the index contains ten thousand pages from a template, a
+//! batch with one more page from it is therefore compared with only a few of them.
 //!
 //! ```text
 //! rows of one key, in order; i: indexed, b: batch, with 2 nearest and 1 first
 //! i i i i i b i i i      taking part:  i . . i i b i i .
 //! ```
 //!
-//! Fewer rows take part than the index and the batch have together, so each row of the batch is compared with at least the rows that one
-//! run over all documents would compare it with.
+//! Because fewer rows take part than the index and the batch have together, each row of the batch is compared at least with the rows with
+//! which a single run over all documents would compare it.
 
 use super::rule_out::Windows;
 use super::scan::Scan;

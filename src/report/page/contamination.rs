@@ -1,4 +1,4 @@
-//! The page of a contamination search: evaluation sets, the items with the highest scores in their documents, public items.
+//! Renders the page of a contamination search: evaluation sets, the items with the highest scores in their documents, and public items.
 
 use maud::{Markup, html};
 

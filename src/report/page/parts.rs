@@ -1,4 +1,4 @@
-//! The corpus by script and by length, with the removed part of each.
+//! Renders the corpus by script and by length, with the removed part of each group.
 
 use maud::{Markup, html};
 

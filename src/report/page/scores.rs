@@ -1,4 +1,4 @@
-//! Histograms of similarity, one per algorithm.
+//! Renders histograms of similarity, one per algorithm.
 
 use maud::{Markup, html};
 use plotters::prelude::*;
