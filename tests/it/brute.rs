@@ -1,7 +1,7 @@
-//! Compares exhaustive algorithms, which find every pair that fulfills their definition, with that definition over all pairs of the sample
-//! corpus.
+//! Compares exhaustive algorithms, which find every pair that satisfies their definition, with an implementation that applies the
+//! definition to all pairs in the sample corpus.
 //!
-//! The slow implementation shares nothing with the algorithms except the words (and, for bit vectors, the vectors) of a document.
+//! This slow implementation shares nothing with the algorithms except the words of a document and, for bit vectors, the vectors.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
