@@ -32,7 +32,7 @@
 #![doc = include_str!("../crates/algorithms/src/algorithm/skeleton.rs")]
 //! ```
 //!
-//! This crate re-exports the crates below it. ARCHITECTURE.md explains what each is for.
+//! This crate re-exports the crates on which it is built. ARCHITECTURE.md explains the purpose of each.
 
 // Tests write files into folders of their own.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

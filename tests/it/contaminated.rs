@@ -374,7 +374,7 @@ fn what_cannot_be_is_refused_with_the_way_out() {
     refused(&["--memory", "64MiB"], &["`against`", "a quarter of `memory=64", "use about `memory="]);
 }
 
-/// Checks that only outputs of dupsift are replaced, and that an output cannot be an input.
+/// Checks that only outputs of dupsift are replaced, and that an output in the folder of the corpus is not read.
 #[test]
 fn an_output_is_known_as_ours() {
     let place = Place::new();

@@ -137,8 +137,8 @@ fn documents_that_signs_keep_apart_are_explained() {
     assert_eq!(pair.verdict, Verdict::Pair, "{}", pair.why);
 }
 
-/// Checks two texts that occur in three copies each. Their unique words occur in no other text, so they form no keys in the run, although
-/// copies count.
+/// Checks two texts that occur in three copies each. Their unique words occur in no other text and therefore form no keys in the run,
+/// although its counts include the copies.
 #[test]
 fn copies_are_signed_as_the_run_counted_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -270,7 +270,7 @@ fn documents_are_named_by_id_by_row_or_by_number() {
     typed(folder.path(), &["a", "b"]).ends_with(2).says(&["not the output of a finished run"]);
 }
 
-/// Checks that `explain` refuses a changed corpus, because statistics of a different corpus would give different signatures.
+/// Checks that statistics and models of a different run are refused, because they would give different signatures.
 #[test]
 fn statistics_and_models_of_another_run_are_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kit::{Table, done, numbered, program, samples, write_docs};
 
-/// A map from (a, b) to (similarity, distance), without exact copies, which are represented by one document when the rule is applied.
+/// A map from (a, b) to (similarity, distance), without exact copies, because the rule is applied to one document per group of copies.
 type Scored = BTreeMap<(i64, i64), (f32, Option<f32>)>;
 
 fn scored(algorithm: &str) -> (Scored, usize) {

@@ -573,7 +573,7 @@ fn a_column_compares_alike_however_it_is_cut_and_over_saved_state() {
     let folder = tempfile::tempdir().unwrap();
     let docs = folder.path().join("docs");
     std::fs::create_dir(&docs).unwrap();
-    // Of eleven runs of values, one consists of values that are not numbers. Each two adjacent rows are copies.
+    // In every eleventh block of 100 rows, the values are not numbers. Rows 2n and 2n + 1 are copies.
     let value = |row: usize| if row / 100 % 11 == 5 { format!("x{row}") } else { format!("{}", row * 7919 % 5000) };
     let line = |row: usize| {
         let quoted = if row.is_multiple_of(3) { value(row) } else { format!("\"{}\"", value(row)) };

@@ -1,7 +1,7 @@
-//! Every removed document has a kept one, whatever is run, forgotten, compacted, recomputed, held back, accepted or killed: random
-//! sequences of these steps with an index, checked from outside after every step by the tables of all outputs.
+//! Tests that every removed document has a kept document, regardless of what is run, forgotten, compacted, recomputed, held, accepted or
+//! killed. Runs random sequences of these steps with an index, and checks the tables of all outputs after every step.
 //!
-//! `DUPSIFT_LAW=1000..1200` runs sequences other than the default ones.
+//! `DUPSIFT_LAW=1000..1200` runs sequences other than the default sequences.
 
 mod checks;
 
