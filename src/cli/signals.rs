@@ -21,7 +21,7 @@ use super::{Exit, fail};
 use dupsift_core::error::Error;
 use dupsift_engine::job;
 
-/// The time that the work has to stop regularly. If a step takes longer, the process is ended during the step.
+/// The time in which the work must stop regularly. If a step takes longer, the process is ended during the step.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The maximum time for writing a message, because its reader may be gone.
 const FOR_A_MESSAGE: Duration = Duration::from_millis(500);

@@ -55,7 +55,7 @@ pub(super) const RECALL: &str = "recall is relative to the pool, the duplicates 
 /// States that pairs are not removals.
 pub(super) const REMOVAL: &str = "all figures count pairs, not removals; because --remove-if is stricter, a run usually keeps both documents of a pair that is not a duplicate";
 
-/// Returns a warning if the judge's rules are similar to those of the default preset.
+/// Returns a warning if the rules of the judge are similar to the rules of the default preset.
 pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
     let is_near = judge.name == "versions" || judge.name.starts_with("versions:");
     is_near.then_some(

@@ -18,7 +18,7 @@ pub fn table_of_numbers<const N: usize>(header: [&str; N], rows: impl IntoIterat
     table.trim_fmt() + "\n"
 }
 
-/// Returns a table like [`table_of_numbers`], but without those of the `optional` columns that contain only `0`.
+/// Returns a table like [`table_of_numbers`], but omits any of the `optional` columns that contain only `0`.
 pub fn table_of_numbers_without<const N: usize>(
     header: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,

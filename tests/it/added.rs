@@ -36,7 +36,7 @@ fn attributes(out: &Path) -> BTreeMap<(String, String), [i64; 3]> {
         }
         drop(clusters);
     }
-    // The files of each cluster, from all rows.
+    // Collects the files of each cluster from all rows.
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut of: BTreeMap<(String, String), String> = BTreeMap::new();
     for file in files_below(&out.join("attributes")) {

@@ -17,7 +17,7 @@ thread_local! {
 }
 
 fn called() {
-    // When a thread ends, its counter may already be gone.
+    // When a thread ends, its counter may already have been destroyed.
     let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
 }
 

@@ -1,4 +1,4 @@
-//! Tests bad input of each kind: columns, rows and ids. ¶ Bad input is either rejected and counted, or reported with the file, the expected
+//! Tests bad input of each kind: columns, rows and ids. Bad input is either rejected and counted, or reported with the file, the expected
 //! value, the value found and a suggestion. Nothing is lost silently, and nothing is merged because it is empty.
 
 use std::collections::BTreeMap;

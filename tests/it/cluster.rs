@@ -208,7 +208,7 @@ fn a_join_that_compares_nearly_all_with_all_is_refused_once_terms_are_counted() 
     one_word_in_common(&input, 21_500, 500);
     let error = run("0.03").unwrap_err();
     assert!(matches!(error, Error::Usage { .. }), "{error:?}");
-    // 21,500 x 21,499 / 2, because extra copies are not compared.
+    // The number of comparisons is 21,500 x 21,499 / 2, because extra copies are not compared.
     for part in ["cosine would need about 2.3e8 comparisons", "with 21,499 others", "up to 19,999; use join=heavy"] {
         assert!(error.to_string().contains(part), "{error}");
     }

@@ -1,5 +1,5 @@
-//! Tests every command shown in README.md, the manual and the Makefile's help. ¶ A command runs as printed, in the order of its page and in
-//! a folder with the files that the page mentions, unless it is listed in [`LEFT_OUT`] with the reason. Python blocks run with the wheel:
+//! Tests every command shown in README.md, the manual and the Makefile's help. A command runs as printed, in the order of its page and in a
+//! folder with the files that the page mentions, unless it is listed in [`LEFT_OUT`] with the reason. Python blocks run with the wheel:
 //! `python/tests/test_pages.py`, by `make python` and `make python-spark`.
 
 use std::collections::BTreeSet;
@@ -80,7 +80,7 @@ const BEFORE: &[(&str, &str, &str)] = &[
         "dupsift accept OUT.held",
         "dupsift run corpus --out held && { dupsift run torn.jsonl --out held --overwrite; test $? = 4; }",
     ),
-    // The program from the tutorial, saved as the page says.
+    // The program from the tutorial, saved under the file name on the page.
     (
         "docs/tutorial.md",
         "python make_crawl.py",

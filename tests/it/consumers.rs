@@ -53,7 +53,7 @@ fn python_reads_texts_without_passages() {
     let folder = tempfile::tempdir().unwrap();
     let notice = "All rights of this notice are reserved; it recurs on each page of the site, 版权所有。";
     let text = |at: usize| match at {
-        // A copy, which is removed.
+        // This document is a copy, which is removed.
         7 => format!("own text 3, \"quoted\" and long enough to be kept\n{notice}\nend 3"),
         _ => format!("own text {at}, \"quoted\" and long enough to be kept\n{notice}\nend {at}"),
     };

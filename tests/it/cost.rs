@@ -90,9 +90,9 @@ fn rows_comparisons_and_candidates() {
     .assert_eq(&table);
 }
 
-/// Guards the number of passes. There is one pass; a second if an algorithm needs statistics of the complete corpus and more than the words
-/// of a text; a third if a model is learned from the statistics; and one more over documents in candidate pairs if pairs are verified on
-/// the texts. Nothing else reads texts.
+/// Guards the number of passes. There is a second pass if an algorithm needs statistics of the complete corpus and more than the words of a
+/// text, and a third if a model is learned from the statistics. If pairs are verified on the texts, there is one more pass, over documents
+/// in candidate pairs. Nothing else reads texts.
 #[test]
 fn a_text_is_read_as_often_as_the_method_needs() {
     for (algorithms, whole, again) in [
@@ -183,7 +183,7 @@ fn what_fits_into_memory_does_not_go_to_the_disk() {
             assert_eq!(of_stages(&record, stage, "spilled_bytes"), 0, "{stage}");
         }
         let (stored, text) = (of_stages(&record, "count", "spilled_bytes"), number(&record["documents"], "text_bytes"));
-        // Signing writes the evidence of one algorithm, two numbers per distinct word.
+        // Signing writes the evidence of one algorithm, which is two numbers per distinct word.
         let evidence = of_stages(&record, "sign", "spilled_bytes");
         assert!(evidence > 0 && evidence < text * 3 / 2, "{evidence} bytes of evidence of a text of {text}");
         assert!(stored * 100 < text, "{stored} bytes are stored of a text of {text}");

@@ -352,7 +352,7 @@ fn json_lines_plain_and_compressed_give_the_bytes_of_parquet() {
     write_docs(&place("a.parquet"), &docs, 100);
     std::fs::write(place("a.jsonl"), &lines).unwrap();
     std::fs::write(place("a.jsonl.zst"), zstd::encode_all(&lines[..], 3).unwrap()).unwrap();
-    // Two members in sequence, as written by tools that compress in parts.
+    // The file consists of two members in sequence, as written by tools that compress in parts.
     let mut gz = Vec::new();
     for part in [&lines[..lines.len() / 2], &lines[lines.len() / 2..]] {
         let mut encoder = flate2::write::GzEncoder::new(&mut gz, flate2::Compression::default());

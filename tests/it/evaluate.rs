@@ -436,7 +436,7 @@ fn rows_without_ids_go_by_file_and_row_and_large_groups_are_reported() {
 fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
     let folder = tempfile::tempdir().unwrap();
     let made = made_docs(150);
-    // Four copies, four texts with the same signature, or one text.
+    // There are groups of four copies, groups of four texts with the same signature, and single texts.
     let texts = made.iter().enumerate().flat_map(|(at, doc)| match at % 6 {
         0 => vec![doc.text.clone(); 4],
         3 => (0..4).map(|more| doc.text.clone() + &" ".repeat(more)).collect(),
@@ -548,7 +548,7 @@ fn what_cannot_be_evaluated_is_refused() {
         names_in(&done.out()),
         ["README.md", "_SUCCESS", "clusters", "pairs", "rejected", "removed", "report.html", "run.json"]
     );
-    // A folder of the user with the same name is kept.
+    // The user's own folder with the same name is kept.
     std::fs::create_dir(done.out().join("evaluation")).unwrap();
     std::fs::write(done.out().join("evaluation/notes"), "mine").unwrap();
     evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["it holds \"notes\""]);

@@ -249,7 +249,7 @@ fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
         let all = pairs(&format!("{algorithm},verify={own}"));
         let checked = pairs(&format!("{algorithm},verify=jaccard:0.6"));
         assert!(checked.len() > least && checked.len() < all.len(), "{algorithm}: {} of {}", checked.len(), all.len());
-        // Their relation is the one that the rule determined.
+        // The rule determined their relation.
         let added: Vec<_> = checked.iter().filter(|(pair, relation)| all.get(*pair) != Some(*relation)).collect();
         assert!(added.is_empty(), "{algorithm}: the check has added {added:?}");
     }
@@ -363,7 +363,7 @@ fn templates_are_counted_between_texts() {
     write_docs(&file, &numbered(texts), 100);
     let done = done(&file, &["--algorithms", RULE]);
     let versions = record(&done.out())["algorithms"][1].clone();
-    // There are three notices, one of them twice, and three pages from a template.
+    // There are three notices, one of which occurs twice, and three pages from a template.
     assert_eq!((&versions["templates"], &versions["templates_written"]), (&json!(6), &json!(6)));
     assert_eq!(versions["relations"]["template"], 6);
     // Equal texts have no next best text.

@@ -100,8 +100,8 @@ fn pages_of_a_template_cost_in_proportion() {
     }
 }
 
-/// Checks pages dominated by their template, whose keys are almost only common words. They are compared only if the template alone could
-/// make them a pair.
+/// Checks pages dominated by their template, whose keys are almost only common words. Two pages are compared only if the template alone
+/// could make them a pair.
 #[test]
 fn pages_of_common_words_meet_where_these_could_make_a_pair() {
     let folder = tempfile::tempdir().unwrap();

@@ -174,7 +174,7 @@ fn a_run_writes_no_page_if_none_is_wanted() {
     assert_eq!(record(&out)["options"]["no-report"], true);
     report(&out, &[]).ends_with(0);
     assert!(page(&out).contains("1 of 3 documents removed"));
-    // The page belongs to an output, so it does not prevent a new one.
+    // The page belongs to an output, so it does not prevent a new output.
     run(&[&corpus], &out, &["--overwrite"]).ends_with(0);
     assert!(files_below(&out).contains(&out.join("report.html")));
 }

@@ -66,7 +66,7 @@ impl Variant for OnCluster<'_> {
 }
 
 impl Driver<'_> {
-    /// Runs all steps, except those that an earlier driver has saved.
+    /// Runs all steps, except the steps that an earlier driver has saved.
     fn steps(&self) -> Result<()> {
         let (task_bytes, buckets) = self.cluster.sizes()?;
         let mut missing = Vec::new();

@@ -1,4 +1,5 @@
-//! Makes another pass over selected documents only. Collects evidence from documents in candidates and contents of documents in pairs.
+//! Makes another pass, which reads only selected documents. Collects evidence from documents in candidates and contents of documents in
+//! pairs.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,7 +2,7 @@
 //!
 //! The unit of data is a block: rows with the same kind and bucket, as bytes. The system that distributes the work ([`Cluster`]) moves
 //! blocks without interpreting them. A task makes a pass ([`map()`]) or processes the rows of a partition ([`reduce()`]), with the same
-//! code as the local driver. ¶ The result is the state that an earlier process would have saved, and the local driver resumes from it.
+//! code as the local driver. The result is the state that an earlier process would have saved, and the local driver resumes from it.
 //! Therefore, the tables, the record and the report page are the same as in any other run.
 //!
 //! ```text

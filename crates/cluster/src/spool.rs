@@ -136,7 +136,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Returns the next block; `None` after the last one.
+    /// Returns the next block; `None` after the last block.
     ///
     /// # Errors
     /// Returns an error if the temporary file cannot be read.

@@ -6,7 +6,7 @@ use dupsift_text::Token;
 /// The default number of tokens in an n-gram.
 pub const NGRAM: u32 = 5;
 
-/// The minimum number of tokens in an item that is searched for: a phrase of four words says little about its origin.
+/// The minimum number of tokens in an item that is searched for: the origin of a phrase of four words is unclear.
 pub const LEAST_TOKENS: usize = 5;
 
 /// The factor of the rolling hash of an n-gram, which is the same as for shingles.

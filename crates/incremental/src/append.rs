@@ -179,8 +179,8 @@ fn write_keys(
     Ok(written)
 }
 
-/// Saves the next generation as an intent, and gives its folders their final names. At this point, the output is complete but does not have
-/// its final name yet.
+/// Saves the next generation as an intent, and renames its folders to their final names. At this point, the output is complete but does not
+/// have its final name yet.
 ///
 /// # Errors
 /// Returns an error if the disk is full.

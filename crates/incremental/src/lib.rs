@@ -84,7 +84,7 @@ pub fn with_reference(
     recipe::check(options, &inputs)?;
     let reference = Reference::open(options, &inputs, reference, progress, cancel)?;
     let inputs = inputs.beside(reference.read());
-    // The options of the reference apply to the corpus too.
+    // The options of the reference also apply to the corpus.
     let options = RunOptions { stats: reference.stats(options), planned_documents: None, ..options.clone() };
     matched(&options, inputs, progress, cancel, finish, (reference.dir(), reference.purpose()))
 }

@@ -20,7 +20,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{RowLayout, Window, firsts, reach};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// Marks the indexed documents that are near a document in the batch in `met`.
+/// Marks in `met` the indexed documents that are near a document in the batch.
 ///
 /// # Errors
 /// Returns an error if files are damaged or the disk is full.
@@ -53,7 +53,7 @@ fn window(layout: RowLayout, rows: &[u8], next_doc: IndexDoc, mut each: impl FnM
     let window = Window::new(layout, rows);
     let doc = |at: usize| Some(IndexDoc(window.row(at).doc)).filter(|&doc| doc < next_doc);
     let reach = reach(window.len() as u64) as usize;
-    // Rows before this one are already marked.
+    // The rows before this row are already marked.
     let mut noted = 0;
     for at in (0..window.len()).filter(|&at| doc(at).is_none()) {
         let near = at.saturating_sub(reach).max(noted)..window.len().min(at + reach + 1);

@@ -1,5 +1,5 @@
-//! Writes the data that an index stores for documents besides their texts: the rows that match them with others, and a few sketch words per
-//! document.
+//! Writes the data that an index stores for documents in addition to their texts: the rows that match them with other documents, and a few
+//! sketch words per document.
 
 use std::path::Path;
 

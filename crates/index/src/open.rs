@@ -58,8 +58,8 @@ impl Index {
         Ok(Index { dir: dir.to_path_buf(), manifest: None, lock: Some(lock), _reading: None })
     }
 
-    /// Opens an index for reading, without an exclusive lock and without cleaning up or writing anything. ¶ A batch may be added at the
-    /// same time: files never change, and the files of this generation are not removed before the value is dropped. If a process died while
+    /// Opens an index for reading, without an exclusive lock and without cleaning up or writing anything. A batch may be added at the same
+    /// time: files never change, and the files of this generation are not removed before the value is dropped. If a process died while
     /// publishing a batch, the batch counts if its output is complete. Returns `None` if the folder contains no index.
     ///
     /// # Errors

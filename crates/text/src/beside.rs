@@ -1,4 +1,5 @@
-//! Holds the data of a document besides its text: the columns for title, keywords and description, and the corpus-wide counts of its words.
+//! Defines the data that a document has in addition to its text: the columns for title, keywords and description, and the corpus-wide
+//! counts of its words.
 
 /// A column, other than the text, that an algorithm may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -55,7 +55,7 @@ pub struct TextOptions {
     pub tokenizer: TokenizerKind,
     /// Whether ё becomes е.
     pub yo_to_e: bool,
-    /// Whether traditional Chinese characters become simplified ones.
+    /// Whether traditional Chinese characters are replaced with simplified characters.
     pub traditional: bool,
     /// Whether Russian and English words are stemmed.
     pub stem: bool,

@@ -42,7 +42,7 @@ const IGNORABLE: CodePointSetDataBorrowed<'static> = CodePointSetData::new::<Def
 pub struct Letters {
     /// Whether ё becomes е.
     pub yo_to_e: bool,
-    /// Whether traditional Chinese characters become simplified ones.
+    /// Whether traditional Chinese characters are replaced with simplified characters.
     pub traditional: bool,
 }
 
@@ -172,7 +172,7 @@ impl Normal {
     }
 }
 
-/// Checks that the bytes are UTF-8 with vector code, in a tenth of the time that the standard library takes.
+/// Converts bytes to a string if they are UTF-8. They are checked with vector code, in a tenth of the time of the standard library.
 #[allow(unsafe_code)]
 fn checked(bytes: Vec<u8>) -> Option<String> {
     simdutf8::basic::from_utf8(&bytes).ok()?;

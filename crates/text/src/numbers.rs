@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Thousands separators besides commas.
+/// Thousands separators other than commas.
 const GROUP_MARKS: [&str; 3] = [" ", "'", "\u{2019}"];
 /// The maximum number of groups in a number; more groups than this are a list of numbers.
 const MAX_GROUPS: usize = 3;
@@ -34,8 +34,8 @@ pub fn numbers(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the end of a number with a space or an apostrophe as thousands separator, if one begins here: one to three digits, then up to
-/// [`MAX_GROUPS`] groups of three, then an optional fraction.
+/// Returns the end of a number with a space or an apostrophe as thousands separator, if such a number begins at `start`. It consists of one
+/// to three digits, up to [`MAX_GROUPS`] groups of three digits, and an optional fraction.
 fn grouped_end(bytes: &[u8], start: usize) -> Option<usize> {
     let digits =
         |from: usize| bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count();

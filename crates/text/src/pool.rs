@@ -66,7 +66,7 @@ thread_local! {
     static POOL: RefCell<Pool> = const { RefCell::new(Pool::NONE) };
 }
 
-/// Returns an empty list with this capacity: the list that the last document on this thread left, or a new one.
+/// Returns an empty list with this capacity: the list that the last document on this thread left, or a new list.
 pub fn take<T>(of: fn(&mut Pool) -> &mut Vec<T>, room: usize) -> Vec<T> {
     let list = POOL.with_borrow_mut(|pool| std::mem::take(of(pool)));
     // Allocates a new list instead of growing the old list; see `allocator.rs`.

@@ -15,8 +15,8 @@ pub fn piece_end(text: &str, from: usize) -> usize {
 
 const MAY_BEGIN_BOUNDARY: [bool; 256] = {
     let mut table = [false; 256];
-    // ASCII marks and line breaks, and the first bytes of U+0085; of U+2026, U+2028 and U+2029; of U+3002; and of U+FF01, U+FF1F and
-    // U+FF61.
+    // Searches for ASCII marks and line breaks, and for the first bytes of U+0085 (C2), of U+2026, U+2028 and U+2029 (E2), of U+3002 (E3),
+    // and of U+FF01, U+FF1F and U+FF61 (EF).
     let bytes = [b'.', b'!', b'?', b'\n', b'\r', 0xC2, 0xE2, 0xE3, 0xEF];
     let mut i = 0;
     while i < bytes.len() {

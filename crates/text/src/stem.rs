@@ -1,7 +1,7 @@
 //! Stems words, if requested, with the Snowball stemmers for Russian and English, selected by the letters of the word.
 //!
-//! A word of only Cyrillic letters а to я and ё is stemmed as Russian, a word of only ASCII letters and apostrophes as English; any other
-//! word is its own stem. ё does not change; use the `yo_to_e` option for that.
+//! A word that consists only of the Cyrillic letters а to я and ё is stemmed as Russian. A word that consists only of ASCII letters and
+//! apostrophes is stemmed as English. Any other word is its own stem. ё does not change; use the `yo_to_e` option for that.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Replaces traditional characters with simplified ones, one by one, so that a text is the same in both scripts. The simplified text is
-//! only compared, never written.
+//! Replaces each traditional character with its simplified form, so that a text is the same in both scripts. The simplified text is only
+//! compared, never written.
 //!
 //! The table is from OpenCC 1.4.2 (TSCharacters, Apache-2.0) and has 2,966 characters of the basic plane. If a character has several
 //! simplified forms, only the first is kept. Words are not considered, so 乾隆 becomes 干隆 and 覆 does not change; both texts of a pair are

@@ -20,7 +20,7 @@ pub enum Order {
     /// A mixed hash of the group's bytes selects the partition. The distribution is even for any keys, and partitions are not in order.
     Hash,
     /// The big-endian number in the leading `range_width` bytes selects the partition. A partition covers a contiguous range of numbers, so
-    /// the records are sorted across partitions too.
+    /// the records are also sorted across partitions.
     Range {
         /// The exclusive upper bound of the numbers.
         below: u64,
@@ -77,8 +77,8 @@ impl Spec {
             Order::Range { below } => Router::Range {
                 number_width: self.range_width,
                 below,
-                // partitions * 2^64 / below, so that a multiplication replaces a division per record. The quotient is below 2^64 only if
-                // there are more numbers than partitions; otherwise, each number has its own partition.
+                // The scale is partitions * 2^64 / below, so that each record requires a multiplication instead of a division. The quotient
+                // is below 2^64 only if there are more numbers than partitions; otherwise, each number has its own partition.
                 scale: (below > self.partitions as u64)
                     .then(|| (((self.partitions as u128) << 64) / u128::from(below)) as u64),
             },

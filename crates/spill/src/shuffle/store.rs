@@ -87,7 +87,7 @@ impl Store {
         Ok(())
     }
 
-    /// Adds as many records as memory allows, and returns the rest.
+    /// Adds records until memory is used up, and returns the remaining records.
     fn append_in_memory<'r>(&self, part: &Part, mut records: &'r [u8]) -> &'r [u8] {
         let mut state = part.lock();
         loop {

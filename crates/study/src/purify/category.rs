@@ -46,9 +46,9 @@ const A_COUNT: usize = 64;
 /// Describes a finished training, in `run.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct TrainingReport {
-    /// Version of this record and of the table next to it.
+    /// The version of this record and its table.
     pub schema_version: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub dupsift: String,
     /// The column with labels.
     pub label_column: String,

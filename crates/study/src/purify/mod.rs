@@ -21,7 +21,7 @@ pub struct PagesOptions {
     pub run: RunOptions,
     /// The input columns to copy to the output; `None` for all columns.
     pub columns: Option<Vec<String>>,
-    /// Whether the HTML pages are copied too.
+    /// Whether the HTML pages are also copied.
     pub keep_html: bool,
     /// The prefix for the names of the page columns.
     pub prefix: String,

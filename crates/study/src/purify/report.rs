@@ -18,9 +18,9 @@ use dupsift_files::io::OwnColumns;
 /// Describes a finished run of `purify`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PagesReport {
-    /// Version of this record and of the tables next to it.
+    /// The version of this record and its tables.
     pub schema_version: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub dupsift: String,
     /// The tokenizer, the normalization and their versions, on which keywords depend.
     pub text: String,

@@ -1,4 +1,4 @@
-//! `dupsift apply`: writes the corpus from a finished run, without a second run.
+//! Implements `dupsift apply`, which writes the corpus from a finished run, without a second run.
 //!
 //! ```text
 //! the rule of the run   removed/, rejected/ and passages/ decide the fate of each row; the folders are added to the output
@@ -50,7 +50,7 @@ use dupsift_files::tables::{
 };
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Version of the record.
+/// The version of the record.
 const SCHEMA_VERSION: u32 = 1;
 
 /// The table of removed documents in an output folder.
@@ -74,9 +74,9 @@ pub struct ApplyOptions {
 /// Describes a corpus that was written from a finished run, in `applied.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct AppliedReport {
-    /// Version of this record.
+    /// The version of this record.
     pub schema_version: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub dupsift: String,
     /// The output folder of the run.
     pub run: String,
@@ -89,7 +89,7 @@ pub struct AppliedReport {
 }
 
 impl AppliedReport {
-    /// Returns whether a folder is the output of `apply` alone, not of a run.
+    /// Returns whether a folder was written only by `apply`, and not by a run.
     pub fn is_alone(dir: &Path) -> bool {
         dir.join(APPLIED).is_file() && !dir.join("run.json").exists()
     }

@@ -93,7 +93,7 @@ pub fn check(options: &CompareOptions) -> Result<()> {
     Ok(())
 }
 
-/// Runs and compares; `page` renders report.html.
+/// Runs and compares; `page` renders `report.html`.
 ///
 /// # Errors
 /// Returns an error if there are more than [`MOST_POOLED`] algorithms, or if the run cannot finish.
@@ -214,8 +214,8 @@ fn damaged<T>(result: Result<T>) -> Result<T> {
     })
 }
 
-/// Returns how many pairs each contestant has. If the algorithms of a preset together have so many pairs that they may have to be sampled,
-/// the pairs are counted in the pool, because only the pool shows which pairs several algorithms found.
+/// Returns the number of pairs of each contestant. If the algorithms of a preset together have so many pairs that they may have to be
+/// sampled, the pairs are counted in the pool, because only the pool shows which pairs several algorithms found.
 fn sizes(engine: &Engine<'_>, options: &CompareOptions, finished: &Finished) -> Result<Vec<u64>> {
     let written =
         |one: &Contestant| one.algorithms.iter().map(|&at| finished.report.algorithms[at].duplicates_written()).sum();

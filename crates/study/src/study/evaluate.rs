@@ -39,7 +39,7 @@ use dupsift_files::io::{Quoting, Stage, TableWriter};
 use dupsift_files::tables::{EvaluationRow, PairFound, evaluation_schema, evaluation_table};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Version of the record and of the table.
+/// The version of the record and the table.
 const SCHEMA_VERSION: u32 = 1;
 
 /// Returns how fields are quoted in CSV and TSV label files, according to the options.
@@ -51,7 +51,7 @@ pub fn truth_quotes(settings: &Settings) -> Quoting {
 const REJECTED: &str = "rejected/part-00000.parquet";
 
 /// Measures every algorithm in a run against the truth in these files, and writes `evaluation/` into the folder of the run, replacing an
-/// earlier one.
+/// earlier evaluation.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the truth cannot be interpreted or contains no id from the corpus, or if the corpus has changed since the
@@ -126,7 +126,7 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
     let run = &finished.report;
     let mut warnings = Vec::new();
     for one in algorithms.iter().filter(|one| one.pairs_not_written > 0) {
-        // If the pairs are exactly the pairs within the clusters, unwritten pairs are counted too.
+        // If the pairs are exactly the pairs within the clusters, unwritten pairs also count.
         let known = run.algorithms.iter().any(|ran| ran.label == one.label && ran.pairs == one.pairs);
         let what = if known {
             "all pairs within clusters count, so they are computed from the clusters".to_string()

@@ -116,8 +116,8 @@ impl EvaluatedClusters {
         if let Some(cells) = of_texts {
             in_cells = (cells.pairs, cells.correct.count(texts, &truth.pages));
         }
-        // The next cells are documents in a true cluster but in no predicted cluster; the last ones are documents in no cluster of either
-        // kind.
+        // The next cells contain documents in a true cluster but in no predicted cluster. The last cells contain documents in no cluster of
+        // either kind.
         let pages = clustered.count();
         let mut both = pages;
         for doc in truth.pages.iter().filter(|&doc| !clustered.get(doc)) {

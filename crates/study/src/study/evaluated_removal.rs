@@ -84,7 +84,7 @@ pub fn removed(
             let why = format!("the documents {} and {} are not those of the run", row.doc, row.kept);
             return Err(Error::BadFile { path: table, why });
         }
-        // With `--keep none`, the first document of a cluster is removed too, in a row of its own.
+        // With `--keep none`, the first document of a cluster is also removed, and has its own row.
         if row.doc != row.kept {
             link.push(&mut writer, row.kept, row.doc)?;
         }

@@ -12,9 +12,9 @@ use dupsift_engine::reading::losses::BadInputReport;
 /// Holds the complete record.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct EvaluationReport {
-    /// Version of this record and of the table next to it.
+    /// The version of this record and its table.
     pub schema_version: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub dupsift: String,
     /// The hash of the recipe that produced the pairs, as in run.json.
     pub recipe: String,

@@ -111,7 +111,7 @@ fn groups(finished: &Finished, bound: &[Bound<'_>], docs: [u64; 2]) -> Result<Op
     any.map(|bound| copy_groups::copies(finished, &bound.label, docs)).transpose()
 }
 
-/// Holds the values that are computed from the two documents alone, without the tables.
+/// Holds the values that are computed only from the two documents, without the tables.
 struct LookedUp {
     /// The two documents, in the requested order.
     documents: [ExplainedDocument; 2],
@@ -145,7 +145,7 @@ fn look_up(
     signing: Signing<'_>,
 ) -> Result<LookedUp> {
     let Signing { corpus, models, bound, groups, again, is_stored } = signing;
-    // Signatures may depend on how often the statistics count a text.
+    // Signatures may depend on the number of times that the statistics count a text.
     let times = |doc: u64| {
         let group =
             groups.filter(|_| session.options.recipe.count_copies).map(|groups| groups[usize::from(doc != docs[0])]);

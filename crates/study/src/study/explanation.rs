@@ -63,7 +63,7 @@ pub struct ExplainedPassage {
     pub end_byte: u64,
     /// The number of occurrences of the passage.
     pub copies: u64,
-    /// The number of the document with the first copy; null if the first copy is cut too.
+    /// The number of the document with the first copy; null if the first copy is also cut.
     pub first_doc: Option<u64>,
 }
 

@@ -39,7 +39,7 @@ fn f_figure(recall: Option<Number>, precision: Option<Number>) -> Figure {
     Figure { value, low: end(of(|number| number.low)), high: end(of(|number| number.high)) }
 }
 
-/// Returns the CPU seconds of the algorithms alone.
+/// Returns the CPU seconds spent on these algorithms.
 fn cost(algorithms: &[AlgorithmReport], places: &BTreeSet<usize>) -> f64 {
     places.iter().map(|&at| algorithms[at].sign_seconds + algorithms[at].pair_cpu_seconds).sum()
 }
@@ -98,7 +98,7 @@ fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorit
     let count = contestants.len();
     let f_of_set = |of: &[usize], union: bool| combine(tally, of, union).map_or(0.0, |one| one.f);
     let single: Vec<f64> = (0..count).map(|at| f_of_set(&[at], true)).collect();
-    // For each two contestants, the largest F of their union, their intersection, and each one alone.
+    // For each pair of contestants, the largest F of their union, their intersection, and each of the two.
     let mut best = vec![0.0f64; count * count];
     let (mut twos, mut threes) = (Vec::new(), Vec::new());
     for b in 0..count {

@@ -59,7 +59,7 @@ pub(super) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport,
 /// reason is returned.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the existing page shows texts and the new one would not, or an error if tables cannot be read, if resources
+/// Returns [`Error::Usage`] if the existing page shows texts and the new page would not, or an error if tables cannot be read, if resources
 /// are insufficient, or if the run is interrupted.
 pub fn write_again(
     finished: &Finished,

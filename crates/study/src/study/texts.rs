@@ -80,7 +80,7 @@ impl Texts {
         self.any
     }
 
-    /// Returns the document that represents the text of this one.
+    /// Returns the document that represents the text of this document.
     pub fn of(&self, doc: u64) -> u64 {
         if !self.any {
             return doc;

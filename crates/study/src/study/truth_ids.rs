@@ -298,8 +298,8 @@ fn push_corpus(session: &Session<'_>, finished: &Finished, ids: &Shuffle, width:
     Ok(())
 }
 
-/// Returns the number of the first document in each file, with the file name in the record of the run. Files without rows have the same
-/// number as the next file, so the last one that starts at or before a document contains it.
+/// Returns the number of the first document in each file, with the file name in the record of the run. A file without rows has the same
+/// number as the next file. A document is therefore in the last file that starts at or before it.
 fn first_docs<'f>(session: &'f Session<'_>, finished: &'f Finished) -> impl Iterator<Item = (u64, &'f str)> {
     let files = session.source.files.iter().zip(&finished.report.inputs);
     files.map(|(file, known)| (file.first_doc, known.file.as_str()))

@@ -80,7 +80,7 @@ struct Link {
 }
 
 impl Links {
-    /// Reads the pairs of an algorithm that reach a threshold, or all of them if there is none.
+    /// Reads the pairs of an algorithm that reach a threshold, or all pairs if there is no threshold.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the threshold is lower than in the run or if the run did not write all pairs, or an error if a

@@ -55,7 +55,7 @@ impl<'s> Starts<'s> {
 const AT_ONCE: usize = 56;
 
 impl Starts<'_> {
-    /// Returns the next bits from a position, at least [`AT_ONCE`] of them, lowest first; bits after the last one are zeros.
+    /// Returns the next bits from a position, at least [`AT_ONCE`] of them, lowest first; bits after the last bit are zeros.
     #[inline]
     fn bits_from(&self, at: usize) -> u64 {
         let rest = self.bits.get(at / 8..).unwrap_or_default();

@@ -140,7 +140,7 @@ impl Drop for FrozenHeap {
     /// Frees a large file on another thread.
     fn drop(&mut self) {
         if let Some(map) = self.map.take().filter(|map| map.len() >= SLOW_TO_FREE) {
-            // If no thread can be started, the map is dropped here with the closure.
+            // If no thread can be started, the closure is dropped immediately, and the map with it.
             let _ = std::thread::Builder::new().spawn(move || drop(map));
         }
     }

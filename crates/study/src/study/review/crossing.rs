@@ -10,7 +10,7 @@ pub const NAMED: usize = 20;
 /// Counts pairs by origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crossing {
-    /// The names of the origins; the last one may combine all others.
+    /// The names of the origins. The last entry may combine all other origins.
     pub names: Vec<String>,
     /// The number of origins that are combined under the last name; 0 if none are.
     pub others: u64,

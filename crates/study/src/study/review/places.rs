@@ -35,7 +35,7 @@ impl<'r> Places<'r> {
     /// Returns the position of a document in the tables.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if a table names a document that is not in the corpus.
+    /// Returns [`Error::Usage`] if a table contains a document that is not in the corpus.
     pub fn of(&self, number: u64) -> Result<u64> {
         let place = self.session.map_or(Some(number), |session| session.document(number));
         place.filter(|&place| place < self.documents).ok_or_else(|| {

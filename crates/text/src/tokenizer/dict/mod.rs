@@ -1,7 +1,7 @@
 //! Splits Chinese with a dictionary (jieba's words and the user's words) and with jieba's hidden Markov model for unknown words.
 //!
-//! [`Dict`] is our own implementation. Tests compare its words with those of jieba-rs, which takes about three times as long. [`Jieba`]
-//! calls jieba-rs itself (`tokenizer=jieba`).
+//! [`Dict`] is our own implementation. Tests compare its words with the words that jieba-rs finds, which takes about three times as long.
+//! [`Jieba`] calls jieba-rs itself (`tokenizer=jieba`).
 //!
 //! ```text
 //! data/            the packed dictionary and model of jieba-rs

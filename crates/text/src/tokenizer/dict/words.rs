@@ -43,13 +43,13 @@ impl Node {
         (self.0 >> 16) as u32 & ((1 << BASE_BITS) - 1)
     }
 
-    /// Returns whether longer words begin with this one.
+    /// Returns whether longer words begin with the letters up to this node.
     #[inline]
     pub fn has_children(self) -> bool {
         self.base() != 0
     }
 
-    /// Returns the frequency class of the word that ends here, or 0 if there is none.
+    /// Returns the frequency class of the word that ends at this node, or 0 if there is none.
     #[inline]
     pub fn class(self) -> usize {
         (self.0 >> (16 + BASE_BITS)) as usize
@@ -91,7 +91,7 @@ impl Pair {
 /// entries in a row.
 const ROW_BITS: usize = 48;
 const ROW: usize = 24;
-/// The letters below this one are frequent: they have bits in the rows.
+/// Letters below this number are frequent: they have bits in the rows.
 pub const FREQUENT: u16 = (ROW_BITS * ROW) as u16;
 
 /// Returns the location of the bit of a pair: the entry and the bit in it. A pair whose second letter is not frequent has no bit and maps
