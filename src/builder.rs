@@ -66,7 +66,7 @@ impl Job {
     ///
     /// # Errors
     /// Returns an error whose [`error::Kind`](crate::error::Kind) states whether the options, the inputs or the machine are at fault. An
-    /// earlier output is unchanged.
+    /// earlier output then stays unchanged.
     pub fn run(self) -> Result<RunReport> {
         let mut settings = Settings::default();
         for (name, value) in &self.options {

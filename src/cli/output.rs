@@ -80,7 +80,7 @@ fn stopped(stage: Option<String>, kept: Option<Kept>) -> String {
     format!("stopped {place}; {next}")
 }
 
-/// Returns an error with its causes on one line. Repeated causes are omitted, because some of our messages include their cause.
+/// Returns an error with its causes on one line. Repeated causes are omitted, because some error messages already include their cause.
 pub fn whole_story(error: &anyhow::Error) -> String {
     let mut story = String::new();
     for cause in error.chain().map(ToString::to_string) {

@@ -23,7 +23,7 @@ use dupsift_engine::job;
 
 /// The time in which the work must stop regularly. If a step takes longer, the process is ended during the step.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The maximum time for writing a message, because its reader may be gone.
+/// The maximum time for writing a message. It is limited because the reader may no longer exist.
 const FOR_A_MESSAGE: Duration = Duration::from_millis(500);
 /// The interval for checking whether a message has been written.
 const EVERY: Duration = Duration::from_millis(50);

@@ -1,4 +1,5 @@
-//! Implements `dupsift stream`, which flags each document, in order, if a similar document came earlier in this run or in a previous run.
+//! Implements `dupsift stream`, which flags each document, in order, if a similar document occurred earlier in this run or in a previous
+//! run.
 
 use std::path::Path;
 

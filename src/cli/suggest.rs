@@ -38,7 +38,7 @@ const VERBS: &[(&str, &str)] = &[
 /// The command that writes a corpus without the removed documents.
 const REMOVES: &str = "run INPUT --out DIR --corpus keep";
 
-/// Returns a message that replaces clap's own; `None` if clap's suggestion is as good.
+/// Returns a message that replaces the message from clap; `None` if the suggestion from clap is equally good.
 pub fn suggestion(told: &clap::Error, verb: Option<&str>) -> Option<String> {
     let context = |kind| match told.get(kind) {
         Some(ContextValue::String(word)) => Some(word.as_str()),

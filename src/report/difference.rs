@@ -16,7 +16,7 @@ const MOST_WEIGHED: usize = 10_000;
 /// The maximum number of words, including spaces and punctuation, in two lines that are compared. If there are more, the complete lines are
 /// shown as different.
 const MOST_WORDS: usize = 40_000;
-/// Two changed lines are shown side by side if they have at least this share of their words in common.
+/// The minimum share of common words with which two changed lines are shown side by side.
 const ALIKE: f64 = 0.3;
 
 /// Holds a part of a line.

@@ -6,8 +6,8 @@ use super::losses::rejected;
 use super::{counted, table_of_numbers, thousands};
 use dupsift_study::study::{EvaluationReport, TruthReport};
 
-/// Returns the evaluation of the run in `dir`, with all columns if `full` is set, and otherwise with five. Undefined figures are shown as
-/// `-`. The text ends with a line break.
+/// Returns the evaluation of the run in `dir`, with all columns if `full` is set, and with five columns otherwise. Undefined figures are
+/// shown as `-`. The text ends with a line break.
 pub fn evaluation(report: &EvaluationReport, dir: &Path, full: bool) -> String {
     let mut text = headline(report);
     text += "\n";

@@ -204,7 +204,7 @@ fn fitting(first: &str, second: &str) -> String {
     format!("{first}\n{}", second.trim_start_matches("; "))
 }
 
-/// Describes how many documents were removed for a reason, which is one of the reasons in the `removed` table.
+/// Describes how many documents were removed for one of the reasons that occur in the `removed` table.
 fn removed_as(reason: &str, count: u64) -> String {
     match reason {
         "copy" => counted_as(count, "exact copy|exact copies"),

@@ -212,7 +212,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     write("a.jsonl", &docs(40));
     run(&[&input], &at("cut"), &["--algorithms", "exact", "--cut", "lines", "--max-cut-share", "1"]).ends_with(0);
     refused(&at("cut"), &["--remove-if", "pair", "-o", text(&at("new"))], &["cuts depend on which documents are kept"]);
-    // A threshold must be for an algorithm that decides, an algorithm must not have two thresholds, and with chains, a different rule is
+    // A threshold must be for an algorithm that decides, and an algorithm must not have two thresholds. With chains, a different rule is
     // not allowed.
     let new = at("new");
     let twice = ["--threshold", "minhash=0.9", "--threshold", "minhash=0.95", "-o", text(&new)];

@@ -252,7 +252,7 @@ fn a_sample_is_one_of_what_there_is() {
     assert!(held * 10 >= sampled * 9, "{held} of {sampled} intervals hold the figure of all pairs");
 }
 
-/// Checks that the output equals the output of a run, byte for byte, and can be replaced like it.
+/// Checks that the output equals the output of a run, byte for byte, and can be replaced in the same way.
 #[test]
 fn a_comparison_is_a_run_with_a_study() {
     let folder = tempfile::tempdir().unwrap();
@@ -407,8 +407,8 @@ fn every_preset_is_compared_where_nothing_is_typed() {
     );
 }
 
-/// Checks that equal texts are duplicates according to every judge, with or without words, and that the exact join finds them even if few
-/// of their pairs are written.
+/// Checks that equal texts are duplicates according to every judge, even if they contain no words, and that the exact join finds them even
+/// if few of their pairs are written.
 #[test]
 fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
     let folder = tempfile::tempdir().unwrap();

@@ -143,7 +143,7 @@ fn a_compressed_file_of_lines_is_unpacked_once() {
             assert_same_bytes(&expected.out(), &done.out(), algorithms);
         }
     }
-    // Nothing is stored if only the first rows of a file are requested.
+    // Nothing is stored for a file if only its first rows are requested.
     let few = done(&packed_gz, &["--algorithms", "minhash", "--limit", "1000"]);
     assert!(unpacked(&few) > lines.len() as u64);
 }

@@ -1,4 +1,4 @@
-//! Tests damaged files and interrupted runs. Nothing incomplete has the final name, nothing is left behind, and the rest of the corpus is
+//! Tests damaged files and interrupted runs. No incomplete output has the final name, nothing is left behind, and the rest of the corpus is
 //! processed as if the damaged file had never existed.
 
 use std::path::{Path, PathBuf};

@@ -386,7 +386,7 @@ fn results_of_other_versions_are_refused_in_plain_words() {
 }
 
 /// Returns twelve rules from the same template that differ in a name, twelve rules whose name is a year in Chinese numerals, twelve stubs,
-/// a page that also has a new title, and an essay that was saved twice.
+/// a page that occurs twice, with an old and with a new title, and an essay that was saved twice.
 fn titled() -> Vec<String> {
     let lines = |prefix: &str, count: usize| {
         words(prefix, count).chunks(10).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")

@@ -8,8 +8,8 @@ use crate::kit::{
     Doc, Numbers, Table, labels, made_docs, numbered, pairs, record, removed_ids, sample_docs, write_docs,
 };
 
-/// Every algorithm that can be matched with an index. The parameters of `three_plus_five` make pairs depend only on their two documents,
-/// and no limit is reached.
+/// Every algorithm that can be matched with an index. The parameters of `three_plus_five` ensure that pairs depend only on their two
+/// documents, and no limit is reached.
 const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerprint,heavy_sent,idf_hash,imatch,keyword_match,\
                        keywords,lex_rand,log_shingles,long_sent,lsi:join=bits,megashingles,minhash,near_page,opt_freq,\
                        random_projection,segments,sentence_marks,shingles:join=lsh,sim,simhash,tf,tf_idf,tf_ridf,\
@@ -311,8 +311,7 @@ fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
     }
 }
 
-/// Checks that the same documents are connected, although in chains, whether two documents are a pair depends on the documents between
-/// them.
+/// Checks that the same documents are connected by chains, although whether two documents are a pair depends on the documents between them.
 #[test]
 fn what_batches_connect_is_a_cluster_of_one_run() {
     let mut place = IndexPlace::new("three_plus_five:chain=neighbors,as=chain,three_plus_five:chain=pairwise,as=each");

@@ -114,7 +114,7 @@ impl IndexPlace {
         }
     }
 
-    /// Checks for each label that documents that the pairs of all batches connect are in the same cluster in one run.
+    /// Checks for each label that documents connected by the pairs of all batches are in the same cluster in one run.
     pub fn connects(&self, together: &Path) {
         let count = self.begins(self.docs.len()) as usize;
         for label in labels(together) {
@@ -213,7 +213,7 @@ fn shares(out: &Path, label: &str) -> Vec<(i64, i64, Vec<Option<f32>>)> {
     docs.map(|(row, (a, b))| (a, b, columns.iter().map(|column| column[row]).collect())).collect()
 }
 
-/// Returns, for each document, the smallest document that links connect with it.
+/// Returns, for each document, the smallest document that is connected with it by links.
 pub fn components(links: impl Iterator<Item = (i64, i64)>, count: usize) -> Vec<usize> {
     fn root(parents: &mut [usize], mut doc: usize) -> usize {
         while parents[doc] != doc {

@@ -328,8 +328,8 @@ fn a_large_group_is_a_star_and_its_number_is_exact() {
     assert_eq!(removals(&done.out()), expected);
 }
 
-/// Checks that all ids are complete and in the correct rows if ids are so long that a few fill a batch of rows, and if one document has no
-/// id.
+/// Checks that all ids are complete and in the correct rows, with ids so long that a few of them fill a batch of rows, and with a document
+/// that has no id.
 #[test]
 fn long_ids_stand_whole_in_every_row() {
     let folder = tempfile::tempdir().unwrap();

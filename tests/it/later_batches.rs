@@ -101,7 +101,7 @@ fn what_cannot_be_explained_of_a_later_batch_is_reported() {
         |at: usize, id: &str| Doc { id: id.into(), text: format!("{} Changed today.", docs[at].text), title: None };
     let mut place = IndexPlace::new("exact,minhash");
     place.same_batch(&docs).ends_with(0);
-    // Adds a page that is in both batches with the same id, and a unique text.
+    // Adds a page that is also in the first batch with the same id, and a document whose text is unique.
     let alone = Doc {
         id: "alone".into(),
         text: "Nothing of this stands anywhere else, neither today nor before.".into(),

@@ -13,7 +13,7 @@ use crate::resume::{Place, whole};
 
 const OPTIONS: [&str; 4] = ["--algorithms", "exact,minhash", "--limit", "300"];
 
-/// Holds a folder of temporary files with saved parts, as a killed run left it. The tests restore it repeatedly.
+/// Holds a folder of temporary files with saved parts that a killed run left behind. The tests restore it repeatedly.
 struct Left {
     place: Place,
     saved: tempfile::TempDir,

@@ -120,7 +120,7 @@ impl Place {
         taken.iter().map(|name| name.as_str().unwrap().to_owned()).collect()
     }
 
-    /// Returns the files of partial checkpoints in the work folder, in document order.
+    /// Returns the files of partial checkpoints in the folder of temporary files, in document order.
     fn portions(&self, out: &str) -> Vec<PathBuf> {
         let mut portions = self.products(out, |name| name.starts_with("part of "));
         portions.sort_by_key(|path| std::fs::metadata(path).unwrap().modified().unwrap());

@@ -165,7 +165,7 @@ fn a_full_stdout_does_not_change_what_the_exit_code_says_of_the_result() {
     }
 }
 
-/// The process limit does not apply to root, so another user runs the program there.
+/// The process limit does not apply to root, so a different user runs the program in this test.
 #[cfg(target_os = "linux")]
 #[test]
 #[allow(unsafe_code)]

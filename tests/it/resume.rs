@@ -43,7 +43,7 @@ impl Place {
         place
     }
 
-    /// Returns a copy of the place, with the same work files and the same corpus.
+    /// Returns a copy of the place, with the same temporary files and the same corpus.
     fn copied(&self) -> Place {
         let copy = Place { folder: tempfile::tempdir().unwrap(), corpus: Rc::clone(&self.corpus) };
         for file in files_below(&self.work()) {
@@ -62,7 +62,7 @@ impl Place {
         self.folder.path().join(".out.dupsift-work")
     }
 
-    /// Returns the command for a run over the corpus; each step is saved, unless `more` changes that.
+    /// Returns the command for a run over the corpus; each step is saved, unless `more` changes this.
     pub fn command(&self, more: &[&str]) -> Command {
         let mut command = program();
         command.arg("run").arg(self.corpus.path()).arg("--out").arg(self.out()).args([

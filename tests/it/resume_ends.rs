@@ -175,7 +175,7 @@ fn a_dry_run_says_what_would_be_taken_up_and_changes_nothing() {
     let before = files();
     let all = said(&place, &[]);
     assert!(all.contains("notes") && all.contains("near exact") && all.contains("contained"), "{all:?}");
-    // The dry run lists only what a run with these options would restore.
+    // The dry run lists only the parts that a run with these options would restore.
     let some = said(&place, &["--max-candidates", "77"]);
     assert!(some.contains("model lsi") && !some.contains("near exact"), "{some:?}");
     assert!(said(&place, &["--resume=false"]).is_empty() && said(&place, &["--limit", "9"]).is_empty());

@@ -63,7 +63,7 @@ fn the_next_run_knows_what_earlier_ones_saw_and_forgets_what_it_is_told_to() {
     assert_eq!(record(&path("third"))["forgotten"].as_u64(), Some(20));
 }
 
-/// Checks that a guard reports a filter with more keys than it was created for, which flags new documents by chance.
+/// Checks that a guard reports a filter that has more keys than it was created for and therefore flags new documents by chance.
 #[test]
 fn a_filter_that_is_too_full_is_a_guard() {
     let folder = tempfile::tempdir().unwrap();
@@ -200,8 +200,8 @@ fn copies_of_texts_without_a_signature_came_before() {
     assert_eq!(flags(&path("next"))[3..5], [Some(false), Some(true)]);
 }
 
-/// Checks that every document is flagged for which a run finds a pair with an earlier document because of a band. Any other flagged
-/// document is a false positive of the filter.
+/// Checks that a document is flagged if a run finds a pair of it and an earlier document because of a band. Any other flagged document is a
+/// false positive of the filter.
 #[test]
 fn whoever_meets_an_earlier_document_in_a_band_is_flagged() {
     let folder = tempfile::tempdir().unwrap();

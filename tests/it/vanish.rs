@@ -112,7 +112,7 @@ fn a_file_that_is_gone_while_another_comes_is_still_named() {
     assert!(record["warnings"].to_string().contains("1 file appeared"), "{}", record["warnings"]);
 }
 
-/// Checks damage that is found in the last pass of a run, after its tables were written: the tables are written again.
+/// Checks that the tables of a run are written again if damage is found in its last pass, after the tables were written.
 #[test]
 fn what_shows_its_damage_after_the_tables_is_set_aside_all_the_same() {
     let folder = tempfile::tempdir().unwrap();

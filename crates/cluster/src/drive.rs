@@ -47,7 +47,7 @@ pub fn run(
     })
 }
 
-/// Adapts a run whose passes run on a cluster; the rest of the run resumes from their saved state.
+/// Adapts a run so that its passes run on a cluster. The rest of the run resumes from the saved state of these passes.
 struct OnCluster<'c> {
     cluster: &'c (dyn Cluster + Sync),
     finish: &'c Finish<'c>,

@@ -1,5 +1,5 @@
-//! Stores the data about the complete corpus that tasks require before they read it: copies, statistics and models. The driver writes it to
-//! one file, which each process loads once.
+//! Stores data about the complete corpus (copies, statistics and models), which tasks require before they read documents. The driver writes
+//! it to one file, which each process loads once.
 //!
 //! ```text
 //! length of the head, head (JSON)      then rows: links of copies, terms of words, terms of features, models, places

@@ -1,4 +1,4 @@
-//! Takes notes for learning algorithms in tasks, and builds models from them on the driver.
+//! Collects notes for learning algorithms in tasks, and builds models from these notes on the driver.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};

@@ -1,4 +1,4 @@
-//! Runs deduplication with passes over documents that another system, such as Apache Spark, distributes over machines.
+//! Runs deduplication on a system such as Apache Spark, which distributes the passes over documents over several machines.
 //!
 //! The unit of data is a block: rows with the same kind and bucket, as bytes. The system that distributes the work ([`Cluster`]) moves
 //! blocks without interpreting them. A task makes a pass ([`map()`]) or processes the rows of a partition ([`reduce()`]), with the same
@@ -15,7 +15,7 @@
 //! driver    the rest     rules over all pairs, survivors, clusters, tables
 //! ```
 
-// Tests write files into folders of their own, and use the platform's math library.
+// Tests write files into their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod cluster;

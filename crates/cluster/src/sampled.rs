@@ -62,7 +62,8 @@ impl Sample {
 }
 
 impl Driver<'_> {
-    /// Rejects an algorithm that would, on average, compare a document with more other documents than a join of all documents at its limit.
+    /// Rejects an algorithm that would, on average, compare a document with more other documents than the limit for joins that compare all
+    /// documents with each other.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] with the number of comparisons and a suggestion, or an error if files are damaged or the disk is full.

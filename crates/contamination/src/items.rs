@@ -67,7 +67,7 @@ impl Builder {
         self.item_answers.push(self.answer_ends.len());
     }
 
-    /// Returns the maximum memory of these items, in bytes, while the search structure is built and used on this many threads.
+    /// Returns the maximum memory, in bytes, that these items require while the search structure is built and used on this many threads.
     pub fn bytes(&self, threads: usize) -> u64 {
         let item = Builder::bytes_of(0, 0, threads) * self.ends.len() as u64;
         let answers = self.answers.len() + self.answer_ends.len();

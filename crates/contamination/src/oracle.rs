@@ -1,4 +1,4 @@
-//! Finds spans by comparing all windows, as the definition that the search must match.
+//! Finds spans by comparing all windows. This is the definition, and the search must give the same result.
 
 use dupsift_core::hash::mix64;
 use dupsift_text::Token;

@@ -45,8 +45,7 @@ mod tests {
         let mut builder = Builder::new(3);
         builder.push(&[1, 2, 3, 4, 5], &[]);
         let items = builder.build();
-        // All 99 texts contain the first three tokens, and no text contains the other tokens: weights 1 and ln(100) +
-        // 1.
+        // All 99 texts contain the first three tokens, whose weight is 1. No text contains the other tokens, whose weight is ln(100) + 1.
         let weights = Weights::new(99, &[99, 99, 99, 0, 0]);
         let rare = ln(100.0) + 1.0;
         let score = |covered| items.score(0, &[covered], &weights);

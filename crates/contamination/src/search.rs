@@ -195,7 +195,7 @@ impl<'i> Joins<'i> {
     }
 }
 
-/// Returns the maximum distance from one n-gram in a span to the start of the next.
+/// Returns the maximum distance from the start of an n-gram in a span to the start of the next.
 fn reach(items: &Items, item: Item) -> u32 {
     (items.gram_tokens(item) + 2 * items.ngram()) as u32
 }

@@ -1,5 +1,5 @@
-//! Adds a batch to the index: its new texts with their ids, the kept documents in favor of which they were removed, and the keys that match
-//! them with documents in later batches.
+//! Adds a batch to the index: its new texts with their ids, the kept documents that replace removed documents, and the keys that match
+//! documents in later batches.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -122,8 +122,8 @@ pub fn append(
     Ok(next)
 }
 
-/// Forgets documents of a recomputed batch again, because its rows have the same numbers. If options have changed, the index may store a
-/// text with a different copy, so all copies of a forgotten document are forgotten.
+/// Forgets the forgotten documents of a recomputed batch again. They are identified by their numbers, which do not change. If options have
+/// changed, the index may store a text with a different copy, so all copies of a forgotten document are forgotten.
 fn forget_again(
     job: &Job<'_>,
     next: &mut Manifest,
@@ -154,7 +154,7 @@ fn forget_again(
 /// Returns a value that is unique to this publication, on all machines.
 fn publication() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    // The address of a new allocation differs from process to process, in case two clocks agree.
+    // Includes the address of a new allocation, which differs from process to process, in case two clocks agree.
     let (process, place) = (std::process::id(), Box::new(0u8));
     let host = sysinfo::System::host_name().unwrap_or_default();
     format!("{:032x}", hash128(format!("{since:?} {process} {:p} {host}", &raw const *place).as_bytes()))
@@ -286,9 +286,9 @@ fn write_parts(
     written.into_iter().map(part).collect()
 }
 
-/// Records which documents in a batch are removed, and with which documents the index stores texts.
+/// Records which documents in a batch are removed, and which documents the index uses to store texts.
 struct Fates<'f> {
-    /// For each document in the batch that is removed, the index number of the kept document plus one; 0 if the document itself is kept.
+    /// For each removed document in the batch, the index number of the kept document plus one; 0 for each kept document.
     kept: AtomicCells<u64>,
     /// The documents with which the index stores texts.
     known: KnownBy<'f>,
@@ -332,8 +332,8 @@ struct Rewriting<'p> {
 }
 
 impl<'p> Rewriting<'p> {
-    /// Creates the file for a piece of an input file. The file has no columns that are missing in the input, because a missing value is not
-    /// the same as a missing column.
+    /// Creates the file for a piece of an input file. A column that is missing in the input is also missing in the file, because a missing
+    /// value is not the same as a missing column.
     fn new(session: &Session<'_>, path: &Path, id: IdType, piece: &'p Split) -> Result<Rewriting<'p>> {
         let has = |field: &&Field| {
             session.source.files[piece.file].others.contains(&session.options.field_columns[**field as usize])

@@ -62,8 +62,8 @@ pub struct MadeAgain {
     pub forgotten: Vec<[u64; 2]>,
 }
 
-/// The options that do not affect whether a batch can be recognized as already run: resources, guards (which only decide whether the result
-/// is published), and options that the index itself compares.
+/// The options that may differ when a batch is recognized as already published: resources, guards (which only decide whether the result is
+/// published), and options that the index itself compares.
 const FREE: [&str; 22] = [
     "accept",
     "batch",
@@ -189,7 +189,7 @@ fn other_options(report: &RunReport, manifest: &Manifest, options: &RunOptions) 
     Ok(differences)
 }
 
-/// Returns the index as it was before its last batch, with the current generation number.
+/// Returns the state of the index before its last batch, with the current generation number.
 fn without_last(manifest: &Manifest) -> Result<Manifest> {
     let mut before = manifest.clone();
     let Some(Batch { first_doc, texts, name, .. }) = before.batches.pop() else { return Ok(before) };

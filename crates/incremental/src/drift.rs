@@ -1,5 +1,5 @@
-//! Detects drift: with outdated statistics, more and more documents share keys without being similar. Drift shows in the number of
-//! candidate pairs per document, compared with earlier batches.
+//! Detects drift: if statistics are outdated, an increasing number of documents share keys without being similar. Drift is measured by the
+//! number of candidate pairs per document, compared with earlier batches.
 //!
 //! A document in a later batch can match more documents, and the number of candidates grows no faster than the number of these documents.
 //! The expected number is therefore the number in an earlier batch, multiplied by the growth in documents that can match; if there are
@@ -16,11 +16,11 @@ use dupsift_core::number::{counted, thousands};
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_index::{Batch, Manifest};
 
-/// A warning is given if there are this many times the expected candidates per document.
+/// A warning is given if the candidates per document reach this multiple of the expected number.
 const FACTOR: f64 = 4.0;
 /// The minimum number of candidates that is significant.
 const LEAST: u64 = 1_000;
-/// A new index is suggested if the index has this many times the documents of its first batch.
+/// A new index is suggested if the number of documents in the index is this multiple of the number in its first batch.
 const GROWN: u64 = 8;
 
 /// The number of earlier batches to compare with. Batches with fewer than an eighth of this batch's documents are ignored.
@@ -28,7 +28,7 @@ const RECENT: usize = 7;
 const EIGHTH: u64 = 8;
 
 /// Records the candidates of the batch, and warns if there are many more than expected. Returns the guards that fired because there are
-/// more than `factor` times as many as expected.
+/// more than `factor` times the expected candidates.
 pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, factor: u64) -> Vec<Fired> {
     let mut fired = Vec::new();
     let Some(batch) = manifest.batches.last_mut().filter(|_| appends) else { return fired };

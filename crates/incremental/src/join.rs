@@ -54,7 +54,7 @@ struct Met {
     hashes: [AtomicCells<u64>; 2],
 }
 
-/// Selects the rows that are required from a part, with the positions of these documents among all documents that take part.
+/// Selects the rows to read from a part, with the positions of their documents among all documents that take part.
 struct Wanted<'p> {
     path: PathBuf,
     part: &'p Part,
@@ -144,8 +144,8 @@ impl<'i> Joining<'i> {
     /// Returns the indexed documents that take part: all documents that share a key or a text with the batch.
     ///
     /// A document that was removed in favor of a forgotten document does not take part: no kept document has its text, so a similar new
-    /// document has to be kept. If a removed document takes part, the document that was kept instead also takes part: copies of the removed
-    /// document are removed in favor of the kept document, and with `--chain remove`, so are all documents that the removed document
+    /// document has to be kept. If a removed document takes part, the document that was kept instead also takes part, because copies of the
+    /// removed document are removed in favor of the kept document. With `--chain remove`, so are all documents that the removed document
     /// connects.
     fn taking_part(
         &self,

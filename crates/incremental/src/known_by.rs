@@ -1,5 +1,5 @@
-//! Chooses the document with which the index stores each text of a batch. Among documents with equal texts, this is the kept document, so
-//! that documents that are later removed in favor of the text refer to a kept document. If all of them are removed, it is the first.
+//! Chooses the document under which the index stores each text of a batch. Among documents with equal texts, this is the kept document.
+//! Documents that are later removed in favor of the text then refer to a kept document. If all of them are removed, it is the first.
 
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
@@ -53,7 +53,7 @@ impl<'k> KnownBy<'k> {
         Ok(known)
     }
 
-    /// Returns the document with which the index stores the text of `doc`; `None` if `doc` is not the first document with its text.
+    /// Returns the document under which the index stores the text of `doc`; `None` if `doc` is not the first document with its text.
     pub fn of(&self, doc: u64) -> Option<u64> {
         if self.copies.is_alone(doc) {
             return Some(doc);
@@ -65,12 +65,12 @@ impl<'k> KnownBy<'k> {
         other.and_then(|(own, others)| others.load(own as usize).checked_sub(1)).or(Some(doc))
     }
 
-    /// Returns whether the index stores a text of the batch with this document.
+    /// Returns whether the index stores a text of the batch under this document.
     pub fn has(&self, doc: u64) -> bool {
         doc >= self.base && self.of(self.copies.representative(doc)) == Some(doc)
     }
 
-    /// Replaces each document in recorded rows with the document with which the index stores its text.
+    /// Replaces each document in recorded rows with the document under which the index stores its text.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -102,7 +102,7 @@ impl<'k> KnownBy<'k> {
         renamed.finish()
     }
 
-    /// Replaces the big-endian number of a batch document with the number of the document with which the index stores its text.
+    /// Replaces the big-endian number of a batch document with the number of the document under which the index stores its text.
     pub fn rename_in(&self, bytes: &mut [u8], numbered: Numbered) {
         let before = IndexDoc(number(bytes));
         if before < numbered.next_doc {

@@ -14,7 +14,7 @@
 //! The first incremental run creates the index. It computes the statistics, and its signatures are the same as with frozen statistics
 //! (`frozen`).
 
-// Tests write files into folders of their own, and use the platform's math library.
+// Tests write files into their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod again;

@@ -9,8 +9,8 @@
 //! i i i i i b i i i      taking part:  i . . i i b i i .
 //! ```
 //!
-//! Because fewer rows take part than the index and the batch have together, each row of the batch is compared at least with the rows with
-//! which a single run over all documents would compare it.
+//! Because fewer rows take part than the index and the batch have together, each row of the batch is compared with at least the same rows
+//! as in a single run over all documents.
 
 use super::rule_out::Windows;
 use super::scan::Scan;

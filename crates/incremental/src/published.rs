@@ -34,7 +34,7 @@ pub fn state(batch: &Batch) -> Result<State> {
 /// Returns whether a file exists, following symbolic links.
 ///
 /// # Errors
-/// Returns any error other than the error that the file does not exist: a file that cannot be accessed may exist.
+/// Returns any error except "not found", because a file that cannot be accessed may exist.
 fn is_there(path: &Path) -> Result<bool> {
     match path.metadata() {
         Ok(there) => Ok(there.is_file()),

@@ -10,8 +10,8 @@ use dupsift_engine::reading::inputs::Inputs;
 use dupsift_index::{Line, Manifest};
 use dupsift_text::Pipeline;
 
-/// The default number of documents for which a new index is planned: the larger of the first number, and the second number times the
-/// documents in the first batch.
+/// The default number of documents for which a new index is planned. It is the first number, or the number of documents in the first batch
+/// times the second number if that is larger.
 pub const PLANNED: (u64, u64) = (100_000_000, 100);
 
 /// Checks that a run with these options can be matched against an index.
@@ -72,7 +72,7 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
     )))
 }
 
-/// Returns the settings that signatures and pairs depend on, one per line.
+/// Returns the settings on which signatures and pairs depend, one per line.
 ///
 /// # Errors
 /// Returns an error if the word segmentation cannot be set up.

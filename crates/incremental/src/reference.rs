@@ -1,5 +1,6 @@
-//! Implements `--reference`: documents that a corpus is matched against and that are never removed. A reference is an index, an earlier
-//! output, or plain files, such as the files of a benchmark. Unless it is an index, a temporary index is built for the run.
+//! Implements `--reference`, which specifies documents that the corpus is matched against and that are never removed. A reference is an
+//! index, an earlier output, or plain files, such as the files of a benchmark. Unless it is an index, a temporary index is built for the
+//! run.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};

@@ -89,7 +89,7 @@ pub fn write_run(engine: &Engine<'_>, dir: &Path, label: &str, rows: Sorted, fil
     Ok(counts.iter().sum())
 }
 
-/// Writes the sketch words of stored documents as a run: a number, then the words.
+/// Writes the sketch words of stored documents as a run. Each row consists of a document number and the words.
 ///
 /// # Errors
 /// Returns an error if the disk is full.

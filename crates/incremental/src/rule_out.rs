@@ -117,7 +117,7 @@ impl RulingOut<'_> {
     }
 }
 
-/// Collects the rows of keys that both the batch and the index have.
+/// Collects the rows whose keys are in both the batch and the index.
 pub struct Windows<'w> {
     sharing: &'w AtomicBits,
     windows: Writer<'w>,
@@ -173,7 +173,7 @@ impl Judging<'_, '_> {
         let (next_doc, count) = (scan.numbered.next_doc, (rows.len() / layout.width()) as u64);
         let docs = || rows.chunks_exact(layout.width()).map(|row| IndexDoc(layout.decode(row).doc));
         let key = rows.get(..layout.width()).map_or(0, |row| layout.decode(row).key);
-        // If the number of comparisons is limited, which comparisons are made depends on all rows together.
+        // If the number of comparisons is limited, all rows together determine which comparisons are made.
         let all = count * (count - 1) / 2 <= max_candidates;
         if !all || !bound.judges_each(key, count) {
             docs().filter(|&doc| doc < next_doc).for_each(|doc| _ = self.met.set(doc.as_usize()));

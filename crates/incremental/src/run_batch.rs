@@ -36,7 +36,7 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Stage, absolute};
 use dupsift_index::{Batch, Index, Manifest, MatchedBatch, STATISTICS, check_rights, stop_at};
 
-/// The number of document numbers that are initially reserved for indexed documents is the first number times the rows of the batch, but at
+/// Determines how many document numbers are initially reserved for indexed documents: the first number times the rows of the batch, but at
 /// least the second number.
 const RESERVED: (u64, u64) = (4, 1 << 16);
 
@@ -127,7 +127,7 @@ pub enum Purpose {
     Append,
     /// To use the index as a reference, which is not changed.
     Reference,
-    /// To use the index as a temporary index of reference files, which every process builds again.
+    /// To use a temporary index of reference files, which every process builds again.
     Files,
 }
 

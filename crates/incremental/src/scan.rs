@@ -1,4 +1,4 @@
-//! Scans the rows of an index once, partition by partition, for keys that are also in the batch.
+//! Scans the rows of an index once, partition by partition, for keys that also occur in the batch.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 

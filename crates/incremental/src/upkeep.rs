@@ -203,7 +203,7 @@ pub fn restore(dir: &Path, generation: u64) -> Result<Restored> {
     dupsift_index::restore(dir, generation, state)
 }
 
-/// Calls `each` with the number and the id of every document with which the index stores a text.
+/// Calls `each` with the number and the id of every document under which the index stores a text.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, or an error from `each`.

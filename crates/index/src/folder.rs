@@ -67,7 +67,7 @@ pub fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     sync_folder(dir)
 }
 
-/// Returns the final name of a file whose writer died; returns `None` if the name is not the name of such a file.
+/// Returns the final name of a file whose writer died, given its current name; returns `None` for any other file.
 pub fn unfinished(name: &str) -> Option<&str> {
     name.strip_prefix(UNFINISHED.0)?.strip_suffix(UNFINISHED.1)
 }

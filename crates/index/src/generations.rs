@@ -168,7 +168,7 @@ pub(super) fn is_index(dir: &Path) -> Result<bool> {
     Ok(dir.join(BATCHES).is_dir() && !Listed::of(dir)?.manifests.is_empty())
 }
 
-/// Returns whether a name is the name of a file that this module writes into an index folder.
+/// Returns whether this module writes files with this name into an index folder.
 pub(super) fn is_ours(name: &str) -> bool {
     let is_file = |name: &str| {
         [HELD, RECORDED].contains(&name) || number(name, PREFIX).is_some() || number(name, INTENT).is_some()
@@ -186,8 +186,8 @@ pub(super) fn write(dir: &Path, manifest: &Manifest) -> Result<()> {
     write_durably(dir, &manifest_name(manifest.generation), &encode(manifest)?)
 }
 
-/// Makes the intended generation the newest generation. This is done as soon as its file has its final name; a later failure only causes a
-/// warning.
+/// Makes the intended generation the newest generation. The change takes effect as soon as the file has its final name; a later failure
+/// only causes a warning.
 pub(super) fn come_true(dir: &Path, next: &Manifest) -> Result<()> {
     let from = dir.join(intent_name(next.generation));
     fs::rename(&from, dir.join(manifest_name(next.generation))).map_err(Error::io("rename", &from))?;
@@ -278,7 +278,7 @@ fn recorded(dir: &Path) -> Result<Option<u64>> {
         Err(_) if !path.is_file() => return Ok(None),
         Err(error) => return Err(Error::reading("read", &path)(error)),
     };
-    // The number only serves to detect a missing file, so a damaged number is ignored.
+    // The number is only used to detect a missing file, so a damaged number is ignored.
     let recorded = serde_json::from_slice::<Recorded>(&bytes).ok();
     Ok(recorded.filter(|it| it.xxh3 == checksum_of(it.generation)).map(|it| it.generation))
 }
@@ -324,7 +324,7 @@ fn checksum(manifest: &Manifest) -> Result<String> {
     Ok(format!("{:032x}", hash128(&plain)))
 }
 
-/// Reads a manifest file; the inner error states what is wrong with its bytes.
+/// Reads a manifest file; the inner error states why its bytes are invalid.
 fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Result<Manifest, String>> {
     let path = dir.join(name);
     let bytes = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
@@ -459,7 +459,7 @@ mod tests {
         come_true(folder.path(), &later).unwrap();
         let says = format!("has format {}, and this version reads {FORMAT}", FORMAT + 1);
         assert!(said(folder.path()).contains(&says));
-        // A manifest with a different format, whose fields this version cannot read.
+        // Tests a manifest with a different format, whose fields this version cannot read.
         let path = folder.path().join("manifest-00000001.json");
         fs::write(&path, r#"{"manifest": {"format": 3, "dupsift": "0.0.9"}, "xxh3": ""}"#).unwrap();
         assert!(said(folder.path()).contains("has format 3"));

@@ -46,7 +46,7 @@ impl Lock {
             let is_new = path.symlink_metadata().is_err();
             let file = safe_fs::open_or_create(&path).map_err(Error::io("open", &path))?;
             let asked = locking(file.try_lock()).map_err(Error::io("lock", &path))?;
-            // On a file system without locks, every run assumes that it is the only one.
+            // On a file system without locks, every run assumes that no other run exists.
             if asked == Locking::Held {
                 tracing::warn!("another run is using the index {}; waiting for it", dir.display());
                 file.lock().map_err(Error::io("lock", &path))?;

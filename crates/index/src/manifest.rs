@@ -73,7 +73,7 @@ pub struct Batch {
     pub rows: u64,
     /// The number of texts that the batch added.
     pub texts: u64,
-    /// A hash of the batch's input files: their names, sizes, ends and rows.
+    /// A hash of the names, sizes, ends and numbers of rows of the batch's input files.
     pub inputs: String,
     /// A hash of the file system metadata of the input files.
     #[serde(default)]
@@ -193,7 +193,7 @@ impl Manifest {
     }
 
     /// Returns a hash of everything in an index before a document. The hash is unique to the index, because it covers the batches and the
-    /// statistics, whose record contains the time when they were computed.
+    /// statistics. The record of the statistics contains the time when they were computed.
     pub fn identity(&self, before: u64) -> String {
         let files = self.statistics_files.iter().map(|file| format!("{} {}\n", file.name, file.xxh3));
         let batches = self.batches.iter().filter(|batch| batch.first_doc < before);
@@ -202,14 +202,14 @@ impl Manifest {
         format!("{:032x}", hash128(files.chain(batches).collect::<String>().as_bytes()))
     }
 
-    /// Returns the folders that contain the index's files: the kind and the name of each folder.
+    /// Returns the kind and the name of each folder with files of the index.
     pub fn folders(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let statistics = Some(&*self.statistics).filter(|name| !name.is_empty()).map(|name| (STATISTICS, name));
         let batches = self.batches.iter().map(|batch| (BATCHES, &*batch.folder));
         statistics.into_iter().chain(batches).chain(self.rows.iter().map(|rows| (ROWS, &*rows.folder)))
     }
 
-    /// Returns the index's files: the kind of folder, the folder's name, and the file.
+    /// Returns the files of the index, each with the kind and the name of its folder.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &str, &Named)> {
         let documents = self.batches.iter().flat_map(|batch| {
             let files = batch.parts.iter().flat_map(|part| [&part.file, &part.sums]);

@@ -15,7 +15,7 @@ use dupsift_core::safe_fs::{self, private, sync_folder};
 /// The prefix of the names of unfinished folders.
 pub(super) const PARTIAL: &str = ".partial-";
 
-/// Holds an index that is open for writing, locked until the value is dropped, or for reading.
+/// Holds an index that is open for reading or writing. An index that is open for writing is locked until the value is dropped.
 #[derive(Debug)]
 pub struct Index {
     dir: PathBuf,

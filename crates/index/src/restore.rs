@@ -21,7 +21,8 @@ pub struct Restored {
 }
 
 /// Makes a generation the newest generation. Removes all later generations, earlier generations that are separated from it by a gap,
-/// intents, the held batch, and the files to which only these refer. Documents that a readable later generation forgot stay forgotten.
+/// intents, the held batch, and the files to which only these refer. Documents stay forgotten if a later generation that can be read has
+/// forgotten them.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the generation cannot be read, if one of its files is missing, or if another process is reading the index.

@@ -63,7 +63,7 @@ impl Index {
             other => (None, other),
         };
         let split = known.manifests.len().saturating_sub(KEPT);
-        // Nobody reads files that were never published, but a reader may use an earlier generation.
+        // No process reads files that were never published, but a reader may use an earlier generation.
         let alone = if split > 0 { no_reader(self.dir()) } else { None };
         let (old, kept) = known.manifests.split_at(if alone.is_some() { split } else { 0 });
         let needed: BTreeSet<(&str, &str)> = kept.iter().chain(&held).flat_map(Manifest::folders).collect();
@@ -134,14 +134,14 @@ pub(super) fn came_true(
     Ok((published(batch)? == State::Published).then_some(intended))
 }
 
-/// Returns the batch that an intent adds to the newest generation. Returns `None` for any other change to the index, which has no output
-/// that could show that it was completed.
+/// Returns the batch that an intent adds to the newest generation. Returns `None` for any other change to the index, because such a change
+/// has no output that shows whether it was completed.
 pub(super) fn added(intended: &Manifest, newest: u64) -> Option<&Batch> {
     let follows = intended.generation == newest + 1;
     intended.batches.last().filter(|batch| follows && batch.generation == intended.generation)
 }
 
-/// Warns that a batch is discarded which a process was about to publish.
+/// Warns about a discarded batch that a process was about to publish.
 pub(super) fn warn_of_lost(batch: &Batch) {
     tracing::warn!(
         "a run that added the batch {} ended before its result {} was published, so its changes to the index are undone; run it again",

@@ -87,7 +87,7 @@ impl CountingBloom {
 
     /// Restores a filter from the output of [`CountingBloom::numbers`]. Returns `None` if the numbers are invalid, or if memory cannot be
     /// allocated. The numbers are read one by one, so that a large filter is never in memory twice. The caller must have checked that the
-    /// input contains the number of numbers that the iterator reports.
+    /// length that the iterator reports is correct.
     pub fn of_numbers(mut numbers: impl ExactSizeIterator<Item = u64>) -> Option<CountingBloom> {
         let hashes = u32::try_from(numbers.next()?).ok().filter(|hashes| (1..=MOST_HASHES).contains(hashes))?;
         if numbers.len() == 0 {

@@ -146,8 +146,8 @@ impl<'a> Analysis<'a> {
         *self.hash.get_or_init(|| hash128(self.raw.as_bytes()))
     }
 
-    /// Returns a hash of the text, the fields that were read with it, and the scope. It is equal for documents that no algorithm of the run
-    /// can distinguish.
+    /// Returns a hash of the text, the fields that were read with it, and the scope. The hash is equal for documents that no algorithm of
+    /// the run can distinguish.
     pub fn copy_hash(&self) -> u128 {
         let both = |hash: u128, at: u64, value: u128| {
             let half = |low: u32| combine((hash >> low) as u64, combine(at, (value >> low) as u64));
@@ -225,8 +225,8 @@ impl<'a> Analysis<'a> {
         Some(line)
     }
 
-    /// Returns the frequencies of the words in [`Analysis::counted`], in the same order, looked up once for all algorithms. Each frequency
-    /// is [`Frequency::UNKNOWN`] if the words of the corpus were not counted.
+    /// Returns the frequencies of the words in [`Analysis::counted`], in the same order. They are looked up once for all algorithms. Each
+    /// frequency is [`Frequency::UNKNOWN`] if the words of the corpus were not counted.
     pub fn frequencies(&self) -> &[Frequency] {
         self.frequencies.get_or_init(|| {
             let counted = self.counted();
@@ -259,7 +259,7 @@ impl<'a> Analysis<'a> {
         self.raw.len() > MAX_TEXT_BYTES
     }
 
-    /// Returns the normalized text: pieces (sentences, including those without words) separated by one U+0020.
+    /// Returns the normalized text, which consists of pieces separated by one U+0020. A piece is a sentence and may contain no words.
     pub fn text(&self) -> &str {
         &self.normal().text
     }

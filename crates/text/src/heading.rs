@@ -25,7 +25,7 @@ pub struct Heading {
 }
 
 impl Heading {
-    /// Returns the heading of a text; `None` if there is no first line or it has more than 200 characters.
+    /// Returns the heading of a text; `None` if there is no first line or if it has more than 200 characters.
     pub fn of(document: &Analysis<'_>) -> Option<Heading> {
         let (first, may_be_title) = first_line(document.raw())?;
         let hash = hash64(document.beside(first).text().as_bytes());

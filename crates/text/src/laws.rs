@@ -8,7 +8,8 @@ use super::choices::{TextOptions, TokenizerKind};
 use super::pipeline::Pipeline;
 use super::word::Word;
 
-/// Parts of texts that are difficult in combination: scripts, marks without a base, invisible and broken characters, emoji, boundaries.
+/// Parts of texts that are difficult in combination: different scripts, marks without a base, invisible and invalid characters, emoji, and
+/// boundaries.
 const PARTS: &[&str] = &[
     "a",
     "B",
@@ -205,7 +206,7 @@ proptest! {
     }
 }
 
-/// One pipeline per tokenizer for all cases: loading the dictionary is slow.
+/// Returns the pipeline for a tokenizer, which all cases share because loading the dictionary is slow.
 fn shared(kind: &TokenizerKind) -> &'static Pipeline {
     static ALL: OnceLock<[Pipeline; 4]> = OnceLock::new();
     let all = ALL.get_or_init(|| KINDS.map(|kind| pipeline(kind, false)));

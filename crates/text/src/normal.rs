@@ -211,8 +211,8 @@ impl fmt::Write for Visible {
     }
 }
 
-/// Returns whether a character is invisible, by Unicode's property Default_Ignorable_Code_Point: soft hyphen, zero-width space and
-/// joiners, direction marks, variation selectors, Hangul fillers, tags and others.
+/// Returns whether a character is invisible according to the Unicode property Default_Ignorable_Code_Point. Such characters are the soft
+/// hyphen, zero-width space and joiners, direction marks, variation selectors, Hangul fillers, tags and others.
 fn is_invisible(c: char) -> bool {
     c >= '\u{AD}' && IGNORABLE.contains(c)
 }

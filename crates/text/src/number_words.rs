@@ -208,7 +208,7 @@ impl Spoken {
 
 /// Returns the contribution of an English or Russian word to a number.
 fn part(word: &str) -> Option<Part> {
-    // The shortest number words are "one" and "сто", the longest is "четырнадцатью".
+    // The shortest number words are "one" and "сто", and the longest is "четырнадцатью".
     if !(3..=26).contains(&word.len()) {
         return None;
     }

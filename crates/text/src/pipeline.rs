@@ -202,7 +202,7 @@ impl Pipeline {
     }
 }
 
-/// A tokenizer that returns a run of Han characters as one word, which the caller splits into characters without a call for each.
+/// A tokenizer that returns a run of Han characters as one word. The caller splits it into characters without a call for each character.
 struct Whole;
 
 impl Tokenizer for Whole {

@@ -3,7 +3,7 @@
 //! The hash of a window of tokens t1 .. tn is `mix64` of the polynomial t1 R^(n-1) + t2 R^(n-2) + .. + tn mod 2^64 over the token hashes;
 //! the hash of a window of characters is `hash64` of its UTF-8 bytes. Neither hash may ever change, because sketches are stored.
 //!
-//! The cost is the number of windows times their size; sizes are small (5 words, 5 characters).
+//! The cost is proportional to the number of windows times their size; sizes are small (5 words, 5 characters).
 
 use super::word::Token;
 use dupsift_core::hash::{hash64, mix64};

@@ -2,8 +2,8 @@
 //! compared, never written.
 //!
 //! The table is from OpenCC 1.4.2 (TSCharacters, Apache-2.0) and has 2,966 characters of the basic plane. If a character has several
-//! simplified forms, only the first is kept. Words are not considered, so 乾隆 becomes 干隆 and 覆 does not change; both texts of a pair are
-//! treated alike.
+//! simplified forms, only the first is kept. Characters are replaced regardless of the words that contain them, so 乾隆 becomes 干隆, and 覆
+//! does not change. Both texts of a pair are treated in the same way.
 
 use std::sync::LazyLock;
 

@@ -29,7 +29,7 @@ struct Banding {
 }
 
 impl Banding {
-    /// Parses the recipe of an algorithm; returns `None` if the algorithm is not minhash.
+    /// Parses the recipe of an algorithm; returns `None` if the algorithm is not `minhash`.
     fn of(recipe: &str) -> Option<Banding> {
         let chosen = Recipe::parse_algorithms(recipe).ok()?.into_iter().next()?;
         if chosen.algorithm.name() != "minhash" {
@@ -52,7 +52,7 @@ impl Banding {
 
     /// Returns the number of pairs above the threshold, and the number expected from the curve.
     ///
-    /// Verification lets no pair below the threshold pass, so all pairs in the bin with the threshold are above it.
+    /// No pair below the threshold passes verification, so all pairs in the bin that contains the threshold are above it.
     fn expected(&self, scores: &[u64; BINS]) -> (u64, f64) {
         let from = self.threshold.unwrap_or(0.0);
         let bins = scores.iter().enumerate().map(|(bin, &found)| (bin_range(bin), found));
@@ -73,7 +73,7 @@ impl Banding {
     }
 }
 
-/// Returns a curve for each use of minhash; `None` if there is none.
+/// Returns a curve for each use of `minhash`; `None` if there is none.
 pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     let mut parts = Vec::new();
     for (at, (one, seen)) in report.algorithms.iter().zip(&review.algorithms).enumerate() {

@@ -167,7 +167,7 @@ fn long_names_stand_whole_in_titles_alone() {
     review.texts.insert(1, ShownText { id: name.clone(), text: "text".into(), longer: false });
     let page = page(&report(), &review).unwrap();
     let in_titles = page.matches(&format!("title=\"{name}\"")).count();
-    // The name occurs in a table, on both sides of a matrix, and in the id of a document wherever it is shown.
+    // The name occurs in a table, on both sides of a matrix, and wherever the id of a document is shown.
     assert!(in_titles >= 4 && page.matches(&name).count() == in_titles, "{in_titles}");
     assert!(page.contains(&format!("{}…", name.chars().take(40).collect::<String>())));
 }

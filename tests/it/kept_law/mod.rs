@@ -512,7 +512,8 @@ fn every_removed_document_has_a_kept_one_whatever_comes() {
     assert!(shows, "{chained} removed by chains, {orphaned} texts of forgotten documents");
 }
 
-/// Checks the only exception: with `--keep none`, the documents in favor of which others are removed are also removed, and no more.
+/// Checks the only exception: with `--keep none`, the documents in favor of which other documents are removed are also removed. There are
+/// no further differences.
 #[test]
 fn only_keep_none_leaves_removed_documents_without_a_kept_one() {
     let mut represented = 0;

@@ -1,8 +1,8 @@
 //! Implements the spill file: blocks at fixed positions, each with its length and checksum.
 //!
 //! A block on disk is a header of 8 bytes (length, CRC-32; little-endian) and its data. The checksum also covers the block's position, so
-//! that a block written to the wrong position is detected. One file serves all partitions of a shuffle. A thread that appends takes the
-//! next position by an atomic addition and writes there, so threads do not wait for each other and each shuffle has only one open file. The
+//! that a block written to the wrong position is detected. One file serves all partitions of a shuffle. A thread that appends reserves the
+//! next position by an atomic addition and writes to it, so threads do not wait for each other and each shuffle has only one open file. The
 //! owners of blocks keep their positions in memory.
 
 use std::fs::File;

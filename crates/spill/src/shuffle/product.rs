@@ -10,7 +10,7 @@
 //! data length (8 bytes) and `dupsprd1`; numbers are little-endian. [`PutDown`] must be stored elsewhere to recognize the file: it
 //! distinguishes two files with the same name.
 //!
-//! Nothing is synced: if a power failure tears a file, it does not match its checksums and is recomputed.
+//! Nothing is synced: if a power failure leaves a file incomplete, it does not match its checksums and is recomputed.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write};

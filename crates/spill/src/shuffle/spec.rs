@@ -38,7 +38,8 @@ pub struct Spec {
     pub group_width: usize,
     /// The way in which records are distributed over partitions.
     pub order: Order,
-    /// For [`Order::Range`], the size of the leading number in bytes: 4 or 8, and within the group. Ignored for [`Order::Hash`].
+    /// For [`Order::Range`], the size of the leading number in bytes, which is 4 or 8 and at most the width of the group. Ignored for
+    /// [`Order::Hash`].
     pub range_width: usize,
     /// The number of partitions, from 1 to [`MAX_PARTITIONS`].
     pub partitions: usize,
@@ -61,7 +62,7 @@ impl Spec {
         if let Order::Range { .. } = self.order
             && (!matches!(self.range_width, 4 | 8) || self.range_width > self.group_width)
         {
-            // A number longer than the group could split a group between two partitions.
+            // If the number were longer than the group, a group could be split between two partitions.
             return fail(format!(
                 "the number that orders its partitions takes 4 or 8 bytes within the group's {}, not {}",
                 self.group_width, self.range_width

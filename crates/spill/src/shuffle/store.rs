@@ -187,7 +187,7 @@ impl Holder for Store {
         let from = state.chunks.len().saturating_sub(BLOCK_BYTES / CHUNK_BYTES.end());
         let written = match state.chunks.get(from..) {
             Some(chunks) if !chunks.is_empty() => self.file.append(chunks).map(|block| {
-                // The rows leave memory only after the write, so that a full disk loses none.
+                // The rows are removed from memory only after the write, so that no rows are lost if the disk is full.
                 let gone: Vec<Vec<u8>> = state.chunks.drain(from..).collect();
                 let bytes = gone.iter().map(Vec::len).sum::<usize>();
                 state.held -= bytes;

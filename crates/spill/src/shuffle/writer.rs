@@ -79,8 +79,8 @@ impl Shuffle {
 
 /// Accepts the records of one thread. [`Writer::flush`] must be called at the end.
 ///
-/// Stages about 128 KiB (up to 1 MiB with wide records and many partitions), which are charged to [`Memory`]. If a writer is dropped with
-/// unflushed records, [`Shuffle::finish`] fails, so that no records are lost silently.
+/// A writer stages about 128 KiB (up to 1 MiB with wide records and many partitions), which are charged to [`Memory`]. If a writer is
+/// dropped with unflushed records, [`Shuffle::finish`] fails, so that no records are lost silently.
 #[derive(Debug)]
 pub struct Writer<'s> {
     store: &'s Store,

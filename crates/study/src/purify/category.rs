@@ -192,7 +192,7 @@ struct Counts {
 
 /// Reads the pages, and passes those with a label to a trainer.
 fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) -> Result<(Trainer, Counts)> {
-    // All threads share one trainer, so that the words that it drops for lack of memory do not depend on the threads.
+    // All threads share one trainer, so that the words that it drops because memory is short do not depend on the threads.
     let max_held = (session.engine.budget.rows / A_COUNT).max(1);
     let trainer = Mutex::new(Trainer::new(TrainingOptions { max_held, ..TrainingOptions::default() }));
     let want = Want {

@@ -12,7 +12,7 @@ use dupsift_files::io::Held;
 pub type AcceptedPage<'p> = dyn Fn(&str, &RunReport) -> Option<String> + 'p;
 
 /// Publishes a result, and also adds it to the index that it was matched against. The function receives the records of the index and the
-/// run, the location of the result, and a function that publishes it.
+/// run, the location of the result, and a function that publishes the result.
 pub type IntoIndex<'i> =
     dyn Fn(&IndexReport, &RunReport, &Path, &mut dyn FnMut() -> Result<PathBuf>) -> Result<PathBuf> + 'i;
 

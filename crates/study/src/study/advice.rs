@@ -1,4 +1,4 @@
-//! Writes the recommendation at the end of a comparison: which contestant to use for this corpus, and why.
+//! Writes the recommendation at the end of a comparison, which states which contestant to use for this corpus, and why.
 //!
 //! The candidates are the contestants whose F is at most [`NEAR`] below the largest F. Among them, presets have priority, because the parts
 //! of a preset were measured together. (This does not apply to presets with options of their own, which reproduce another tool.) The next

@@ -5,7 +5,7 @@
 //! another rule          decides again from pairs/, see `written_pairs.rs`; removed/ and the corpus folders form another output
 //! ```
 //!
-//! The folders are written by the same code as in a run, so their bytes equal those of a run with the same options. The corpus for a
+//! The folders are written by the same code as in a run, so their bytes are the same as in a run with the same options. The corpus for a
 //! different rule is never written into the folder of the run, because its `removed/` would contradict the new `deduped/`.
 
 use std::collections::{BTreeMap, HashMap};

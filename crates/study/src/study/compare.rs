@@ -58,7 +58,7 @@ pub struct CompareOptions {
     pub seed: u64,
 }
 
-/// Holds the records of a comparison. Serialized as `run.json`, it is the record of the run.
+/// Holds the records of a comparison. The serialized form, `run.json`, contains only the record of the run.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Compared {

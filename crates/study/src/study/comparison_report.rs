@@ -32,7 +32,7 @@ pub struct ComparisonReport {
     pub pooled: u64,
     /// The number of duplicates in the pool.
     pub duplicates: Figure,
-    /// One entry per contestant, an algorithm or a preset, in the requested order, presets last.
+    /// One entry per contestant, which is an algorithm or a preset. Entries are in the requested order, with presets last.
     pub algorithms: Vec<ComparedReport>,
     /// The recommended contestant and the reason; null if the pool has no duplicates.
     #[serde(default)]
@@ -48,7 +48,8 @@ pub struct ComparisonReport {
 }
 
 impl ComparisonReport {
-    /// Returns the contestants in display order: the recommended one first, then as in [`ComparisonReport::ranked`].
+    /// Returns the contestants in display order: first the recommended contestant, then the others in the order of
+    /// [`ComparisonReport::ranked`].
     pub fn shown(&self) -> Vec<&ComparedReport> {
         let mut shown = self.ranked();
         shown.sort_by_key(|one| !self.takes(one));

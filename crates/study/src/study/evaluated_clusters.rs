@@ -50,7 +50,7 @@ impl EvaluatedClusters {
     }
 
     /// Reads documents cluster by cluster, each with the size of its cluster. `label` is the label of the clusters, and `table` is the file
-    /// that they are from.
+    /// from which the rows were read.
     ///
     /// # Errors
     /// Returns an error from `rows`, or [`Error::BadFile`] if the rows are not in cluster order.

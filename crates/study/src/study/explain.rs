@@ -119,7 +119,7 @@ struct LookedUp {
     /// One result per algorithm. The document with the smaller number is first.
     looks: Vec<Look>,
     measures: ExplainedMeasures,
-    /// How much of each document the other one contains, in the requested order.
+    /// How much of each document the other document contains, in the requested order.
     contained: [ExplainedContained; 2],
     /// Whether the document with the larger number was requested first.
     swap: bool,
@@ -325,7 +325,8 @@ fn read_tables(
     let mut said = Vec::new();
     for (bound, look) in bound.iter().zip(looks) {
         let one = Said::read(finished, &bound.label, docs, Groups { groups, most: session.options.max_group })?;
-        // In an incremental run, other documents in the window are in the index, and not all texts are stored.
+        // A window is not complete in an incremental run, where other documents are in the index, or with stored texts, which do not
+        // include all documents.
         let is_whole = session.indexed.is_none() && !is_stored;
         let windows = look.windows.as_ref().filter(|_| !same && one.is_silent() && is_whole);
         if let Some(windows) = windows {

@@ -60,7 +60,7 @@ pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> R
     Err(Error::usage(format!("document {number} ({name}) was not part of the run: {why}; see rejected/")))
 }
 
-/// Returns the second document if only one was requested: the document that it was removed in favor of, or the most similar one, with a
+/// Returns the second document if only one was requested: the document that was kept instead, or else the most similar document, with a
 /// note on the choice.
 ///
 /// # Errors

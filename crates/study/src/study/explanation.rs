@@ -17,7 +17,7 @@ pub struct Explanation {
     pub algorithms: Vec<ExplainedAlgorithm>,
     /// The similarity of the texts, independent of the algorithms.
     pub measures: ExplainedMeasures,
-    /// How much of each document the other one contains, in the requested order, and whether the document may be removed.
+    /// How much of each document the other document contains, in the requested order, and whether the document may be removed.
     pub contained: [ExplainedContained; 2],
     /// Whether the run removes documents; a comparison does not.
     pub removes: bool,

@@ -332,7 +332,7 @@ impl Finished {
         let run = options.clone();
         let inputs = interruptible(cancel, move || {
             let mut found = find_all(&run.inputs, run.taking())?;
-            // Leave out files that were guessed to be JSON lines and that the run did not read.
+            // Ignores files that are only assumed to be JSON lines and that the run did not read.
             let was_read = |path: &Path| called.iter().any(|known| Path::new(&known.path) == path);
             found.files.retain(|file| !file.is_guess || was_read(&file.path));
             // Restore the order of the run, wherever the files are.

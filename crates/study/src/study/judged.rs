@@ -167,7 +167,7 @@ struct Judging<'j> {
     texts: &'j Texts,
     pairs: &'j FoundList,
     cells: AtomicCells<u32>,
-    /// For each hash of two texts, the position of a judged pair with that hash, plus one.
+    /// For each hash of two texts, the position of a judged pair with this hash, plus one.
     known: AtomicCells<u64>,
     by_words: AtomicU64,
 }

@@ -25,7 +25,7 @@ use dupsift_spill::shuffle::AtomicBits;
 /// Separates the hashes of document numbers from the hashes of pairs.
 const SALT: u64 = 0x6f72_6163_6c65;
 
-/// Returns the documents in the sample: those with the smallest hashes.
+/// Returns the documents in the sample, which are the documents with the smallest hashes.
 pub fn choose(session: &Session<'_>, most: u64, seed: u64) -> Result<AtomicBits> {
     let chosen = AtomicBits::new(session.engine.dir, "oracle", session.documents() as usize)?;
     let mut smallest = BinaryHeap::new();

@@ -1,4 +1,4 @@
-//! Explains in one sentence, with figures, why a pair is a version, a contained text or from the same template.
+//! Explains in one sentence, with figures, why two documents are versions, a text contained in another, or pages from the same template.
 
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, CROWD, Contained, FirstLine, Part, TitleDifference, Versions};

@@ -63,7 +63,8 @@ pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u6
 /// Checks that at least one of these documents is in the batch and that their texts were not forgotten.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if all of them were indexed before the batch, whose tables do not cover them, or if one was forgotten.
+/// Returns [`Error::Usage`] if all of the documents were indexed before the batch, whose tables do not cover them, or if one of the
+/// documents was forgotten.
 pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     if docs.iter().all(|&doc| doc < at.first_doc) {
         let (folder, _) = at.again.map(|again| again.place(docs[0])).unwrap_or_default();

@@ -105,7 +105,7 @@ impl TruthFiles {
 
     /// Calls `each` for every row until `each` returns `false`. The arguments are the number of the row, its file, its row number in that
     /// file, and its two ids or the reason why the row cannot be used. Returns the damaged files with the reasons; the rows before the
-    /// damage are read.
+    /// damage are still read.
     fn read(
         &self,
         mut each: impl FnMut(u64, (&FoundFile, u64), Values<'_>) -> Result<bool>,

@@ -12,7 +12,7 @@ use crate::simd::Classes;
 pub struct HanWords {
     /// The beginning of each run, or part of a run, in bytes; used by the tokenizer that fills this list.
     pub starts: Vec<u32>,
-    /// The end of each word, in ascending order. A word begins where the previous one ends or where its run begins.
+    /// The end of each word, in ascending order. A word begins where the previous word ends or where its run begins.
     pub ends: Vec<u32>,
     /// The end of the stretch of text that has been split. The stretch begins at the requested run and ends with a run or a part of a run.
     pub until: usize,

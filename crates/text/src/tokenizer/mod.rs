@@ -71,7 +71,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
         let here = u64::MAX << (from % 64);
         let (letter, others) = (one.letter & here, one.other & here);
         let han_here = one.han & here;
-        // A mark with a letter or digit on each side may join them; the classes are not sufficient to decide whether it does.
+        // A mark between two letters or digits may join them; the classes are not sufficient to decide whether it does.
         let mark = !(one.letter | one.border | one.han | one.other);
         let behind = (one.letter | one.other) >> 1 | (after.letter | after.other) << 63;
         let trouble = others | mark & (letter << 1 | letter_before) & behind;

@@ -10,7 +10,7 @@ use dupsift_core::error::Result;
 const WORDS: usize = 6;
 /// The number of bits in a line, after the counts.
 const BITS: usize = WORDS * 64;
-/// The number of bits that store how many bits are set in a line before one of its words. Before the last word, at most 320 bits are set.
+/// The number of bits that store the count of set bits in a line before one of its words. Before the last word, at most 320 bits are set.
 const COUNT_BITS: usize = 9;
 
 /// A copy of a bitmap, with the ranks of its set bits.
@@ -42,7 +42,7 @@ impl Ranks {
         Ok(Ranks { lines, len: bits.len(), count })
     }
 
-    /// Restores the ranks of a bitmap with this many bits; `None` if the number of lines does not match.
+    /// Restores the ranks of a bitmap with this many bits; returns `None` if the number of lines does not match.
     pub(super) fn of(lines: Mapped<[u64; 2 + WORDS]>, len: usize) -> Option<Ranks> {
         let count = lines
             .last()

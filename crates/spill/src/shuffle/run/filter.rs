@@ -1,8 +1,8 @@
-//! Implements the filter of a run, which rules out most groups that the run does not have, without reading rows.
+//! Implements the filter of a run, which rules out most groups that the run does not contain, without reading rows.
 //!
-//! A split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Parquet has the same
-//! blocks): one block of eight 32-bit words for every 32 rows. A group belongs to one block and sets one bit in each of its words. The
-//! filter has one byte per row, and about 3% of missing groups pass it.
+//! The filter is a split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Parquet
+//! has the same blocks): one block of eight 32-bit words for every 32 rows. A group belongs to one block and sets one bit in each of its
+//! words. The filter has one byte per row, and about 3% of missing groups pass it.
 //!
 //! Blocks are numbered consecutively. A bucket with rows `start..end` has the blocks `start / 32 ..= end / 32`, but at most 32,768 of them,
 //! so adjacent buckets may share a block. Let h be the hash of a group (see [`super`]) and n the number of blocks: the group belongs to
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use dupsift_core::hash::splitmix64;
 
-    /// Compares with values that another program computed from the description above.
+    /// Compares the filter with values that a different program computed from the description of this module.
     #[test]
     fn a_worked_example() {
         let hash = 0x0123_4567_89ab_cdef;

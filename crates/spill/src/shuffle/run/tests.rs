@@ -103,7 +103,7 @@ fn a_worked_example() {
     assert_eq!(read(&Run::open(&dir.path().join("rows.run")).expect("whole"), 0..BUCKETS).expect("whole"), in_order);
 }
 
-/// The buckets of the groups aa and bb, computed by another program from the description of the layout.
+/// The buckets of the groups aa and bb, computed by a different program from the description of the layout.
 const AA_AND_BB: [usize; 2] = [3155, 1378];
 
 #[test]

@@ -14,7 +14,7 @@ impl<K: PartialOrd + Copy, V> Lowest<K, V> {
         Lowest { most, entries: Vec::with_capacity(most) }
     }
 
-    /// Adds an entry if its key is low enough, and drops the entry with the highest key if there is one too many.
+    /// Adds an entry if its key is low enough, and drops the entry with the highest key if there are too many.
     #[inline]
     pub fn offer(&mut self, key: K, value: impl FnOnce() -> V) {
         let full = self.entries.len() >= self.most;

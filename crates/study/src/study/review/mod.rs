@@ -80,7 +80,7 @@ pub struct Review {
     pub preset: Option<&'static str>,
     /// The preset with a higher threshold, as typed, if it has a threshold.
     pub with_threshold: Option<String>,
-    /// The record of the previous run, if the options specify one that still exists.
+    /// The record of the previous run, if the options specify a previous run and it still exists.
     pub before: Option<Box<RunReport>>,
     /// Why there are no texts, if there are none.
     pub no_texts: Option<String>,

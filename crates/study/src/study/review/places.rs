@@ -8,7 +8,7 @@ use dupsift_engine::session::Session;
 /// Maps document numbers to positions.
 #[derive(Clone, Copy)]
 pub struct Places<'r> {
-    /// `None` if the corpus is not read: then a position is the number itself.
+    /// The session that reads the corpus. `None` if the corpus is not read; a position is then the number itself.
     session: Option<&'r Session<'r>>,
     first_doc: u64,
     documents: u64,

@@ -91,7 +91,7 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
             notes
                 .push(format!("{} not Parquet and therefore not read", counted_as(others as u64, "file is|files are")));
         }
-        // Codes depend on the threads, but the order of the names does not.
+        // Codes depend on the order in which threads run, but the order of the names does not.
         let places: Vec<(String, u64)> = std::iter::once("(none)".to_string())
             .chain(values.keys().map(|value| if value.is_empty() { "(empty)".to_string() } else { value.clone() }))
             .zip(std::iter::once(0).chain(values.values().map(|&(_, documents)| documents)))

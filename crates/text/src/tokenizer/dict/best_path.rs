@@ -1,8 +1,8 @@
 //! Finds the most probable path through a run of characters: the dictionary words whose frequencies have the largest product.
 //!
-//! From the end of the run to its beginning, the code selects for each position the word for which the weight of the word and of the best
-//! path after it is highest. If several words have the same weight, it selects the longest. Consecutive single characters are passed to the
-//! model of unknown words, unless they form a dictionary word.
+//! From the end of the run to its beginning, the code selects a word for each position. It selects the word for which the sum of its weight
+//! and the weight of the best path after it is highest. If several words have the same weight, it selects the longest. Consecutive single
+//! characters are passed to the model of unknown words, unless they form a dictionary word.
 //!
 //! Between two punctuation marks, there are only about eight characters. Therefore, many runs are processed together, one kind of lookup
 //! after the other. This way, loops are long, and the processor waits for memory only once for many characters.

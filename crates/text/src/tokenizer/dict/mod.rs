@@ -21,7 +21,7 @@
 //! The build script builds the tables from the dictionary and embeds them in the program, which uses them in place. The dictionary itself
 //! is not embedded: if the user has additional words, the dictionary is listed from the tables, and new tables are built from the listed
 //! and the additional words when the first run of Han characters is split. A run of more than [`RUN_LIMIT`] Han characters is not natural
-//! language; it is split into pieces of that length, which keeps memory small and time linear.
+//! language. It is split into pieces of this length, so that memory stays small and the time is linear.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -101,7 +101,7 @@ impl UserWords {
     /// Reads the contents of a user dictionary, if there is one.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] with the first line that is not `word [frequency [tag]]`, or if a limit is exceeded.
+    /// Returns [`Error::Usage`] if a line does not have the form `word [frequency [tag]]`, or if a limit is exceeded.
     pub fn parse(dictionary: Option<&str>, letters: Letters) -> Result<UserWords> {
         let contents = dictionary.unwrap_or_default();
         let contents = contents.strip_prefix('\u{FEFF}').unwrap_or(contents);
