@@ -34,7 +34,7 @@
 //!
 //! This crate re-exports the crates on which it is built. ARCHITECTURE.md explains the purpose of each.
 
-// Tests write files into folders of their own.
+// Tests write files into their own folders.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub use dupsift_algorithms::algorithm;

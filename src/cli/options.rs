@@ -274,7 +274,7 @@ mod tests {
         );
         let (inputs, settings) = run(&format!("dupsift run --config {both}")).asked().unwrap();
         assert_eq!((inputs.len(), settings.text("algorithms")), (2, Some("exact,minhash:bands=20,rows=5")));
-        // The command line takes precedence.
+        // The command line takes precedence over the file.
         assert_eq!(run(&format!("dupsift run z --config {both}")).asked().unwrap().0, ["z"]);
         let none = write("none.toml", "out = 'out'\n");
         let told = run(&format!("dupsift run --config {none}")).asked().unwrap_err().to_string();

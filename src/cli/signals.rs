@@ -21,7 +21,7 @@ use super::{Exit, fail};
 use dupsift_core::error::Error;
 use dupsift_engine::job;
 
-/// The time in which the work must stop regularly. If a step takes longer, the process is ended during the step.
+/// The time that the work has to stop on its own. If a step takes longer, the process is ended during the step.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// The maximum time for writing a message. It is limited because the reader may no longer exist.
 const FOR_A_MESSAGE: Duration = Duration::from_millis(500);
@@ -65,7 +65,7 @@ fn is_ignored(signal: i32) -> bool {
     asked == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
-/// Ends the process if it does not end regularly.
+/// Ends the process if it does not end on its own.
 fn stop() {
     std::thread::sleep(PATIENCE);
     job::end(|| {

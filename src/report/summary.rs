@@ -296,7 +296,7 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     remarks
 }
 
-/// Returns all notes except those about lost rows or files.
+/// Returns all notes except notes about lost rows or files.
 fn notes(report: &RunReport) -> Vec<String> {
     let mut remarks: Vec<String> = encodings(report).into_iter().collect();
     remarks.extend(report.purified.iter().flat_map(purified));

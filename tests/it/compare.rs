@@ -21,7 +21,7 @@ fn compare(input: &Path, out: &Path, more: &[&str]) -> Ran {
     Ran::of(command.args(more).output().unwrap())
 }
 
-/// Returns comparison.json.
+/// Returns the content of `comparison.json`.
 fn study(out: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(out.join("compare/comparison.json")).unwrap()).unwrap()
 }
@@ -437,7 +437,7 @@ fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
         }
         assert_eq!(studies[0]["oracle"], studies[1]["oracle"]);
     }
-    // A comparison decides on no removals.
+    // A comparison makes no decisions on removals.
     let explained = program().arg("explain").arg(folder.path().join("versions-3")).args(["d0", "d8"]).output().unwrap();
     let said = Ran::of(explained).ends_with(0).stdout;
     assert!(!said.contains("kept") && !said.contains("may go") && said.contains("3-grams"), "{said}");

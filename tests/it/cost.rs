@@ -120,7 +120,7 @@ fn a_text_is_read_as_often_as_the_method_needs() {
 }
 
 /// Guards the reading of a compressed file of lines: only the pass that counts its rows decompresses it, even if many passes read texts,
-/// candidates and ids later. The rows equal the rows of the uncompressed file.
+/// candidates and ids later. Its rows are the same as in the uncompressed file.
 #[test]
 fn a_compressed_file_of_lines_is_unpacked_once() {
     let folder = tempfile::tempdir().unwrap();

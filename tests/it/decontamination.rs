@@ -199,7 +199,7 @@ fn a_reference_that_is_none_is_reported() {
     let other = done(&place.at("old"), &["--algorithms", "exact", "--index", text(&place.at("other"))]);
     refused(&["--reference", text(&place.at("other"))], "minhash here, but not in the index");
     drop(other);
-    // Files whose documents match nothing remove nothing.
+    // Nothing is removed if the documents in the reference files match nothing.
     write_docs(&place.at("odd/docs.parquet"), &made_docs(20), 10);
     let plain = place.run("new", "plain", &[]);
     let odd = place.run("new", "odd-out", &["--reference", text(&place.at("odd"))]);

@@ -387,7 +387,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
         assert_eq!(found["algorithms"], expected["algorithms"]);
         assert_eq!(found["truth"]["rejected"].as_u64(), Some(rows.len() as u64));
     }
-    // The rows before the damage in a truncated file count.
+    // In a truncated file, the rows before the damage are used.
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut gz, (good.join("\n") + "\n").as_bytes()).unwrap();
     let bytes = gz.finish().unwrap();

@@ -541,7 +541,7 @@ fn numbers_in_words_are_facts() {
     };
     let first = han(["三", "八", "四", "一千二百", "三十万"]);
     assert_eq!(kept([first.clone(), han(["十九", "九", "六", "八百五十", "七十五万"])]), 2);
-    // The same amounts written in digits are not different facts.
+    // Amounts are the same facts whether they are written in words or in digits.
     assert_eq!(kept([first, han(["三", "八", "四", "1200", "300000"])]), 1);
     let monday = ["Monday", "forty-one", "March", "seven", "nine"];
     assert_eq!(kept([english(monday), english(["Friday", "sixty-three", "June", "twelve", "eleven"])]), 2);

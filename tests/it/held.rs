@@ -128,7 +128,7 @@ fn a_mostly_broken_corpus_is_held_back_by_its_share() {
     place.run(&[]).ends_with(3);
     place.broken(99, 50);
     place.held(&[]);
-    // --accept publishes and reports.
+    // `--accept` publishes the result and reports the guard.
     let ran = place.run(&["--accept"]).ends_with(3);
     assert!(ran.stdout.contains("guard: 50 of 99 rows are invalid"), "{}", ran.stdout);
     assert_eq!(place.names(), ["corpus", "out"]);
@@ -299,7 +299,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     place.run(&["--accept"]).ends_with(0);
     assert!(before == tree(&place.at("out.held")), "a good run removes held results alone");
     std::fs::remove_dir_all(place.at("out.held")).unwrap();
-    // An empty folder does not prevent a held result.
+    // An empty folder with its name does not prevent a held result.
     std::fs::create_dir(place.at("out.held")).unwrap();
     place.run(&[]).ends_with(0);
     place.broken(500, 400);

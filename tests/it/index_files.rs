@@ -49,7 +49,7 @@ fn a_batch_that_is_killed_while_it_is_published_harms_no_other() {
         assert_ne!(place.killed_at(1, step).code, 0, "{step}: it was not killed");
         let published = STEPS.iter().position(|known| *known == step) >= Some(6);
         assert_eq!(place.out(1).exists(), published, "{step}");
-        // The next batch continues without it.
+        // The next batch continues without the killed batch.
         write_docs(&place.at("in/2.parquet"), &batches[2], 300);
         let out = place.at("out/next");
         let index = place.at("index");

@@ -230,7 +230,7 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
         let taken = taken_with(&["--algorithms", &algorithms]);
         assert_eq!(taken, all_but(&["contained", &format!("near {label}")]), "{to}");
     }
-    // If an algorithm is added, only that algorithm signs.
+    // If an algorithm is added, only this algorithm signs documents.
     let more = format!("{ALGORITHMS},megashingles");
     assert_eq!(taken_with(&["--algorithms", &more]), all_but(&["contained"]));
     // The limit for large groups, the algorithms that decide, and the required containment do not affect pairs.

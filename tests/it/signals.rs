@@ -183,7 +183,7 @@ fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
     panic!("{stage:?} is over too soon to be stopped in {words:?}");
 }
 
-/// Returns the stages that began, as named in the log.
+/// Returns the names in the log of the stages that began.
 fn begun(said: &str) -> Vec<&str> {
     let lines = said.lines().filter(|line| line.contains("\"stage begins\""));
     lines.filter_map(|line| line.split_once("\"stage\":\"")?.1.split_once('"')).map(|(stage, _)| stage).collect()
@@ -296,7 +296,7 @@ fn one_very_long_document_does_not_keep_a_run_from_being_stopped() {
 /// The usual capacity of a pipe.
 const PIPE: usize = 1 << 16;
 
-/// Checks output that nobody reads, which the flag cannot stop.
+/// Checks that the program ends even if nobody reads its output, although the flag cannot interrupt the write.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_reader_that_does_not_read_keeps_no_process() {
@@ -317,7 +317,7 @@ fn a_reader_that_does_not_read_keeps_no_process() {
         end(&mut child, "-TERM", Duration::from_secs(10), &format!("{words:?} waits for its reader"));
         Ran::of(child.wait_with_output().unwrap()).ends_with(code)
     };
-    // The result is complete, and the exit code reflects that.
+    // The result is complete, and the exit code reflects this.
     let stands = || folder.path().join("done/_SUCCESS").is_file();
     blocked(&["run", "docs.jsonl", "--out", "done", "--algorithms", "exact"], 0, &stands);
     assert_eq!(names_in(folder.path()), ["docs.jsonl", "done"]);

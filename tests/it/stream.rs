@@ -7,7 +7,7 @@ use crate::kit::{
     Ran, Table, doc_pairs, done, made_docs, names_in, numbered, program, record, sample_docs, write_docs,
 };
 
-/// Runs the command over one file.
+/// Runs `dupsift stream` over one file.
 fn stream(input: &Path, out: &Path, more: &[&str]) -> Ran {
     let mut command = program();
     command.arg("stream").arg(input).arg("--out").arg(out).args([

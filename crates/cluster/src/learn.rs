@@ -16,7 +16,7 @@ use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::parts::{Bytes, put};
 use dupsift_engine::session::Session;
 
-/// Takes the notes in one task.
+/// Collects the notes in one task.
 ///
 /// # Errors
 /// Returns an error if files are damaged or the disk is full.

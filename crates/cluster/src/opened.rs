@@ -42,7 +42,7 @@ pub struct Opened {
     pub options: RunOptions,
     /// The layout from the driver.
     pub layout: Layout,
-    /// The files.
+    /// The opened files.
     pub source: Source,
     pipeline: Pipeline,
     tasks: Vec<Vec<Split>>,
@@ -123,7 +123,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Reserves one thread and the memory in the options.
+    /// Reserves one thread and the amount of memory in the options.
     ///
     /// # Errors
     /// Returns an error if there is too little memory.

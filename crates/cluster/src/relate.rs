@@ -30,9 +30,9 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Shuffle, Writer};
 
 /// Describes the output of a signing pass: blocks in the cluster, the counts of tasks, and the positions of the algorithms.
 pub struct Signed {
-    /// The blocks.
+    /// The blocks in the cluster.
     pub frame: Frame,
-    /// The counts.
+    /// The counts of the tasks.
     pub tallies: Tallies,
     /// The positions of the algorithms.
     pub algorithms: Vec<usize>,

@@ -34,7 +34,7 @@ impl Block {
     /// The number of bytes before the rows in a serialized block: its kind and its bucket.
     pub const HEAD: usize = 8;
 
-    /// Returns the bytes before the rows.
+    /// Returns the bytes that precede the rows in a serialized block.
     pub fn head(&self) -> [u8; Block::HEAD] {
         head(self.kind, self.bucket)
     }
@@ -75,7 +75,7 @@ impl Spool {
         Ok(Spool { file: BufWriter::new(file), dir: dir.into(), waiting: BTreeMap::new(), held: 0 })
     }
 
-    /// Adds rows.
+    /// Adds rows to a block.
     ///
     /// # Errors
     /// Returns an error if the disk is full.

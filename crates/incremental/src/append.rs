@@ -290,7 +290,7 @@ fn write_parts(
 struct Fates<'f> {
     /// For each removed document in the batch, the index number of the kept document plus one; 0 for each kept document.
     kept: AtomicCells<u64>,
-    /// The documents with which the index stores texts.
+    /// The documents under which the index stores texts.
     known: KnownBy<'f>,
     /// The documents in `known`, as bits.
     chosen: Arc<AtomicBits>,

@@ -23,7 +23,7 @@ use dupsift_core::safe_fs::{self, MOST_JSON, sync_folder};
 
 /// The number of generations that are kept.
 pub const KEPT: usize = 8;
-/// Upper bound for generation numbers; a file name with a larger number is not a generation.
+/// An upper bound for generation numbers; a file name with a larger number is not a generation.
 const MOST: u64 = 1 << 48;
 
 const PREFIX: &str = "manifest-";

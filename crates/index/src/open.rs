@@ -19,7 +19,7 @@ pub(super) const PARTIAL: &str = ".partial-";
 #[derive(Debug)]
 pub struct Index {
     dir: PathBuf,
-    /// The newest generation; `None` for an index that has none yet.
+    /// The newest generation; `None` if the index has no generation yet.
     pub manifest: Option<Manifest>,
     /// The writer's exclusive lock.
     lock: Option<Lock>,
@@ -94,7 +94,7 @@ impl Index {
         &self.dir
     }
 
-    /// Returns the path of a folder in the index.
+    /// Returns the path of a folder of this kind in the index.
     pub fn folder(&self, kind: &str, name: &str) -> PathBuf {
         self.dir.join(kind).join(name)
     }
@@ -238,7 +238,7 @@ impl Index {
 impl Drop for Index {
     fn drop(&mut self) {
         let Some(lock) = &self.lock else { return };
-        // A failure here cannot be handled; the next writer cleans up.
+        // A failure in `drop` cannot be handled; the next writer cleans up.
         let _ = self.remove_unfinished_folders();
         if lock.made.is_none()
             || names(&self.dir).map_or(true, |names| names.iter().any(|name| generations::is_ours(name)))

@@ -73,7 +73,7 @@ impl PartWriter {
         PartWriter::with(file, path, schema, small.set_compression(zstd), true)
     }
 
-    /// Creates a temporary file, which is read completely once and then removed. It replaces a file with the same name.
+    /// Creates a temporary file, which is read completely once and then removed. An existing file with the same name is replaced.
     ///
     /// # Errors
     /// Returns [`Error::Io`].

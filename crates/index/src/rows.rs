@@ -43,7 +43,7 @@ pub fn meet(
     mut each: impl FnMut(usize, &[u8]) -> Result<()>,
 ) -> Result<u64> {
     let (width, group_width) = (run.width(), run.group_width());
-    // With more groups, most pieces contain one of them.
+    // If there are more groups, most pieces contain at least one of them.
     let by_filter = groups.len() as u64 <= run.rows_of(buckets.clone()) / ROWS_A_GROUP;
     let (mut reader, mut at) = (run.read(buckets), 0);
     while let Some(&Group { place: (bucket, group), .. }) = groups.get(at) {

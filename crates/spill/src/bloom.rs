@@ -1,8 +1,8 @@
 //! Implements a counting Bloom filter, which estimates how often each key was inserted. It uses a few bytes per key and never
 //! underestimates.
 //!
-//! Source: Fan, Cao, Almeida, Broder 2000, Summary cache. The filter has m counters of 4 bits and k positions per key; the
-//! count of a key is the minimum of its counters. For n keys and a false-positive rate p
+//! Source: Fan, Cao, Almeida, Broder 2000, Summary cache. The filter has m counters of 4 bits and k positions per key; the count of a key
+//! is the minimum of its counters. For n keys and a false-positive rate p:
 //!
 //! ```text
 //! m = ceil(-n ln p / (ln 2)^2)    k = round(m / n ln 2)        p = 0.001: 14.4 counters (7.2 bytes) per key, k = 10

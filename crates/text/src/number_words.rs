@@ -149,7 +149,7 @@ struct Spoken {
     total: u64,
     section: u64,
     last: Option<Part>,
-    /// The last group; the next one must be smaller.
+    /// The last group; the next group must be smaller.
     group: Option<u64>,
 }
 
@@ -196,7 +196,7 @@ impl Spoken {
         }
     }
 
-    /// Ends the number, if one was being read.
+    /// Ends the number that is being read, if there is one.
     fn end(&mut self, found: &mut Vec<(usize, u64)>) {
         let Spoken { start, total, section, last, .. } = std::mem::take(self);
         let value = total + section;

@@ -1,6 +1,6 @@
 //! Builds the pieces of a text in normal form, one character after the other.
 
-/// The pieces written so far, and the current one.
+/// The pieces written so far, and the current piece.
 pub struct Pieces {
     /// The text written so far; finished pieces are followed by a space.
     pub text: Vec<u8>,

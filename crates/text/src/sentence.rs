@@ -26,7 +26,7 @@ const MAY_BEGIN_BOUNDARY: [bool; 256] = {
     table
 };
 
-/// Returns the end of the piece if the mark at `place` ends one.
+/// Returns the end of the piece if the mark at `place` ends a piece.
 #[inline]
 pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
     // Only these bytes can begin a boundary, and none of them occurs inside a character.

@@ -12,7 +12,7 @@ use dupsift_core::error::Result;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::Review;
 
-/// Returns all charts.
+/// Returns the charts of all algorithms.
 pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
     // All charts have the same scale, so that they can be compared.
     let largest = report.algorithms.iter().map(|one| one.largest_cluster).max().unwrap_or(0);

@@ -14,7 +14,7 @@ pub fn lead(comparison: &ComparisonReport) -> Markup {
     html! { p.lead { strong { (sentence(&plain(&verdict(comparison)))) } } }
 }
 
-/// Returns the complete section.
+/// Returns the complete section about the comparison.
 pub fn section(comparison: &ComparisonReport) -> Markup {
     let judge = &comparison.judge;
     let (labels, agreement) = agreement(comparison);

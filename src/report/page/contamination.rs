@@ -9,7 +9,7 @@ use crate::report::{counted, guarded, other_inputs, rejections_of, thousands};
 use dupsift_engine::contaminated::{ContaminationReport, ExampleReport, SHOWN, SuiteReport};
 use std::path::Path;
 
-/// Returns the page.
+/// Returns the page of a contamination search.
 pub fn page(report: &ContaminationReport) -> String {
     let section = |anchor, title, body| Section { anchor, title, folded: false, body };
     let mut sections = vec![

@@ -10,10 +10,10 @@ use crate::report::{counted, rejections, thousands};
 use dupsift_engine::job::{Guarded, PartsReport, RunReport};
 use dupsift_study::study::ComparisonReport;
 
-/// Up to this number of remarks, all are shown unfolded. If there are more, only warnings are.
+/// Up to this number of remarks, all are shown unfolded. If there are more, only warnings are shown unfolded.
 const AT_ONCE: usize = 8;
 
-/// Returns the title.
+/// Returns the title of the page.
 pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> String {
     let documents = counted(report.documents.used, "document");
     match &report.removal {

@@ -16,7 +16,7 @@ use dupsift_core::error::Result;
 use dupsift_engine::job::{AlgorithmReport, RunReport};
 use dupsift_study::study::{BINS, Review, bin_range};
 
-/// Describes one use of minhash.
+/// Describes one use of `minhash`.
 struct Banding {
     bands: i32,
     rows: i32,

@@ -130,7 +130,7 @@ impl<'f> RunReader<'f> {
         Ok(reader)
     }
 
-    /// Returns the current record; `None` after the last.
+    /// Returns the current record; `None` after the last record.
     #[inline]
     fn head(&self) -> Option<&[u8]> {
         (self.at < self.filled).then(|| &self.buffer[self.at..self.at + self.width])

@@ -152,7 +152,7 @@ pub struct ProductWriter {
 }
 
 impl ProductWriter {
-    /// Begins a file with this name, which ends in [`PRODUCT`], in a temporary folder. Holds 1 MiB in memory.
+    /// Begins a file with this name, which ends in [`PRODUCT`], in a temporary folder. The writer holds 1 MiB in memory.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created.

@@ -231,7 +231,7 @@ impl State {
         self.blocks.push(block);
     }
 
-    /// Returns the bytes of records, in memory and on disk.
+    /// Returns the number of bytes of records, in memory and on disk.
     pub(super) fn bytes(&self) -> u64 {
         self.held as u64 + self.blocks.iter().map(|block| block.length()).sum::<u64>()
     }

@@ -95,13 +95,13 @@ pub struct TrainingReport {
     pub guards: Vec<GuardReport>,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// Warnings.
+    /// The warnings of the training.
     pub warnings: Vec<String>,
     /// Wall-clock seconds.
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// Highest sampled anonymous memory, in bytes.
+    /// The highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
 }
 

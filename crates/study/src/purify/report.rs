@@ -51,7 +51,7 @@ pub struct PagesReport {
     pub rejections: RejectionsReport,
     /// Counts of the processed pages.
     pub purified: PurifyReport,
-    /// Total thread seconds spent on keywords, abstracts, links and categories.
+    /// The total thread seconds spent on keywords, abstracts, links and categories.
     pub elements_seconds: f64,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,

@@ -16,11 +16,11 @@ pub struct EvaluationReport {
     pub schema_version: u32,
     /// The version of the program.
     pub dupsift: String,
-    /// The hash of the recipe that produced the pairs, as in run.json.
+    /// The hash of the recipe that produced the pairs, as in `run.json`.
     pub recipe: String,
     /// The number of documents that the run used, not counting rejected rows.
     pub documents: u64,
-    /// The truth that the algorithms are compared with.
+    /// The truth with which the algorithms are compared.
     pub truth: TruthReport,
     /// One entry per algorithm, in the order of the recipe.
     pub algorithms: Vec<EvaluatedReport>,
@@ -49,7 +49,7 @@ pub struct TruthReport {
     pub rows: u64,
     /// The number of rows with a null in one of the two columns. These rows are also counted as rejected.
     pub null_rows: u64,
-    /// Rejected rows, see `evaluation/rejected/`.
+    /// The rejected rows, which are listed in `evaluation/rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// The number of distinct ids.

@@ -69,7 +69,7 @@ pub fn explain(
     })
 }
 
-/// Explains the documents with these numbers.
+/// Explains the two documents with these numbers.
 fn explain_both(
     session: &Session<'_>,
     (finished, is_stored): (&Finished, bool),

@@ -275,7 +275,7 @@ pub struct ExplainedMeasures {
     pub five_words: ExplainedOverlap,
     /// Sets of words.
     pub words: ExplainedOverlap,
-    /// Number of distinct words that both documents contain.
+    /// The number of distinct words that both documents contain.
     pub common_words: u64,
     /// Cosine of word counts.
     pub cosine: f64,

@@ -10,7 +10,7 @@ use dupsift_algorithms::stage::contest::Contestant;
 use dupsift_algorithms::stage::estimate::{Number, Part};
 use dupsift_engine::job::run_report::AlgorithmReport;
 
-/// Maximum number of reported combinations of one size.
+/// The maximum number of reported combinations of one size.
 const MOST_COMBINATIONS: usize = 20;
 
 impl From<Number> for Figure {

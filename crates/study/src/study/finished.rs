@@ -40,7 +40,7 @@ pub(crate) const EVALUATION: &str = "evaluation.json";
 /// Holds an output folder with its record.
 pub struct Finished {
     dir: PathBuf,
-    /// The content of run.json.
+    /// The content of `run.json`.
     pub report: RunReport,
     /// The current location of the corpus, if given.
     moved: Option<PathBuf>,
@@ -156,7 +156,7 @@ impl Finished {
         Of { dir: &self.dir, report: &self.report }
     }
 
-    /// Returns the folder.
+    /// Returns the output folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
@@ -335,7 +335,7 @@ impl Finished {
             // Ignores files that are only assumed to be JSON lines and that the run did not read.
             let was_read = |path: &Path| called.iter().any(|known| Path::new(&known.path) == path);
             found.files.retain(|file| !file.is_guess || was_read(&file.path));
-            // Restore the order of the run, wherever the files are.
+            // Restores the order of the run, wherever the files are.
             let place = |file: &FoundFile| called.iter().position(|known| Path::new(&known.path) == file.path);
             found.files.sort_by_cached_key(place);
             // Files keep the names that they had in the run, because the folders in a name become columns.

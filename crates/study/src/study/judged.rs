@@ -113,11 +113,12 @@ pub struct Verdicts {
     pub undecided: u64,
 }
 
-/// Not judged yet.
+/// The value of a pair that has not been judged yet.
 const OPEN: u32 = 0;
-/// Not duplicates. As a similarity, this value would be 1e-45, which is too low for any two texts that fit in memory.
+/// The value of a pair whose documents are not duplicates. As a similarity, this value would be 1e-45, which is too low for any two texts
+/// that fit in memory.
 const NO: u32 = 1;
-/// Too expensive to judge.
+/// The value of a pair that is too expensive to judge.
 const UNDECIDED: u32 = 2;
 
 impl Verdicts {

@@ -16,7 +16,7 @@ const SMALL: u64 = 200_000;
 /// Holds the documents that have a given id.
 #[derive(Clone, Default)]
 struct Found {
-    /// The smallest numbers, ascending.
+    /// The smallest document numbers, in ascending order.
     docs: Vec<u64>,
     count: u64,
 }

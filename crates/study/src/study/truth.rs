@@ -88,7 +88,7 @@ impl Truth {
         Ok(truth)
     }
 
-    /// Reads records of (row, side, document). Two documents with the same row are a pair.
+    /// Reads pairs from records of (row, side, document). Two documents with the same row are a pair.
     fn take_pairs(&mut self, session: &Session<'_>, rows: &Sorted) -> Result<()> {
         let (link, half) = (self.link, self.width / 2);
         let pairs =
@@ -155,7 +155,7 @@ impl Truth {
         }
     }
 
-    /// Reads records of (hash of the cluster, document). Documents with the same hash form a cluster.
+    /// Reads clusters from records of (hash of the cluster, document). Documents with the same hash form a cluster.
     fn take_clusters(&mut self, session: &Session<'_>, rows: &Sorted) -> Result<()> {
         let stated = AtomicBits::new(session.engine.dir, "true-stated", session.documents() as usize)?;
         let (mut firsts, mut sizes) = (self.firsts.slots(), self.sizes.slots());

@@ -67,7 +67,7 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
                 lower = _mm512_mask_mov_epi8(lower, full, narrow);
             }
         }
-        // SAFETY: as above; there is no byte before the first one.
+        // SAFETY: as for `load`; the byte before the first byte is not accessed.
         let last = unsafe {
             let before = if place == 0 { u64::MAX << 1 } else { u64::MAX };
             _mm512_maskz_loadu_epi8(before & low(left.saturating_add(1)), start.wrapping_sub(1).cast())

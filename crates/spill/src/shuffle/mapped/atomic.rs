@@ -29,7 +29,7 @@ pub trait CellValue: bytemuck::Pod + sealed::Sealed {
     fn swap_if(cell: &Self::Atomic, current: Self, new: Self) -> std::result::Result<Self, Self>;
     /// Adds with wraparound and returns the previous value.
     fn add(cell: &Self::Atomic, value: Self) -> Self;
-    /// Sets the value if it is larger than the current one.
+    /// Sets the value if it is larger than the current value.
     fn raise(cell: &Self::Atomic, value: Self);
 }
 

@@ -1,4 +1,4 @@
-//! Counts and examples from tables of clusters.
+//! Counts clusters and selects examples from the tables of clusters.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ const MEMBERS: usize = 2;
 /// Counts clusters by size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterReview {
-    /// Number of clusters for each size.
+    /// The number of clusters for each size.
     pub sizes: BTreeMap<u64, u64>,
 }
 
@@ -55,8 +55,8 @@ impl LargeCluster {
     }
 }
 
-/// Reads one table. Returns the sizes, the `most` largest clusters that contain more than exact copies, and the `most` largest clusters of
-/// exact copies.
+/// Reads the table of clusters of one algorithm. Returns the sizes, the `most` largest clusters that contain more than exact copies, and
+/// the `most` largest clusters of exact copies.
 pub fn read(
     documents: impl Iterator<Item = Result<Clustered>>,
     most: usize,

@@ -97,7 +97,7 @@ pub struct AlgorithmReview {
     pub clusters: ClusterReview,
 }
 
-/// Number of clusters shown.
+/// The number of clusters shown.
 const LARGE: usize = 10;
 
 /// Reads the corpus of a finished run again.

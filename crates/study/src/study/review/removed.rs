@@ -14,7 +14,7 @@ const ASKED: usize = 4096;
 /// The thresholds for the share of contained 3-grams.
 pub const SHARES: [f64; 6] = [0.8, 0.85, 0.9, 0.95, 0.99, 1.0];
 
-/// Number of removals that are sampled for inspection.
+/// The number of removals that are sampled for inspection.
 const SAMPLED: usize = 200;
 
 /// Holds a sampled removal.
@@ -47,13 +47,13 @@ pub struct RemovedReview {
 /// Describes why a document is removed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fate {
-    /// The document that replaces the removed one.
+    /// The document that was kept instead.
     pub kept: u64,
     /// One of [`dupsift_files::tables::REASONS`].
     pub reason: String,
 }
 
-/// Reads the table. `shown` selects the documents whose fates are kept, and `note` is called for all removed documents.
+/// Reads the table of removals. `shown` selects the documents whose fates are kept, and `note` is called for all removed documents.
 pub fn read(
     rows: impl Iterator<Item = Result<RemovalFound>>,
     shown: impl Fn(u64) -> bool,

@@ -14,7 +14,7 @@ use dupsift_files::io::Want;
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// Maximum number of distinct values in a column of sources.
+/// The maximum number of distinct values in a column of sources.
 const MOST_VALUES: usize = 1000;
 
 /// Holds the counts of pairs by source.

@@ -262,7 +262,7 @@ impl<T: Copy + Default> Places<T> {
         self.free[block] >> shift | self.free[block + 1] << 1 << (63 - shift)
     }
 
-    /// Returns all places up to the last used one.
+    /// Returns all places up to the last place that is in use.
     fn finish(mut self) -> Vec<T> {
         let last = self.free.iter().rposition(|&free| free != u64::MAX);
         self.places.truncate(last.map_or(0, |last| last * 64 + 64 - (!self.free[last]).leading_zeros() as usize));
