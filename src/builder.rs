@@ -11,7 +11,7 @@ use crate::start;
 
 /// Describes a run over a corpus: its inputs, its output folder and its options.
 ///
-/// Every option of `dupsift run` can be set by name with [`Job::option`]; options that are not set have their defaults. Nothing is
+/// Every option of `dupsift run` can be set by name with [`Job::option`]; options that are not set have their default values. Nothing is
 /// checked before [`Job::run`].
 #[derive(Clone, Debug, Default)]
 #[must_use = "nothing happens before `run`"]
@@ -32,13 +32,13 @@ impl Job {
         self
     }
 
-    /// Sets the output folder. It appears, complete, when the run succeeds.
+    /// Sets the output folder. The complete folder appears when the run succeeds.
     pub fn output(self, folder: impl AsRef<Path>) -> Job {
         let folder = folder.as_ref().to_string_lossy().into_owned();
         self.option("out", folder)
     }
 
-    /// Sets the algorithms, with parameters: `"exact,minhash:bands=20,rows=5"`.
+    /// Sets the algorithms and their parameters, for example `"exact,minhash:bands=20,rows=5"`.
     pub fn algorithms(self, algorithms: impl Into<String>) -> Job {
         self.option("algorithms", algorithms)
     }
@@ -53,8 +53,8 @@ impl Job {
         self.option("memory", bytes.to_string())
     }
 
-    /// Sets an option of `dupsift run` by name, with `_` or `-`, to a value as typed on the command line. A later value replaces an earlier
-    /// one.
+    /// Sets an option of `dupsift run` to a value as typed on the command line. The words in the name may be separated by `_` or `-`. A
+    /// later value replaces an earlier value.
     pub fn option(mut self, name: impl Into<String>, value: impl Into<String>) -> Job {
         self.options.push((name.into(), value.into()));
         self
@@ -62,11 +62,11 @@ impl Job {
 
     /// Finds the duplicates and writes the output folder.
     ///
-    /// If a guard holds the result back, an earlier output is kept, and the report's `guards` lists the guard.
+    /// If a guard prevents publication of the result, an earlier output is kept, and `guards` in the report lists the guard.
     ///
     /// # Errors
     /// Returns an error whose [`error::Kind`](crate::error::Kind) states whether the options, the inputs or the machine are at fault. An
-    /// earlier output is unchanged.
+    /// earlier output then stays unchanged.
     pub fn run(self) -> Result<RunReport> {
         let mut settings = Settings::default();
         for (name, value) in &self.options {

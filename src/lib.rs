@@ -1,6 +1,6 @@
 //! dupsift removes near-duplicates from document corpora: it reads Parquet, JSON lines or web archives and writes pairs, clusters and a
-//! removal list. It has thirty algorithms, from exact copies to shingles, bit vectors and trained models, for Chinese, Russian and English
-//! texts.
+//! removal list. It offers thirty algorithms for Chinese, Russian and English texts, from exact copies to shingles, bit vectors and trained
+//! models.
 //!
 //! The command line and the Python package are built on this library. This documentation is for Rust programs.
 //!
@@ -32,9 +32,9 @@
 #![doc = include_str!("../crates/algorithms/src/algorithm/skeleton.rs")]
 //! ```
 //!
-//! This crate re-exports the crates below it. ARCHITECTURE.md explains what each is for.
+//! This crate re-exports the crates on which it is built. ARCHITECTURE.md explains the purpose of each.
 
-// Tests write files into folders of their own.
+// Tests write files into their own folders.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub use dupsift_algorithms::algorithm;

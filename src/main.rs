@@ -1,4 +1,4 @@
-//! The program: runs `dupsift::cli` as a process and returns its exit code.
+//! Runs `dupsift::cli` as a process and returns its exit code.
 
 use std::process::ExitCode;
 

@@ -10,7 +10,7 @@ use crate::job::{self, RunReport};
 use crate::options::RunOptions;
 use crate::reading::{self, Inputs, Writes};
 
-/// Checks the options, opens the inputs and runs, on the cluster if there is one.
+/// Checks the options, opens the inputs and starts the run, on the cluster if there is one.
 ///
 /// # Errors
 /// Returns the errors of [`crate::Job::run`].
@@ -32,7 +32,7 @@ pub fn start(
     start_with(options, inputs, cluster, progress, cancel)
 }
 
-/// Runs over opened inputs, and writes report.html if the program was built with it.
+/// Runs over opened inputs, and writes `report.html` if the program was built with the page.
 ///
 /// # Errors
 /// Returns the errors of [`crate::Job::run`].

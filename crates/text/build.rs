@@ -1,7 +1,7 @@
 //! Builds the tables of the Chinese dictionary at compile time, so that the program does not have to.
 //!
-//! It uses the program's own code (`src/tokenizer/dict/`), which builds the same kind of tables at run time if there is a user dictionary;
-//! tests ensure that both results agree.
+//! It uses the program's own code (`src/tokenizer/dict/`), which builds the same kind of tables at run time if there is a user dictionary.
+//! Tests ensure that both give the same result.
 
 use std::path::{Path, PathBuf};
 use std::{env, error, fs};

@@ -1,4 +1,4 @@
-//! `dupsift accept`: publishes a held result as the output.
+//! Implements `dupsift accept`, which publishes a held result as the output.
 
 use anyhow::Result;
 

@@ -1,6 +1,6 @@
-//! `dupsift algorithms`: all algorithms as a list, one algorithm in detail, or everything as JSON.
+//! Implements `dupsift algorithms`, which shows a list of all algorithms, one algorithm in detail, or everything as JSON.
 //!
-//! The output is generated from the static facts of the algorithms without loading anything, so it is instant.
+//! The output is instant, because it is generated from static facts about the algorithms without loading anything.
 
 use anyhow::{Context, Result};
 use serde::Serialize;
@@ -116,7 +116,7 @@ struct Facts {
 #[derive(Serialize)]
 struct Parameter {
     name: &'static str,
-    /// The kind of value: `int`, `real`, `flag`, `choice` or `verify`.
+    /// The kind of the value: `int`, `real`, `flag`, `choice` or `verify`.
     kind: &'static str,
     default: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -126,7 +126,7 @@ struct Parameter {
     /// The allowed values of a choice, or the names of the checks.
     #[serde(skip_serializing_if = "Option::is_none")]
     words: Option<&'static [&'static str]>,
-    /// The kind and range in readable form.
+    /// The kind and range of the value in readable form.
     value: String,
     help: &'static str,
 }
@@ -197,7 +197,7 @@ mod tests {
                 assert!(text.lines().any(|line| line.trim_start().starts_with(spec.name)), "{}", spec.name);
             }
             assert!(list().contains(algorithm.name()));
-            // Words may be wrapped, but never lost.
+            // Words may be wrapped but must not be lost.
             let all: String = list().split_whitespace().collect();
             assert!(algorithm.facts().aliases.iter().all(|alias| all.contains(alias)));
         }

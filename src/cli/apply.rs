@@ -1,4 +1,4 @@
-//! `dupsift apply`: writes the corpus of a finished run without repeating the run.
+//! Implements `dupsift apply`, which writes the corpus of a finished run without repeating the run.
 
 use anyhow::{Context, Result};
 
@@ -14,8 +14,8 @@ use dupsift_study::study::{self, ApplyOptions, Finished};
 /// Runs the command.
 ///
 /// # Errors
-/// Returns an error if the folder is not a finished run, if the corpus is missing or has changed, or if the run lacks information
-/// that the rule needs.
+/// Returns an error if the folder is not a finished run, if the corpus is missing or has changed, or if the output lacks information that
+/// the rule requires.
 pub fn apply(arguments: &ApplyArguments) -> Result<Exit> {
     let asked = ApplyOptions {
         corpus: CorpusFiles::parse(&arguments.corpus)?,

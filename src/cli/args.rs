@@ -1,8 +1,9 @@
-//! The command-line arguments of each command, not yet interpreted. Most options come from the table of options ([`super::options`]).
+//! Defines the command-line arguments of each command.
 //!
-//! The table holds the options that describe work on a corpus: they may be in a configuration file, are recorded in `run.json` and are
-//! Python keywords. Flags outside the table affect only one call: what it reads (`--truth`, `--docs`), how it prints (`--json`,
-//! `--markdown`, `--full`), a remark (`--reason`), and where the configuration file is (`--config`). A test below lists all of them.
+//! Most options come from the table of options ([`super::options`]). The table contains the options that describe work on a corpus: they
+//! may be in a configuration file, are recorded in `run.json` and are Python keywords. Flags outside the table affect only a single call:
+//! what the call reads (`--truth`, `--docs`), how it prints (`--json`, `--markdown`, `--full`), a remark (`--reason`), and the path of the
+//! configuration file (`--config`). A test in this file lists all of them.
 
 use std::path::PathBuf;
 

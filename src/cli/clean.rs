@@ -1,4 +1,4 @@
-//! `dupsift clean`: removes temporary files that killed runs left behind.
+//! Implements `dupsift clean`, which removes temporary files that killed runs left behind.
 
 use anyhow::Result;
 use bytesize::ByteSize;
@@ -12,7 +12,7 @@ use dupsift_engine::job::{self, Cleared};
 /// Runs the command.
 ///
 /// # Errors
-/// Returns an error if a live run is writing the output, or if something cannot be removed.
+/// Returns an error if a run is still writing the output, or if something cannot be removed.
 pub fn clean(arguments: &CleanArguments) -> Result<Exit> {
     log::send(LogFormat::Text);
     let cleared = job::clean(&arguments.out)?;

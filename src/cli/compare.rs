@@ -1,4 +1,4 @@
-//! `dupsift compare`: runs several algorithms, and prints a table of their quality.
+//! Implements `dupsift compare`, which runs several algorithms and prints a table of their quality.
 
 use anyhow::{Context, Result};
 
@@ -50,7 +50,7 @@ fn work(options: &CompareOptions, progress: &Progress, format: LogFormat, dry_ru
         say(&plan(&passes)).context("cannot print")?;
         return Ok(Exit::Done);
     }
-    // After the tables are written, their pairs are judged.
+    // Pairs are judged after the tables are written.
     legs.push(Leg { stages: vec!["pool", "read judged", "judge", "oracle"], count: 4, work: 0.5 });
     progress.follow(legs);
     let compared = study::compare(options, inputs, progress, &cancel, &page)?;

@@ -1,7 +1,7 @@
-//! Shell completions: commands and flags come from clap, values in lists from `known.rs`.
+//! Generates shell completions. Commands and flags come from clap, and values in lists from `known.rs`.
 //!
-//! bash splits words at `:` and `=`, so it gets a custom function for `--algorithms`: `exact,minhash:bands=20,r` is completed to
-//! `exact,minhash:bands=20,rows=`. Other shells complete names and `NAME:parameter=` at the beginning of the list.
+//! bash splits words at `:` and `=`, so its script contains a custom function for `--algorithms`: `exact,minhash:bands=20,r` is completed
+//! to `exact,minhash:bands=20,rows=`. Other shells complete names and `NAME:parameter=` only at the beginning of the list.
 
 use clap::CommandFactory;
 use clap_complete::Shell;

@@ -1,4 +1,5 @@
-//! `--config dupsift.toml`: the options of the command by their long names, and the inputs. The command line takes precedence.
+//! Reads the file given by `--config`, which contains options of the command by their long names, and the inputs. The command line takes
+//! precedence over the file.
 //!
 //! ```text
 //! inputs = ["crawl/", "more/*.jsonl"]
@@ -7,7 +8,7 @@
 //! strict = true
 //! ```
 //!
-//! Errors name the file, the line and the key. Relative paths are resolved from the working directory, as on the command line.
+//! Error messages contain the file, the line and the key. Relative paths are resolved from the working directory, as on the command line.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -31,7 +32,7 @@ pub struct Config {
     pub inputs: Vec<String>,
 }
 
-/// Reads a configuration file and validates it as far as possible. If `listens` is set, the file may set the log format.
+/// Reads a configuration file and validates it as far as possible. If `listens` is set, the log format in the file takes effect.
 ///
 /// # Errors
 /// Returns an error if the file cannot be read, is not TOML, has an unknown key, or has an invalid value.
@@ -88,7 +89,7 @@ fn parse(verb: Verb, name: &str, text: &str) -> Result<Config> {
 fn of_toml(value: &toml::Value) -> Option<Value> {
     match value {
         toml::Value::Boolean(on) => Some((*on).into()),
-        // No option accepts a negative number; it is kept as text so that the error message can show it.
+        // No option accepts a negative number. It is kept as text so that the error message can show it.
         toml::Value::Integer(number) => {
             Some(u64::try_from(*number).map_or_else(|_| number.to_string().into(), Value::Number))
         }

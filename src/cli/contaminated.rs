@@ -1,4 +1,4 @@
-//! `dupsift contaminated`: finds the documents of a corpus that contain items of an evaluation set.
+//! Implements `dupsift contaminated`, which finds the documents in a corpus that contain items of an evaluation set.
 
 use anyhow::{Context, Result};
 

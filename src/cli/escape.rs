@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-/// Escapes control characters, except line feeds and tabs, and direction marks in JSON notation: `\u001b`. This does not change the value
-/// of JSON text.
+/// Escapes control characters (except line feeds and tabs) and direction marks in JSON notation, as in `\u001b`. If the text is JSON, its
+/// value does not change.
 pub fn escaped(text: &str) -> Cow<'_, str> {
     if !text.contains(is_obeyed) {
         return Cow::Borrowed(text);
@@ -45,7 +45,7 @@ mod tests {
         );
         assert!(matches!(escaped("猫 cat\n"), Cow::Borrowed("猫 cat\n")));
         assert_eq!(one_line("a\nb\u{7f}"), "a\\nb\\u007f");
-        // The value of JSON text is unchanged.
+        // Checks that the value of JSON text does not change.
         let json = serde_json::to_string("\u{1b}\u{7f}\u{85}\n").unwrap();
         assert_eq!(serde_json::from_str::<String>(&escaped(&json)).unwrap(), "\u{1b}\u{7f}\u{85}\n");
     }

@@ -1,4 +1,4 @@
-//! `dupsift evaluate`: compares a finished run with labeled pairs or clusters.
+//! Implements `dupsift evaluate`, which compares a finished run with labeled pairs or clusters.
 
 use anyhow::{Context, Result};
 
@@ -11,7 +11,7 @@ use dupsift_study::study::{self, Finished, truth_quotes};
 /// Runs the command.
 ///
 /// # Errors
-/// Returns an error if the folder is not a finished run, if the truth cannot be understood, or if the corpus is missing.
+/// Returns an error if the folder is not a finished run, if the truth cannot be interpreted, or if the corpus is missing.
 pub fn evaluate(arguments: &EvaluateArguments) -> Result<Exit> {
     let finished = Finished::open(&arguments.dir)?.with_corpus(arguments.corpus.as_deref());
     let settings = arguments.options.settings()?;

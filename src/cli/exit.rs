@@ -1,4 +1,4 @@
-//! Exit codes: the result of a command for a shell, a Makefile or cron.
+//! Defines the exit codes, which report the result of a command to a shell, a Makefile or cron.
 //!
 //! | code | meaning |
 //! | --- | --- |
@@ -15,10 +15,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use dupsift_core::error::{Error, Kind};
 use dupsift_engine::job::{Guarded, RunReport};
 
-/// The first signal that asked the process to stop, or 0.
+/// The first signal that requested the process to stop, or 0.
 static SIGNAL: AtomicU8 = AtomicU8::new(0);
 
-/// Records that a signal asked the process to stop; only the first one counts.
+/// Records that a signal requested the process to stop. Only the first signal is recorded.
 pub(super) fn asked_by(signal: i32) {
     let number = u8::try_from(signal).unwrap_or_default();
     let _ = SIGNAL.compare_exchange(0, number, Ordering::SeqCst, Ordering::SeqCst);
@@ -33,11 +33,11 @@ pub enum Exit {
     Failed,
     /// The command line, the configuration or a requested column is invalid.
     Usage,
-    /// Done, but some rows or files were rejected or a guard fired, so a person should check the result.
+    /// The command succeeded, but some rows or files were rejected or a guard fired, so you should check the result.
     DoneWithLosses,
-    /// Finished, but a guard keeps the result from replacing an earlier one.
+    /// The work is finished, but a guard prevents the result from replacing an earlier result.
     Held,
-    /// Stopped by the signal with this number.
+    /// The process was stopped by the signal with this number.
     Stopped(u8),
 }
 
@@ -54,7 +54,7 @@ impl Exit {
         }
     }
 
-    /// Returns the reason to check a complete result; `None` if there is none.
+    /// Returns why a complete result should be checked; `None` if there is no reason.
     pub const fn asks_to_look(self) -> Option<&'static str> {
         match self {
             Exit::DoneWithLosses => Some(
@@ -67,12 +67,12 @@ impl Exit {
         }
     }
 
-    /// Returns how the program ends after a finished run.
+    /// Returns the exit status after a finished run.
     pub fn of_report(report: &RunReport) -> Exit {
         Exit::of(report, report.documents.rejections.rows, report.bad_inputs.len())
     }
 
-    /// Returns how the program ends after a finished job, given its guards and its numbers of rejected rows and skipped files.
+    /// Returns the exit status after a finished job, given its guards and its numbers of rejected rows and skipped files.
     pub fn of(report: &impl Guarded, rejected: u64, bad_inputs: usize) -> Exit {
         if report.is_held() {
             return Exit::Held;
@@ -81,7 +81,7 @@ impl Exit {
         if losses { Exit::DoneWithLosses } else { Exit::Done }
     }
 
-    /// Returns how the program ends after a request to stop.
+    /// Returns the exit status after a request to stop.
     pub fn of_stop() -> Exit {
         match SIGNAL.load(Ordering::SeqCst) {
             0 => Exit::Failed,
@@ -89,7 +89,7 @@ impl Exit {
         }
     }
 
-    /// Returns how the program ends after a failed run.
+    /// Returns the exit status after a failed run.
     pub fn of_error(error: &anyhow::Error) -> Exit {
         match error.downcast_ref::<Error>().map(|error| (error.kind(), error)) {
             Some((Kind::Usage, _) | (_, Error::Missing { .. })) => Exit::Usage,
@@ -111,7 +111,7 @@ const NONE: u8 = u8::MAX;
 /// The exit code of the process, if it is already known.
 static CODE: AtomicU8 = AtomicU8::new(NONE);
 
-/// Records the exit code. After this call, nothing can be undone, because the result is being reported.
+/// Records the exit code. After this call, the result is being reported, so the code can no longer change.
 pub(super) fn ends_with(exit: Exit) {
     CODE.store(exit.code(), Ordering::SeqCst);
 }

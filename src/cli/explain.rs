@@ -1,4 +1,4 @@
-//! `dupsift explain`: explains why two documents of a finished run are a pair or not, or why one was removed.
+//! Implements `dupsift explain`, which explains why two documents of a finished run are a pair or not, or why a document was removed.
 
 use std::io::{self, IsTerminal};
 
@@ -10,13 +10,13 @@ use super::{Exit, log, say, say_styled};
 use crate::report::{LEAST_WIDTH, Screen, explanation};
 use dupsift_study::study::{self, Finished};
 
-/// The width in columns if there is no terminal.
+/// The width of the output in columns if there is no terminal.
 const WIDTH: usize = 100;
 
 /// Runs the command.
 ///
 /// # Errors
-/// Returns an error if the folder has no finished run, if the corpus has changed, or if a document does not exist.
+/// Returns an error if the folder does not contain a finished run, if the corpus has changed, or if a document does not exist.
 pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
     let settings = arguments.options.settings()?;
     let (_, progress) = log::start(&settings);
@@ -37,8 +37,8 @@ pub fn explain(arguments: ExplainArguments) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Describes the output device. The width is that of the terminal, else `COLUMNS`, else 100. Colors are used on a terminal unless NO_COLOR
-/// is set.
+/// Describes the output device. The width is the width of the terminal, or else `COLUMNS`, or else 100. Colors are used on a terminal
+/// unless `NO_COLOR` is set.
 fn screen(full: bool) -> Screen {
     let terminal = io::stdout().is_terminal();
     let size = terminal.then(terminal_size::terminal_size).flatten().map(|(width, _)| usize::from(width.0));

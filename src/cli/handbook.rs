@@ -1,5 +1,5 @@
-//! Markdown for the manual, generated from the code: docs/algorithms.md from the facts of the algorithms, and the tables in docs/options.md
-//! from the table of options. Tests compare these files with the generated text.
+//! Generates Markdown for the manual: docs/algorithms.md from the facts about the algorithms, and the tables in docs/options.md from the
+//! table of options. Tests compare these files with the generated text.
 
 use dupsift_algorithms::algorithm::{ALGORITHMS, Algorithm, specs};
 
@@ -14,7 +14,7 @@ whose similarity is at most M below the best similarity of each of their documen
 cannot sign a document, it pairs the document only with its exact copies; `run.json` counts such documents by reason.
 ";
 
-/// Returns the page of all algorithms: a table with links to the page of each.
+/// Returns the page of all algorithms, a table with a link to the page of each algorithm.
 pub fn all() -> String {
     let mut page = format!("{HEAD}\n| name | alias | inputs | duplicates are |\n| --- | --- | --- | --- |\n");
     for algorithm in ALGORITHMS {
@@ -59,7 +59,7 @@ pub fn one(algorithm: &dyn Algorithm) -> String {
     section
 }
 
-/// Returns the options of `run`, followed by the options of other commands, as in docs/options.md.
+/// Returns the options of `run`, followed by the options of other commands, in the form of docs/options.md.
 #[cfg(test)]
 fn options() -> String {
     use dupsift_engine::options::{OptionSpec, Verb, in_groups};

@@ -1,4 +1,4 @@
-//! `dupsift index`: shows the content of an index, and maintains it between runs.
+//! Implements `dupsift index`, which shows the content of an index and maintains the index between runs.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ use dupsift_core::number::{counted, counted_as, thousands};
 use dupsift_engine::options::cores_allowed;
 use dupsift_incremental::upkeep::{self, Forget, Held, Restored};
 
-/// Maximum bytes of memory for merging.
+/// The memory limit for merging, in bytes.
 const MEMORY: u64 = 512 << 20;
 
 /// Runs the command.

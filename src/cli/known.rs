@@ -1,4 +1,4 @@
-//! Values for shell completion: names of algorithms, their parameters, presets and tokenizers.
+//! Lists the values for shell completion: names of algorithms, their parameters, presets and tokenizers.
 
 use std::sync::LazyLock;
 
@@ -9,7 +9,7 @@ use dupsift_algorithms::algorithm::{ALGORITHMS, specs};
 use dupsift_algorithms::stage::recipe::PRESETS;
 use dupsift_text::TokenizerKind;
 
-/// Known values by option: the words of closed lists, and the beginnings of values that continue with a number or a name.
+/// The known values of each option: the words in closed lists, and the beginnings of values that continue with a number or a name.
 pub const BEGINNINGS: &[(&str, &[&str])] = &[
     ("add", &["cluster_size", "copies", "sources", "cluster_size,copies,sources", "none"]),
     ("checkpoint", &["0s", "30s", "5m", "never"]),
@@ -23,7 +23,7 @@ pub const BEGINNINGS: &[(&str, &[&str])] = &[
     ("scope", &["across:", "all", "within:"]),
 ];
 
-/// The names of algorithms, and the beginning of each of their parameters.
+/// The names of algorithms, and for each parameter of an algorithm, the text that begins it.
 pub static LISTED: LazyLock<Vec<String>> = LazyLock::new(listed);
 
 fn listed() -> Vec<String> {
@@ -38,12 +38,12 @@ fn listed() -> Vec<String> {
     ALGORITHMS.iter().flat_map(of_one).chain(["all".to_owned()]).collect()
 }
 
-/// Returns a parser that accepts any text, and lists the words in [`BEGINNINGS`] for that option as known values.
+/// Returns a parser that accepts any text and lists the words in [`BEGINNINGS`] for this option as known values.
 pub fn words_of(option: &str) -> impl TypedValueParser<Value = String> {
     Known(Words::These(BEGINNINGS.iter().find(|(known, _)| *known == option).map_or(&[], |(_, words)| words)))
 }
 
-/// Adds completions to an argument. Any other text is accepted too, because values are validated elsewhere.
+/// Adds completions to an argument. Any other text is also accepted, because values are validated elsewhere.
 pub fn completed(argument: Arg, option: &str) -> Arg {
     let words = match option {
         "algorithms" => (|| LISTED.iter().map(String::as_str).collect()) as fn() -> Vec<&'static str>,
@@ -63,7 +63,7 @@ pub fn completed(argument: Arg, option: &str) -> Arg {
 #[derive(Clone)]
 struct Known(Words);
 
-/// Names the source of the known values.
+/// Identifies the source of the known values.
 #[derive(Clone, Copy)]
 enum Words {
     Made(fn() -> Vec<&'static str>),

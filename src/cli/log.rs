@@ -1,10 +1,10 @@
-//! Log lines on stderr, as text or as JSON, written so that they do not collide with progress bars.
+//! Writes log lines to stderr, as text or as JSON, without disturbing progress bars.
 //!
-//! A line is written within [`Bars::suspend`]: the bars are hidden, the complete line is written, and the bars return. A closed stderr does
-//! not end a run.
+//! A line is written within [`Bars::suspend`], which hides the bars, writes the complete line, and shows the bars again. A closed stderr
+//! does not end a run.
 //!
 //! With `--log-format json`, every line on stderr is JSON, including errors in the command line and the configuration file. The format is
-//! therefore determined before either of them is parsed.
+//! therefore determined before the command line and the file are parsed.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -33,7 +33,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// The environment variable that selects log lines, unless --quiet or --verbose does.
+/// The environment variable that selects log lines, unless `--quiet` or `--verbose` is given.
 const ENVIRONMENT: &str = "RUST_LOG";
 /// The prefix of this program's module names.
 const OURS: &str = env!("CARGO_CRATE_NAME");
@@ -42,10 +42,10 @@ const OURS: &str = env!("CARGO_CRATE_NAME");
 static JSON: AtomicBool = AtomicBool::new(false);
 /// Whether only warnings and errors are logged.
 static QUIET: AtomicBool = AtomicBool::new(false);
-/// The bars to hide while a line is written.
+/// The progress bars, which are hidden while a line is written.
 static BARS: RwLock<Option<Arc<Bars>>> = RwLock::new(None);
 
-/// Returns whether lines are JSON, as far as this is already known.
+/// Returns whether lines are JSON; returns `false` if this is not known yet.
 pub fn is_json() -> bool {
     JSON.load(Ordering::Relaxed)
 }
@@ -95,7 +95,7 @@ pub fn listen_to_config(text: &str) {
     }
 }
 
-/// Returns how progress is shown: bars on a terminal, log lines for JSON, otherwise nothing.
+/// Returns how progress is shown: as bars on a terminal, as log lines for JSON, and otherwise not at all.
 fn progress(wanted: bool, format: LogFormat) -> Progress {
     match (wanted, io::stderr().is_terminal(), format) {
         (false, ..) | (true, false, LogFormat::Text) => Progress::hidden(),
@@ -122,7 +122,8 @@ pub fn start(settings: &Settings) -> (LogFormat, Progress) {
     (format, progress)
 }
 
-/// Starts logging like [`start`] for a command that may run for hours: without bars, a line is logged at the end of each stage.
+/// Starts logging like [`start`], but for a command that may run for hours: if there are no bars, a line is logged at the end of each
+/// stage.
 pub fn start_long(settings: &Settings) -> (LogFormat, Progress) {
     if settings.switch("verbose") || !io::stderr().is_terminal() {
         tell_stages();
@@ -130,7 +131,7 @@ pub fn start_long(settings: &Settings) -> (LogFormat, Progress) {
     start(settings)
 }
 
-/// Returns the default level. JSON logs have a line for each stage; people see bars and the summary.
+/// Returns the default level. JSON logs contain a line for each stage; text logs do not, because users see bars and the summary.
 fn usual(format: LogFormat) -> Level {
     if format == LogFormat::Json { Level::DEBUG } else { Level::INFO }
 }
@@ -149,12 +150,12 @@ pub fn send(format: LogFormat) {
     }
 }
 
-/// Returns a filter for this level and more severe ones.
+/// Returns a filter for this level and more severe levels.
 fn level(level: Level) -> Targets {
     Targets::new().with_default(level)
 }
 
-/// Parses `RUST_LOG`: levels for all lines or for a part of the program. Fatal errors are always logged.
+/// Parses `RUST_LOG`, which contains levels for all lines or for parts of the program. Fatal errors are always logged.
 fn asked(typed: &str) -> Result<Targets, String> {
     const LEVELS: [&str; 6] = ["off", "error", "warn", "info", "debug", "trace"];
     let is_level = |text: &str| !text.is_empty() && text.parse::<LevelFilter>().is_ok();
@@ -178,7 +179,7 @@ fn asked(typed: &str) -> Result<Targets, String> {
     Ok(if asked.would_enable(ends, &Level::ERROR) { asked } else { asked.with_target(ends, Level::ERROR) })
 }
 
-/// Starts logging and returns whether this is the first call, the only one that has an effect.
+/// Starts logging. Only the first call has an effect; returns whether this is the first call.
 fn send_from(format: LogFormat, filter: &Targets) -> bool {
     let terminal = io::stderr().is_terminal();
     let plain = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
@@ -196,7 +197,7 @@ fn send_from(format: LogFormat, filter: &Targets) -> bool {
             let lines = lines.json().flatten_event(true).with_current_span(false).with_span_list(false);
             lines.finish().with(filter.clone()).try_init()
         }
-        // On a terminal, lines need no time stamps; in a log file they do.
+        // Lines need time stamps in a log file, but not on a terminal.
         LogFormat::Text if terminal => lines.compact().without_time().finish().with(filter.clone()).try_init(),
         LogFormat::Text => lines.compact().finish().with(filter.clone()).try_init(),
     };
@@ -221,7 +222,7 @@ impl<'w> MakeWriter<'w> for BesideBars {
 }
 
 impl BesideBars {
-    /// Returns a line escaped by [`escaped`], except for its colors: they come from the formatter, which escapes its arguments.
+    /// Returns a line escaped by [`escaped`], except for colors. Colors come from the formatter, which escapes its arguments.
     fn shown(self, line: &str) -> String {
         let line = line.strip_suffix('\n').unwrap_or(line);
         let shown = match self {

@@ -1,4 +1,5 @@
-//! `dupsift manual`: writes the pages in docs/, which are embedded in the program so that they match its version, or man pages.
+//! Implements `dupsift manual`, which writes man pages or the pages in docs/. The pages are embedded in the program, so they match its
+//! version.
 
 use std::fs;
 use std::path::Path;
@@ -12,14 +13,14 @@ use dupsift_core::error::Error;
 use dupsift_core::number::counted;
 use dupsift_core::safe_fs;
 
-/// Lists pages by their names below docs/, each with its text.
+/// Lists pages, each with its name below docs/ and its text.
 macro_rules! pages {
     ($($name:literal),* $(,)?) => {
         &[$(($name, include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/", $name)))),*]
     };
 }
 
-/// All pages except the benchmarks, the pages in docs/dev, which are for contributors, and the pictures.
+/// All pages except the benchmarks, the pictures, and the pages for contributors in docs/dev.
 const PAGES: &[(&str, &str)] = pages![
     "SUMMARY.md",
     "algorithms.md",
@@ -178,7 +179,7 @@ mod tests {
         for (name, text) in PAGES {
             let page = fs::read_to_string(dir.join(name)).expect("there");
             assert!(page.lines().next() == text.lines().next() && page.len() > 100 || *name == "SUMMARY.md", "{name}");
-            // Every link leads to a page that is written.
+            // Checks that every link leads to a page that is written.
             let here = dir.join(name);
             for link in page.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
                 let is_page = link.ends_with(".md");

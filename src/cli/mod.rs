@@ -1,4 +1,4 @@
-//! The command line: the parsed arguments ([`args`], [`options`], [`config`]), and one file per command.
+//! Implements the command line: the arguments ([`args`], [`options`], [`config`]), and each command in its own file.
 //!
 //! ```text
 //! argv --options--> Settings --config--> Settings --options::resolve--> RunOptions --> job::run --> report::summary --> Exit

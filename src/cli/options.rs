@@ -1,5 +1,5 @@
-//! The table of options as clap arguments: [`Options`] is part of the arguments of a command, and becomes [`Settings`] together with the
-//! file in `--config`. A switch may be typed as `--strict=false`, to override that file.
+//! Converts the table of options to clap arguments. [`Options`] is part of the arguments of a command, and becomes [`Settings`] together
+//! with the file given by `--config`. A switch may be typed as `--strict=false` to override the file.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ pub(super) const CONFIG: &str = "config";
 /// Options that also have a short form.
 const LETTERS: [(&str, char); 3] = [("out", 'o'), ("quiet", 'q'), ("verbose", 'v')];
 
-/// Holds the typed options of a command, which is given by its position in [`Verb::ALL`].
+/// Holds the typed options of a command. The command is given by its position in [`Verb::ALL`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Options<const VERB: usize> {
     typed: Vec<(&'static str, Value)>,
@@ -26,12 +26,12 @@ pub struct Options<const VERB: usize> {
     stray: Option<Stray>,
 }
 
-/// Options that name files besides those of the corpus.
+/// Options that specify files other than the files of the corpus.
 const OTHER_FILES: [&str; 3] = ["reference", "forget", "against"];
-/// The name of the inputs among the arguments of a command.
+/// The name of the argument for the inputs of a command.
 const INPUT: &str = "inputs";
 
-/// Describes an input directly after the value of an option that names files.
+/// Describes an input that directly follows the value of an option for files.
 #[derive(Clone, Debug, PartialEq)]
 struct Stray {
     option: &'static str,
@@ -40,8 +40,8 @@ struct Stray {
 }
 
 impl Stray {
-    /// Finds a second file of an unquoted pattern, which would be read as part of the corpus. An input right after the value is suspicious
-    /// if other inputs precede the option, or if both are files in the same folder.
+    /// Finds the second file of an unquoted pattern, which would be read as part of the corpus. An input right after the value is
+    /// suspicious if other inputs precede the option, or if the input and the value are files in the same folder.
     fn find(verb: Verb, matches: &ArgMatches) -> Option<Stray> {
         let inputs: Vec<(usize, &String)> =
             matches.indices_of(INPUT)?.zip(matches.get_many::<String>(INPUT)?).collect();
@@ -78,7 +78,8 @@ impl Stray {
 }
 
 impl<const VERB: usize> Options<VERB> {
-    /// Returns the settings: the command line takes precedence over the configuration file, and that over the defaults.
+    /// Returns the settings. The command line takes precedence over the configuration file, and the file takes precedence over the
+    /// defaults.
     ///
     /// # Errors
     /// Returns an error if an option has an invalid value, or if the configuration file is invalid.
@@ -117,11 +118,11 @@ fn help(option: &OptionSpec, verb: Verb) -> String {
 }
 
 fn argument(option: &'static OptionSpec, verb: Verb) -> Arg {
-    // A few options need no headings.
+    // Other commands have only a few options, which need no headings.
     let heading = MAKING.contains(&verb).then_some(option.heading);
     let is_short = !MAKING.contains(&verb) || option.brief.is_some() || OF_ONE_VERB.contains(&option.heading);
     let argument = Arg::new(option.name).long(option.name).long_help(help(option, verb)).help_heading(heading);
-    // Only `run` has short help texts. Other commands describe some options differently, and always in full.
+    // Only `run` has short help texts. Other commands describe some options differently, and always show the full text.
     let brief = option.brief.filter(|_| MAKING.contains(&verb) && verb == Verb::Run);
     let argument = argument.help(brief.map_or_else(|| help(option, verb), str::to_owned)).hide_short_help(!is_short);
     let letter = LETTERS.iter().find(|(name, _)| *name == option.name).map(|(_, letter)| *letter);
@@ -273,7 +274,7 @@ mod tests {
         );
         let (inputs, settings) = run(&format!("dupsift run --config {both}")).asked().unwrap();
         assert_eq!((inputs.len(), settings.text("algorithms")), (2, Some("exact,minhash:bands=20,rows=5")));
-        // The command line takes precedence.
+        // The command line takes precedence over the file.
         assert_eq!(run(&format!("dupsift run z --config {both}")).asked().unwrap().0, ["z"]);
         let none = write("none.toml", "out = 'out'\n");
         let told = run(&format!("dupsift run --config {none}")).asked().unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! Terminal output: stdout for results, stderr for everything else. Control sequences are escaped, because paths, ids and values are
+//! Writes terminal output: results to stdout, everything else to stderr. Control sequences are escaped, because paths, ids and values are
 //! untrusted.
 
 use std::io::{self, Write};
@@ -31,12 +31,12 @@ pub fn say_styled(text: &str) -> io::Result<()> {
     }
 }
 
-/// Prints the summary of a complete result and returns the exit code. An error of stdout is only a warning, because the exit code describes
-/// the result. With `--quiet`, nothing is printed unless the result needs attention.
+/// Prints the summary of a complete result and returns the exit code. An error of stdout causes only a warning, because the exit code
+/// describes the result. With `--quiet`, nothing is printed unless the result requires attention.
 pub fn print_result(text: &str, exit: Exit) -> Exit {
     ends_with(exit);
     if log::is_quiet() {
-        // The last line of a JSON log already has the exit code.
+        // The last line of a JSON log already contains the exit code.
         if let Some(why) = exit.asks_to_look().filter(|_| !log::is_json()) {
             complain(&format!("warning: {why}"));
         }
@@ -80,7 +80,7 @@ fn stopped(stage: Option<String>, kept: Option<Kept>) -> String {
     format!("stopped {place}; {next}")
 }
 
-/// Returns an error with its causes on one line, without repeats, because some of our messages include their cause.
+/// Returns an error with its causes on one line. Repeated causes are omitted, because some error messages already include their cause.
 pub fn whole_story(error: &anyhow::Error) -> String {
     let mut story = String::new();
     for cause in error.chain().map(ToString::to_string) {
@@ -94,7 +94,7 @@ pub fn whole_story(error: &anyhow::Error) -> String {
     story
 }
 
-/// Prints to stderr; if stderr is closed too, nothing more can be done.
+/// Prints to stderr. Ignores errors, because there is nowhere to report them.
 pub fn complain(text: &str) {
     let _ = writeln!(io::stderr().lock(), "{}", escaped(text));
 }

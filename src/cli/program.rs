@@ -1,4 +1,4 @@
-//! The program: parses the command line, runs the command, reports errors and determines the exit code.
+//! Parses the command line, runs the command, reports errors and determines the exit code.
 
 use std::ffi::OsString;
 
@@ -17,10 +17,10 @@ use super::{
 };
 use crate::report::{Detail, finished};
 
-/// The script described in docs/scheduling.md, embedded so that every package includes it.
+/// The script described in docs/scheduling.md. It is embedded so that every package includes it.
 const NIGHTLY: &str = include_str!("../../scripts/nightly.sh");
 
-/// Runs a command line, which begins with the name of the program. Called once per process.
+/// Runs a command line, which begins with the name of the program. This function is called once per process.
 pub fn program(typed: Vec<OsString>) -> Exit {
     log::listen(typed.iter().cloned());
     dupsift_core::guard::quiet();
@@ -37,7 +37,7 @@ pub fn program(typed: Vec<OsString>) -> Exit {
     ended.unwrap_or_else(|error| fail(&error))
 }
 
-/// Prints help, or the error in the command line. A closed terminal is not an error.
+/// Prints the help text, or the error in the command line. Ignores errors of a closed terminal.
 fn answer(told: &clap::Error, words: &[String]) {
     let command = Arguments::command();
     let verb = words.iter().find_map(|word| command.find_subcommand(word)).map(|verb| verb.get_name());
@@ -50,7 +50,7 @@ fn answer(told: &clap::Error, words: &[String]) {
         let message = message.trim().trim_start_matches("error: ");
         tracing::error!(exit_code = Exit::Usage.code(), "{message}");
     } else if message != escaped(&message) {
-        // A message with control characters is escaped, and therefore shown without colors.
+        // A message with control characters is escaped and therefore shown without colors.
         complain(message.trim_end());
     } else {
         let _ = told.print();

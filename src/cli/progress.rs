@@ -1,4 +1,4 @@
-//! Shows progress: one bar per stage on a terminal, occasional log lines otherwise.
+//! Shows progress, as one bar per stage on a terminal and as occasional log lines otherwise.
 //!
 //! ```text
 //! stage 1 of 6: sign [==========>          ] 51,200/100,000 documents, 8,214/s, 6s left, 40s of all
@@ -12,7 +12,7 @@ use indicatif::{HumanDuration, MultiProgress, ProgressBar, ProgressStyle};
 
 use dupsift_engine::engine::{Event, Sink, Unit, Whole};
 
-/// Seconds between two log lines for the same stage.
+/// The minimum number of seconds between two log lines for the same stage.
 const BETWEEN_LINES: f64 = 10.0;
 
 /// Shows bars on stderr, for a terminal.
@@ -31,7 +31,7 @@ impl Bars {
     fn begin(&self, event: &Event<'_>) -> ProgressBar {
         let bar = self.all.add(ProgressBar::new(event.total));
         bar.set_style(style(event.unit));
-        // The displayed time should advance even in a stage with few, large steps.
+        // The displayed time advances even in a stage with few, large steps.
         bar.enable_steady_tick(Duration::from_millis(500));
         bar
     }
@@ -64,7 +64,7 @@ fn said(event: &Event<'_>) -> (String, String) {
 }
 
 fn style(unit: Unit) -> ProgressStyle {
-    // An invalid template shows the standard bar; the test below detects that.
+    // If the template is invalid, the standard bar is shown; a test in this file detects that.
     ProgressStyle::with_template(template(unit))
         .unwrap_or_else(|_| ProgressStyle::default_bar())
         .with_key("rate", |state: &indicatif::ProgressState, out: &mut dyn std::fmt::Write| {

@@ -1,4 +1,4 @@
-//! `dupsift purify`: reads web pages and writes the elements of each page.
+//! Implements `dupsift purify`, which reads web pages and writes the elements of each page.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! `dupsift run`: resolves the options, logs the estimate, runs the engine, and prints the summary.
+//! Implements `dupsift run`: resolves the options, logs the estimate, runs the engine, and prints the summary.
 
 use std::sync::atomic::AtomicBool;
 
@@ -19,7 +19,7 @@ use dupsift_engine::options::{RunOptions, Settings, resolve};
 use dupsift_engine::reading::again::temporary_folder;
 use dupsift_engine::reading::{self, Inputs, Writes};
 
-/// The maximum number of algorithms that the first line names; if there are more, it shows only their number.
+/// The maximum number of algorithms that the first line lists. If there are more, it shows only their number.
 pub(super) const MOST_NAMED: usize = 8;
 
 /// Runs the command.
@@ -57,7 +57,7 @@ pub fn run(arguments: RunArguments) -> Result<Exit> {
     Ok(print_result(&summary(&report, &options.out, detail), exit))
 }
 
-/// Runs over the sample in a temporary folder, which is then deleted, for a dry run.
+/// Performs a dry run: runs over the sample in a temporary folder, which is then deleted.
 ///
 /// # Errors
 /// Returns the errors of a run.
@@ -67,7 +67,7 @@ fn run_sample(options: &RunOptions, progress: &Progress, cancel: &AtomicBool) ->
         out: folder.path().join("out"),
         work: None,
         overwrite: false,
-        // No result is published, so none can be held back.
+        // Nothing is published, so guards have no effect.
         accept: true,
         checkpoint: None,
         keep_texts: false,
@@ -92,8 +92,8 @@ fn called(settings: &Settings, options: &RunOptions) -> String {
     }
 }
 
-/// Logs the task, the number of documents and the resources needed; with -v, also the algorithms with all their parameters, in the form for
-/// the command line. Returns the passes, and the legs of the job.
+/// Logs the task, the number of documents and the required resources. With `-v`, also logs the algorithms with all their parameters, in the
+/// form for the command line. Returns the passes and the legs of the job.
 pub(super) fn log_plan(
     called: &str,
     options: &RunOptions,

@@ -1,7 +1,7 @@
-//! Requests to stop: the first one takes effect within two seconds, the second one immediately.
+//! Handles requests to stop. The first request takes effect within two seconds, the second immediately.
 //!
-//! The signals are SIGINT (Ctrl-C), SIGTERM and SIGHUP; the exit code shows which one came first. Signals that the process was started to
-//! ignore stay ignored, such as SIGHUP under `nohup`.
+//! The signals are SIGINT (Ctrl-C), SIGTERM and SIGHUP; the exit code shows which signal came first. A signal that was already ignored when
+//! the process started, such as SIGHUP under `nohup`, stays ignored.
 //!
 //! ```text
 //! first request -> a flag that the work checks -> a second later: partial results are removed, and the process ends
@@ -21,9 +21,9 @@ use super::{Exit, fail};
 use dupsift_core::error::Error;
 use dupsift_engine::job;
 
-/// The time for the work to end regularly; a step that takes longer is ended with the process.
+/// The time that the work has to stop on its own. If a step takes longer, the process is ended during the step.
 const PATIENCE: Duration = Duration::from_secs(1);
-/// The maximum time for writing a message, because its reader may be gone.
+/// The maximum time for writing a message. It is limited because the reader may no longer exist.
 const FOR_A_MESSAGE: Duration = Duration::from_millis(500);
 /// The interval for checking whether a message has been written.
 const EVERY: Duration = Duration::from_millis(50);
@@ -33,8 +33,8 @@ pub fn over(ended: &Result<Exit>) {
     ends_with(ended.as_ref().map_or_else(Exit::of_error, |exit| *exit));
 }
 
-/// Returns a flag that a request to stop sets; the engine checks it between batches. If that takes too long, or at the second request,
-/// the process is ended from here.
+/// Returns a flag that is set by a request to stop. The engine checks the flag between batches. If the engine does not stop in time, or at
+/// the second request, this module ends the process.
 pub(super) fn cancel_on_signal() -> Result<Arc<AtomicBool>> {
     let cancel = Arc::new(AtomicBool::new(false));
     let flag = Arc::clone(&cancel);
@@ -50,7 +50,7 @@ fn heard(signal: i32, flag: &AtomicBool) {
     if flag.swap(true, Ordering::SeqCst) {
         std::process::exit(known_code().unwrap_or(Exit::of_stop().code()).into());
     }
-    // If no thread can be started, wait for the work.
+    // If no thread can be started, waits for the work.
     let _ = std::thread::Builder::new().name("stopping".into()).spawn(stop);
     tracing::warn!("stopping after the current step; press Ctrl-C again to stop immediately");
 }
@@ -58,14 +58,14 @@ fn heard(signal: i32, flag: &AtomicBool) {
 /// Returns whether the process was started to ignore the signal.
 #[allow(unsafe_code)]
 fn is_ignored(signal: i32) -> bool {
-    // SAFETY: a struct of numbers, for which all zeros is a valid value.
+    // SAFETY: this is a struct of numbers, for which all zeros is a valid value.
     let mut action: libc::sigaction = unsafe { std::mem::zeroed() };
-    // SAFETY: without a new action, the call only writes the current one to the given struct.
+    // SAFETY: without a new action, the call only writes the current action to the given struct.
     let asked = unsafe { libc::sigaction(signal, std::ptr::null(), &raw mut action) };
     asked == 0 && action.sa_sigaction == libc::SIG_IGN
 }
 
-/// Ends the process if it does not end regularly.
+/// Ends the process if it does not end on its own.
 fn stop() {
     std::thread::sleep(PATIENCE);
     job::end(|| {
@@ -87,7 +87,8 @@ fn stop() {
     }
 }
 
-/// Makes writing beyond the file size limit of the process an ordinary error with a path, instead of killing the process silently.
+/// Ensures that writing beyond the file size limit of the process causes an ordinary error with a path, instead of silently killing the
+/// process.
 #[cfg(unix)]
 #[allow(unsafe_code)]
 pub(super) fn ignore_file_size_signal() {

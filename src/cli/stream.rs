@@ -1,4 +1,5 @@
-//! `dupsift stream`: flags each document, in order, if a similar one came earlier, in this run or a previous one.
+//! Implements `dupsift stream`, which flags each document, in order, if a similar document occurred earlier in this run or in a previous
+//! run.
 
 use std::path::Path;
 

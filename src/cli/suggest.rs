@@ -1,4 +1,4 @@
-//! Suggestions for unknown flags and commands: our own names, and the words that other programs use for them.
+//! Suggests replacements for unknown flags and commands, including the words that other programs use for them.
 //!
 //! ```text
 //! --threshhold -> --threshold;  --minhash -> --algorithms minhash;  --bands -> minhash:bands=N;  --output -> --out;  deduplicate -> run
@@ -15,7 +15,7 @@ use dupsift_algorithms::stage::recipe::PRESETS;
 use dupsift_core::error::nearest;
 use dupsift_engine::options::ours;
 
-/// Flags of other programs that are parameters here, or are not needed.
+/// Flags of other programs that are parameters in dupsift, or that dupsift does not need.
 const ELSEWHERE: &[(&str, &str)] = &[
     ("input", "inputs are passed without a flag"),
     ("input-dir", "inputs are passed without a flag"),
@@ -25,7 +25,7 @@ const ELSEWHERE: &[(&str, &str)] = &[
         "--algorithms minhash:bands=B,rows=R (B times R hash functions), or minhash:threshold=T, which chooses both",
     ),
 ];
-/// Commands of other programs, each with our equivalent.
+/// Commands of other programs, each with its equivalent in dupsift.
 const VERBS: &[(&str, &str)] = &[
     ("dedupe", "run"),
     ("deduplicate", "run"),
@@ -38,7 +38,7 @@ const VERBS: &[(&str, &str)] = &[
 /// The command that writes a corpus without the removed documents.
 const REMOVES: &str = "run INPUT --out DIR --corpus keep";
 
-/// Returns a message that replaces clap's own; `None` if clap's suggestion is as good.
+/// Returns a message that replaces the message from clap; `None` if the suggestion from clap is equally good.
 pub fn suggestion(told: &clap::Error, verb: Option<&str>) -> Option<String> {
     let context = |kind| match told.get(kind) {
         Some(ContextValue::String(word)) => Some(word.as_str()),
@@ -80,7 +80,7 @@ fn said_elsewhere(name: &str) -> Option<&'static str> {
     ELSEWHERE.iter().find(|(word, _)| *word == name).map(|(_, said)| *said)
 }
 
-/// Returns the option to type for the name of an algorithm, a preset or a parameter.
+/// Returns what to type to select the algorithm, preset or parameter with this name.
 fn of_algorithms(name: &str) -> Option<String> {
     let plain = name.replace('-', "_");
     let is_called = |one: &&dyn Algorithm| {
@@ -158,7 +158,7 @@ mod tests {
         let early = Arguments::try_parse_from(["dupsift", "--out", "o", "run", "docs"]).unwrap_err();
         let said = suggestion(&early, Some("run")).unwrap();
         assert!(said.ends_with("options come after the verb: dupsift run --out ..."), "{said}");
-        // Flags of other commands are not suggested.
+        // Checks that flags of other commands are not suggested.
         assert!(
             answer("dupsift clean out --threshhold 1").is_none() && answer("dupsift run docs --zzzzzzzz").is_none()
         );

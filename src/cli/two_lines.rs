@@ -1,9 +1,9 @@
-//! An error in two lines: what is wrong, then `help:` with the way out.
+//! Splits an error into two lines: the problem, then `help:` with the solution.
 //!
-//! A message of the library is one line, `WHAT IS WRONG; WAY OUT`, so that it can be a warning, a Python exception or a JSON value. A way
-//! out begins with one of [`LEADS`].
+//! A message of the library is a single line, `PROBLEM; SOLUTION`, so that it can be a warning, a Python exception or a JSON value. A
+//! solution begins with one of [`LEADS`].
 
-/// Possible beginnings of a way out.
+/// The possible beginnings of a solution.
 const LEADS: &[&str] = &[
     "add ",
     "accept ",
@@ -48,7 +48,7 @@ const LEADS: &[&str] = &[
     "`overwrite` ",
 ];
 
-/// Splits a message into what is wrong and, if the message names one, the way out.
+/// Splits a message into the problem and the solution, if it contains one.
 pub fn two_lines(message: &str) -> (&str, Option<String>) {
     let is_way_out = |(at, _): &(usize, &str)| LEADS.iter().any(|lead| message[at + 2..].starts_with(lead));
     match message.match_indices("; ").find(is_way_out) {

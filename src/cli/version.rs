@@ -1,6 +1,7 @@
-//! `--version`: the program, its target and commit, and the versions of everything that affects word boundaries.
+//! Implements `--version`, which shows the program, its target and commit, and the versions of everything that affects word boundaries.
 //!
-//! Two installations with the same last line segment words in the same way. The Chinese dictionary is named without loading it.
+//! Two installations with the same last line segment words in the same way. The version of the Chinese dictionary is shown without loading
+//! the dictionary.
 
 use dupsift_core::error::Result;
 use dupsift_text::{Pipeline, TextOptions};
@@ -15,7 +16,7 @@ pub fn version() -> Result<String> {
     ))
 }
 
-/// Returns the target and, if it is known, the commit that the program was built from.
+/// Returns the target of the build and, if it is known, the commit.
 fn built(target: &str, commit: &str) -> String {
     if commit.is_empty() { format!("target={target}") } else { format!("target={target} commit={commit}") }
 }

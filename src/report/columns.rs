@@ -1,7 +1,7 @@
-//! Two texts side by side in a terminal: wrapped to columns of a fixed width, with differences marked by colors, or by `[-...-]` and
-//! `{+...+}` without colors.
+//! Shows two texts side by side in a terminal. They are wrapped to columns of a fixed width, and differences are marked by colors, or by
+//! `[-...-]` and `{+...+}` without colors.
 //!
-//! Texts are untrusted, so none of their control characters reaches the terminal: they are shown as symbols or numbers.
+//! Texts are untrusted, so their control characters are shown as symbols or numbers and never reach the terminal.
 
 use unicode_width::UnicodeWidthChar;
 
@@ -15,7 +15,7 @@ pub struct Screen {
     pub width: usize,
     /// Whether the terminal shows colors.
     pub colours: bool,
-    /// Whether everything is shown: equal lines, all signature rows.
+    /// Whether everything is shown, including equal lines and all signature rows.
     pub full: bool,
 }
 
@@ -23,7 +23,7 @@ pub struct Screen {
 pub const LEAST_WIDTH: usize = 40;
 /// The number of equal lines that are shown around a change.
 const AROUND: usize = 1;
-/// Fewer equal lines than this are not folded.
+/// The minimum number of equal lines that are folded.
 const FOLDED: usize = 2;
 
 const RED: &str = "\x1b[31m";
@@ -31,7 +31,7 @@ const GREEN: &str = "\x1b[32m";
 const DIM: &str = "\x1b[2m";
 const PLAIN: &str = "\x1b[0m";
 
-/// Names the document that a column shows.
+/// Identifies the document that a column shows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Side {
     Left,
@@ -77,7 +77,7 @@ fn dimmed(text: &str, colours: bool) -> String {
     if colours { format!("{DIM}{text}{PLAIN}\n") } else { format!("{text}\n") }
 }
 
-/// Writes one line from each document.
+/// Writes one line of each document.
 fn one(line: &Line, width: usize, colours: bool, out: &mut String) {
     let piece = |text: &str, changed| vec![Piece { text: text.to_string(), changed }];
     let (left, right, mark) = match line {
@@ -90,7 +90,7 @@ fn one(line: &Line, width: usize, colours: bool, out: &mut String) {
         Line::Left(text) => (piece(text, true), Vec::new(), '<'),
         Line::Right(text) => (Vec::new(), piece(text, true), '>'),
     };
-    // A line in only one document is marked by the sign between the columns.
+    // A line that is only in one document is marked by the sign between the columns.
     let marked = colours || matches!(line, Line::Changed(..) | Line::TooLong(..));
     let wrap = |pieces: &[Piece], side| {
         let plain: Vec<Piece> =
@@ -112,8 +112,8 @@ fn beside(left: &[Cell], right: &[Cell], mark: char, width: usize, out: &mut Str
     }
 }
 
-/// Wraps pieces to rows of at most `width` columns. Rows break after spaces and next to wide characters, and within a word only if it is
-/// longer than a row.
+/// Wraps pieces to rows of at most `width` columns. Rows break after spaces and next to wide characters. They break within a word only if
+/// it is longer than a row.
 fn wrapped(pieces: &[Piece], side: Side, width: usize, colours: bool) -> Vec<Cell> {
     let (begin, end) = match (side, colours) {
         (Side::Left, true) => (RED, PLAIN),
@@ -121,7 +121,7 @@ fn wrapped(pieces: &[Piece], side: Side, width: usize, colours: bool) -> Vec<Cel
         (Side::Left, false) => ("[-", "-]"),
         (Side::Right, false) => ("{+", "+}"),
     };
-    // Everything that is shown, one character or symbol at a time: text, width, and whether it is colored.
+    // The characters or symbols that are shown, each with its width and whether it is colored.
     let mut atoms: Vec<(String, usize, bool)> = Vec::new();
     for piece in pieces {
         let signs = piece.changed && !colours;
@@ -145,7 +145,7 @@ fn wrapped(pieces: &[Piece], side: Side, width: usize, colours: bool) -> Vec<Cel
         while to < atoms.len() && taken + atoms[to].1 <= width {
             taken += atoms[to].1;
             to += 1;
-            // A row may end here if there is a space or a wide character at the border.
+            // A row may end at a position next to a space or a wide character.
             let wide = |at: usize| atoms.get(at).is_some_and(|atom| atom.1 == 2 && atom.0.chars().count() == 1);
             if atoms[to - 1].0 == " " || wide(to - 1) || wide(to) {
                 fits = to;
@@ -180,13 +180,13 @@ fn row(atoms: &[(String, usize, bool)], begin: &str, end: &str, colours: bool) -
     (text, taken)
 }
 
-/// Returns untrusted text on one line, without anything that a terminal would interpret.
+/// Returns untrusted text as one line, without anything that a terminal would interpret.
 pub fn safe(text: &str) -> String {
     text.chars().map(visible).collect()
 }
 
-/// Returns a character as it may be shown: white space as a space, control characters as symbols, and direction marks and invisible
-/// characters as numbers.
+/// Returns a character in a form that is safe to show: white space as a space, control characters as symbols, and direction marks and
+/// invisible characters as numbers.
 fn visible(character: char) -> String {
     match character {
         '\t' | '\n' | '\r' => " ".into(),
@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(safe("x\ny\u{1b}"), "x y␛");
     }
 
-    /// Without its color codes, colored text equals plain text, except for the signs.
+    /// Checks that colored text without its color codes equals plain text, except for the signs.
     #[test]
     fn colours_mark_the_same() {
         let text = shown("all day long", "all night long", 60, true, false);

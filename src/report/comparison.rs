@@ -1,5 +1,5 @@
-//! The tables of `compare` for a terminal: how good each contestant is, where they agree, which are better together, what the figures are
-//! based on, and which one to use.
+//! Formats the tables of `compare` for a terminal: the quality and the agreement of the contestants, the combinations that are better, the
+//! basis of the figures, and the recommendation.
 //!
 //! The same record gives the same text, except for CPU seconds.
 
@@ -11,7 +11,7 @@ use super::{counted, other_inputs, rejections, table_of_numbers, thousands};
 use dupsift_engine::job::{RunReport, stands_in};
 use dupsift_study::study::{CombinationReport, ComparedReport, ComparisonReport, Figure, JudgeReport};
 
-/// Maximum number of contestants in the agreement table, so that it fits a terminal.
+/// The maximum number of contestants in the agreement table, so that the table fits in a terminal.
 const MOST_AGREEING: usize = 8;
 /// The number of combinations that are shown for each size.
 const MOST_SHOWN: usize = 3;
@@ -55,7 +55,7 @@ pub(super) const RECALL: &str = "recall is relative to the pool, the duplicates 
 /// States that pairs are not removals.
 pub(super) const REMOVAL: &str = "all figures count pairs, not removals; because --remove-if is stricter, a run usually keeps both documents of a pair that is not a duplicate";
 
-/// Returns a warning if the judge's rules are similar to those of the default preset.
+/// Returns a warning if the rules of the judge are similar to the rules of the default preset.
 pub(super) fn bias(judge: &JudgeReport) -> Option<&'static str> {
     let is_near = judge.name == "versions" || judge.name.starts_with("versions:");
     is_near.then_some(
@@ -91,7 +91,7 @@ fn headline(report: &ComparisonReport) -> String {
     text
 }
 
-/// Formats the contestants: `31 algorithms and 4 presets`.
+/// Formats the number of contestants, as in `31 algorithms and 4 presets`.
 pub(super) fn contestants(report: &ComparisonReport) -> String {
     let presets = report.algorithms.iter().filter(|one| one.preset).count() as u64;
     let algorithms = report.algorithms.len() as u64 - presets;
@@ -107,7 +107,7 @@ pub(super) fn name_of(one: &ComparedReport) -> String {
     if one.preset { format!("preset {}", one.label) } else { one.label.clone() }
 }
 
-/// Returns the table of contestants, best F first.
+/// Returns the table of contestants, ordered by F with the best first.
 fn study(report: &ComparisonReport) -> String {
     let order = report.shown();
     let row = |one: &&ComparedReport| {
@@ -153,7 +153,7 @@ fn agreement(report: &ComparisonReport) -> String {
     text
 }
 
-/// Returns the best combinations of two and of three, compared with the best single algorithm.
+/// Returns the best combinations of two and three contestants, compared with the best single contestant.
 fn together(report: &ComparisonReport) -> String {
     let Some(best) = report.ranked().first().copied().filter(|best| best.f.is_some()) else { return String::new() };
     let of = |size: usize| report.combinations.iter().filter(move |one| one.labels.len() == size).take(MOST_SHOWN);
@@ -184,7 +184,7 @@ fn together(report: &ComparisonReport) -> String {
     format!("\n{}", table_of_numbers(header, std::iter::once(alone).chain(better.iter().map(row))))
 }
 
-/// Returns notes on what the figures are based on, and what they leave out.
+/// Returns notes on the basis of the figures, and on what they do not cover.
 fn notes(report: &ComparisonReport, run: &RunReport) -> Vec<String> {
     let judge = &report.judge;
     let mut notes: Vec<String> = bias(judge).map(str::to_owned).into_iter().collect();
@@ -246,7 +246,7 @@ fn share(value: Option<f64>) -> String {
     value.map_or_else(|| "-".into(), |value| format!("{value:.3}"))
 }
 
-/// Intervals narrower than this are not shown; for counts, this is a share of the count.
+/// An interval that is narrower than this is not shown. For counts, this is a share of the count.
 pub(super) const NARROW: f64 = 0.005;
 
 fn share_of(figure: &Figure) -> String {
@@ -257,7 +257,7 @@ fn number_of(figure: &Figure) -> String {
     with_interval(figure, NARROW * figure.value.unwrap_or(0.0), |value| thousands(value.round() as u64))
 }
 
-/// Formats the value and its interval, which is rarely symmetric. Omits the interval if it is narrow or if both ends are formatted like
+/// Formats a value and its interval, which is rarely symmetric. Omits the interval if it is narrow or if both ends would look the same as
 /// the value.
 fn with_interval(figure: &Figure, least: f64, told: impl Fn(f64) -> String) -> String {
     let Some(value) = figure.value.map(&told) else { return "-".into() };
@@ -275,7 +275,7 @@ mod tests {
     use dupsift_engine::job::AlgorithmReport;
     use dupsift_study::study::{AdviceReport, JudgeReport, OracleReport};
 
-    /// Returns a figure whose interval extends twice as far down as up.
+    /// Returns a figure whose interval extends twice as far below the value as above it.
     fn figure(value: f64, up: f64) -> Figure {
         Figure { value: Some(value), low: Some(value - 2.0 * up), high: Some(value + up) }
     }
@@ -333,7 +333,7 @@ mod tests {
 
     #[test]
     fn a_study_in_full() {
-        // The interval of the third contestant is too narrow to show.
+        // The interval of the third contestant is too narrow to be shown.
         let strict = compared("strict", 0.5, 0.95, 0.001);
         let mut study =
             study_of(vec![compared("exact", 0.23, 1.0, 0.0), compared("minhash", 0.8, 0.9, 0.0123), strict]);

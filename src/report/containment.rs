@@ -1,11 +1,11 @@
-//! The fate of two documents in words: how much of one is contained in the other, and why it was removed or kept.
+//! Describes the fate of two documents: how much of each is contained in the other, and why each was removed or kept.
 
 use super::columns::safe;
 use super::{table, thousands};
 use dupsift_files::tables::REPRESENTATIVE;
 use dupsift_study::study::{ExplainedContained, ExplainedDocument, Explanation, Verdict};
 
-/// Returns a title, and a table with one row for each direction.
+/// Returns a title and a table with one row for each direction.
 pub fn contained(explained: &Explanation, width: u16) -> String {
     let [first, second] = &explained.documents;
     let is_removed_for = |one: &ExplainedDocument, other: &ExplainedDocument| {
@@ -34,7 +34,7 @@ pub fn contained(explained: &Explanation, width: u16) -> String {
     format!("{title}\n\n{table}")
 }
 
-/// Returns whether the two are a pair, and what happened to them, as a sentence.
+/// Returns a sentence that states whether two documents are a pair, and what happened to them.
 pub fn verdict(explained: &Explanation) -> String {
     let pairs: Vec<&str> = explained
         .algorithms

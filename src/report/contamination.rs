@@ -1,4 +1,4 @@
-//! The summary at the end of `contaminated`.
+//! Formats the summary at the end of `contaminated`.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use super::{counted, guarded, other_inputs, rejections_of, table_of_numbers, tho
 use dupsift_engine::contaminated::ContaminationReport;
 use dupsift_engine::job::stands_in;
 
-/// Maximum number of suites in the summary; all are in `suites/`.
+/// The maximum number of suites in the summary; `suites/` contains all of them.
 const SUITES: usize = 20;
 
 /// Returns the summary of a search whose output is in `out`. The text ends with a line break.

@@ -1,8 +1,9 @@
-//! The difference between two texts: their lines and sentences side by side, and within a changed line its words, or its characters in
-//! Chinese.
+//! Computes the difference between two texts: aligns their lines and sentences, and compares changed lines word by word (in Chinese,
+//! character by character).
 //!
-//! Lines are split after sentences, so that a page with a single line is compared sentence by sentence. White space at the edges of lines
-//! and empty lines are ignored. Everything is bounded by size and nothing by time, so the same texts give the same difference.
+//! Lines are split after sentences, so that a page with a single line is compared sentence by sentence. Empty lines, and white space at the
+//! beginning and end of a line, are ignored. All limits are limits on size rather than time, so the same texts always give the same
+//! difference.
 
 use similar::{Algorithm, DiffOp, capture_diff_slices};
 
@@ -10,11 +11,12 @@ use similar::{Algorithm, DiffOp, capture_diff_slices};
 pub const MOST_CHARACTERS: usize = 200_000;
 /// The maximum number of lines and sentences of each text that are compared.
 const MOST_LINES: usize = 20_000;
-/// Maximum number of pairs of changed lines in one stretch that are compared; above it, lines are paired in order.
+/// The maximum number of pairs of changed lines in one stretch that are compared. If there are more, lines are paired in order.
 const MOST_WEIGHED: usize = 10_000;
-/// Maximum number of words in two lines that are compared, including spaces and punctuation; above it, the complete lines are different.
+/// The maximum number of words, including spaces and punctuation, in two lines that are compared. If there are more, the complete lines are
+/// shown as different.
 const MOST_WORDS: usize = 40_000;
-/// Two changed lines are shown side by side if they have at least this share of their words in common.
+/// The minimum share of common words with which two changed lines are shown side by side.
 const ALIKE: f64 = 0.3;
 
 /// Holds a part of a line.
@@ -22,7 +24,7 @@ const ALIKE: f64 = 0.3;
 pub struct Piece {
     /// The original text.
     pub text: String,
-    /// Whether the other document lacks this text here.
+    /// Whether this part is missing in the line of the other document.
     pub changed: bool,
 }
 
@@ -33,7 +35,7 @@ pub enum Line {
     Equal(String),
     /// A line in both documents, with differences.
     Changed(Vec<Piece>, Vec<Piece>),
-    /// A line in both documents that differs somewhere; the two versions have too many words to compare.
+    /// A line in both documents, with differences, whose two versions have too many words to compare.
     TooLong(String, String),
     /// A line only in the first document.
     Left(String),
@@ -41,12 +43,12 @@ pub enum Line {
     Right(String),
 }
 
-/// Holds the difference of two texts.
+/// Holds the difference between two texts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
     /// The lines, in text order.
     pub lines: Vec<Line>,
-    /// The number of characters left out at the end of each text because the text is too long.
+    /// The number of characters that are not compared at the end of each text because it is too long.
     pub cut: [usize; 2],
 }
 
@@ -66,7 +68,7 @@ pub fn difference(a: &str, b: &str) -> Difference {
     Difference { lines: found, cut: [a_cut, b_cut] }
 }
 
-/// Returns the lines and sentences of a text that are compared, and how many characters are not.
+/// Returns the lines and sentences of a text that are compared, and the number of characters that are not compared.
 fn lines(text: &str) -> (Vec<&str>, usize) {
     let end = text.char_indices().nth(MOST_CHARACTERS).map_or(text.len(), |(at, _)| at);
     let mut lines = Vec::new();
@@ -106,7 +108,7 @@ fn sentence_ends(line: &str) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Aligns similar changed lines, in order, so that aligned lines have as much as possible in common.
+/// Aligns similar changed lines, in order, so that the total similarity of aligned lines is as large as possible.
 fn align(old: &[&str], new: &[&str], out: &mut Vec<Line>) {
     if old.len() * new.len() > MOST_WEIGHED {
         let both = old.len().min(new.len());
@@ -118,7 +120,7 @@ fn align(old: &[&str], new: &[&str], out: &mut Vec<Line>) {
     let bags = |lines: &[&str]| -> Vec<Vec<String>> { lines.iter().map(|line| bag(line)).collect() };
     let (old_bags, new_bags) = (bags(old), bags(new));
     let width = new.len() + 1;
-    // best[i][j]: the maximum similarity of the lines from i and from j on; shares that are too small count as 0.
+    // best[i][j] is the maximum total similarity of the lines from i on and from j on. Shares that are too small count as 0.
     let mut best = vec![0.0; (old.len() + 1) * width];
     let alike = |i: usize, j: usize| {
         let share = dice(&old_bags[i], &new_bags[j]);
@@ -158,7 +160,7 @@ fn bag(line: &str) -> Vec<String> {
     words
 }
 
-/// Returns twice the common words divided by all words.
+/// Returns twice the number of common words, divided by the number of all words.
 fn dice(a: &[String], b: &[String]) -> f64 {
     let (mut i, mut j, mut common) = (0, 0, 0);
     while i < a.len() && j < b.len() {
@@ -169,7 +171,7 @@ fn dice(a: &[String], b: &[String]) -> f64 {
     if a.is_empty() && b.is_empty() { 0.0 } else { 2.0 * common as f64 / (a.len() + b.len()) as f64 }
 }
 
-/// Returns two lines side by side with differences marked.
+/// Returns two lines side by side, with marked differences.
 fn changed(a: &str, b: &str) -> Line {
     let (old, new) = (words(a), words(b));
     if old.len() + new.len() > MOST_WORDS {
@@ -219,7 +221,7 @@ enum Kind {
 }
 
 fn kind(character: char) -> Kind {
-    // Each Han, kana or Thai character counts as a word; combining marks stay with their letter.
+    // Each Han, kana or Thai character counts as a word; combining marks belong to their letter.
     let unspaced = matches!(character,
         '\u{0E00}'..='\u{0EFF}' | '\u{1000}'..='\u{109F}' | '\u{1780}'..='\u{17FF}' | '\u{2E80}'..='\u{9FFF}'
         | '\u{F900}'..='\u{FAFF}' | '\u{20000}'..='\u{3FFFF}');
@@ -288,7 +290,7 @@ mod tests {
     #[test]
     fn a_line_of_too_many_words_is_not_compared_by_words() {
         let line = |words: usize, last: &str| "a ".repeat(words) + last;
-        // A word and a space are two pieces, the last word is one.
+        // A word and the space after it are two pieces; the last word is one piece.
         let (most, more) = (MOST_WORDS / 4 - 1, MOST_WORDS / 4);
         assert!(shown(&line(most, "b"), &line(most, "c"))[0].ends_with("a [c]"));
         let (one, other) = (line(more, "b"), line(more, "c"));
@@ -296,7 +298,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// The parts of one side add up to its text, except for white space.
+        /// Checks that the parts of each side make up its text, except for white space.
         #[test]
         fn nothing_is_lost(a in "[ab .。\\n]{0,60}", b in "[ab .。\\n]{0,60}") {
             let found = difference(&a, &b);

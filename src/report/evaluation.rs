@@ -1,4 +1,4 @@
-//! The output of `evaluate`: the figures of each algorithm, and the parts of the truth that could not be used.
+//! Formats the output of `evaluate`: the figures for each algorithm, and the parts of the truth that could not be used.
 
 use std::path::Path;
 
@@ -6,8 +6,8 @@ use super::losses::rejected;
 use super::{counted, table_of_numbers, thousands};
 use dupsift_study::study::{EvaluationReport, TruthReport};
 
-/// Returns the evaluation of the run in `dir`, with five columns or, if `full` is set, with all columns. Undefined figures are shown as
-/// `-`. The text ends with a line break.
+/// Returns the evaluation of the run in `dir`, with all columns if `full` is set, and with five columns otherwise. Undefined figures are
+/// shown as `-`. The text ends with a line break.
 pub fn evaluation(report: &EvaluationReport, dir: &Path, full: bool) -> String {
     let mut text = headline(report);
     text += "\n";
@@ -75,7 +75,7 @@ fn explained(report: &EvaluationReport, full: bool) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns what was left out, and other notes.
+/// Returns notes, including what was ignored.
 fn remarks(report: &EvaluationReport) -> Vec<String> {
     let truth: &TruthReport = &report.truth;
     let mut remarks = Vec::new();

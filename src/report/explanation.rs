@@ -1,4 +1,4 @@
-//! The output of `dupsift explain`: the difference, the verdict, the scores, the keys.
+//! Formats the output of `dupsift explain`: the difference, the verdict, the scores and the keys.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use dupsift_study::study::{
     ExplainedAlgorithm, ExplainedDocument, ExplainedKey, ExplainedOverlap, ExplainedRow, Explanation, Verdict,
 };
 
-/// Returns the complete output: the difference, the verdict, the scores, the keys.
+/// Returns the complete output: the difference, the verdict, the scores and the keys.
 pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     let width = u16::try_from(screen.width).unwrap_or(u16::MAX);
     let mut text = texts(explained, screen);
@@ -54,7 +54,7 @@ pub fn explanation(explained: &Explanation, screen: Screen) -> String {
     text
 }
 
-/// Number of common keys whose words are shown.
+/// The number of common keys whose words are shown.
 const MOST_SAID: usize = 6;
 /// The maximum number of characters shown for the words of a common key, which may be sentences.
 const LONGEST_SAID: usize = 80;
@@ -64,7 +64,7 @@ fn shown_words(words: &str) -> String {
     words.char_indices().nth(LONGEST_SAID).map_or_else(|| words.to_owned(), |(end, _)| format!("{}…", &words[..end]))
 }
 
-/// Returns how many keys two documents have in common, and what these keys mean.
+/// Returns the number of keys that two documents have in common, and the words of these keys.
 fn common_keys(one: &ExplainedAlgorithm) -> String {
     let all = one.rows.iter().filter(|row| row.a.is_some()).count();
     let all = all.max(one.rows.iter().filter(|row| row.b.is_some()).count());
@@ -94,7 +94,7 @@ fn texts(explained: &Explanation, screen: Screen) -> String {
     said.to_owned() + &columns(&difference(&a.text, &b.text), [&headings[0], &headings[1]], screen)
 }
 
-/// Characters of kept text that are shown on either side of a passage, unless everything is shown.
+/// The number of characters of kept text that are shown on either side of a passage, unless everything is shown.
 const AROUND: usize = 120;
 
 /// Returns the text of a document with its repeated passages struck out; empty if it has none.
@@ -123,7 +123,7 @@ fn struck_out(document: &ExplainedDocument, screen: Screen) -> String {
     text
 }
 
-/// Returns a kept part of a text. Of a long part, only the text next to the passages before and after it is shown.
+/// Returns a kept part of a text. If the part is long, only the text next to the passages before and after it is shown.
 fn shortened(part: &str, has_before: bool, has_after: bool, full: bool) -> String {
     let characters = part.chars().count();
     let (first, last) = (if has_before { AROUND } else { 0 }, if has_after { AROUND } else { 0 });
@@ -147,7 +147,7 @@ fn head(document: &ExplainedDocument) -> String {
     )
 }
 
-/// Returns the similarity in `pairs/`, else the similarity from the last check or from the algorithm itself.
+/// Returns the similarity in `pairs/`, or else the similarity from the last check or from the algorithm itself.
 fn score(one: &ExplainedAlgorithm) -> String {
     let reached = one.checks.last().and_then(|check| check.similarity);
     let own = one.score.map(|score| score.similarity);
@@ -162,7 +162,7 @@ fn why(one: &ExplainedAlgorithm) -> String {
     format!("{}{distance}{matched}", one.why)
 }
 
-/// Formats a distance: bits as whole numbers, others with four decimals.
+/// Formats a distance: bits as whole numbers, all other distances with four decimals.
 fn short(distance: f32) -> String {
     if distance.fract() == 0.0 { format!("{distance}") } else { format!("{distance:.4}") }
 }
@@ -233,12 +233,12 @@ fn signatures(one: &ExplainedAlgorithm, screen: Screen) -> String {
             text += &format!("  {name} has none: {reason}\n");
         }
     }
-    // Equal keys come first, because they are the reason for a comparison.
+    // Equal keys come first, because they are the reason that documents are compared.
     let (equal, other): (Vec<&ExplainedRow>, Vec<&ExplainedRow>) = one.rows.iter().partition(|row| row.equal);
     let shown: Vec<&ExplainedRow> = equal.iter().chain(&other).copied().collect();
     let wide = shown.iter().flat_map(|row| [&row.a, &row.b]).flatten().map(|key| key.key.len()).max().unwrap_or(0);
     let position = one.positions.saturating_sub(1).to_string().len();
-    // Two keys, the position, the sign and the space between them.
+    // The width has to fit two keys, the position, the sign and the spaces between them.
     let keys = wide.min(screen.width.saturating_sub(position + 7) / 2).max(8);
     let mut before = [None, None];
     for row in shown {

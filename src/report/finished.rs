@@ -1,4 +1,4 @@
-//! The summary of an existing output folder.
+//! Formats the summary of an existing output folder.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 /// `apply` added the corpus to the output of a run, the summary of the run includes it.
 ///
 /// # Errors
-/// Returns an error if no such command wrote the folder, or if a record cannot be understood.
+/// Returns an error if none of these commands wrote the folder, or if a record cannot be parsed.
 pub fn finished(dir: &Path, detail: Detail) -> Result<String> {
     if AppliedReport::is_alone(dir) {
         return Ok(applied(&AppliedReport::read(dir)?, dir));
@@ -27,7 +27,7 @@ pub fn finished(dir: &Path, detail: Detail) -> Result<String> {
     }
 }
 
-/// Returns the output folder that was requested for a run. If the result was held back, this is the name without `.held`.
+/// Returns the output folder that was requested for a run. If the result is held, this is the name without `.held`.
 fn asked(dir: &Path) -> PathBuf {
     let name = dir.file_name().and_then(|name| name.to_str()).and_then(|name| name.strip_suffix(".held"));
     match name.filter(|_| dir.join(HELD).is_file()) {

@@ -11,14 +11,14 @@ pub(super) fn guard(guard: &GuardReport) -> String {
     format!("guard{}: {}", if guard.held { " (held back)" } else { "" }, guard.sentence)
 }
 
-/// Returns the guards that fired in a job with output folder `out` and, if the result is held back, how to publish it.
+/// Returns the guards that fired in a job with output folder `out` and, if the result is held, how to publish it.
 pub fn guarded(report: &impl Guarded, out: &Path) -> String {
     let mut text: String = report.guards().iter().map(|one| guard(one) + "\n").collect();
     text += &held(report, out);
     text
 }
 
-/// Returns how to publish the result if it is held back.
+/// Returns how to publish the result if it is held.
 pub(super) fn held(report: &impl Guarded, out: &Path) -> String {
     if !report.is_held() {
         return String::new();
@@ -32,12 +32,12 @@ pub(super) fn held(report: &impl Guarded, out: &Path) -> String {
     )
 }
 
-/// Returns a suffix for the next step, which uses the final name of the result: a held result has to be accepted first.
+/// Returns a suffix for the next step. The step uses the final name of the result, so a held result has to be accepted first.
 pub fn once_accepted(report: &impl Guarded) -> &'static str {
     if report.is_held() { ", once it is accepted" } else { "" }
 }
 
-/// Returns the rejected rows by reason: `500 rows rejected: 498 not UTF-8, 2 null text; see rejected/`.
+/// Formats the rejected rows by reason, as in `500 rows rejected: 498 not UTF-8, 2 null text; see rejected/`.
 pub fn rejections(report: &RejectionsReport) -> String {
     match rejected(report) {
         told if report.rows == 0 => told,
@@ -45,7 +45,7 @@ pub fn rejections(report: &RejectionsReport) -> String {
     }
 }
 
-/// Returns the rejected rows in a job's corpus, like [`rejections`]. If rows were only rejected in a different input, the text names the
+/// Formats the rejected rows in the corpus of a job, like [`rejections`]. If rows were rejected only in other inputs, the text mentions the
 /// corpus.
 pub fn rejections_of(report: &RejectionsReport, job: &impl Guarded) -> String {
     if report.rows == 0 && job.lost_of_others() {
@@ -55,8 +55,8 @@ pub fn rejections_of(report: &RejectionsReport, job: &impl Guarded) -> String {
     }
 }
 
-/// Returns the rejected rows and other remarks for the inputs besides the corpus, one line each: `reference: 1 of 2 rows used; 1 row
-/// rejected: 1 not JSON; see rejected/`.
+/// Formats the rejected rows and other remarks for each input other than the corpus, one line per input, as in `reference: 1 of 2 rows
+/// used; 1 row rejected: 1 not JSON; see rejected/`.
 pub fn other_inputs(job: &impl Guarded) -> Vec<String> {
     let of = |other: &OtherInputReport| {
         let OtherInputReport { input, bad_inputs, rows, used, rejections: lost, warnings } = other;
@@ -69,7 +69,7 @@ pub fn other_inputs(job: &impl Guarded) -> Vec<String> {
     job.other_inputs().iter().flat_map(of).collect()
 }
 
-/// Returns the rejected rows like [`rejections`], without mentioning `rejected/`.
+/// Formats the rejected rows like [`rejections`], but without mentioning `rejected/`.
 pub(super) fn rejected(report: &RejectionsReport) -> String {
     let named = |by_kind: bool| {
         let mut counts = report.named(by_kind);
@@ -81,7 +81,7 @@ pub(super) fn rejected(report: &RejectionsReport) -> String {
         let names = if names.is_empty() { names } else { format!(": {names}") };
         (rows > 0).then(|| format!("{} {what}{names}", counted(rows, "row")))
     };
-    // A record with version 1 has neither reasons nor kinds.
+    // A record of version 1 contains neither reasons nor kinds.
     let broken = of(report.rows - report.by_kind.min(report.rows), "rejected", named(false));
     let left_out = of(report.by_kind, "skipped by kind", named(true));
     let told: Vec<String> = [broken, left_out].into_iter().flatten().collect();

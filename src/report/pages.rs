@@ -1,4 +1,4 @@
-//! The summary at the end of `purify`: the kinds of pages, their charsets, what was cut, and how to continue.
+//! Formats the summary at the end of `purify`: the kinds of pages, their charsets, what was cut, and how to continue.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -64,7 +64,7 @@ pub fn training(report: &TrainingReport, out: &Path) -> String {
     text + &format!("next{}: dupsift purify INPUT --model {} --out DIR\n", once_accepted(report), out.display())
 }
 
-/// Returns what happened to the pages, as lines.
+/// Returns lines that describe what happened to the pages.
 pub(super) fn purified(report: &PurifyReport) -> Vec<String> {
     let characters = match report.malformed {
         0 => String::new(),

@@ -1,4 +1,4 @@
-//! The passes of a run as a table, shown before it starts.
+//! Formats the passes of a run as a table, which is shown before the run starts.
 
 use bytesize::ByteSize;
 
@@ -8,8 +8,8 @@ use dupsift_engine::job::Pass;
 /// The width of the table; its last column is prose.
 const WIDTH: u16 = 120;
 
-/// Returns a table with one row per pass: what it reads, approximately what it writes to temporary files, what it does and for which
-/// algorithms.
+/// Returns a table with one row per pass: what the pass reads, approximately how much it writes to temporary files, what it does, and for
+/// which algorithms.
 pub fn plan(passes: &[Pass]) -> String {
     let size = |bytes: u64| if bytes == 0 { "-".into() } else { ByteSize(bytes).to_string() };
     let row = |pass: &Pass| [pass.name.into(), size(pass.reads), size(pass.writes), pass.does.clone()];

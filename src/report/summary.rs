@@ -1,4 +1,5 @@
-//! The summary at the end of a run: what happened to the documents, what each algorithm found, warnings, and how to read the result.
+//! Formats the summary at the end of a run: what happened to the documents, what each algorithm found, warnings, and how to read the
+//! result.
 //!
 //! The same record gives the same text; only times, rates and memory differ between two identical runs.
 
@@ -20,14 +21,14 @@ use dupsift_study::study::AppliedReport;
 /// Selects how detailed a summary is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
-    /// Five lines, and one more for each kind of loss.
+    /// Five lines, and one additional line for each kind of loss.
     Short,
-    /// The same, followed by the rules, a table of the algorithms, and all notes.
+    /// The short summary, followed by the rules, a table of the algorithms, and all notes.
     Full,
 }
 
 impl Detail {
-    /// Returns the detail for `--verbose`.
+    /// Returns the detail that corresponds to `--verbose`.
     pub fn verbose(verbose: bool) -> Detail {
         if verbose { Detail::Full } else { Detail::Short }
     }
@@ -60,8 +61,8 @@ pub fn summary(report: &RunReport, out: &Path, detail: Detail) -> String {
 }
 
 /// Returns the output of a dry run over a sample: the counts of the sample, and estimates of the removed share and the time for the
-/// complete corpus. The time is proportional to the number of documents. It excludes the report and the cleaned corpus, which a sample does
-/// not write.
+/// complete corpus. The estimated time is proportional to the number of documents. It does not include the report and the cleaned corpus,
+/// which a dry run does not write.
 pub fn estimated(report: &RunReport) -> String {
     let mut lines = result(report);
     lines.extend(losses(report));
@@ -97,7 +98,7 @@ fn details(report: &RunReport, folder: &Path) -> String {
     if !notes.is_empty() {
         text += &format!("\n{}\n", notes.join("\n"));
     }
-    // The folder rather than its files, because the `algorithm` column comes from the folder names.
+    // Uses the folder rather than its files, because the `algorithm` column comes from the folder names.
     let pairs = folder.join("pairs").display().to_string();
     text + &format!("\nin Python: import polars as pl; pl.scan_parquet({pairs:?})\n")
 }
@@ -119,7 +120,7 @@ pub fn applied(report: &AppliedReport, out: &Path) -> String {
     )
 }
 
-/// Returns one line for each folder of the corpus that was written, each after a line break.
+/// Returns one line for each folder of the corpus that was written. Each line begins with a line break.
 fn folders(corpus: &CorpusReport) -> String {
     let line = |(folder, written): (&String, &FolderReport)| {
         let (rows, files) = (counted(written.rows, "row"), counted(written.files, "file"));
@@ -147,10 +148,10 @@ fn next(report: &RunReport, out: &Path) -> String {
     format!("next: dupsift apply {} --corpus keep\n", typed(out))
 }
 
-/// Returns bounds on the share of all documents that would be removed, estimated from a sample. In a sample of share p, a document's only
-/// duplicate is included with probability p, and at least one of several duplicates with a higher probability. The share of removed
-/// documents in the sample, divided by p, is therefore exact if each document has at most one duplicate, and too high otherwise. Without
-/// the division, it is too low.
+/// Returns bounds on the share of all documents that would be removed, estimated from a sample. If the sample is a share p of the corpus,
+/// the only duplicate of a document is in the sample with probability p, and at least one of several duplicates is in it with a higher
+/// probability. Therefore, the share of removed documents in the sample, divided by p, is exact if each document has at most one duplicate,
+/// and too high otherwise. Without the division, the share is too low.
 fn whole_corpus(sampled: u64, all: u64, removed: u64, used: u64) -> String {
     let least = removed as f64 / used.max(1) as f64;
     let most = (least * all as f64 / sampled.max(1) as f64).min(1.0);
@@ -158,7 +159,7 @@ fn whole_corpus(sampled: u64, all: u64, removed: u64, used: u64) -> String {
     format!("whole corpus: about {:.1}% to {:.1}% would be removed{error}\n", 100.0 * least, 100.0 * most)
 }
 
-/// Below this number of removed documents, the random error of a sample exceeds a tenth.
+/// If the sample has fewer removed documents than this, the random error of the share exceeds a tenth.
 const FEW: u64 = 100;
 
 /// Quotes a path for the shell.
@@ -195,7 +196,7 @@ fn result(report: &RunReport) -> Vec<String> {
     lines
 }
 
-/// Returns the two parts as one line, or as two if they do not fit on one.
+/// Returns the two parts as one line, or as two lines if they do not fit on one.
 fn fitting(first: &str, second: &str) -> String {
     if first.chars().count() + second.chars().count() <= COLUMNS {
         return format!("{first}{second}");
@@ -203,7 +204,7 @@ fn fitting(first: &str, second: &str) -> String {
     format!("{first}\n{}", second.trim_start_matches("; "))
 }
 
-/// Describes how many documents were removed for one of the reasons in the `removed` table.
+/// Describes how many documents were removed for one of the reasons that occur in the `removed` table.
 fn removed_as(reason: &str, count: u64) -> String {
     match reason {
         "copy" => counted_as(count, "exact copy|exact copies"),
@@ -214,7 +215,7 @@ fn removed_as(reason: &str, count: u64) -> String {
     }
 }
 
-/// Up to this many skipped files are named.
+/// The maximum number of skipped files that are listed.
 const MOST_SKIPPED: usize = 3;
 
 /// Returns a line for each kind of loss: rejected rows, skipped files, losses of other inputs, guards that fired.
@@ -240,7 +241,7 @@ fn losses(report: &RunReport) -> Vec<String> {
     lines
 }
 
-/// Returns time, rate and memory.
+/// Returns the time, the rate and the memory of a run.
 fn cost(report: &RunReport) -> String {
     let megabytes = report.documents.text_bytes as f64 / 1e6;
     format!(
@@ -251,7 +252,7 @@ fn cost(report: &RunReport) -> String {
     )
 }
 
-/// Returns counts of the repeated passages that were found. They are cut only from the corpus in deduped/.
+/// Returns counts of the repeated passages that were found. These passages are cut only from the corpus in `deduped/`.
 fn cut(found: &CutReport) -> String {
     let share = 100.0 * found.characters as f64 / found.characters_kept.max(1) as f64;
     let passages = counted_as(found.passages, "repeated passage|repeated passages");
@@ -273,7 +274,7 @@ fn found(algorithms: &[AlgorithmReport]) -> String {
     table_of_numbers_without(header, rows, &["unsigned", "left out"])
 }
 
-/// Returns how many files were read in each detected encoding, most frequent first.
+/// Returns the number of files that were read in each detected encoding, most frequent encoding first.
 fn encodings(report: &RunReport) -> Option<String> {
     let mut files = BTreeMap::<&str, u64>::new();
     report
@@ -287,7 +288,7 @@ fn encodings(report: &RunReport) -> Option<String> {
     (!told.is_empty()).then(|| format!("encodings found: {}", told.join(", ")))
 }
 
-/// Returns everything that was skipped, left out or noticed, for the page.
+/// Returns the remarks for the page: everything that was skipped, and all notes.
 pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     let mut remarks: Vec<String> = met(report).into_iter().collect();
     remarks.extend(notes(report));
@@ -295,7 +296,7 @@ pub(super) fn remarks(report: &RunReport) -> Vec<String> {
     remarks
 }
 
-/// Returns all notes except those about lost rows or files.
+/// Returns all notes except notes about lost rows or files.
 fn notes(report: &RunReport) -> Vec<String> {
     let mut remarks: Vec<String> = encodings(report).into_iter().collect();
     remarks.extend(report.purified.iter().flat_map(purified));
@@ -335,7 +336,7 @@ fn notes(report: &RunReport) -> Vec<String> {
             "removal: {left_out} with kept documents skipped because of --max-candidates, so the result depends on the order of the documents"
         ));
     }
-    // The note on ids may already mention it.
+    // The note on ids may already mention missing ids.
     if report.ids.missing > 0 && !report.ids.note.as_ref().is_some_and(|note| note.contains("FILE#ROW")) {
         remarks.push(format!("ids: {} without an id, named FILE#ROW", counted(report.ids.missing, "row")));
     }
@@ -348,7 +349,7 @@ fn notes(report: &RunReport) -> Vec<String> {
     remarks
 }
 
-/// Returns how many indexed documents took part in an incremental run.
+/// Returns the number of indexed documents that took part in an incremental run, as a line.
 fn met(report: &RunReport) -> Option<String> {
     let index = report.index.as_ref()?;
     let joined = counted(index.indexed, "document");
@@ -385,7 +386,7 @@ fn relations(one: &AlgorithmReport) -> Vec<String> {
     remarks
 }
 
-/// Returns what `--max-candidates` skipped, and what that means.
+/// Returns a line on the comparisons that `--max-candidates` skipped, and what this means.
 pub(super) fn left_out(comparisons: u64) -> String {
     let comparisons = counted(comparisons, "comparison");
     format!("{comparisons} skipped because of --max-candidates, so the pairs depend on the order of the documents")
@@ -408,8 +409,8 @@ mod tests {
     };
     use dupsift_index::IndexReport;
 
-    /// For groups of `size` equal documents, sampled with share p, the bounds from the expected numbers enclose the share of the whole
-    /// corpus.
+    /// Checks that the bounds that follow from the expected numbers enclose the share in the complete corpus, for groups of `size` equal
+    /// documents of which a share p is sampled.
     #[test]
     fn a_sample_encloses_the_share_of_the_whole_corpus() {
         let bounds = |sampled, all, removed| {
@@ -421,7 +422,7 @@ mod tests {
         for size in [2, 3, 10, 1000] {
             for share in [0.01_f64, 0.1, 0.5, 0.9, 1.0] {
                 let (sampled, all) = (1e9 * share, 1e9);
-                // A group keeps one document if any of its documents is sampled.
+                // One document of a group is kept if any of its documents is in the sample.
                 let kept = (all / f64::from(size)) * (1.0 - (1.0 - share).powi(size));
                 let [least, most] = bounds(sampled as u64, all as u64, (sampled - kept) as u64);
                 let whole = 100.0 * f64::from(size - 1) / f64::from(size);

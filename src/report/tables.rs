@@ -1,4 +1,4 @@
-//! Tables and numbers as text.
+//! Formats tables and numbers as text.
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
 
@@ -11,14 +11,14 @@ pub fn table<const N: usize>(
     table_of(header, rows, width).trim_fmt() + "\n"
 }
 
-/// Returns a table like [`table`] with all columns but the first right-aligned, for numbers.
+/// Returns a table of numbers: like [`table`], but all columns except the first are right-aligned.
 pub fn table_of_numbers<const N: usize>(header: [&str; N], rows: impl IntoIterator<Item = [String; N]>) -> String {
     let mut table = table_of(header, rows, None);
     table.column_iter_mut().skip(1).for_each(|column| column.set_cell_alignment(CellAlignment::Right));
     table.trim_fmt() + "\n"
 }
 
-/// Returns a table like [`table_of_numbers`], without the `optional` columns that contain only `0`.
+/// Returns a table like [`table_of_numbers`], but omits any of the `optional` columns that contain only `0`.
 pub fn table_of_numbers_without<const N: usize>(
     header: [&str; N],
     rows: impl IntoIterator<Item = [String; N]>,

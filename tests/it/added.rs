@@ -1,4 +1,4 @@
-//! `--add`: additional columns about clusters in the rows of `deduped/`, in every format.
+//! Tests `--add`, which adds columns about clusters to the rows of `deduped/`, in every format.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -36,7 +36,7 @@ fn attributes(out: &Path) -> BTreeMap<(String, String), [i64; 3]> {
         }
         drop(clusters);
     }
-    // The files of each cluster, from all rows.
+    // Collects the files of each cluster from all rows.
     let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut of: BTreeMap<(String, String), String> = BTreeMap::new();
     for file in files_below(&out.join("attributes")) {
@@ -102,7 +102,7 @@ fn kept_rows_get_the_columns_of_their_cluster() {
     for (at, largest) in [(0, 3), (1, 2), (2, 2)] {
         assert!(found.values().any(|values| values[at] >= largest), "column {at} has only small values");
     }
-    // `apply` adds the same columns to the output of a run that did not add them.
+    // For a run that did not add the columns, `apply` adds the same columns.
     run(&[&at("docs")], &at("plain"), &more[2..]).ends_with(3);
     let apply = |out: &str, more: &[&str]| Ran::of(program().arg("apply").arg(at(out)).args(more).output().unwrap());
     apply("plain", &ALL).ends_with(0);

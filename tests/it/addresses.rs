@@ -1,4 +1,4 @@
-//! `exact:form=url`: web addresses that lead to the same page, in a column of addresses.
+//! Tests `exact:form=url`, which finds web addresses that lead to the same page, in a column of addresses.
 
 use crate::kit::{Done, Table, done, numbered, record, write_docs};
 
@@ -10,7 +10,7 @@ fn run(addresses: &[&str]) -> (tempfile::TempDir, Done) {
     (folder, done)
 }
 
-/// Returns each removed row with the row kept instead.
+/// Returns each removed row with the row that was kept instead.
 fn removed(done: &Done) -> Vec<(i64, i64)> {
     let removed = Table::read(&done.out().join("removed"));
     removed.numbers("doc").into_iter().zip(removed.numbers("kept_doc")).collect()
@@ -20,7 +20,8 @@ fn removed(done: &Done) -> Vec<(i64, i64)> {
 fn addresses_of_one_page_are_removed_in_favor_of_the_first() {
     let (_folder, done) = run(&[
         "http://example.org/a?a=1&b=2",
-        // Scheme; `www.`; default ports; fragment; tracking parameters; order of the query; case of the host; all of these.
+        // Addresses that differ in the scheme, `www.`, default ports, the fragment, tracking parameters, the order of the query, the case
+        // of the host, or in all of these.
         "https://example.org/a?a=1&b=2",
         "http://www.example.org/a?a=1&b=2",
         "http://example.org:80/a?a=1&b=2",
@@ -38,7 +39,7 @@ fn addresses_of_one_page_are_removed_in_favor_of_the_first() {
 fn addresses_of_other_pages_are_kept() {
     let (_folder, done) = run(&[
         "http://example.org/a?a=1",
-        // Addresses with a different value, parameter, path, case of the path, port, host and subdomain.
+        // Addresses that differ in a value, a parameter, the path, the case of the path, the port, the host or the subdomain.
         "http://example.org/a?a=2",
         "http://example.org/a?c=1",
         "http://example.org/b?a=1",

@@ -1,5 +1,5 @@
-//! The number of allocations per signed document: buffers are reused for the next document, so a word needs no allocation, and a document
-//! needs a few, regardless of its length. Comparing two signatures needs none.
+//! Tests the number of allocations per signed document. Buffers are reused for the next document, so words require no allocations, and a
+//! document requires only a few, regardless of its length. The comparison of two signatures requires none.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -9,7 +9,7 @@ use dupsift::corpus::CorpusStats;
 use dupsift::row::{Pairs, Row, RowLayout, Signatures, Window};
 use dupsift::text::{Pipeline, TextOptions};
 
-/// Counts the calls of each thread and passes them on.
+/// Counts the allocations of each thread and passes them on.
 struct Counting;
 
 thread_local! {
@@ -17,7 +17,7 @@ thread_local! {
 }
 
 fn called() {
-    // When a thread ends, its counter may already be gone.
+    // When a thread ends, its counter may already have been destroyed.
     let _ = CALLS.try_with(|calls| calls.set(calls.get() + 1));
 }
 
@@ -42,7 +42,7 @@ unsafe impl GlobalAlloc for Counting {
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
 
-/// Returns the allocations for one document in the middle of a list of equally long ones, after the buffers have grown.
+/// Returns the number of allocations for one document in the middle of a list of equally long documents, after the buffers have grown.
 fn calls(algorithm: &str, words: usize, chinese: bool) -> u64 {
     let algorithm = ALGORITHMS.iter().find(|one| one.name() == algorithm).expect("a member of the family");
     let params = Params::check(algorithm.name(), &specs(*algorithm), &[]).expect("defaults");
@@ -75,7 +75,7 @@ fn calls(algorithm: &str, words: usize, chinese: bool) -> u64 {
     calls
 }
 
-/// Compares bit vectors that match in a table; the buffers of one window are reused for the next.
+/// Compares bit vectors that match in a table. The buffers of one window are reused for the next window.
 #[test]
 fn a_comparison_costs_no_allocation() {
     let stats = CorpusStats::none();
@@ -87,7 +87,7 @@ fn a_comparison_costs_no_allocation() {
         let layout = RowLayout::new(shape, 1_000);
         let mut rows = Vec::new();
         for doc in 0..500 {
-            // Vectors that differ in at most two bits.
+            // These vectors differ in at most two bits.
             let mut sketch = vec![0; shape.sketch];
             sketch[0] = 1 << (doc % 8);
             layout.encode(&Row { position: 0, key: 7, order: 0, doc, sketch: &sketch }, &mut rows);

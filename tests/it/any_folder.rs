@@ -1,4 +1,4 @@
-//! Results of runs with relative paths: they can be inspected from any folder, and after everything was moved together.
+//! Tests that results of runs with relative paths can be inspected from any folder, and after everything was moved together.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,7 +21,7 @@ impl Place {
         }
         let write = |name: &str, bytes: &[u8]| std::fs::write(home.join(name), bytes).unwrap();
         let docs = made_docs(60);
-        // A version of every fourth document, so that pages have two texts to show.
+        // Adds a version of every fourth document, so that pages have two texts to show.
         let version =
             |doc: &Doc| Doc { id: format!("{}v", doc.id), text: format!("{} And more of it.", doc.text), title: None };
         let versions: Vec<Doc> = docs.iter().step_by(4).map(version).collect();
@@ -77,7 +77,7 @@ impl Place {
         for verb in ["info", "verify"] {
             self.typed(folder, &["index", verb, &at("seen")]);
         }
-        // Runs that use a result as a reference, as statistics, and as the previous run for guards.
+        // These runs use a result as a reference, as statistics, and as the previous run for guards.
         let algorithms = ["--algorithms", "exact,minhash", "--overwrite"];
         let by = |option: &str, name: &str| {
             let line = ["run", &at("later.jsonl"), "--out", &at("next"), option, &at(name)];
@@ -91,7 +91,7 @@ impl Place {
         let words = WORDS.map(|word| if word.starts_with('-') { word.to_owned() } else { at(word) });
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         self.typed(folder, &[&line[..], &words].concat());
-        // Scripts find the corpus again from the record.
+        // Scripts find the corpus again by the paths in the record.
         for arguments in [&["--algorithm", "versions", "--threshold", "0.9", "--to", "to"][..], &[]] {
             let script = if arguments.is_empty() { "scripts/clusters.py" } else { "scripts/rethreshold.py" };
             let mut command = python(script);
@@ -109,7 +109,7 @@ fn a_result_of_relative_paths_is_looked_at_from_any_folder() {
     let named = |value: &serde_json::Value| PathBuf::from(value.as_str().unwrap());
     assert_eq!(named(&record["inputs"][0]["path"]), place.home("home/corpus/a.jsonl"));
     assert_eq!(named(&record["options"]["stop-words"]), place.home("home/words/stop.txt"));
-    // The record has the file names as typed.
+    // The record contains the file names as typed.
     assert_eq!(record["inputs"][0]["file"], "corpus/a.jsonl");
     place.is_looked_at("elsewhere", Path::new("../home"));
     place.is_looked_at("home", Path::new(""));
@@ -142,7 +142,7 @@ fn a_held_result_is_accepted_after_it_was_moved_with_its_index() {
     assert!(told.contains("n2"), "{told}");
 }
 
-/// Paths in the log of an incremental run work from the reader's folder.
+/// Checks that paths in the log of an incremental run are valid in the folder of the user who reads it.
 #[test]
 fn a_run_with_relative_paths_prints_commands_that_work_in_any_folder() {
     let place = Place::new();
@@ -175,7 +175,7 @@ fn a_run_with_relative_paths_prints_commands_that_work_in_any_folder() {
     assert_eq!(std::fs::read_link(home.join("nightly/dedup/latest")).unwrap(), Path::new("b"));
 }
 
-/// The names of files, and their order, which determines document numbers, do not depend on the working folder.
+/// Checks that the names of files do not depend on the working folder, and neither does their order, which determines document numbers.
 #[test]
 fn files_have_one_order_from_wherever_they_are_named() {
     let place = tempfile::tempdir().unwrap();

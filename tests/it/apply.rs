@@ -1,4 +1,4 @@
-//! `dupsift apply`: writes the same corpus for a finished run as a run with `--corpus`.
+//! Tests `dupsift apply`, which writes the same corpus for a finished run as a run with `--corpus`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -110,7 +110,7 @@ fn a_finished_run_gives_the_bytes_of_a_run_with_that_corpus_and_changes_nothing_
         let last = format!("next: dupsift apply {} --corpus keep\n", text(&without));
         assert!(told.contains(&last), "{told}");
         let before = bytes(&without);
-        // First one folder, then the other two together.
+        // Adds one folder first, then the other two together.
         let told = apply(&without, &[]).ends_with(0).stdout;
         assert!(told.contains(" kept, ") && told.contains("\ndeduped/: "), "{told}");
         apply(&without, &["--corpus", "drop,annotate", "--threads", "1"]).ends_with(0);
@@ -120,7 +120,7 @@ fn a_finished_run_gives_the_bytes_of_a_run_with_that_corpus_and_changes_nothing_
         after.retain(|path, _| !of_corpus(&without).contains_key(path) && path != Path::new("applied.json"));
         assert_eq!(after, before, "{name}");
         assert_eq!(names_in(folder.path()).iter().filter(|name| name.starts_with('.')).count(), 0);
-        // The record of the output lists these folders, so the output can be replaced.
+        // The record lists these folders, so the output can be replaced.
         run(&[&corpus], &without, &[more, &["--overwrite", "--accept"]].concat()).ends_with(3);
         assert!(!without.join("deduped").exists());
     }
@@ -165,7 +165,7 @@ fn another_rule_gives_what_a_run_by_that_rule_gives_in_a_folder_of_its_own() {
 
     apply(&at("contained"), &["--remove-if", "pair", "-o", text(&at("looser"))]).ends_with(0);
     assert_eq!(removed(&at("looser")), removed(&at("low")));
-    // The same rule, written to a different folder with the run's table.
+    // Writes the corpus for the same rule to a different folder, with the table of the run.
     apply(&at("contained"), &["--remove-if", "contained:0.99:1", "-o", text(&at("same"))]).ends_with(0);
     assert_eq!(bytes(&at("same/deduped")), bytes(&at("contained/deduped")));
     assert_eq!(bytes(&at("same/removed")), bytes(&at("contained/removed")));
@@ -197,7 +197,7 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     fs::create_dir(out.join("deduped")).unwrap();
     refused(&out, &[], &["deduped already exists; remove it first"]);
     fs::remove_dir(out.join("deduped")).unwrap();
-    // Different content with the same length and the same number of rows.
+    // Replaces the content with different content of the same length and with the same number of rows.
     let mut others = docs(40);
     let changed = others[3].text.replacen('w', "x", 1);
     others[3].text = changed;
@@ -212,7 +212,8 @@ fn what_cannot_be_applied_is_refused_before_anything_is_written() {
     write("a.jsonl", &docs(40));
     run(&[&input], &at("cut"), &["--algorithms", "exact", "--cut", "lines", "--max-cut-share", "1"]).ends_with(0);
     refused(&at("cut"), &["--remove-if", "pair", "-o", text(&at("new"))], &["cuts depend on which documents are kept"]);
-    // A threshold needs an algorithm that decides, no algorithm may have two, and chains allow no different rule.
+    // A threshold must be for an algorithm that decides, and an algorithm must not have two thresholds. With chains, a different rule is
+    // not allowed.
     let new = at("new");
     let twice = ["--threshold", "minhash=0.9", "--threshold", "minhash=0.95", "-o", text(&new)];
     run(&[&input], &at("by"), &["--algorithms", "exact,minhash", "--decide", "exact"]).ends_with(0);
@@ -262,7 +263,7 @@ fn a_batch_of_an_index_is_written_by_its_own_removals() {
 fn folders_that_get_no_file_are_not_made_and_stop_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
-    // Nothing is removed, so dropped/ is empty.
+    // Nothing is removed, so `dropped/` is empty.
     fs::write(at("a.jsonl"), json_lines(&[docs(8).swap_remove(3), docs(8).swap_remove(7)])).unwrap();
     let input = at("a.jsonl");
     let with = run(&[&input], &at("with"), &["--algorithms", "exact", "--corpus", ALL]).ends_with(0);
@@ -310,7 +311,7 @@ fn show(dir: &Path) -> Ran {
     Ran::of(program().arg("show").arg(dir).output().unwrap())
 }
 
-/// Returns the output of `show -v`, because the runs of these tests also use `-v`.
+/// Returns the output of `show -v`. The runs in these tests also use `-v`.
 fn show_all(dir: &Path) -> String {
     Ran::of(program().args(["show", "-v"]).arg(dir).output().unwrap()).ends_with(0).stdout
 }
@@ -325,7 +326,7 @@ fn show_prints_what_was_printed_at_the_end() {
     assert!(told.contains("\nnext: dupsift apply "), "{told}");
     assert_eq!(timeless(&show_all(&out)), timeless(&told));
     assert!(told.starts_with(&show(&out).ends_with(0).stdout));
-    // The summary includes a corpus that was written later, as if the run had written it.
+    // The summary includes a corpus that `apply` wrote later, as if the run had written it.
     apply(&out, &["--corpus", "drop"]).ends_with(0);
     apply(&out, &[]).ends_with(0);
     let now = show(&out).ends_with(0).stdout;
@@ -381,7 +382,7 @@ fn a_corpus_that_was_moved_is_found() {
         assert_ne!(nowhere.code, 0, "{verb:?}");
         assert!(nowhere.stderr.contains("a.parquet"), "{}", nowhere.stderr);
     }
-    // In `apply`, `--input` names the folder of the corpus, because `--corpus` selects what to write.
+    // In `apply`, `--input` specifies the folder of the corpus, because `--corpus` selects what to write.
     assert_ne!(apply(&out, &[]).code, 0);
     let place = at("new/place");
     apply(&out, &["--input", text(&place), "--corpus", ALL]).ends_with(0);

@@ -1,5 +1,5 @@
-//! Bad input of each kind: columns, rows and ids. Each is reported with the file, the expected value, the value found and the way out, or
-//! rejected and counted; nothing is lost silently, and nothing is merged because it is empty.
+//! Tests bad input of each kind: columns, rows and ids. Bad input is either rejected and counted, or reported with the file, the expected
+//! value, the value found and a suggestion. Nothing is lost silently, and nothing is merged because it is empty.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,7 +20,7 @@ fn texts(texts: &[&str]) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(texts))
 }
 
-/// More than six words, so that every algorithm signs it.
+/// A text with more than six words, so that every algorithm signs it.
 const LONG: &str = "The quick brown fox jumps over the lazy dog near the old stone bridge. It then sleeps all day long, \
     while seven other animals watch from behind some trees.";
 
@@ -158,7 +158,7 @@ fn ten_thousand_equal_documents_cost_a_star_and_are_counted_whole() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.parquet");
     write_docs(&file, &numbered(vec![LONG; 10_000]), 3_000);
-    // All but one are removed, which would trigger a guard.
+    // All documents but one are removed, which would trigger a guard.
     let done = done(&file, &["--algorithms", ALL, "--max-removed-share", "1"]);
     let record = record(&done.out());
     let signing = signing_labels(&done.out());

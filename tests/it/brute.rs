@@ -1,7 +1,7 @@
-//! Compares exhaustive algorithms, which find every pair that fulfills their definition, with that definition over all pairs of the sample
-//! corpus.
+//! Compares exhaustive algorithms, which find every pair that satisfies their definition, with an implementation that applies the
+//! definition to all pairs in the sample corpus.
 //!
-//! The slow implementation shares nothing with the algorithms except the words (and, for bit vectors, the vectors) of a document.
+//! This slow implementation shares nothing with the algorithms except the words of a document and, for bit vectors, the vectors.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -131,7 +131,7 @@ fn decomposition() {
     let same = |a: usize, b: usize| {
         let (x, y) = (&words.order[a], &words.order[b]);
         let reaches = |common: usize| 2.0 * common as f64 / (x.len() + y.len()) as f64 >= 0.85;
-        // A common subsequence has no more words than the two documents have in common.
+        // A common subsequence cannot have more words than the two documents have in common.
         reaches(x.len().min(y.len())) && reaches(common(&bags[a], &bags[b])) && reaches(longest_common(x, y))
     };
     check(found("decomposition:"), all(bags.len(), same), 800);
@@ -168,7 +168,7 @@ fn shingles() {
             set.into_iter().collect()
         })
         .collect();
-    // Counts the common elements of all pairs: for each document, over the documents that contain each of its shingles.
+    // Counts the common elements of all pairs, by visiting for each shingle of a document all documents that contain it.
     let mut documents_of: Vec<Vec<u32>> = vec![Vec::new(); numbers.len()];
     sets.iter()
         .enumerate()
@@ -198,7 +198,7 @@ fn shingles() {
     }
 }
 
-/// Returns the heaviest words of a document with their weights, by (weight descending, word ascending).
+/// Returns the heaviest words of a document with their weights, in order of descending weight and then ascending word.
 fn heaviest(words: &Words, doc: usize, count: usize, weight: impl Fn(u32, u32) -> f64) -> Vec<(u32, f64)> {
     let weighed = words.counts[doc].iter().map(|(&word, &tf)| (word, weight(word, tf)));
     let mut weighed: Vec<(u32, f64)> = weighed.filter(|one| one.1 > 0.0).collect();
@@ -242,7 +242,7 @@ fn sim() {
     check(found("sim:combine=and,"), &md5 & &sim, 800);
 }
 
-/// Returns the bit vector of each document directly from the signer, because only the use of the vectors is tested here.
+/// Returns the bit vector of each document directly from the signer, because this test covers only the use of the vectors.
 fn vectors(name: &str, docs: &[Doc]) -> Vec<Option<Vec<u8>>> {
     let algorithm = by_name(name).unwrap();
     let params = Params::check(name, &specs(algorithm), &[]).unwrap();

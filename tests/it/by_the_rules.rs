@@ -1,4 +1,4 @@
-//! Normal forms, words and pairs of the samples compared with the rules in docs/methods, which are implemented again in plain Python.
+//! Compares normal forms, words and pairs of the samples with the rules in docs/methods, which are implemented again in plain Python.
 
 use std::path::Path;
 
@@ -7,12 +7,12 @@ use serde_json::json;
 
 use crate::kit::{Doc, Ran, python, read_docs, run, samples, write_docs};
 
-/// The algorithms whose rules are in tests/members.py; with a label if an algorithm occurs more than once.
+/// The algorithms whose rules are in tests/members.py, with labels for algorithms that occur more than once.
 const COVERED: &str = "exact,exact:form=canonical,as=canonical,tf,tf_idf,tf_ridf,opt_freq,long_sent,heavy_sent,\
     three_plus_five,fingerprint,near_page,idf_hash,imatch,keyword_match,repeats,keywords,keywords:rule=1,as=keywords_1,\
     keywords:rule=2,as=keywords_2,keywords:rule=3,as=keywords_3,sim,segments,sentence_marks,core_words";
 
-/// Returns a JSON line for each document: its text in normal form, and the words of text and title.
+/// Returns a JSON line for each document, with its text in normal form and the words of its text and title.
 fn told(docs: &[Doc]) -> String {
     let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
     let words = |analysis: &Analysis<'_>| -> Vec<String> {
@@ -29,7 +29,7 @@ fn told(docs: &[Doc]) -> String {
 /// Returns the text with unusual forms of capitals and spaces, which normalization undoes.
 fn in_other_letters(text: &str) -> String {
     let other = |c: char| match c {
-        // Mathematical bold capitals: they have no lower case, and NFKC turns them into A to Z.
+        // Mathematical bold capitals have no lower case, and NFKC turns them into A to Z.
         'A'..='Z' => char::from_u32(0x1D400 + u32::from(c) - u32::from('A')).unwrap(),
         ' ' => '\u{3000}',
         _ => c,
@@ -37,7 +37,7 @@ fn in_other_letters(text: &str) -> String {
     text.replace("No.", "№.").chars().map(other).collect()
 }
 
-/// Returns the samples in a language, followed by every seventh one rewritten by [`in_other_letters`].
+/// Returns the samples in a language, followed by every seventh sample rewritten by [`in_other_letters`].
 fn documents(language: &str, folder: &Path) -> Vec<Doc> {
     std::fs::copy(samples().join(format!("{language}.parquet")), folder.join("samples.parquet")).unwrap();
     let mut docs = read_docs(folder);

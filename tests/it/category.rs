@@ -11,10 +11,11 @@ fn posteriors_agree_with_scikit_learn() {
     let folder = tempfile::tempdir().unwrap();
     let pipeline = Pipeline::new(&TextOptions::default()).unwrap();
     let mut numbers = Numbers(13);
-    // Number of classes, of possible words, and of words in a text: few classes, many, and a single one.
+    // The number of classes, the number of possible words, and the number of words in a text, for few classes, many classes, and a single
+    // class.
     for (classes, words, most) in [(2, 30, 12), (7, 400, 60), (40, 150, 25), (1, 20, 9)] {
         let mut text = |class: usize, more: usize| {
-            // Half of the words are from the class, so that posteriors differ.
+            // Half of the words are specific to the class, so that posteriors differ.
             let count = numbers.below(most);
             let word = |_| match numbers.below(2) {
                 0 => format!("w{}", (class * 5 + numbers.below(5)) % words),

@@ -1,5 +1,5 @@
-//! A run whose passes are done by a cluster, here one within this process: the tables equal those of a run on one machine, and no row is
-//! lost or read twice without an error.
+//! Tests runs whose passes are done by a cluster, which these tests simulate within the process. The tables equal the tables of a run on
+//! one machine, and if a row is lost or read twice, there is an error.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
@@ -25,13 +25,13 @@ const TASK_BYTES: u64 = 300_000;
 #[derive(Clone, Copy, PartialEq)]
 enum Fault {
     None,
-    /// A task is left out.
+    /// A task is skipped.
     Lost,
-    /// A task is run instead of another one, so that it counts twice.
+    /// A task is run in place of another task, so that it counts twice.
     Twice,
 }
 
-/// Simulates a cluster with one thread: frames are lists, and a task takes the blocks of one bucket.
+/// Simulates a cluster with one thread. Frames are lists, and a task processes the blocks of one bucket.
 struct Here<'h> {
     options: &'h RunOptions,
     dir: &'h Path,
@@ -51,7 +51,7 @@ impl<'h> Here<'h> {
         self.opened.get().unwrap()
     }
 
-    /// Loads the facts that a task needs, as a separate process would.
+    /// Loads the data that a task requires, as a separate process would.
     fn known(&self, path: Option<&Path>) -> Result<Known> {
         path.map_or_else(|| Ok(Known::none()), |path| Known::read(path, self.opened(), self.dir))
     }
@@ -181,7 +181,7 @@ fn the_rows_that_tasks_read_are_held_against_those_of_the_files() {
     }
 }
 
-/// Writes four files of texts with three unique words and one word that all of them have, and exact copies of some texts.
+/// Writes four files of texts, each with three unique words and one word that all texts have in common, and exact copies of some texts.
 fn one_word_in_common(folder: &Path, texts: u64, copies: u64) {
     fs::create_dir_all(folder).unwrap();
     let mut files: [String; 4] = Default::default();
@@ -203,18 +203,19 @@ fn a_join_that_compares_nearly_all_with_all_is_refused_once_terms_are_counted() 
         let (name, algorithms) = cosine(threshold);
         over(&input, &out, &[(name, &algorithms), ("max-removed-share", "1")], Fault::None)
     };
-    // The common word weighs ln 2, each of three others ln 22,001: 0.04 of the length, so that it is a key at 0.03 and not at 0.1.
+    // The common word weighs ln 2, and each of the three other words weighs ln 22,001. The common word is 0.04 of the length, so it is a
+    // key at threshold 0.03 but not at 0.1.
     one_word_in_common(&input, 21_500, 500);
     let error = run("0.03").unwrap_err();
     assert!(matches!(error, Error::Usage { .. }), "{error:?}");
-    // 21,500 x 21,499 / 2, because extra copies are not compared.
+    // The number of comparisons is 21,500 x 21,499 / 2, because extra copies are not compared.
     for part in ["cosine would need about 2.3e8 comparisons", "with 21,499 others", "up to 19,999; use join=heavy"] {
         assert!(error.to_string().contains(part), "{error}");
     }
     assert!(!out.exists());
     run("0.1").unwrap();
     assert_eq!(record(&out)["algorithms"][1]["compared"], 0);
-    // The largest number of documents that may be compared all with all.
+    // The largest number of documents that may all be compared with each other.
     one_word_in_common(&input, 19_500, 500);
     let (name, algorithms) = cosine("0.03");
     let given = [(name, &*algorithms), ("max-removed-share", "1"), ("overwrite", "true")];

@@ -1,4 +1,4 @@
-//! Columns by name: missing columns, columns inside structs and objects, and columns in folder names.
+//! Tests columns by name: missing columns, columns inside structs and objects, and columns in folder names.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -51,7 +51,7 @@ fn a_column_that_no_file_has_is_an_error_in_every_verb() {
         purify(&["--columns", "idd"]).says(&["`columns", "\"idd\"", "did you mean \"id\"?"]);
     }
     assert!(!out.exists());
-    // A default that was not typed is not an error, and it is enough if one file has the column.
+    // A missing column is not an error if it is a default that was not typed, or if at least one file has it.
     run(&[&parquet], &out, &["--keep", "id desc", "--url-column", "id"]).ends_with(0);
     let only_lines = Doc { id: "x".into(), text: "some words of a text".into(), title: Some("t".into()) };
     std::fs::write(&lines, json_lines(&[only_lines])).unwrap();
@@ -68,7 +68,7 @@ fn a_column_that_no_file_has_is_an_error_in_every_verb() {
     }
 }
 
-/// Returns documents in structs: some rows have no struct, some no value in it.
+/// Returns documents in structs. Some rows have no struct, and some structs have no value.
 fn nested(docs: &[Doc]) -> Vec<(&'static str, ArrayRef)> {
     let texts = docs.iter().enumerate().map(|(at, doc)| (at % 11 != 3).then_some(doc.text.as_str()));
     let texts: ArrayRef = Arc::new(texts.collect::<StringArray>());
@@ -85,7 +85,7 @@ fn nested(docs: &[Doc]) -> Vec<(&'static str, ArrayRef)> {
     vec![("tags", tags), ("doc", doc)]
 }
 
-/// Returns the columns of [`nested`] without structs.
+/// Returns the same columns as [`nested`], but without structs.
 fn plain(docs: &[Doc]) -> Vec<(&'static str, ArrayRef)> {
     let here = |at: usize| at % 7 != 5;
     let texts = docs.iter().enumerate().map(|(at, doc)| (here(at) && at % 11 != 3).then_some(doc.text.as_str()));
@@ -98,7 +98,7 @@ fn plain(docs: &[Doc]) -> Vec<(&'static str, ArrayRef)> {
     ]
 }
 
-/// Returns the rows of [`nested`] as JSON lines.
+/// Returns the same rows as [`nested`], as JSON lines.
 fn nested_lines(docs: &[Doc]) -> String {
     let line = |(at, doc): (usize, &Doc)| {
         if at % 7 == 5 {
@@ -133,7 +133,7 @@ fn columns_in_structs_are_read_by_their_paths() {
     assert!(rejected > Some(300));
     for input in [at("nested"), lines] {
         let by_path = ended(&input, &[&algorithms[..], &BY_PATH].concat(), 3);
-        // Rows without an id are named after their file, so the bytes are equal only if the file names are.
+        // Rows without an id are named after their file, so the bytes are equal only if the file names are equal.
         if input.extension() == at("plain").extension() {
             assert_same_bytes(&by_path.out(), &expected.out(), "columns in structs");
         }
@@ -161,7 +161,7 @@ fn paths_stand_in_messages_and_lists_are_refused() {
     run(&[&file], &out, &["--text-column", "tags"])
         .ends_with(2)
         .says(&["\"tags\" is a list", "try `text-column=doc.text`"]);
-    // A column name that contains the dot takes precedence.
+    // A column whose name contains the dot takes precedence.
     let mut columns = nested(&docs);
     columns.push(("doc.text", Arc::new(StringArray::from(vec!["all the same words"; 10]))));
     write_columns(&file, &columns, 10);
@@ -217,7 +217,7 @@ fn columns_of_folders_decide_what_is_kept_and_name_documents() {
         run(&[&docs], &out, &[&["--algorithms", "exact", "--overwrite"], more].concat()).ends_with(0);
         removed_ids(&out).concat()
     };
-    // Values are compared as numbers: 20 before 3, and null last.
+    // Values are compared as numbers: 20 comes before 3, and null comes last.
     assert_eq!(removed(&["--keep", "n desc"]), "ca");
     assert_eq!(removed(&["--keep", "lang desc"]), "bc");
     assert_eq!(removed(&["--id-column", "lang", "--keep", "n asc"]), "enen");
@@ -227,7 +227,7 @@ fn columns_of_folders_decide_what_is_kept_and_name_documents() {
     // A finished run is opened again from the paths of its files.
     removed(&["--keep", "lang desc, n desc"]);
     Ran::of(program().arg("report").arg(&out).output().unwrap()).ends_with(0);
-    // The column of the file takes precedence, which is reported.
+    // The column in the file takes precedence, and this is reported.
     let own: ArrayRef = Arc::new(Int64Array::from(vec![100]));
     let columns: Vec<(&str, ArrayRef)> = vec![
         ("id", Arc::new(StringArray::from(vec!["d"]))),
@@ -259,7 +259,7 @@ fn every_codec_of_pyarrow_is_read_and_what_is_encrypted_is_called_so() {
     }
     ends("footer.encrypted", 1).says(&["the Parquet file is encrypted; decrypt it first"]);
     ends("text.encrypted", 1).says(&["column \"text\" is encrypted; decrypt the Parquet file first"]);
-    // A column that is not requested may be encrypted.
+    // A column may be encrypted if it is not requested.
     ends("note.encrypted", 0);
     // A copy without some rows has all columns.
     let file = folder.path().join("x.parquet");

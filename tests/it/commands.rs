@@ -1,5 +1,5 @@
-//! Every command shown in README.md, the manual and the Makefile's help. Each one runs as printed, in the order of its page and in a
-//! folder with the files that its page mentions, or it is listed in [`LEFT_OUT`] with the reason. Python blocks run with the wheel:
+//! Tests every command shown in README.md, the manual and the Makefile's help. A command runs as printed, in the order of its page and in a
+//! folder with the files that the page mentions, unless it is listed in [`LEFT_OUT`] with the reason. Python blocks run with the wheel:
 //! `python/tests/test_pages.py`, by `make python` and `make python-spark`.
 
 use std::collections::BTreeSet;
@@ -13,8 +13,8 @@ use arrow::array::{ArrayRef, StringArray};
 
 use crate::kit::{Ran, python, write_columns};
 
-/// Beginnings of commands that do not run here, and why: those that build, install, measure, or need files outside the repository. If a
-/// target of make runs the command, the reason names it.
+/// Beginnings of commands that this test does not run, each with the reason. These commands build, install or measure, or require files
+/// outside the repository. If a make target runs the command, the reason mentions it.
 const LEFT_OUT: &[(&str, &str)] = &[
     ("make wheel", "builds the wheel: `make python`"),
     ("python3 -m venv ~/dedup", "installs packages; `make python` installs the wheel so"),
@@ -38,7 +38,7 @@ const LEFT_OUT: &[(&str, &str)] = &[
     ("scripts/grow_corpus.py", "takes a corpus that is not in the repository, and writes a gigabyte"),
 ];
 
-/// Placeholders on pages and their values in this test, tried in order; each value replaces all equal words.
+/// Placeholders on pages and their values in this test, tried in order. Each value replaces all occurrences of the placeholder.
 const BOUND: &[(&str, &str)] = &[
     // Pairs of ids in the corpus of this test.
     ("ID_A ID_B", "library-1 library-2"),
@@ -56,14 +56,14 @@ const BOUND: &[(&str, &str)] = &[
     ("OUT/NAME.held", "held/night.held"),
     ("OUT.held", "held.held"),
     ("CORPUS", "corpus"),
-    // Numbers for a machine larger than the test machine.
+    // Numbers for a machine that is larger than the test machine.
     ("--keys 100000000", "--keys 100000"),
 ];
 
-/// Absolute folders, each mapped to one below the folder of the page.
+/// Absolute folders, each of which is mapped to a folder below the folder of the page.
 const ROOTS: &[&str] = &["/data/", "/usr/local/", "/var/log/", "~/"];
 
-/// Events that a page describes before a command, as shell commands: the page, the command, and the event.
+/// Events that a page describes before a command: the page, the command, and the event as a shell command.
 const BEFORE: &[(&str, &str, &str)] = &[
     (
         "docs/scheduling.md",
@@ -80,7 +80,7 @@ const BEFORE: &[(&str, &str, &str)] = &[
         "dupsift accept OUT.held",
         "dupsift run corpus --out held && { dupsift run torn.jsonl --out held --overwrite; test $? = 4; }",
     ),
-    // The program from the tutorial, saved as the page says.
+    // The program from the tutorial, saved under the file name on the page.
     (
         "docs/tutorial.md",
         "python make_crawl.py",
@@ -103,11 +103,11 @@ const BEFORE: &[(&str, &str, &str)] = &[
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
-    /// A line of a block, with the exit code that the page states.
+    /// A line in a code block, with the exit code that the page states.
     Line(i32),
     /// Code within a sentence.
     Inline,
-    /// The text of a file that later commands use.
+    /// The content of a file that later commands use.
     File,
 }
 
@@ -154,7 +154,7 @@ fn is_command(typed: &str) -> bool {
     is_script || ["dupsift", "make", "python", "python3", "cargo", "pip", "spark-submit"].contains(&first)
 }
 
-/// Returns the commands of a page, in order.
+/// Returns the commands on a page, in order.
 fn commands(page: &str, text: &str) -> Vec<Printed> {
     let mut found = Vec::new();
     let (mut language, mut begun, mut block, mut prose, mut before) = (None, 0, Vec::new(), Vec::new(), String::new());
@@ -171,7 +171,7 @@ fn commands(page: &str, text: &str) -> Vec<Printed> {
                 language = None;
             }
             (None, Some(_)) => block.push(line),
-            // The exit code of a command is mentioned in its own section.
+            // The exit code of a command is mentioned in the section of the command.
             (None, None) if line.starts_with('#') => {
                 inline(page, &prose, &mut found);
                 prose.clear();
@@ -183,7 +183,7 @@ fn commands(page: &str, text: &str) -> Vec<Printed> {
     found
 }
 
-/// Adds the commands within sentences, and returns the sentences as one text.
+/// Adds the commands within sentences and returns the sentences as one text.
 fn inline(page: &str, prose: &[(usize, &str)], found: &mut Vec<Printed>) -> String {
     let joined: String = prose.iter().map(|(_, line)| format!("{line}\n")).collect();
     let mut read = 0;
@@ -234,7 +234,7 @@ fn of_block(page: &str, begun: usize, language: &str, lines: &[&str], before: &s
             let cron = cron.filter(|(_, typed)| typed.contains("nightly.sh"));
             cron.map(|(at, typed)| printed(begun + at, typed, Kind::Line(0))).collect()
         }
-        // Rust is code for contributors, which a test of the algorithms compiles.
+        // Rust blocks are code for contributors, which a test of the algorithms compiles.
         "python" | "diff" | "rust" => Vec::new(),
         other => panic!("{page}, line {begun}: a block of {other:?}, which nobody runs: say here what is done with it"),
     }
@@ -254,14 +254,14 @@ fn is_left_out(printed: &Printed) -> bool {
     LEFT_OUT.iter().any(|(words, _)| begins(&printed.typed, words))
 }
 
-/// Returns whether this is only the name of a command, a make target or a script.
+/// Returns whether the printed text is only the name of a command, a make target or a script.
 fn is_name(printed: &Printed) -> bool {
     let words: Vec<&str> = printed.typed.split(' ').collect();
     let is_script = words[0].starts_with("scripts/");
     printed.kind == Kind::Inline && words.len() == if is_script { 1 } else { 2 } && !printed.typed.contains('=')
 }
 
-/// Holds a folder with everything that pages mention.
+/// Holds a folder with all files that pages mention.
 struct Desk {
     folder: tempfile::TempDir,
     outputs: usize,
@@ -293,7 +293,7 @@ impl Desk {
         fs::write(bin.join("cargo"), cargo).unwrap();
         fs::set_permissions(bin.join("cargo"), fs::Permissions::from_mode(0o755)).unwrap();
 
-        // The notices with the columns that pages name, as files in several formats and folders.
+        // Writes the notices with the columns that pages mention, as files in several formats and folders.
         let notices = fs::read_to_string(here.join("corpus/notices.jsonl")).unwrap();
         let notices: Vec<serde_json::Value> = notices.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
         let text = |notice: &serde_json::Value, name: &str| notice[name].as_str().unwrap().to_owned();
@@ -368,7 +368,7 @@ impl Desk {
         Ran::of(command.output().unwrap())
     }
 
-    /// Maps absolute folders to folders below this one, and replaces placeholders.
+    /// Maps absolute folders to folders below this folder, and replaces placeholders.
     fn bound(&mut self, typed: &str) -> String {
         let here = self.path();
         let mut bound = format!(" {typed} ");
@@ -381,7 +381,7 @@ impl Desk {
                 bound = bound.replace(&format!("{begin}{root}"), &format!("{begin}{below}"));
             }
         }
-        // Each run into OUT gets its own output; commands that read OUT use the last one.
+        // Each run into OUT gets its own output; commands that read OUT use the last output.
         if bound.contains(" --out OUT ") {
             self.outputs += 1;
         } else if bound.contains(" OUT ") && self.outputs == 0 {
@@ -391,7 +391,7 @@ impl Desk {
         bound.replace(" OUT ", &format!(" OUT-{} ", self.outputs)).trim().to_owned()
     }
 
-    /// Runs a command; returns what was wrong.
+    /// Runs a command; returns the failure as an error.
     fn run(&mut self, printed: &Printed) -> Result<(), String> {
         let shown = |line: &str, ran: &Ran| {
             format!(
@@ -425,7 +425,7 @@ impl Desk {
         if expected.contains(&ran.code) { Ok(()) } else { Err(shown(&line, &ran)) }
     }
 
-    /// Checks that the named command, make target or executable script exists.
+    /// Checks that the command, make target or executable script exists.
     fn knows(&self, printed: &Printed) -> Result<(), String> {
         let wrong = |why: &str| Err(format!("{}:{}: {}: {why}", printed.page, printed.line, printed.typed));
         match printed.typed.split_once(' ') {
@@ -496,7 +496,7 @@ fn the_table_of_edits_is_what_its_script_prints() {
     assert!(ran.stdout.lines().count() > 8 && page.contains(&ran.stdout), "docs/choosing.md has not\n{}", ran.stdout);
 }
 
-/// Options in brackets are optional.
+/// Checks that options in brackets are optional.
 #[test]
 fn every_line_of_the_help_of_make_is_one_of_the_makefile() {
     let desk = Desk::new();

@@ -1,5 +1,5 @@
-//! `dupsift compare`: compares the record of the study with the tables of the run and a simple implementation of the judge, the sample with
-//! complete judging, and the exact join with all pairs.
+//! Tests `dupsift compare`. Compares the record of the study with the tables of the run and a simple implementation of the judge, sampling
+//! with complete judging, and the exact join with all pairs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -21,7 +21,7 @@ fn compare(input: &Path, out: &Path, more: &[&str]) -> Ran {
     Ran::of(command.args(more).output().unwrap())
 }
 
-/// Returns comparison.json.
+/// Returns the content of `comparison.json`.
 fn study(out: &Path) -> Value {
     serde_json::from_slice(&std::fs::read(out.join("compare/comparison.json")).unwrap()).unwrap()
 }
@@ -35,7 +35,7 @@ fn lasting(mut study: Value) -> Value {
     study
 }
 
-/// Returns the pairs of all algorithms in an output, with the algorithms that found each.
+/// Returns the pairs of all algorithms in an output, each with the algorithms that found it.
 fn pool(out: &Path) -> BTreeMap<(usize, usize), BTreeSet<String>> {
     let mut pool: BTreeMap<_, BTreeSet<String>> = BTreeMap::new();
     for label in labels(out) {
@@ -48,7 +48,7 @@ fn pool(out: &Path) -> BTreeMap<(usize, usize), BTreeSet<String>> {
     pool
 }
 
-/// Returns seven algorithms and a loose one with these bands, so that not every pair is a duplicate.
+/// Returns seven algorithms and a loose algorithm with these bands, so that not every pair is a duplicate.
 fn eight(bands: &str) -> String {
     format!("{SEVEN},minhash:{bands},verify=none,as=loose")
 }
@@ -91,7 +91,7 @@ fn the_study_is_what_a_plain_count_gives() {
         texts.iter().map(|text| BTreeMap::from_iter(text.iter().map(|x| (x, text.iter().filter(|y| x == *y).count()))));
     let counts: Vec<BTreeMap<&char, usize>> = sorted.collect();
     let (study, pool) = (study(&out), pool(&out));
-    // The table is only computed if the texts have enough characters in common, in any order.
+    // The table is computed only if the texts have enough characters in common, in any order.
     let similar = |&(a, b): &(usize, usize)| {
         let common: usize = counts[a].iter().map(|(x, n)| counts[b].get(x).map_or(0, |m| *n.min(m))).sum();
         let most = 2.0 * common as f64 / (texts[a].len() + texts[b].len()) as f64;
@@ -159,7 +159,7 @@ fn the_study_is_what_a_plain_count_gives() {
         }));
     }
 
-    // The table of the judged pairs.
+    // Checks the table of judged pairs.
     let table = Table::read(&out.join("compare/pairs.parquet"));
     let (a, b) = (table.numbers("doc_a"), table.numbers("doc_b"));
     let (found_by, similarity, duplicate) =
@@ -172,7 +172,7 @@ fn the_study_is_what_a_plain_count_gives() {
         assert_eq!(similarity[row], duplicate[row].then_some(judged[pair] as f32), "{pair:?}");
     }
 
-    // All pairs of all documents.
+    // Judges all pairs of all documents.
     let (mut all, mut unseen, mut found) = (0, 0, BTreeMap::new());
     for a in 0..texts.len() {
         for b in a + 1..texts.len() {
@@ -220,7 +220,7 @@ fn a_sample_is_one_of_what_there_is() {
     assert!(whole["judge"]["sampled"] == false && !told.contains("(0."), "{told}");
     assert_eq!(whole["judge"]["judged"], whole["pooled"]);
 
-    // A sample as large as the largest number of pairs of an algorithm is the same as complete judging.
+    // If the sample size is the largest number of pairs of any algorithm, all pairs are judged.
     let most = whole["algorithms"].as_array().unwrap().iter().map(|one| one["pairs"].as_u64().unwrap()).max().unwrap();
     let (mut all, _) = judged("all", &most.to_string());
     all["judge"]["sample"] = whole["judge"]["sample"].clone();
@@ -252,7 +252,7 @@ fn a_sample_is_one_of_what_there_is() {
     assert!(held * 10 >= sampled * 9, "{held} of {sampled} intervals hold the figure of all pairs");
 }
 
-/// The output is that of a run, byte for byte, and can be replaced like one.
+/// Checks that the output equals the output of a run, byte for byte, and can be replaced in the same way.
 #[test]
 fn a_comparison_is_a_run_with_a_study() {
     let folder = tempfile::tempdir().unwrap();
@@ -260,7 +260,7 @@ fn a_comparison_is_a_run_with_a_study() {
     let more = ["--algorithms", "exact,minhash"];
     let told = compare(samples(), &left, &more).ends_with(0);
     run(&[samples()], &right, &[&more[..], &["--remove-if", "pair"]].concat()).ends_with(0);
-    // A comparison removes nothing, and does not mention removals.
+    // A comparison removes nothing and does not mention removals.
     assert!(right.join("removed").exists() && !left.join("removed").exists());
     std::fs::remove_dir_all(right.join("removed")).unwrap();
     assert_same_bytes(&left, &right, "compare and run");
@@ -272,7 +272,7 @@ fn a_comparison_is_a_run_with_a_study() {
     let page = std::fs::read_to_string(left.join("report.html")).unwrap();
     assert!(!page.contains("<dt>Removed</dt>") && !page.contains(" removed</title>"));
     assert!(!told.stdout.contains("removed:") && !told.stdout.contains("dupsift apply"), "{}", told.stdout);
-    // Commands that read an output of a run also read this one.
+    // Commands that read the output of a run also read the output of a comparison.
     for more in [&["report"][..], &["explain", "0", "1", "--docs"]] {
         let mut command = program();
         command.arg(more[0]).arg(&left).args(&more[1..]).args(["--no-progress", "--threads", "2"]);
@@ -284,7 +284,8 @@ fn a_comparison_is_a_run_with_a_study() {
     assert!(study(&left)["combinations"].as_array().unwrap().is_empty());
 }
 
-/// A preset is the union of its algorithms, each of which runs once; options of `compare` alone are rejected by `run`.
+/// Checks that a preset is the union of its algorithms, that each algorithm runs once, and that `run` rejects options that are only for
+/// `compare`.
 #[test]
 fn presets_are_contestants() {
     let folder = tempfile::tempdir().unwrap();
@@ -325,7 +326,7 @@ fn presets_are_contestants() {
     let page = std::fs::read_to_string(out.join("report.html")).unwrap();
     let lead = format!("F{}.", advice.strip_prefix('f').unwrap());
     assert!(page.contains(&lead) && page.contains("preset balanced"));
-    // The terminal and the page count the compared settings in the same way.
+    // The terminal and the page show the same number of compared settings.
     let compared = told.stdout.split_once("found by ").and_then(|(_, rest)| rest.split_once(';')).unwrap().0;
     assert!(page.contains(&format!(" were found by at least one of {compared}; the judge ")), "{compared}");
     assert!(page.contains(&format!("{compared} compared")), "{compared}");
@@ -345,8 +346,8 @@ fn presets_are_contestants() {
     compare(samples(), &plain, &["--remove-if", "pair"]).ends_with(2).says(&["--remove-if"]);
 }
 
-/// Two pages from the same template are not a pair of the algorithm that classifies them, and are not sampled, even if other algorithms
-/// report them.
+/// Checks that two pages from the same template are not a pair of the algorithm that classifies them, and are not sampled for it, even if
+/// other algorithms report them.
 #[test]
 fn a_sample_holds_no_forms() {
     let folder = tempfile::tempdir().unwrap();
@@ -406,8 +407,8 @@ fn every_preset_is_compared_where_nothing_is_typed() {
     );
 }
 
-/// Equal texts are duplicates to every judge, with or without words, and the exact join finds them regardless of how few of their pairs are
-/// written.
+/// Checks that equal texts are duplicates according to every judge, even if they contain no words, and that the exact join finds them even
+/// if few of their pairs are written.
 #[test]
 fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
     let folder = tempfile::tempdir().unwrap();
@@ -424,7 +425,7 @@ fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
             compare(&input, &out, &[&more[..], &["--max-group", most]].concat()).ends_with(0);
             study(&out)
         });
-        // Copies with words form 28 and 28 pairs, copies without words 10 and 3, and the two similar texts 64.
+        // Copies with words form 28 and 28 pairs, copies without words form 10 and 3, and the two similar texts form 64.
         for study in &studies {
             let oracle = &study["oracle"];
             let counts = ["documents", "duplicates", "unseen"].map(|name| oracle[name].as_u64().unwrap());
@@ -436,7 +437,7 @@ fn copies_are_duplicates_to_every_judge_and_in_groups_of_any_size() {
         }
         assert_eq!(studies[0]["oracle"], studies[1]["oracle"]);
     }
-    // A comparison keeps and removes nothing.
+    // A comparison makes no decisions on removals.
     let explained = program().arg("explain").arg(folder.path().join("versions-3")).args(["d0", "d8"]).output().unwrap();
     let said = Ran::of(explained).ends_with(0).stdout;
     assert!(!said.contains("kept") && !said.contains("may go") && said.contains("3-grams"), "{said}");

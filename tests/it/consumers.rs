@@ -1,4 +1,4 @@
-//! Every table can be read from Python: pyarrow, polars, duckdb and pandas all get the same values with the documented types.
+//! Tests that every table can be read from Python: pyarrow, Polars, DuckDB and pandas all return the same values with the documented types.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ fn python_reads_every_table_alike() {
         ),
         ("binary", with_ids(folder.path(), "binary", Arc::new(bytes.collect::<BinaryArray>()))),
     ];
-    // This includes the tables of an evaluation.
+    // The check includes the tables of an evaluation.
     let truth = concat!(env!("CARGO_MANIFEST_DIR"), "/data-samples/truth/pairs.parquet");
     let out = runs[0].1.out();
     Ran::of(program().arg("evaluate").arg(out).args(["--truth", truth]).output().unwrap()).ends_with(0);
@@ -44,8 +44,8 @@ fn python_reads_every_table_alike() {
     assert!(said.contains("string: ") && said.contains("evaluation ") && said.contains("versions: "), "{said}");
 }
 
-/// pyarrow, Polars, DuckDB and pandas read the output of a run with `--cut` in every format: the texts without the passages, and every
-/// other column unchanged.
+/// Checks that pyarrow, Polars, DuckDB and pandas can read the output of a run with `--cut` in every format, in which the passages are
+/// missing in the texts and all other columns are unchanged.
 #[test]
 fn python_reads_texts_without_passages() {
     use arrow::array::builder::{ListBuilder, StringBuilder};
@@ -53,7 +53,7 @@ fn python_reads_texts_without_passages() {
     let folder = tempfile::tempdir().unwrap();
     let notice = "All rights of this notice are reserved; it recurs on each page of the site, 版权所有。";
     let text = |at: usize| match at {
-        // A copy, which is removed.
+        // This document is a copy, which is removed.
         7 => format!("own text 3, \"quoted\" and long enough to be kept\n{notice}\nend 3"),
         _ => format!("own text {at}, \"quoted\" and long enough to be kept\n{notice}\nend {at}"),
     };

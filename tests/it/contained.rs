@@ -1,4 +1,4 @@
-//! `--remove-if contained`: a document is only removed in favor of a kept one that contains its text and its numbers.
+//! Tests `--remove-if contained`, with which a document is removed only in favor of a kept document that contains its text and its numbers.
 
 use std::path::Path;
 
@@ -13,7 +13,7 @@ fn letters(number: usize) -> String {
     number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).collect()
 }
 
-/// Returns a text of this many distinct words.
+/// Returns a text with this many distinct words.
 fn words(prefix: &str, count: usize) -> String {
     (0..count).map(|n| prefix.to_string() + &letters(n)).collect::<Vec<_>>().join(" ")
 }
@@ -24,7 +24,8 @@ fn of_texts(folder: &Path, texts: &[String], more: &[&str]) -> Done {
     done(&file, more)
 }
 
-/// Python segments the texts independently, and counts how much of each removed document is contained in the kept one.
+/// Checks the removals with Python, which segments the texts independently and counts how much of each removed document is contained in the
+/// kept document.
 #[test]
 fn every_removal_of_every_algorithm_satisfies_the_rule() {
     let names = Ran::of(program().args(["algorithms", "--json"]).output().unwrap()).ends_with(0).stdout;
@@ -62,10 +63,10 @@ fn the_smaller_of_two_goes_and_the_larger_never() {
         let pairs: Vec<(String, String)> = table.texts("id").into_iter().zip(kept).collect();
         (pairs.iter().map(|(id, kept)| format!("{id}>{kept}")).collect::<Vec<_>>().join(" "), removal["stays"].clone())
     };
-    // The texts of a hundred words have forty unique words each; the first one is contained in both, and is removed in favor of the longer
-    // one.
+    // The texts of a hundred words have forty unique words each. The first text is contained in both of them and is removed in favor of the
+    // longer text.
     assert_eq!(fate(&[]), ("d0>d2".into(), json!({"unique text": 1})));
-    // If the shortest text is preferred, the texts that contain it are kept too.
+    // If the shortest text is preferred, the texts that contain it are also kept.
     assert_eq!(fate(&["--keep", "length asc"]), (String::new(), json!({"contains the kept one": 2})));
     assert_eq!(fate(&["--remove-if", "pair"]).1, json!({}));
     assert_eq!(fate(&["--remove-if", "contained:0.9:0"]).0, "d0>d2");
@@ -100,7 +101,7 @@ fn another_days_form_stays_for_its_numbers() {
     assert!(pairs.floats("contained_a").iter().all(Option::is_none));
 }
 
-/// Sixty pages with the same template look equal to an algorithm based on frequent words, but all have different content.
+/// Checks sixty pages from the same template that look equal to an algorithm based on frequent words but all have different content.
 #[test]
 fn what_a_document_was_not_held_against_is_counted() {
     let folder = tempfile::tempdir().unwrap();

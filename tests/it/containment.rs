@@ -1,5 +1,5 @@
-//! Texts contained in other texts, found by the rarest shingles of the smaller one. The result equals a comparison of all pairs, but the
-//! cost grows in proportion to the corpus.
+//! Tests the search for texts contained in other texts, which uses the rarest shingles of the smaller text. The result equals a comparison
+//! of all pairs, but the cost grows only in proportion to the corpus.
 
 use std::path::Path;
 
@@ -51,13 +51,13 @@ fn threads_and_memory_do_not_show_in_the_rarest() {
     }
 }
 
-/// Returns this many words of eight letters.
+/// Returns a text with this many words of eight letters.
 fn words(count: usize, numbers: &mut Numbers) -> String {
     let mut word = || (0..8).map(|_| char::from(b'a' + numbers.below(26) as u8)).chain([' ']).collect::<String>();
     (0..count).map(|_| word()).collect()
 }
 
-/// Returns pages whose first half is a template; every tenth page contains the previous page and as much text again.
+/// Returns pages whose first half is a template. Every tenth page contains the previous page and additional text of the same length.
 fn template_pages(pages: usize) -> Vec<String> {
     let mut numbers = Numbers(7);
     let template = words(40, &mut numbers);
@@ -72,7 +72,7 @@ fn template_pages(pages: usize) -> Vec<String> {
     all
 }
 
-/// Counts comparisons instead of measuring time.
+/// Checks the growth of the cost by counting comparisons instead of measuring time.
 #[test]
 fn pages_of_a_template_cost_in_proportion() {
     let folder = tempfile::tempdir().unwrap();
@@ -89,15 +89,15 @@ fn pages_of_a_template_cost_in_proportion() {
     assert!(large.0 <= 5 * small.0 && large.1 <= 5 * small.1, "{counts:?}");
 }
 
-/// A text with many words may contain any short one, because its bitmap is full. Short texts with different words must still not be
-/// candidates.
+/// Checks that short texts with different words are not candidates of texts with many words. A text with many words may contain any short
+/// text, because its bitmap is full.
 #[test]
 fn long_texts_among_short_ones_are_no_candidates() {
     let folder = tempfile::tempdir().unwrap();
     let mut numbers = Numbers(3);
     let mut texts: Vec<String> = (0..20).map(|_| words(20_000, &mut numbers)).collect();
     texts.extend((0..400).map(|_| words(30, &mut numbers)));
-    // Ten of the long texts contain a short one.
+    // Ten of the long texts contain a short text.
     (0..10).for_each(|at| texts[at] = format!("{} {}", texts[at], texts[100 + at]));
     let input = folder.path().join("long.parquet");
     write_docs(&input, &numbered(texts), 100);
@@ -109,7 +109,7 @@ fn long_texts_among_short_ones_are_no_candidates() {
     assert!(number(&run, "candidates") < 1_000, "{run}");
 }
 
-/// All documents use the same shingle as a key: comparisons are limited, and the skipped ones are counted.
+/// Checks that comparisons are limited and skipped comparisons are counted if all documents use the same shingle as a key.
 #[test]
 fn what_the_bound_leaves_out_is_counted() {
     let folder = tempfile::tempdir().unwrap();

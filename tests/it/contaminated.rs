@@ -1,4 +1,5 @@
-//! `contaminated`: finds items of an evaluation set in documents, lists them, and removes them from the copy of the corpus.
+//! Tests `contaminated`, which finds items of an evaluation set in documents, lists these documents, and removes them from the copy of the
+//! corpus.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -45,7 +46,7 @@ impl Place {
         write_columns(&self.at("items/exam.parquet"), &columns, 50);
     }
 
-    /// Returns the score of each item in each document that is listed with it.
+    /// Returns the score of each listed combination of a document and an item.
     fn scores(&self, out: &str) -> BTreeMap<(String, String), f32> {
         let table = Table::read(&self.at(out).join("contaminated"));
         let keys = table.texts("id").into_iter().zip(table.texts("eval_id"));
@@ -63,7 +64,7 @@ const RUSSIAN: &str = "река камень рынок окно сад пись
     кухня солдат свеча гавань художник станция одеяло";
 const CHINESE: &str = "河石市窗园信船冬桥银林师机山医村岛厨兵烛港画站毯春雨花鸟鱼虫风雪月星日云水火木金土田";
 
-/// Returns a text of this many generated words in a language, or of twice as many Chinese characters. It occurs in no other text.
+/// Returns a text of this many generated words in a language, or of twice as many Chinese characters. The text is unique.
 fn made(language: &str, words: usize, numbers: &mut Numbers) -> String {
     if language == "zh" {
         let all: Vec<char> = CHINESE.chars().collect();
@@ -104,7 +105,7 @@ fn planted(kind: &str, language: &str, item: &str, numbers: &mut Numbers) -> Str
 
 const KINDS: [&str; 4] = ["verbatim", "re-wrapped", "one word in ten", "split"];
 const LANGUAGES: [&str; 3] = ["zh", "ru", "en"];
-/// Items per language.
+/// The number of items per language.
 const ITEMS: usize = 30;
 
 #[test]
@@ -146,7 +147,7 @@ fn planted_items_are_found_in_three_languages_and_in_long_documents() {
     }
     // No sample contains an item, and no document contains the item of another document.
     assert!(scores.keys().all(|(doc, item)| doc.split(' ').next() == Some(item)), "{scores:?}");
-    // The reported position is that of the item in the original text.
+    // The reported position is the position of the item in the original text.
     let table = Table::read(&place.at("out/contaminated"));
     let numbers = |name: &str| table.numbers(name).into_iter().map(|number| number as usize).collect::<Vec<_>>();
     let (rows, starts, ends) = (numbers("doc"), numbers("start"), numbers("end"));
@@ -163,7 +164,8 @@ fn planted_items_are_found_in_three_languages_and_in_long_documents() {
     }
 }
 
-/// Returns a small corpus with all cases: an item in 101 documents, one in 100, one that is too short, answers, and an unrelated item.
+/// Returns a small corpus with all cases: an item in 101 documents, an item in 100 documents, an item that is too short, answers, and an
+/// unrelated item.
 fn small(place: &Place) -> Vec<Doc> {
     let mut numbers = Numbers(5);
     let mut item = || made("en", 20, &mut numbers);
@@ -217,7 +219,7 @@ fn public_and_short_items_are_set_apart_and_answers_are_found() {
     let answers = found.flags_or_null("answer_found");
     assert_eq!(answers[100..], [Some(true), Some(false), Some(false)]);
     assert!(answers[..100].iter().all(Option::is_none));
-    // No document is removed for a public item; the others are unchanged.
+    // No document is removed because of a public item; the kept documents are unchanged.
     let kept = Table::read(&place.at("out/clean"));
     let expected: Vec<&Doc> = docs
         .iter()
@@ -334,7 +336,7 @@ fn what_cannot_be_read_of_the_items_is_counted_and_skipped() {
         (vec!["good".into(), "other".into()], vec!["A".to_owned(); 2])
     );
     assert_eq!(Table::read(&place.at("out/contaminated")).len(), 3);
-    // If there are few rows, up to half of them may be broken; if more are, the earlier output is kept.
+    // If there are few rows, up to half of them may be invalid. If more are invalid, the earlier output is kept.
     place.search("out", &["--suite-column", "set", "--overwrite"]).ends_with(4);
     assert!(place.at("out.held/contaminated").is_dir());
     place.search("strict", &["--strict"]).ends_with(2).says(&["b.parquet"]);
@@ -361,7 +363,7 @@ fn what_cannot_be_is_refused_with_the_way_out() {
         command.arg("contaminated").arg(place.at("corpus")).arg("--out").arg(place.at("out")).output().unwrap(),
     );
     done.ends_with(2).says(&["`against`", "the evaluation set is missing"]);
-    // A dry run reports how much there is to search.
+    // A dry run reports the amount of text to search.
     let ran = place.search("out", &["--dry-run"]).ends_with(0);
     assert_eq!(ran.stdout, "5 items would be searched for in 300 documents, in one pass\n");
     assert!(!place.at("out").exists());
@@ -372,7 +374,7 @@ fn what_cannot_be_is_refused_with_the_way_out() {
     refused(&["--memory", "64MiB"], &["`against`", "a quarter of `memory=64", "use about `memory="]);
 }
 
-/// Only outputs of dupsift are replaced, and an output is not an input.
+/// Checks that only outputs of dupsift are replaced, and that an output in the folder of the corpus is not read.
 #[test]
 fn an_output_is_known_as_ours() {
     let place = Place::new();
@@ -380,7 +382,7 @@ fn an_output_is_known_as_ours() {
     place.search("out", &["--corpus", "keep"]).ends_with(0);
     place.search("out", &[]).ends_with(2).says(&["already exists"]);
     place.search("out", &["--corpus", "keep", "--overwrite"]).ends_with(0);
-    // An evaluation set inside the output is never replaced with it.
+    // An output that contains the evaluation set is not replaced.
     let inside = place.at("out/clean");
     let items = files_below(&inside);
     let mut command = program();
@@ -470,7 +472,7 @@ fn choices_are_a_list_and_the_answer_a_position_in_it_in_every_format() {
         assert_eq!(answers(&place, &docs, &["--suite-column", "subject"]), is(&expected), "{file}");
         let suites = Table::read(&place.at("out/suites"));
         assert_eq!(suites.texts("suite"), ["history", "physics"], "{file}");
-        // With the choices, an item is longer, so a document without them contains a smaller share of it.
+        // With the choices, an item is longer, so a document without the choices contains a smaller share of it.
         let with = ["--item-column", "question,choices", "--threshold", "0.5"];
         answers(&place, &docs, &with);
         let scores = place.scores("out");
@@ -546,7 +548,7 @@ fn the_usual_sets_are_read_as_their_users_expect() {
         ],
         &[(0, "7", Some(true)), (1, "7", Some(false))],
     );
-    // A question in chat messages, and a list of answers, each of which is correct.
+    // Checks a question in chat messages, and a list of correct answers.
     check(
         "chat.jsonl",
         &row(serde_json::json!({
@@ -559,7 +561,8 @@ fn the_usual_sets_are_read_as_their_users_expect() {
     );
 }
 
-/// The answer to a cloze item is in the middle of the span. An answer that also occurs in the item proves nothing.
+/// Checks that the answer to a cloze item is found in the middle of the span, and that an answer that also occurs in the item does not
+/// count.
 #[test]
 fn an_answer_is_found_inside_the_span() {
     let place = Place::new();
@@ -587,7 +590,7 @@ fn columns_of_choices_are_checked() {
     refused(&["--choices-column", "choises"], &["`choices-column`", "choises", "did you mean \"choices\"?"]);
     refused(&["--choices-column", "choices,options"], &["`choices-column`", "\"options\""]);
     refused(&["--suite-column", "choices"], &["`suite-column`", "\"choices\"", "a list"]);
-    // A list of numbers is no text.
+    // A list of numbers is not a text.
     std::fs::remove_dir_all(place.at("items")).unwrap();
     std::fs::create_dir(place.at("items")).unwrap();
     let lines =
@@ -601,8 +604,8 @@ fn columns_of_choices_are_checked() {
     );
 }
 
-/// `--reference` removes copies of items and near-duplicates, but not documents that contain an item among much other text.
-/// `contaminated` finds these.
+/// Checks that `--reference` removes copies and near-duplicates of items, but not long documents that contain an item, which `contaminated`
+/// finds.
 #[test]
 fn a_question_inside_a_longer_document_is_found_by_this_command_alone() {
     let place = Place::new();

@@ -1,4 +1,4 @@
-//! `--corpus keep,drop`: every row is kept, dropped or rejected, and unchanged; a file that loses no row keeps its bytes.
+//! Tests `--corpus keep,drop`. Every row is kept, dropped or rejected, and rows do not change. A file that loses no rows keeps its bytes.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn rows_of_all_kinds_are_kept_dropped_or_rejected_as_they_were() {
     std::fs::remove_file(out.join("deduped/lang=ru/notes.txt")).unwrap();
     run(&[&corpus], &out, &again).ends_with(3);
     checked(&[&"check", &corpus, &out]);
-    // Little memory and a different number of threads give the same bytes.
+    // The bytes are the same with little memory and a different number of threads.
     let (small, little) = (folder.path().join("small"), [&more[..], &["--threads", "1", "--memory", "40MiB"]].concat());
     run(&[&corpus], &small, &little).ends_with(3);
     for file in [

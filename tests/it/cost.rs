@@ -1,8 +1,8 @@
-//! The cost of a run in counts: rows, comparisons, texts read, bytes written to disk. They are the same on every machine, so a change that
-//! increases the work is detected here independently of the clock.
+//! Tests the cost of a run in counts: rows, comparisons, texts read, bytes written to disk.
 //!
-//! Numbers that follow from the algorithm are exact; others have an upper bound. Add a new count to run.json first, then a line here that
-//! states what it guards.
+//! Counts are the same on every machine, so these tests detect a change that increases the work without measuring time. Numbers that follow
+//! from the algorithm are exact; all other numbers have an upper bound. To guard a new count, first add it to run.json, then add a test
+//! with a comment that states what it guards.
 
 use std::fmt::Write;
 use std::io::Write as _;
@@ -39,9 +39,9 @@ fn run(algorithms: &str, more: &[&str]) -> (Done, Value) {
     (done, record)
 }
 
-/// Guards the rows (copies are left out if a first pass found them: 2,193 of 2,455 documents are signed) and their width, to which the cost
-/// of sorting and spilling is proportional; the comparisons, which would be quadratic in the size of a group if a group were compared with
-/// itself although equality is enough; and the candidates, each of which costs a verification.
+/// Guards the number and the width of rows, to which the cost of sorting and spilling is proportional. Copies are not signed if a first
+/// pass found them: 2,193 of 2,455 documents are signed. Also guards the comparisons, which would be quadratic in the size of a group if
+/// documents with equal keys were needlessly compared, and the candidates, each of which costs a verification.
 #[test]
 fn rows_comparisons_and_candidates() {
     let (_done, record) = run("all", &[]);
@@ -90,9 +90,9 @@ fn rows_comparisons_and_candidates() {
     .assert_eq(&table);
 }
 
-/// Guards the number of passes: one; a second if an algorithm needs statistics of the complete corpus and more than the words of a text; a
-/// third if a model is learned from them; and one more over documents in candidate pairs if pairs are verified on the texts. Nothing else
-/// reads a text.
+/// Guards the number of passes. There is a second pass if an algorithm needs statistics of the complete corpus and more than the words of a
+/// text, and a third if a model is learned from the statistics. If pairs are verified on the texts, there is one more pass, over documents
+/// in candidate pairs. Nothing else reads texts.
 #[test]
 fn a_text_is_read_as_often_as_the_method_needs() {
     for (algorithms, whole, again) in [
@@ -119,8 +119,8 @@ fn a_text_is_read_as_often_as_the_method_needs() {
     }
 }
 
-/// Guards the reading of a compressed file of lines: only the pass that counts its rows decompresses it, however many passes read texts,
-/// candidates and ids later. Its rows equal those of the plain file.
+/// Guards the reading of a compressed file of lines: only the pass that counts its rows decompresses it, even if many passes read texts,
+/// candidates and ids later. Its rows are the same as in the uncompressed file.
 #[test]
 fn a_compressed_file_of_lines_is_unpacked_once() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,8 +160,8 @@ fn removal_reads_no_text_of_a_candidate_again() {
     }
 }
 
-/// Guards the dictionary, which costs ten times as much as everything else on a text: each Chinese character is segmented at most once,
-/// however many algorithms, passes and checks need words, and never if characters are enough.
+/// Guards the use of the dictionary, which costs ten times as much as everything else on a text. Each Chinese character is segmented at
+/// most once, even if many algorithms, passes and checks need words, and never if characters are sufficient.
 #[test]
 fn chinese_is_segmented_once_for_the_whole_job() {
     let segmented = |algorithms: &str| number(&run(algorithms, &[]).1, "segmented_characters");
@@ -173,8 +173,8 @@ fn chinese_is_segmented_once_for_the_whole_job() {
     assert_eq!(segmented("exact,simhash,minhash"), 0);
 }
 
-/// Guards against unused memory: rows that fit stay in memory, with one thread and with eight. The Chinese word boundaries that the first
-/// pass stores for the second are always in a file, which takes less than a hundredth of the text.
+/// Guards against unused memory: rows that fit into memory stay there, with one thread and with eight threads. The Chinese word boundaries
+/// that the first pass stores for the second are always in a file, which takes less than a hundredth of the text.
 #[test]
 fn what_fits_into_memory_does_not_go_to_the_disk() {
     for threads in ["1", "8"] {
@@ -183,7 +183,7 @@ fn what_fits_into_memory_does_not_go_to_the_disk() {
             assert_eq!(of_stages(&record, stage, "spilled_bytes"), 0, "{stage}");
         }
         let (stored, text) = (of_stages(&record, "count", "spilled_bytes"), number(&record["documents"], "text_bytes"));
-        // Signing writes the evidence of one algorithm, two numbers per distinct word.
+        // Signing writes the evidence of one algorithm, which is two numbers per distinct word.
         let evidence = of_stages(&record, "sign", "spilled_bytes");
         assert!(evidence > 0 && evidence < text * 3 / 2, "{evidence} bytes of evidence of a text of {text}");
         assert!(stored * 100 < text, "{stored} bytes are stored of a text of {text}");
@@ -191,7 +191,7 @@ fn what_fits_into_memory_does_not_go_to_the_disk() {
     }
 }
 
-/// Guards the bytes of the words that are kept while they are counted: about three for each distinct word in a document, and each word
+/// Guards the size of the words that are kept while they are counted: about three bytes for each distinct word in a document, plus the word
 /// itself about once per thread.
 #[test]
 fn kept_words_take_few_bytes() {
@@ -214,8 +214,8 @@ fn eight_threads_do_the_work_of_one() {
     assert_eq!(work("1"), work("8"));
 }
 
-/// Guards the bytes of a signature on disk: 14 rows of 17 bytes per document are 238, and other data of a document is added to that. No row
-/// is written twice.
+/// Guards the size of a signature on disk: 14 rows of 17 bytes per document are 238 bytes, to which other data of the document is added. No
+/// row is written twice.
 #[test]
 fn minhash_spills_at_most_360_bytes_a_document() {
     const COUNT: u64 = 120_000;
@@ -232,7 +232,7 @@ fn minhash_spills_at_most_360_bytes_a_document() {
     assert!(all <= COUNT * 360, "{all} bytes were spilled, {} a document", all / COUNT);
 }
 
-/// Guards the size of the output: a row of the tables repeats ids in order, which compresses well. The ids of the samples have 62
+/// Guards the size of the output. The rows of the tables repeat ids in order, which compresses well. The ids of the samples have 62
 /// characters.
 #[test]
 fn a_written_row_takes_few_bytes() {
@@ -243,13 +243,13 @@ fn a_written_row_takes_few_bytes() {
         .sum::<u64>()
         + number(&record["removal"], "removed");
     let bytes: usize = result_bytes(&done.out()).values().map(Vec::len).sum();
-    // The relation columns of `versions` take some more bytes.
+    // The relation columns of `versions` require additional bytes.
     assert!(bytes as u64 <= rows * 26, "{bytes} bytes for {rows} rows");
 }
 
-/// Guards the growth. A corpus of ten parts, which are equal except for the letters of their words, costs ten times the rows of one part,
-/// and about ten times the comparisons, candidates and pairs. The bound of eleven allows for chance. `simhash` is excluded: unrelated
-/// fingerprints share a block by chance, and the number of such pairs grows quadratically until the tables change.
+/// Guards the growth of the cost. A corpus of ten parts, which are equal except for the letters of their words, costs ten times the rows of
+/// one part, and about ten times the comparisons, candidates and pairs. The bound of eleven allows for random variation. `simhash` is
+/// excluded: unrelated fingerprints share a block by chance, and the number of such pairs grows quadratically until the tables change.
 #[test]
 fn ten_times_the_documents_cost_ten_times_the_work() {
     let folder = tempfile::tempdir().unwrap();
@@ -269,8 +269,8 @@ fn ten_times_the_documents_cost_ten_times_the_work() {
     }
 }
 
-/// Returns 4,000 texts of three sentences with ten words each, which begin with the letter. One in five documents is near one of the twenty
-/// before it, or equal to it.
+/// Returns 4,000 texts of three sentences with ten words each. All words begin with the given letter. One in five texts is similar or equal
+/// to one of the twenty texts before it.
 fn texts_with_near_copies(letter: char) -> Vec<String> {
     let mut numbers = Numbers(5);
     let mut texts: Vec<Vec<String>> = Vec::new();

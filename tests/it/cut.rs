@@ -1,4 +1,4 @@
-//! `--cut`: repeated passages of kept documents, found and cut out.
+//! Tests `--cut`, which finds repeated passages in kept documents and cuts them out.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn own(number: usize, characters: usize) -> String {
         .join(" ")
 }
 
-/// Returns documents with the same lines at their ends and inside, longest first.
+/// Returns documents with the same lines at their ends and within them, longest document first.
 fn documents(count: usize) -> Vec<Doc> {
     let text = |number: usize| {
         let own = own(number, 900 - number % 50 * 8);
@@ -46,7 +46,7 @@ fn texts(folder: &Path) -> BTreeMap<String, String> {
     table.texts("id").into_iter().zip(table.texts("text")).collect()
 }
 
-/// One copy is kept, whatever the format, and everything else is unchanged.
+/// Checks that in every format, one copy of a passage is kept and everything else is unchanged.
 #[test]
 fn every_format_is_written_back_without_the_passages() {
     let folder = tempfile::tempdir().unwrap();
@@ -261,7 +261,7 @@ fn what_cannot_be_cut_is_refused_with_a_sentence() {
     refused("a.parquet", &["--cut", "runs:100", "--cut-min-chars", "9"], &["remove `cut-min-chars`"]);
 }
 
-/// A dry run lists the passes over the kept documents, and the temporary files that they need.
+/// Checks that a dry run lists the passes over the kept documents and the temporary files that they require.
 #[test]
 fn a_dry_run_says_what_would_be_cut() {
     let folder = tempfile::tempdir().unwrap();
@@ -300,7 +300,8 @@ fn a_killed_run_resumes_with_the_repeats_that_it_found() {
     assert!(resumed == std::fs::read(place.out().join("passages/part-00000.parquet")).unwrap());
 }
 
-/// A line in all documents forms one group of rows, so the work grows with the number of documents, not with the number of pairs.
+/// Checks that the work grows with the number of documents and not with the number of pairs: a line that is in all documents forms one
+/// group of rows.
 #[test]
 fn a_hot_line_costs_a_row_a_document() {
     let folder = tempfile::tempdir().unwrap();
@@ -319,7 +320,7 @@ fn a_hot_line_costs_a_row_a_document() {
     }
 }
 
-/// A script cuts the samples according to the definition.
+/// Compares the result with a script that cuts the samples according to the definition.
 #[test]
 fn passages_of_the_samples_are_those_of_the_definition() {
     let runs = ["lines", "runs:100", "runs:500"]

@@ -1,5 +1,5 @@
-//! Damaged files and interrupted runs: nothing incomplete under the final name, nothing left behind, and the rest of the corpus as if the
-//! damaged file had never existed.
+//! Tests damaged files and interrupted runs. No incomplete output has the final name, nothing is left behind, and the rest of the corpus is
+//! processed as if the damaged file had never existed.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,7 +19,7 @@ use crate::kit::{
 };
 use crate::signals::listening;
 
-/// Writes Parquet like that of real corpora: compressed, with several row groups.
+/// Writes Parquet as in real corpora: compressed and with several row groups.
 fn write_compressed(path: &Path, docs: &[Doc]) {
     let schema =
         Arc::new(Schema::new(vec![Field::new("id", DataType::Utf8, false), Field::new("text", DataType::Utf8, false)]));
@@ -35,7 +35,7 @@ fn write_compressed(path: &Path, docs: &[Doc]) {
     writer.close().unwrap();
 }
 
-/// Overwrites the middle of the texts in the last row group: the footer is intact, so the damage is found late.
+/// Overwrites the middle of the texts in the last row group. The footer stays intact, so the damage is found late.
 pub fn damage_last_texts(path: &Path) {
     let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
     let metadata = reader.metadata();
@@ -56,7 +56,7 @@ pub fn corpus(folder: &Path) -> PathBuf {
     docs
 }
 
-/// Checks that the run continues without the file, names it, and gives the bytes of a run without it.
+/// Checks that the run continues without the file, reports it, and gives the same bytes as a run without the file.
 fn check_set_aside(docs: &Path, bad: &str, why: &str) {
     let with = ended(docs, &["--algorithms", ALL], 3);
     let record = record(&with.out());
@@ -99,7 +99,7 @@ fn damage_that_shows_late_sets_the_whole_file_aside() {
     check_set_aside(&docs, "a.parquet", "");
 }
 
-/// Encodes a number as in page headers: the sign in the lowest bit, then 7 bits per byte.
+/// Encodes a number as in page headers, with the sign in the lowest bit and then 7 bits per byte.
 fn integer(number: u32) -> Vec<u8> {
     let (mut left, mut bytes) = (u64::from(number) << 1, Vec::new());
     while left >= 0x80 {
@@ -110,14 +110,14 @@ fn integer(number: u32) -> Vec<u8> {
     bytes
 }
 
-/// Makes the first page of a column chunk claim two gigabytes uncompressed, or two billion values. The extra header bytes are taken from
-/// the end of the page, so that nothing else in the file changes.
+/// Changes the first page of a column chunk so that it claims an uncompressed size of two gigabytes, or two billion values. The extra
+/// header bytes are taken from the end of the page, so that nothing else in the file changes.
 fn inflate(path: &Path, group: usize, column: usize, values: bool) {
     let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
     let start = reader.metadata().row_group(group).column(column).byte_range().0 as usize;
     let mut bytes = std::fs::read(path).unwrap();
-    // Three fields with the same type in order: kind, uncompressed bytes, compressed bytes; then the struct for its kind, whose first field
-    // is the number of values.
+    // The header begins with three fields of the same type: the kind, the uncompressed size and the compressed size. They are followed by
+    // the struct for the kind, whose first field is the number of values.
     let mut at = start;
     let mut next = |bytes: &[u8]| {
         let begin = at;
@@ -151,7 +151,7 @@ fn inflate(path: &Path, group: usize, column: usize, values: bool) {
     let tail_begin = counted.end;
     let header = build(packed - more as u32);
     assert_eq!(header.len(), counted.end - start + more, "the number of packed bytes takes as many bytes as before");
-    // Everything after it moves back by `more` bytes; the last bytes of the page are overwritten.
+    // Everything after the header moves back by `more` bytes; the last bytes of the page are overwritten.
     let header_end = tail_begin + rest_of_header(&bytes[tail_begin..]);
     let page_end = header_end + packed as usize;
     let moved = bytes[tail_begin..page_end - more].to_vec();
@@ -160,11 +160,11 @@ fn inflate(path: &Path, group: usize, column: usize, values: bool) {
     std::fs::write(path, bytes).unwrap();
 }
 
-/// Returns the bytes up to the end of the header: fields with the same type, the stop of the struct, and the stop of the header.
+/// Returns the number of bytes up to the end of the header: fields of the same type, the stop of the struct, and the stop of the header.
 fn rest_of_header(bytes: &[u8]) -> usize {
     let mut at = 0;
     while bytes[at] != 0 {
-        // Booleans have their value in the type.
+        // The value of a Boolean is encoded in its type.
         let is_flag = matches!(bytes[at] & 15, 1 | 2);
         at += 1;
         if !is_flag {
@@ -174,7 +174,7 @@ fn rest_of_header(bytes: &[u8]) -> usize {
     at + 2
 }
 
-/// Impossible lengths are detected before memory is allocated for them: in a corpus the file is skipped, a result is refused.
+/// Checks that impossible lengths are detected before memory is allocated for them. A corpus file is skipped, and a result is refused.
 #[test]
 fn no_memory_is_allocated_for_a_length_that_cannot_be() {
     for (values, column, why) in
@@ -268,7 +268,8 @@ fn a_limit_of_open_files_is_named_and_sets_no_file_aside() {
 fn a_full_disk_is_a_clear_error_and_leaves_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let out = folder.path().join("out");
-    // The limits are in blocks of 512 bytes. Writing fails immediately, in the first temporary files, in later ones, or in the tables.
+    // The limits are in blocks of 512 bytes. Writing fails immediately, in the first temporary files, in later temporary files, or in the
+    // tables.
     for (blocks, algorithms) in [(1, ALL), (16, ALL), (40, ALL), (48, "three_plus_five")] {
         let script = format!("ulimit -f {blocks}; exec \"$0\" \"$@\"");
         let mut command = Command::new("sh");
@@ -351,7 +352,7 @@ fn json_lines_plain_and_compressed_give_the_bytes_of_parquet() {
     write_docs(&place("a.parquet"), &docs, 100);
     std::fs::write(place("a.jsonl"), &lines).unwrap();
     std::fs::write(place("a.jsonl.zst"), zstd::encode_all(&lines[..], 3).unwrap()).unwrap();
-    // Two members in sequence, as written by tools that compress in parts.
+    // The file consists of two members in sequence, as written by tools that compress in parts.
     let mut gz = Vec::new();
     for part in [&lines[..lines.len() / 2], &lines[lines.len() / 2..]] {
         let mut encoder = flate2::write::GzEncoder::new(&mut gz, flate2::Compression::default());

@@ -1,5 +1,5 @@
-//! The dataset card: `load_dataset("OUT", "pairs")` of Hugging Face `datasets` finds each table, and each algorithm as a split.
-//! `python/tests/test_frames.py` loads the tables with `datasets` itself.
+//! Tests the dataset card, with which `load_dataset("OUT", "pairs")` of Hugging Face `datasets` finds each table, and each algorithm as a
+//! split. `python/tests/test_frames.py` loads the tables with `datasets` itself.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -50,7 +50,7 @@ fn the_card_names_every_table_and_every_algorithm() {
             let files = files_below(&folder);
             assert!(!files.is_empty(), "{table} {split}: no files in {pattern}");
             listed.extend(files);
-            // All splits of a table have the same columns, which `datasets` requires.
+            // All splits of a table have the same columns, as `datasets` requires.
             let of_first = out.join(splits.values().next().unwrap().strip_suffix("/*.parquet").unwrap());
             assert_eq!(Table::read(&folder).0.schema().fields(), Table::read(&of_first).0.schema().fields(), "{table}");
         }

@@ -1,4 +1,4 @@
-//! `run --reference`: documents that a corpus is matched with and that are never removed.
+//! Tests `run --reference`, with which a corpus is matched against documents that are never removed.
 
 use std::path::{Path, PathBuf};
 
@@ -48,8 +48,8 @@ fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }
 
-/// An index, the indexed files, and the output of a run over these files are equivalent as references. The result equals that of an
-/// incremental run.
+/// Checks that an index, the indexed files, and the output of a run over these files are equivalent as references, and that the result
+/// equals the result of an incremental run.
 #[test]
 fn a_reference_is_an_index_an_output_or_files() {
     let (place, old, new) = Place::new();
@@ -64,7 +64,7 @@ fn a_reference_is_an_index_an_output_or_files() {
     assert_eq!(before, 1);
     let batch = place.run("new", "batch", &["--index", text(&index)]);
     assert!(result_bytes(&by_index) == result_bytes(&batch), "a reference is matched like earlier batches");
-    // Reference documents are in pairs, but are never removed.
+    // Reference documents occur in pairs but are never removed.
     let begins = old.len() as i64;
     let met = pairs(&by_index, "minhash").iter().filter(|pair| pair.doc_a < begins).count();
     assert!(met > new.len() / 20, "{met}");
@@ -75,7 +75,7 @@ fn a_reference_is_an_index_an_output_or_files() {
     assert!(removed_ids(&by_index).iter().any(|id| id.ends_with("-again")));
 }
 
-/// Next to a copy of a result there may be another corpus with the same name, which must not become its reference.
+/// Checks that the reference is the corpus of a copied result, and not a different corpus with the same name next to the copy.
 #[test]
 fn a_copied_result_is_a_reference_by_its_own_corpus() {
     let place = Place(tempfile::tempdir().unwrap());
@@ -98,7 +98,7 @@ fn a_copied_result_is_a_reference_by_its_own_corpus() {
         .says(&["its corpus no longer exists", "docs.parquet"]);
 }
 
-/// Unreadable rows and files of a reference are counted, listed, reported and guarded like those of the corpus.
+/// Checks that unreadable rows and files of a reference are counted, listed, reported and guarded in the same way as in the corpus.
 #[test]
 fn what_cannot_be_read_of_a_reference_is_rejected() {
     let place = Place(tempfile::tempdir().unwrap());
@@ -141,7 +141,7 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
-    // If there are few rows, up to half of them may be broken; if more are, the earlier output is kept.
+    // If there are few rows, up to half of them may be invalid. If more are invalid, the earlier output is kept.
     let ran = go(&out, &place.at("ref"), &["--overwrite"]).ends_with(4);
     assert_eq!(ran.stderr.matches("3 of 5 rows are invalid").count(), 1, "{}", ran.stderr);
     ran.says(&["reference: 3 of 5 rows are invalid (60.0%)"]);
@@ -152,14 +152,15 @@ fn what_cannot_be_read_of_a_reference_is_rejected() {
     run(&[&place.at("ref")], &before, &["--algorithms", "exact", "--max-rejected-share", "1"]).ends_with(3);
     go(&place.at("by-output"), &before, &["--max-rejected-share", "1"]).ends_with(3);
     assert_eq!(Table::read(&place.at("by-output/rejected")).texts("input"), ["reference"; 3]);
-    // Rejected rows of the corpus come first, and `evaluate` ignores those of the reference.
+    // Rejected rows of the corpus come first, and `evaluate` ignores rejected rows of the reference.
     std::fs::write(place.at("new/z.jsonl"), line(&docs[3]) + "torn\n").unwrap();
     let both = place.at("both");
     go(&both, &place.at("ref"), &["--max-rejected-share", "1"]).ends_with(3);
     assert_eq!(Table::read(&both.join("rejected")).texts("input")[..2], ["corpus", "reference"]);
 }
 
-/// An unusable reference is reported: an empty file by its guard, like an empty corpus; otherwise by an error that names it.
+/// Checks that an unusable reference is reported: an empty file by its guard, like an empty corpus, and anything else by an error that
+/// contains its path.
 #[test]
 fn a_reference_of_which_nothing_can_be_used_is_reported() {
     let place = Place(tempfile::tempdir().unwrap());
@@ -198,15 +199,15 @@ fn a_reference_that_is_none_is_reported() {
     let other = done(&place.at("old"), &["--algorithms", "exact", "--index", text(&place.at("other"))]);
     refused(&["--reference", text(&place.at("other"))], "minhash here, but not in the index");
     drop(other);
-    // Files whose documents match nothing remove nothing.
+    // Nothing is removed if the documents in the reference files match nothing.
     write_docs(&place.at("odd/docs.parquet"), &made_docs(20), 10);
     let plain = place.run("new", "plain", &[]);
     let odd = place.run("new", "odd-out", &["--reference", text(&place.at("odd"))]);
     assert_eq!(removed_ids(&plain), removed_ids(&odd));
 }
 
-/// With `--keep none`, all documents of a cluster are removed, also those that an indexed document of the reference is in; the reference
-/// itself is not removed.
+/// Checks that with `--keep none`, all corpus documents in a cluster are removed, even if the cluster contains a reference document. The
+/// reference itself is never removed.
 #[test]
 fn all_of_a_cluster_are_removed_and_nothing_of_the_reference() {
     let place = Place(tempfile::tempdir().unwrap());

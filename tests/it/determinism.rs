@@ -1,5 +1,5 @@
-//! The same documents in the same order with the same recipe give the same bytes, with any number of threads, memory limit and division
-//! into files. A different order of documents gives the same pairs of ids.
+//! Tests that the same documents in the same order with the same recipe give the same bytes, with any number of threads, any memory limit
+//! and any division into files. A different order of documents gives the same pairs of ids.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -35,7 +35,7 @@ fn threads_and_memory_do_not_show() {
     }
 }
 
-/// The counting Bloom filter as a prefilter: the same pairs, clusters and removals from fewer rows.
+/// Checks that with the counting Bloom filter as a prefilter, fewer rows give the same pairs, clusters and removals.
 #[test]
 fn prefiltering_leaves_out_rows_and_no_pair() {
     let plain = done(samples(), WHOLE);
@@ -50,7 +50,8 @@ fn prefiltering_leaves_out_rows_and_no_pair() {
     let labels = after["algorithms"].as_array().unwrap().iter().map(|one| one["label"].as_str().unwrap());
     for (label, (before, after)) in labels.zip(rows(&before, "rows").into_iter().zip(rows(&after, "rows"))) {
         match label {
-            // Hamming distances need the rows of single documents for a second round; shingles compares all with all.
+            // Hamming distances need the rows of single documents for a second round, and `shingles` compares all documents with each
+            // other.
             "simhash" | "random_projection" | "shingles" => assert_eq!(after, before, "{label}"),
             _ => assert!(after < before, "{label}: {before} {after}"),
         }
@@ -101,7 +102,7 @@ fn another_order_of_documents_gives_the_same_pairs_of_ids() {
     let folder = tempfile::tempdir().unwrap();
     let first = done(samples(), WHOLE);
     assert_eq!(labels(&first.out()).len(), members());
-    // Which copy represents its text depends on the order, so pairs are compared by text.
+    // The copy that represents a text depends on the order, so pairs are compared by text.
     let docs = sample_docs();
     let texts: HashMap<&String, &str> = docs.iter().map(|doc| (&doc.id, doc.text.as_str())).collect();
     let file = folder.path().join("shuffled.parquet");
@@ -119,7 +120,7 @@ fn another_order_of_documents_gives_the_same_pairs_of_ids() {
     }
 }
 
-/// Covers algorithms without statistics, because statistics change with the corpus.
+/// Covers only algorithms without statistics, because statistics change with the corpus.
 #[test]
 fn what_is_left_after_removal_has_nothing_to_remove() {
     let folder = tempfile::tempdir().unwrap();
@@ -138,7 +139,7 @@ fn what_is_left_after_removal_has_nothing_to_remove() {
     }
 }
 
-/// More rows than fit in the smallest memory limit: rows spilled to disk are read back unchanged.
+/// Checks that spilled rows are read back unchanged, with more rows than fit within the smallest memory limit.
 #[test]
 fn spilling_does_not_show() {
     let folder = tempfile::tempdir().unwrap();
@@ -163,7 +164,7 @@ fn spilling_does_not_show() {
     assert_same_bytes(&least.out(), &most.out(), "48 MiB and 4 GiB");
 }
 
-/// Two million distinct words are more than the smallest memory limit can count without the disk.
+/// Checks two million distinct words, which are more than can be counted in memory within the smallest memory limit.
 #[test]
 fn spilled_counts_are_the_same_statistics() {
     let folder = tempfile::tempdir().unwrap();
@@ -177,7 +178,7 @@ fn spilled_counts_are_the_same_statistics() {
             record["stages"].as_array().unwrap().iter().find(|stage| stage["stage"] == "count").unwrap().clone();
         (done, count["spilled_bytes"].as_u64().unwrap(), record["statistics"].clone())
     };
-    // In the first case, the words of documents are kept, in several parts or in one; in the second, another pass makes that unnecessary.
+    // In the first case, the words of documents are kept, in one or several parts. In the second case, another pass makes this unnecessary.
     for (algorithms, keeps) in [("tf_idf", true), ("tf_idf,heavy_sent", false)] {
         let (least, spilled, statistics) = counted(algorithms, "48MiB", "2");
         let (most, none, same_statistics) = counted(algorithms, "4GiB", "1");

@@ -1,4 +1,4 @@
-//! `dupsift evaluate`: figures of a finished run against labeled pairs and clusters, checked by brute force.
+//! Tests `dupsift evaluate`. Checks the figures of a finished run against labeled pairs and clusters by brute force.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ fn figure(value: &Value) -> Option<f64> {
     value.as_f64()
 }
 
-/// Labels documents by id; those in the same component have the same label.
+/// Returns a label for each document. Documents in the same component have the same label.
 fn components(docs: &[Doc], pairs: &BTreeSet<(String, String)>) -> Vec<usize> {
     let number: BTreeMap<&str, usize> = docs.iter().enumerate().map(|(at, doc)| (doc.id.as_str(), at)).collect();
     let mut labels: Vec<usize> = (0..docs.len()).collect();
@@ -93,7 +93,8 @@ fn near(what: &str, came: &Value, expected: Option<f64>) {
     assert!(same, "{what}: {came:?} is not {expected:?}");
 }
 
-/// Returns the document that represents each text: the first document with the text that the truth names, or else the first one.
+/// Returns the document that represents each text: the first document with the text that is in the truth, or else the first document with
+/// the text.
 fn texts(docs: &[Doc], named: &BTreeSet<String>) -> BTreeMap<String, String> {
     let mut first: BTreeMap<(&str, Option<&str>), &str> = BTreeMap::new();
     for doc in docs.iter().filter(|doc| named.contains(&doc.id)).chain(docs) {
@@ -118,8 +119,8 @@ fn over_texts(pairs: &BTreeSet<(String, String)>, texts: &BTreeMap<String, Strin
     found
 }
 
-/// Compares every figure of every algorithm with its tables. In a truth of clusters, each text is in the cluster of the document that
-/// represents it.
+/// Compares every figure of every algorithm with its tables. If the truth consists of clusters, each text is in the cluster of the document
+/// that represents it.
 fn check(out: &Path, docs: &[Doc], truth: &BTreeSet<(String, String)>, (true_labels, of_clusters): (&[usize], bool)) {
     let report = evaluation(out);
     let named: BTreeSet<String> = truth.iter().flat_map(|(a, b)| [a.clone(), b.clone()]).collect();
@@ -219,12 +220,12 @@ fn the_samples_against_their_pairs() {
     let pairs: Vec<i64> = algorithms.iter().map(|one| one["pairs"].as_i64().unwrap()).collect();
     assert_eq!(table.numbers("pairs"), pairs);
 
-    // A second evaluation replaces the first and writes its record to stdout; the run can still be replaced.
+    // A second evaluation replaces the first and prints its record to stdout; the run can still be replaced.
     let again =
         evaluate(&done.out(), &[Path::new(TRUTH)], &["--json", "--threads", "1", "--memory", "48MiB"]).ends_with(0);
     assert_eq!(serde_json::from_str::<Value>(&again.stdout).unwrap(), report);
     assert_eq!(evaluation(&done.out()), report);
-    // This is true even if a killed evaluation left its hidden folder there.
+    // The run can be replaced even if a killed evaluation left its hidden folder in the output.
     let died = done.out().join(".evaluation.dupsift-partial-1");
     std::fs::create_dir(&died).unwrap();
     std::fs::write(died.join("notes.txt"), "mine").unwrap();
@@ -235,7 +236,7 @@ fn the_samples_against_their_pairs() {
     assert!(!done.out().join("evaluation").exists(), "an evaluation of other pairs");
 }
 
-/// Returns clusters of generated documents, and a run over them whose pairs differ from these.
+/// Returns generated documents with clusters, and a run over these documents whose pairs differ from the clusters.
 fn made(folder: &Path) -> (Vec<Doc>, Vec<usize>, PathBuf, Done) {
     let docs = made_docs(400);
     let mut numbers = Numbers(5);
@@ -265,7 +266,7 @@ fn clusters_as_truth_mean_all_pairs_within_them() {
     }
     check(&done.out(), &docs, &pairs, (&clusters, true));
     let first = evaluation(&done.out());
-    // The same as JSON lines, split into two files, with a repeated row and numbers as strings.
+    // The same truth as JSON lines, split into two files, with a repeated row and with numbers as strings.
     let (one, two) = (folder.path().join("one.jsonl"), folder.path().join("two.jsonl"));
     let line = |at: usize| format!("{{\"id\": {:?}, \"cluster\": \"{}\", \"note\": [1]}}\n", docs[at].id, clusters[at]);
     std::fs::write(&one, (0..200).map(line).collect::<String>()).unwrap();
@@ -286,7 +287,7 @@ fn clusters_as_truth_mean_all_pairs_within_them() {
 fn what_the_truth_cannot_say_is_counted_and_named() {
     let folder = tempfile::tempdir().unwrap();
     let docs = folder.path().join("docs.parquet");
-    // The ids 3 and 30 occur twice, the text of 7 is null.
+    // The ids 3 and 30 occur twice, and the text of 7 is null.
     let ids: ArrayRef = Arc::new(Int64Array::from(vec![1, 2, 3, 4, 3, 5, 6, 7, 30, 30]));
     let texts: Vec<Option<String>> = (0..10).map(|n| (n != 7).then(|| format!("Текст номер {}.", n / 2))).collect();
     write_columns(&docs, &[("id", ids), ("text", Arc::new(StringArray::from(texts)))], 3);
@@ -316,7 +317,8 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     });
     assert_eq!(told["truth"], expected);
     assert_eq!(told["documents"], 9);
-    // Found: 0-1, 2-3, 4-5, 8-9; true: 1-2 and 3-4, that is 0-1 and 2-3, because an id refers to the first document that has it.
+    // The pairs found are 0-1, 2-3, 4-5 and 8-9. The true pairs are 1-2 and 3-4. These are the documents 0-1 and 2-3, because an id refers
+    // to the first document that has it.
     assert_eq!(told["algorithms"][0]["pairs_true"], 2);
     near("P", &told["algorithms"][0]["pairwise"]["precision"], Some(0.5));
     near("R", &told["algorithms"][0]["pairwise"]["recall"], Some(1.0));
@@ -333,7 +335,8 @@ fn what_the_truth_cannot_say_is_counted_and_named() {
     evaluate(&done.out(), &[&truth], &[]).ends_with(2).says(&["none of the 2 ids in the truth", "\"x\", \"y\""]);
 }
 
-/// Unreadable labels cost one row each, in every format: they are counted, listed and reported, and the other rows are used.
+/// Checks that in every format, each unreadable label costs only one row, which is counted, listed and reported, and that all other rows
+/// are used.
 #[test]
 fn labels_that_cannot_be_read_are_rejected_one_by_one() {
     let folder = tempfile::tempdir().unwrap();
@@ -363,7 +366,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
         (&json, vec![0, 2, 3, 4], vec!["not JSON", "not UTF-8", "wrong type", "not JSON"]),
         (&csv, vec![1, 2], vec!["broken record", "broken record"]),
     ] {
-        // If too many rows are broken, an earlier evaluation is not replaced.
+        // If too many rows are invalid, an earlier evaluation is not replaced.
         if rows.len() > 2 {
             let said = evaluate(&done.out(), &[file], &[]).ends_with(2);
             said.says(&["`truth", "4 of 6 rows cannot be used", "the previous evaluation is kept"]);
@@ -384,7 +387,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
         assert_eq!(found["algorithms"], expected["algorithms"]);
         assert_eq!(found["truth"]["rejected"].as_u64(), Some(rows.len() as u64));
     }
-    // In a truncated file, the rows before the damage count.
+    // In a truncated file, the rows before the damage are used.
     let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     std::io::Write::write_all(&mut gz, (good.join("\n") + "\n").as_bytes()).unwrap();
     let bytes = gz.finish().unwrap();
@@ -397,7 +400,7 @@ fn labels_that_cannot_be_read_are_rejected_one_by_one() {
     assert!(found["truth"]["bad_inputs"][0]["why"].as_str().unwrap().contains("truncated"), "{}", found["truth"]);
     let rejected = Table::read(&table);
     assert_eq!((rejected.texts("file"), rejected.texts("row")), (vec!["cut.jsonl.gz".into()], vec!["null".into()]));
-    // A file in which nothing can be read is an error.
+    // It is an error if nothing in a file can be read.
     std::fs::write(&json, "torn\n").unwrap();
     evaluate(&done.out(), &[&json], &[]).ends_with(1).says(&["truth.jsonl", "row 1 is not a JSON object"]);
 }
@@ -419,7 +422,7 @@ fn rows_without_ids_go_by_file_and_row_and_large_groups_are_reported() {
     let told = evaluation(&done.out());
     assert_eq!((&told["truth"]["unknown_ids"], &told["truth"]["clusters"]), (&0.into(), &3.into()));
     let exact = &told["algorithms"][0];
-    // Groups of 7, 7 and 6: each copy is a pair with the best document with its text.
+    // There are groups of 7, 7 and 6 copies. Each copy is in a pair with the best document that has the same text.
     assert_eq!((&exact["pairs"], &exact["pairs_not_written"]), (&17.into(), &0.into()));
     near("P", &exact["pairwise"]["precision"], Some(1.0));
     near("R", &exact["pairwise"]["recall"], Some(1.0));
@@ -433,7 +436,7 @@ fn rows_without_ids_go_by_file_and_row_and_large_groups_are_reported() {
 fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
     let folder = tempfile::tempdir().unwrap();
     let made = made_docs(150);
-    // Four copies, four texts with the same signature, or one text.
+    // There are groups of four copies, groups of four texts with the same signature, and single texts.
     let texts = made.iter().enumerate().flat_map(|(at, doc)| match at % 6 {
         0 => vec![doc.text.clone(); 4],
         3 => (0..4).map(|more| doc.text.clone() + &" ".repeat(more)).collect(),
@@ -444,7 +447,7 @@ fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
     write_docs(&path, &docs, 64);
     let (whole, short) = (done(&path, &["--algorithms", ALL]), done(&path, &["--algorithms", ALL, "--max-group", "3"]));
     let mut numbers = Numbers(8);
-    // Copies are neighbors: clusters of neighbors are partly right.
+    // Copies are adjacent, so clusters of adjacent documents are partly correct.
     let clusters: Vec<usize> = (0..docs.len()).map(|at| (at + numbers.below(3)) / 5).collect();
     let (of_clusters, of_pairs) = (folder.path().join("clusters.jsonl"), folder.path().join("pairs.jsonl"));
     let line = |at: usize| format!("{{\"id\": {:?}, \"cluster\": {}}}\n", docs[at].id, clusters[at]);
@@ -489,7 +492,7 @@ fn pairs_that_are_not_written_are_counted_or_said_to_be_unknown() {
     }
 }
 
-/// JSON lines may leave out a field that is null, and may be empty, like a table without rows.
+/// Checks that JSON lines may omit a field that is null, and that a file may be empty, like a table without rows.
 #[test]
 fn the_form_of_json_lines_does_not_hang_on_one_line() {
     let folder = tempfile::tempdir().unwrap();
@@ -509,7 +512,7 @@ fn the_form_of_json_lines_does_not_hang_on_one_line() {
     std::fs::write(&lines, "").unwrap();
     evaluate(&done.out(), &[&table], &[]).ends_with(2).says(&["the truth has no rows with two values"]);
     evaluate(&done.out(), &[&lines], &[]).ends_with(2).says(&["truth.jsonl`: it has no rows"]);
-    // Next to a file with rows, an empty file is read in the same form.
+    // If another file has rows, an empty file is read in the form of that file.
     let clusters = folder.path().join("clusters.jsonl");
     std::fs::write(&clusters, "{\"id\": \"d0\", \"cluster\": 1}\n{\"id\": \"d1\", \"cluster\": 1}\n").unwrap();
     evaluate(&done.out(), &[&lines, &clusters], &[]).ends_with(0);
@@ -545,13 +548,13 @@ fn what_cannot_be_evaluated_is_refused() {
         names_in(&done.out()),
         ["README.md", "_SUCCESS", "clusters", "pairs", "rejected", "removed", "report.html", "run.json"]
     );
-    // A user's folder with that name is kept.
+    // The user's own folder with the same name is kept.
     std::fs::create_dir(done.out().join("evaluation")).unwrap();
     std::fs::write(done.out().join("evaluation/notes"), "mine").unwrap();
     evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["it holds \"notes\""]);
     std::fs::remove_dir_all(done.out().join("evaluation")).unwrap();
     evaluate(&done.out(), &[&pairs], &[]).ends_with(0);
-    // A damaged table, and a changed corpus.
+    // Tests a damaged table and a changed corpus.
     std::fs::write(done.out().join("pairs/algorithm=exact/part-00000.parquet"), "PAR1").unwrap();
     evaluate(&done.out(), &[&pairs], &[])
         .ends_with(1)
@@ -560,13 +563,14 @@ fn what_cannot_be_evaluated_is_refused() {
     evaluate(&done.out(), &[&pairs], &[]).ends_with(2).says(&["has changed since the run"]);
 }
 
-/// Random partitions as corpora: documents in the same predicted cluster have the same text, so `exact` finds exactly these clusters.
+/// Tests random partitions. Documents in the same predicted cluster have the same text, so `exact` finds exactly these clusters.
 #[test]
 fn figures_of_clusters_agree_with_scikit_learn_on_random_partitions() {
     let folder = tempfile::tempdir().unwrap();
     let mut numbers = Numbers(77);
     let mut command = python("tests/measures.py");
-    // Many small clusters, few large ones, none in the result, all in one, and two documents; a truth without clusters is rejected.
+    // The shapes are many small clusters, few large clusters, no cluster in the result, a single cluster, and two documents. A truth
+    // without clusters is rejected.
     let shapes = [(300, 120, 90), (300, 3, 5), (120, 60, 1), (120, 1, 60), (80, 1, 1), (80, 40, 100_000), (2, 1, 1)];
     let mut runs = Vec::new();
     for (at, (documents, true_clusters, predicted_clusters)) in shapes.into_iter().enumerate() {
@@ -587,9 +591,9 @@ fn figures_of_clusters_agree_with_scikit_learn_on_random_partitions() {
     assert_eq!(said, format!("checked {}\n", 2 * shapes.len()));
 }
 
-/// Returns different texts, some of which are similar: (documents, true pairs).
+/// Returns different texts, some of which are similar, as (documents, true pairs).
 fn alike(count: usize) -> (Vec<Doc>, BTreeSet<(String, String)>) {
-    // Letters only, because digits would be numbers.
+    // Words consist of letters only, because digits would be numbers.
     let word = |number: usize| {
         number.to_string().bytes().map(|digit| char::from(digit - b'0' + b'a')).chain(['x']).collect::<String>()
     };
@@ -598,7 +602,7 @@ fn alike(count: usize) -> (Vec<Doc>, BTreeSet<(String, String)>) {
     };
     let text = |number: usize| match number % 5 {
         0 => words(number / 5, 60),
-        // The two texts are similar, but neither has the numbers of the other.
+        // The two texts are similar, but neither contains the numbers of the other text.
         1 => format!("{} and more of 1{number} 2{number} 3{number}", words(number / 5, 60)),
         2 => format!("{} and more of 4{number} 5{number} 6{number} too", words(number / 5, 60)),
         3 => format!("{} {}", words(number / 5, 40), words(number, 25)),

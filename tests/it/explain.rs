@@ -1,4 +1,4 @@
-//! `dupsift explain`: its statements about two documents agree with the run, for every algorithm.
+//! Tests that the statements of `dupsift explain` about two documents agree with the run, for every algorithm.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -39,7 +39,7 @@ fn tables(out: &Path) -> Tables {
     labels(out).iter().map(table).collect()
 }
 
-/// Returns the similarity of the two documents alone, from newly computed signatures and texts.
+/// Returns the similarity of the two documents, computed only from their new signatures and their texts.
 fn today(one: &ExplainedAlgorithm) -> Option<f32> {
     match one.checks.last() {
         Some(check) => check.similarity.filter(|_| one.checks.iter().all(|check| check.passes)),
@@ -55,13 +55,13 @@ fn agrees(found: &Explanation, tables: &Tables) -> BTreeSet<String> {
         let place = format!("{} {docs:?}: {}", one.label, one.why);
         let known = tables[&one.label].get(&(docs[0].min(docs[1]), docs[0].max(docs[1])));
         assert_eq!(one.verdict == Verdict::Pair, known.is_some(), "{place}");
-        // Two documents that are a pair on their own are also a pair in the run, because this run left nothing out.
+        // Two documents that are a pair on their own are also a pair in this run, because it skipped nothing.
         assert_ne!(one.verdict, Verdict::LeftOut, "{place}");
         let Some(known) = known else { continue };
         let pair = one.pair.as_ref().unwrap();
         assert_eq!((pair.similarity, pair.distance, pair.verified), (known.similarity, known.distance, known.verified));
         assert_eq!(one.unsigned, [None, None], "{place}");
-        // Only in three_plus_five can two documents be a pair because of the documents between them in a chain.
+        // Only with `three_plus_five` can two documents be a pair because of the documents between them in a chain.
         let chained = one.why.contains("other documents in the group");
         assert!(!chained || one.label == "three_plus_five", "{place}");
         if !chained {
@@ -78,7 +78,7 @@ fn signatures_and_scores_are_those_of_the_run_for_every_algorithm() {
     let tables = tables(&out);
     let mut asked = BTreeSet::new();
     for table in tables.values() {
-        // Exact copies have their own test, because they are a pair for every algorithm.
+        // Exact copies have their own test, because they are a pair of every algorithm.
         let near: Vec<&(i64, i64)> =
             table.iter().filter(|(_, line)| line.matched_by != "copy").map(|(docs, _)| docs).collect();
         asked.extend([0, near.len() / 2, near.len().saturating_sub(1)].iter().filter_map(|&at| near.get(at)).copied());
@@ -99,14 +99,14 @@ fn documents_that_are_no_pair_are_explained() {
     let rows = record(&out)["documents"]["rows"].as_i64().unwrap();
     let mut verdicts = BTreeSet::new();
     for at in 0..12 {
-        // The larger number first, for variety.
+        // The larger number is given first, for variety.
         let (a, b) = (rows - 1 - at * 17, at * 31);
         for one in explain(&out, a, b).algorithms {
             verdicts.insert(format!("{:?}", one.verdict));
         }
         agrees(&explain(&out, a, b), &tables);
     }
-    // Pairs of one algorithm that others compared and rejected.
+    // Tests pairs of one algorithm that other algorithms compared and rejected.
     let minhash: Vec<&(i64, i64)> = tables["minhash"].keys().collect();
     let strict: Vec<_> = minhash.into_iter().filter(|docs| !tables["simhash"].contains_key(docs)).take(3).collect();
     assert!(!strict.is_empty());
@@ -120,8 +120,8 @@ fn documents_that_are_no_pair_are_explained() {
     assert!(["NoCommonKey", "BelowThreshold", "NoSignature"].iter().all(|one| verdicts.contains(*one)), "{verdicts:?}");
 }
 
-/// For two documents that share only two heavy words, `explain` reports that their signs kept them apart, and what the result of
-/// verification would be.
+/// Checks two documents that share only two heavy words: `explain` reports that they were not compared because their signs differ, and what
+/// the result of verification would have been.
 #[test]
 fn documents_that_signs_keep_apart_are_explained() {
     let folder = tempfile::tempdir().unwrap();
@@ -137,7 +137,8 @@ fn documents_that_signs_keep_apart_are_explained() {
     assert_eq!(pair.verdict, Verdict::Pair, "{}", pair.why);
 }
 
-/// Two texts in three copies each: their unique words occur in no other text, and form no keys in the run, which counts copies.
+/// Checks two texts that occur in three copies each. Their unique words occur in no other text and therefore form no keys in the run,
+/// although its counts include the copies.
 #[test]
 fn copies_are_signed_as_the_run_counted_them() {
     let folder = tempfile::tempdir().unwrap();
@@ -153,7 +154,7 @@ fn copies_are_signed_as_the_run_counted_them() {
     assert_eq!((pair.verdict, pair.common_keys), (Verdict::Pair, 15 * 15 / 4), "{}", pair.why);
     assert!(!pair.why.contains("between them"), "{}", pair.why);
     assert_eq!(cosine(5, 1).rows, cosine(1, 5).rows);
-    // The best of each three copies is the first one.
+    // The best of the three copies is the first.
     for (a, b) in [(1, 5), (5, 1), (0, 4), (2, 3)] {
         let pair = cosine(a, b);
         assert_eq!((pair.verdict, pair.pair.is_none()), (Verdict::PairNotWritten, true), "{}", pair.why);
@@ -168,7 +169,8 @@ fn copies_are_signed_as_the_run_counted_them() {
     assert!(copies.why.contains("they are exact copies, and pairs/ lists each"), "{}", copies.why);
 }
 
-/// 80 documents share two heavy words, which alone make them similar; documents 2n and 2n + 1 have further heavy words in common.
+/// Checks 80 documents that share two heavy words, which are sufficient to make them similar. Documents 2n and 2n + 1 have further heavy
+/// words in common.
 #[test]
 fn documents_that_a_large_window_keeps_apart_are_explained() {
     let folder = tempfile::tempdir().unwrap();
@@ -180,7 +182,7 @@ fn documents_that_a_large_window_keeps_apart_are_explained() {
     };
     let run = |documents: usize| {
         let input = folder.path().join(format!("{documents}.parquet"));
-        // A copy, which is not in the window.
+        // The last document is a copy, which is not in the window.
         write_docs(&input, &numbered((0..documents).chain([5]).map(text)), 100);
         done(&input, &["--algorithms", "cosine:join=heavy,threshold=0.6"])
     };
@@ -195,7 +197,7 @@ fn documents_that_a_large_window_keeps_apart_are_explained() {
     assert_eq!(cosine(&few, 0, 2).verdict, Verdict::Pair);
 }
 
-/// The reason for a rejected candidate is its score.
+/// Checks that the reason for a rejected candidate is its score.
 #[test]
 fn the_score_of_a_refused_candidate_is_reported() {
     let folder = tempfile::tempdir().unwrap();
@@ -206,7 +208,7 @@ fn the_score_of_a_refused_candidate_is_reported() {
     let found = explain(&done.out(), 0, 1);
     let minhash = &found.algorithms[0];
     assert_eq!((minhash.verdict, minhash.checks[0].passes), (Verdict::BelowThreshold, false));
-    // Fifteen words, the twelfth of which differs: four of the eleven windows of five contain it.
+    // There are fifteen words, and the twelfth differs. Four of the eleven windows of five words contain it.
     assert_eq!(minhash.checks[0].similarity, Some(7.0 / 15.0), "{}", minhash.why);
     assert!(minhash.why.contains("gives only 0.467"), "{}", minhash.why);
     let copies = explain(&done.out(), 2, 0);
@@ -218,8 +220,8 @@ fn the_score_of_a_refused_candidate_is_reported() {
     assert_eq!((cluster.representative_doc, cluster.size), (0, 2));
 }
 
-/// A pair need not be in the table. Each copy is only paired with the best document that has its text, and in groups of more than
-/// `--max-group` texts with the same signature, each text only with the best one.
+/// Checks pairs that are not in the table. A copy is in a pair only with the best document that has the same text. In a group of more than
+/// `--max-group` texts with the same signature, a text is in a pair only with the best text.
 #[test]
 fn a_pair_that_is_not_written_is_one_all_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -230,7 +232,7 @@ fn a_pair_that_is_not_written_is_one_all_the_same() {
     assert_eq!((verdict(0, 4), verdict(3, 4)), (Verdict::Pair, Verdict::PairNotWritten));
     let why = explain(&done.out(), 3, 4).algorithms.remove(0).why;
     assert!(why.contains("pairs/ lists each of them with the best copy of their text"), "{why}");
-    // The words are the same, the texts are not.
+    // The words are equal, but the texts are not.
     write_docs(&input, &numbered((0..5).map(|n| format!("Один и тот же текст{}", "!".repeat(n)))), 10);
     let done = crate::kit::done(&input, &["--algorithms", "tf:min_distinct=1", "--max-group", "3"]);
     let one = |a, b| explain(&done.out(), a, b).algorithms.remove(0);
@@ -268,7 +270,7 @@ fn documents_are_named_by_id_by_row_or_by_number() {
     typed(folder.path(), &["a", "b"]).ends_with(2).says(&["not the output of a finished run"]);
 }
 
-/// Statistics of a different corpus would give different signatures.
+/// Checks that statistics and models of a different run are refused, because they would give different signatures.
 #[test]
 fn statistics_and_models_of_another_run_are_refused() {
     let folder = tempfile::tempdir().unwrap();
@@ -285,7 +287,7 @@ fn statistics_and_models_of_another_run_are_refused() {
     typed(&two.out(), &["a", "b"]).ends_with(1).says(&["models/descr_words.parquet"]);
 }
 
-/// A text may contain terminal control sequences.
+/// Checks a text that contains terminal control sequences.
 #[test]
 fn no_escape_sequence_of_a_text_reaches_the_terminal() {
     let folder = tempfile::tempdir().unwrap();
@@ -310,7 +312,7 @@ fn one_document_is_held_against_the_one_that_it_goes_for() {
         assert_eq!(told["documents"][0]["removed"]["kept_id"], *kept[row]);
         assert!(told["notes"].as_array().unwrap().is_empty());
     }
-    // A kept document is compared with the most similar one, which is reported.
+    // A kept document is compared with the most similar document, and this choice is reported.
     let stays = kept.iter().find(|id| !ids.contains(id)).unwrap();
     let told = typed(&out, &[stays]).ends_with(0).stdout;
     assert!(told.contains("the first document is kept; the second one is the most similar"), "{told}");

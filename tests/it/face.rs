@@ -1,4 +1,4 @@
-//! The public library: the examples in its documentation work, and error messages suggest a way out.
+//! Tests the public library: the examples in its documentation work, and error messages suggest a solution.
 
 #[path = "../../examples/run.rs"]
 mod run;

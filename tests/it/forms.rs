@@ -1,4 +1,4 @@
-//! Relations of pairs (version, contained text, same template), and their consequences.
+//! Tests the relations of pairs (version, contained text, same template) and their consequences.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -17,23 +17,23 @@ fn words(prefix: &str, count: usize) -> Vec<String> {
     (0..count).map(|n| format!("{prefix}{}", letters(n))).collect()
 }
 
-/// Returns a text in which every `every`-th word is replaced by a unique one.
+/// Returns a text in which every `every`-th word is replaced by a unique word.
 fn reworded(words: &[String], every: usize, own: &str) -> String {
     let word = |(at, word): (usize, &String)| if at % every == 0 { format!("{own}{word}") } else { word.clone() };
     words.iter().enumerate().map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// Returns texts of each kind, surrounded by unrelated ones.
+/// Returns texts of each kind, surrounded by unrelated texts.
 fn corpus() -> Vec<String> {
     let alone = words("alone", 120);
     let quoted = words("quoted", 100).join(" ");
-    // Every sixth word is a number that is unique to the day.
+    // In a notice, every sixth word is a number that is unique to the day.
     let notice = |day: usize| {
         let numbered = |(at, word): (usize, String)| if at % 6 == 3 { (1000 * day + at).to_string() } else { word };
         words("frame", 72).into_iter().enumerate().map(numbered).collect::<Vec<String>>().join(" ")
     };
     let template = words("template", 200);
-    // The name occurs four times in the text.
+    // The name occurs four times on the page.
     let page = |name: &str| {
         let named = |(at, word): (usize, &String)| if at % 50 == 7 { name.into() } else { word.clone() };
         template.iter().enumerate().map(named).collect::<Vec<String>>().join(" ")
@@ -49,7 +49,7 @@ fn corpus() -> Vec<String> {
         page("alpha"),
         page("beta"),
         page("gamma"),
-        // Copies of a version.
+        // These texts are copies of a version.
         alone.join(" "),
     ];
     texts.extend((0..200).map(|n| words(&format!("stranger{}", ["x", "y"][n % 2].repeat(n)), 50).join(" ")));
@@ -102,7 +102,7 @@ fn each_kind_is_reported_and_templates_join_nothing() {
     let mut clustered = clusters.texts("id");
     clustered.sort();
     assert_eq!(clustered, ["d0", "d1", "d10", "d2", "d3"]);
-    // Two texts without other neighbors are not reported as near to others.
+    // Two texts without other neighbors are not reported as similar to further texts.
     let mut near = corpus();
     near.push(reworded(&words("alone", 120), 4, "more"));
     near.truncate(212);
@@ -114,12 +114,12 @@ fn each_kind_is_reported_and_templates_join_nothing() {
     let far = crate::kit::done(&file, &["--algorithms", RULE]);
     let all = relations_of(&far, "versions");
     assert_eq!(all.get(&both(("d0", "d1"))), Some(&both(("template", "not near enough"))), "{all:?}");
-    // Pairs from the same template never decide, even if being in a pair is enough.
+    // Pairs from the same template never decide, even if being in a pair is sufficient for removal.
     let pairs = run(folder.path(), &["--remove-if", "pair"]);
     assert_eq!(removed_ids(&pairs.out()), ["d0", "d2", "d10"]);
 }
 
-/// Python applies the six sentences of the rule again to every compared pair.
+/// Compares the result with Python code that applies the six sentences of the rule to every compared pair.
 #[test]
 fn what_is_reported_follows_from_the_texts() {
     let settings = [
@@ -155,15 +155,15 @@ fn what_is_reported_follows_from_the_texts() {
         "version, unique",
     ];
     assert!(kinds.iter().all(|kind| said.contains(&format!("{kind}: "))), "{said}");
-    // Han words that distinguish two texts and words that do not are both covered.
+    // The samples include both Han words that distinguish two texts and words that do not.
     assert!(
         ["template, one word differs, Han: ", "version, unique, Han: "].iter().all(|kind| said.contains(kind)),
         "{said}"
     );
 }
 
-/// In two groups of texts, all texts are similar, within a group and across groups. The search for the next best text passes over the
-/// complete other group.
+/// Checks two groups of texts in which all texts are similar, within a group and across groups. The search for the next best text must skip
+/// the complete other group.
 #[test]
 fn searches_that_are_cut_short_are_counted() {
     let folder = tempfile::tempdir().unwrap();
@@ -171,7 +171,7 @@ fn searches_that_are_cut_short_are_counted() {
     let cut_short = |family: usize| {
         let of = |name: &str| -> Vec<String> {
             let own = words(name, 10).join(" ");
-            // Each text leaves out two of the common words.
+            // Each text lacks two of the common words.
             let text = |n: usize| {
                 let left: Vec<&str> =
                     (0..60).filter(|&at| at != n % 12 && at != 12 + n / 12).map(|at| &*common[at]).collect();
@@ -201,7 +201,8 @@ fn searches_that_are_cut_short_are_counted() {
     );
 }
 
-/// `explain` gives the reason for a pair from the same template whose texts have copies, although only one such pair is written.
+/// Checks that `explain` gives the reason for a pair from the same template whose texts have copies, although only one of these pairs is
+/// written.
 #[test]
 fn explain_reports_templates_of_copies_that_are_not_written() {
     let folder = tempfile::tempdir().unwrap();
@@ -230,7 +231,7 @@ fn threads_and_memory_change_nothing() {
     }
 }
 
-/// A verification after the rule can only remove pairs, as after a margin.
+/// Checks that a verification after the rule can only remove pairs, as after a margin.
 #[test]
 fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
     let pairs = |algorithm: &str| {
@@ -248,7 +249,7 @@ fn a_check_after_the_rule_takes_pairs_away_and_adds_none() {
         let all = pairs(&format!("{algorithm},verify={own}"));
         let checked = pairs(&format!("{algorithm},verify=jaccard:0.6"));
         assert!(checked.len() > least && checked.len() < all.len(), "{algorithm}: {} of {}", checked.len(), all.len());
-        // Their relation is the one that the rule determined.
+        // The rule determined their relation.
         let added: Vec<_> = checked.iter().filter(|(pair, relation)| all.get(*pair) != Some(*relation)).collect();
         assert!(added.is_empty(), "{algorithm}: the check has added {added:?}");
     }
@@ -289,7 +290,8 @@ fn explain_says_why_with_figures() {
     );
 }
 
-/// With a verification after the rule, the table has the similarity from the verification, but the rule used the cosine.
+/// Checks the reason if there is a verification after the rule: the table contains the similarity from the verification, but the rule used
+/// the cosine.
 #[test]
 fn explain_goes_by_the_methods_own_score() {
     let folder = tempfile::tempdir().unwrap();
@@ -303,8 +305,8 @@ fn explain_goes_by_the_methods_own_score() {
     let checked = run("verify=jaccard:0.1", &[]);
     let said = explain(&checked, "d0", "d1");
     assert!(said.contains("version: no other document has a cosine of 0.6") && !said.contains("nearer"), "{said}");
-    // Pairs from the same template below `templates=` are not in the table, and `explain` says so. The relation of a pair that was never
-    // compared is unknown.
+    // Checks that pairs from the same template below `templates=` are not in the table, and that `explain` says so. The relation of a pair
+    // that was never compared is unknown.
     let few = run("templates=1", &[]);
     let sentence = "but not versions; reported only from a cosine of 1";
     for (a, b, reason) in [
@@ -322,7 +324,7 @@ fn explain_goes_by_the_methods_own_score() {
     assert!(record(&few.out())["algorithms"][1]["relations"]["templates_left_out"] == 6);
 }
 
-/// A contained document is only removed if the two documents are a pair of an algorithm that decides.
+/// Checks that a contained document is removed only if the two documents are a pair of an algorithm that decides.
 #[test]
 fn explain_says_that_only_a_pair_that_decides_removes() {
     let folder = tempfile::tempdir().unwrap();
@@ -351,7 +353,7 @@ fn explain_says_that_only_a_pair_that_decides_removes() {
     assert!(said.contains("enough to remove b") && said.contains("b was removed in favor of a"), "{said}");
 }
 
-/// Pairs from the same template are counted over texts: a copy adds none.
+/// Checks that pairs from the same template are counted over texts, so a copy adds none.
 #[test]
 fn templates_are_counted_between_texts() {
     let folder = tempfile::tempdir().unwrap();
@@ -361,10 +363,10 @@ fn templates_are_counted_between_texts() {
     write_docs(&file, &numbered(texts), 100);
     let done = done(&file, &["--algorithms", RULE]);
     let versions = record(&done.out())["algorithms"][1].clone();
-    // Three notices, one of them twice. Three pages from a template.
+    // There are three notices, one of which occurs twice, and three pages from a template.
     assert_eq!((&versions["templates"], &versions["templates_written"]), (&json!(6), &json!(6)));
     assert_eq!(versions["relations"]["template"], 6);
-    // Equal texts have no next best.
+    // Equal texts have no next best text.
     let table = Table::read(&done.out().join("pairs/algorithm=versions"));
     let copies = table.texts("why").into_iter().zip(table.floats("next_best"));
     assert!(copies.filter(|(why, _)| why == "same text").all(|(_, next_best)| next_best.is_none()));
@@ -383,8 +385,8 @@ fn results_of_other_versions_are_refused_in_plain_words() {
         .says(&["schema version is 2", "run again with `overwrite`"]);
 }
 
-/// Returns twelve rules from the same template that differ in a name, twelve whose name is a year in Chinese numerals, twelve stubs, a page
-/// with a new title, and an essay that was saved twice.
+/// Returns twelve rules from the same template that differ in a name, twelve rules whose name is a year in Chinese numerals, twelve stubs,
+/// a page that occurs twice, with an old and with a new title, and an essay that was saved twice.
 fn titled() -> Vec<String> {
     let lines = |prefix: &str, count: usize| {
         words(prefix, count).chunks(10).map(|line| line.join(" ")).collect::<Vec<_>>().join("\n")
@@ -419,16 +421,16 @@ fn titles_that_name_other_things_keep_both() {
     write_docs(&file, &numbered(titled()), 100);
     let run = |more: &[&str]| done(&file, &[&["--algorithms", RULE], more].concat());
     let asked = run(&[]);
-    // The page with the old title is removed in favor of the one with the new title, and the essay that was saved first in favor of the
-    // other one.
+    // The page with the old title is removed in favor of the page with the new title, and the first copy of the essay in favor of the
+    // second.
     assert_eq!(removed_ids(&asked.out()), ["d36", "d38"]);
     let other_titles =
         |done: &Done| record(&done.out())["algorithms"][1]["relations"]["other_titles"].as_u64().unwrap();
-    // 66 pairs of rules, and as many of years.
+    // There are 66 pairs of rules, and the same number of pairs of years.
     assert!(other_titles(&asked) >= 132, "{}", other_titles(&asked));
     let page = std::fs::read_to_string(asked.out().join("report.html")).unwrap();
     assert!(page.contains("; their titles refer to different things, so both are kept"));
-    // If being in a pair is enough, titles are ignored.
+    // If being in a pair is sufficient for removal, titles are ignored.
     assert!(removed_ids(&run(&["--remove-if", "pair"]).out()).len() >= 24);
     let off = done(&file, &["--algorithms", "exact,versions:title=1"]);
     assert!(other_titles(&off) == 0 && removed_ids(&off.out()).len() >= 24);
@@ -436,8 +438,8 @@ fn titles_that_name_other_things_keep_both() {
     assert!(shown.stdout.contains("both are kept") && shown.stdout.contains("the titles differ"), "{}", shown.stdout);
 }
 
-/// A hundred and fifty pages from the same template and as many copies of other texts. The removals of `minhash` look like a template, and
-/// its result does not replace a good one.
+/// Checks a hundred and fifty pages from the same template and the same number of copies of other texts. The removals of `minhash` look
+/// like a template, so its result does not replace a good result.
 #[test]
 fn removals_of_one_template_are_reported_and_guarded() {
     let folder = tempfile::tempdir().unwrap();
@@ -463,7 +465,7 @@ fn removals_of_one_template_are_reported_and_guarded() {
     assert_eq!(record(&out)["removal"]["removed"], 150);
 }
 
-/// Returns questions and answers of five words each below one long prompt: nine tenths of each text are the prompt.
+/// Returns questions and answers of five words each, which follow the same long prompt. Nine tenths of each text are the prompt.
 fn prompted(count: usize) -> Vec<String> {
     let function = |what: &str| {
         format!(
@@ -473,7 +475,7 @@ fn prompted(count: usize) -> Vec<String> {
     };
     let functions = ["weather", "currency", "distance", "population", "timezone", "elevation", "language"];
     let prompt = format!("You have access to these functions: {}", functions.map(function).join(" "));
-    // All words occur in several documents, so none is rare.
+    // Every word occurs in several documents, so no word is rare.
     let vocabulary = words("word", 150);
     let five = |seed: usize| {
         let word = |at: usize| vocabulary[(dupsift::hash::splitmix64(seed as u64, at as u64) % 150) as usize].as_str();
@@ -482,8 +484,8 @@ fn prompted(count: usize) -> Vec<String> {
     (0..count).map(|n| format!("{prompt} user: {} assistant: {}", five(2 * n), five(2 * n + 1))).collect()
 }
 
-/// Documents that share one prompt are not versions of each other, in one run or in two batches. If there are only a few, nothing shows
-/// that the shared part is a prompt.
+/// Checks that documents that share a prompt are not versions of each other, in one run or in two batches. If there are only a few
+/// documents, nothing shows that the shared part is a prompt.
 #[test]
 fn answers_below_one_prompt_are_kept() {
     let folder = tempfile::tempdir().unwrap();
@@ -515,7 +517,7 @@ fn answers_below_one_prompt_are_kept() {
     assert!(line.contains("more than 10 other documents are less similar to it by at most 0.15"), "{line}");
 }
 
-/// Two notices of one template differ in their numbers, whether these are in digits or in words.
+/// Checks two notices from the same template that differ in their numbers, which may be in digits or in words.
 #[test]
 fn numbers_in_words_are_facts() {
     let han = |[day, from, to, homes, cost]: [&str; 5]| {
@@ -539,14 +541,14 @@ fn numbers_in_words_are_facts() {
     };
     let first = han(["三", "八", "四", "一千二百", "三十万"]);
     assert_eq!(kept([first.clone(), han(["十九", "九", "六", "八百五十", "七十五万"])]), 2);
-    // The same sums in digits are not different facts.
+    // Amounts are the same facts whether they are written in words or in digits.
     assert_eq!(kept([first, han(["三", "八", "四", "1200", "300000"])]), 1);
     let monday = ["Monday", "forty-one", "March", "seven", "nine"];
     assert_eq!(kept([english(monday), english(["Friday", "sixty-three", "June", "twelve", "eleven"])]), 2);
     assert_eq!(kept([english(monday), english(["Monday", "41", "March", "seven", "nine"])]), 1);
 }
 
-/// Titles in a batch that is matched with an index are compared as in a single run.
+/// Checks that titles in a batch that is matched with an index are compared in the same way as in a single run.
 #[test]
 fn titles_are_asked_against_an_index() {
     let folder = tempfile::tempdir().unwrap();
@@ -568,8 +570,8 @@ fn titles_are_asked_against_an_index() {
         let (_first, second) = (run(&first, "first"), run(&second, "second"));
         removed_ids(&second.out())
     };
-    // The counterparts of the page with a new title and of the essay that was saved again are in the first batch. In a batch with half as
-    // many pages from a template, a word in six documents is not rare.
+    // The counterparts of the page with a new title and of the essay that was saved again are in the first batch. In a batch with half the
+    // number of pages from a template, a word in six documents is not rare.
     assert_eq!(removed(&format!("{RULE},titles=4")), ["d37", "d39"]);
     assert!(removed(&format!("{RULE},title=1")).len() >= 12);
 }

@@ -1,4 +1,4 @@
-//! `run --stats`: with the counts, the models and the planned size of another run, a signature depends only on its document.
+//! Tests `run --stats`: with the counts, the models and the planned size of another run, a signature depends only on its document.
 
 use std::path::Path;
 
@@ -7,8 +7,8 @@ use crate::kit::{
     samples, write_docs,
 };
 
-/// All algorithms, and variants of two whose pairs depend on other documents: in three_plus_five, on the documents between two others; in
-/// versions, with the rule of relate=, on all documents.
+/// All algorithms, and variants of two algorithms whose pairs depend on other documents. In `three_plus_five`, they depend on the documents
+/// between two documents; in `versions`, the rule of `relate=` depends on all documents.
 const MEMBERS: &str = "all,three_plus_five:chain=pairwise,as=pairwise,versions:relate=false,as=near,\
                        minhash:verify=jaccard:0.6,as=checked,shingles:join=lsh,as=bands,lsi:join=bits,as=signs";
 
@@ -27,8 +27,8 @@ fn pure(docs: &[Doc], snapshot: &[Doc]) {
     let half = &docs[..docs.len() / 2];
     let (part, whole) = (frozen(half, &stats.out(), MEMBERS), frozen(docs, &stats.out(), MEMBERS));
     assert!(labels(&part.out()).len() > 30);
-    // Chains depend on the documents present, and the relation of two texts depends on what else is near: `pairwise` and `near` are the
-    // same without these.
+    // Chains depend on the documents that are present, and the relation of two texts depends on further similar texts. The variants
+    // `pairwise` and `near` do not have these dependencies.
     for label in labels(&part.out()).into_iter().filter(|label| label != "three_plus_five" && label != "versions") {
         let mut within = pairs(&whole.out(), &label);
         within.retain(|pair| pair.doc_b < half.len() as i64);
@@ -55,8 +55,8 @@ fn counts_of_its_own_change_nothing_for_members_without_counts() {
     assert!(record(&plain.out()).get("frozen").is_none());
 }
 
-/// With frozen counts, an algorithm that finds pairs by terms leaves no term out, because it cannot know which terms occur in only one
-/// document.
+/// Checks that with frozen counts, an algorithm that finds pairs by terms uses every term, because it is unknown which terms occur in only
+/// one document.
 #[test]
 fn frozen_counts_lose_no_pair_that_counts_of_the_corpus_find() {
     let some = "cosine,cosine:join=heavy,as=heavy,decomposition,segments";
@@ -68,7 +68,7 @@ fn frozen_counts_lose_no_pair_that_counts_of_the_corpus_find() {
     }
 }
 
-/// A run with the counts of another run passes them on, and `explain` uses them.
+/// Checks that a run with the counts of another run passes them on, and that `explain` uses them.
 #[test]
 fn counts_are_handed_on_and_known_afterwards() {
     let docs = sample_docs();

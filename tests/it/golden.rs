@@ -1,4 +1,5 @@
-//! Stores the result of each algorithm on the samples with its defaults in files, so that a code change cannot alter it unnoticed.
+//! Compares the result of each algorithm on the samples, with default parameters, with stored files, so that no code change can alter it
+//! unnoticed.
 //!
 //! `UPDATE_EXPECT=1 cargo test --release --test it golden` updates the files; review the difference before you commit it.
 

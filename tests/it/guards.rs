@@ -1,4 +1,4 @@
-//! Each guard at its limit and just above it; a held result leaves everything else unchanged, and is published unchanged.
+//! Tests each guard at its limit and just above it. A held result leaves everything else unchanged, and is published unchanged.
 
 use std::path::{Path, PathBuf};
 
@@ -52,7 +52,7 @@ fn a_share_removed_is_guarded_at_its_bound() {
     place.corpus(20, 6);
     place.run("out", &limits).ends_with(0);
     let before = tree(&place.at("out"));
-    // One more is removed; with one row fewer, the file is not guarded.
+    // In this corpus, one more document is removed. With one row fewer, the file would not be guarded.
     place.corpus(20, 7);
     place.run("out", &limits).ends_with(4).says(&["6 of the 20 documents in a.parquet would be removed (30.0%)"]);
     assert!(before == tree(&place.at("out")), "what stands has changed");
@@ -79,8 +79,8 @@ fn pairs_are_guarded_against_an_earlier_run() {
     let more = ["--max-removed-share", "1", "--max-shrink-factor", "1000"];
     let before = place.at("before");
     let against = [&more[..], &["--previous", before.to_str().unwrap(), "--max-pairs-factor", "3"]].concat();
-    // 106 copies give 105 pairs, and 1,036 give 1,035: 9.9 times as many with the same number of documents, and 3.0 times as many per
-    // document with 3.29 times the documents.
+    // 106 copies give 105 pairs, and 1,036 copies give 1,035 pairs. These are 9.9 times the pairs with the same number of documents, and
+    // 3.0 times the pairs per document with 3.29 times the documents.
     place.corpus(10_000, 106);
     place.run("before", &more).ends_with(0);
     place.corpus(10_000, 1_036);
@@ -91,7 +91,7 @@ fn pairs_are_guarded_against_an_earlier_run() {
     place.run("out", &against).ends_with(0);
     place.corpus(32_857, 1_036);
     place.run("out", &against).ends_with(4);
-    // Fewer than 1,000 pairs are not significant.
+    // A number of pairs below 1,000 is not significant.
     place.corpus(1_010, 1_000);
     place.run("out", &against).ends_with(0);
     place
@@ -116,7 +116,7 @@ fn a_corpus_that_has_shrunk_is_guarded_against_an_earlier_run() {
         .says(&[" of text, and the previous run had ", "more than the factor of 10 allowed by `max-shrink-factor`"]);
     assert_eq!(place.guards("few.held"), [("max-shrink-factor".to_owned(), true)]);
     place.run("few", &[&against[..], &["--max-shrink-factor", "100"]].concat()).ends_with(0);
-    // Rows with an empty text are read, but add nothing to the amount of text.
+    // Rows with an empty text are read but add nothing to the amount of text.
     let lines = |row| if row < 50 { format!("{{\"text\":\"one {row}\"}}\n") } else { "{\"text\":\"\"}\n".to_owned() };
     std::fs::remove_file(place.at("corpus/a.parquet")).unwrap();
     std::fs::write(place.at("corpus/a.jsonl"), (0..1000).map(lines).collect::<String>()).unwrap();

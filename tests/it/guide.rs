@@ -1,4 +1,4 @@
-//! docs/choosing.md: its commands run over its examples, and remove what the page says.
+//! Tests that the commands in docs/choosing.md run over its examples and remove what the page says.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ fn guide() -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Returns the two texts in each section that has some, named as in "Exact copies A".
+/// Returns the two texts of each section with examples, with names such as "Exact copies A".
 fn examples(guide: &str) -> Vec<Doc> {
     let mut docs = Vec::new();
     for section in guide.split("\n## ").skip(1) {
@@ -64,7 +64,7 @@ fn what_the_guide_says_goes_does_go() {
         let rows = removed.texts("id").into_iter().zip(removed.texts("kept_id"));
         let of_guide: Vec<(String, String)> = rows.filter(|(id, _)| id.ends_with(" A") || id.ends_with(" B")).collect();
         assert_eq!(of_guide, wanted, "{section}: {typed}");
-        // The table at the top names the same settings.
+        // The table at the top lists the same settings.
         let setting = commands[0].split_once("OUT").unwrap().1.trim();
         assert!(setting.is_empty() || guide.contains(&format!("| `{setting}` |")), "{setting}");
     }

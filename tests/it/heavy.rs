@@ -1,5 +1,5 @@
-//! The heavy join of `cosine` and `versions`: compares its result with that of the exact join, and checks that its work grows only with the
-//! corpus.
+//! Tests the heavy join of `cosine` and `versions`. Compares its result with the result of the exact join, and checks that its work grows
+//! only in proportion to the corpus.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -20,7 +20,7 @@ fn number(run: &serde_json::Value, name: &str) -> u64 {
     run[name].as_u64().unwrap()
 }
 
-/// The heavy join finds only pairs of the exact join, with the same similarity; it may miss one in 1,000.
+/// Checks that the heavy join finds only pairs of the exact join, with the same similarity, and misses at most one in 1,000.
 #[test]
 fn the_heavy_join_finds_what_the_exact_one_does() {
     for threshold in [0.6, 0.68, 0.9] {
@@ -46,7 +46,8 @@ fn threads_and_memory_do_not_show_in_the_heavy_join() {
     }
 }
 
-/// A warning is given if the threshold is so low that texts on the same subject, which share no two heavy terms, are pairs.
+/// Checks that a warning is given if the threshold is so low that texts on the same subject are pairs although they share no two heavy
+/// terms.
 #[test]
 fn a_threshold_too_low_for_the_heavy_join_is_reported() {
     for (settings, told) in [("threshold=0.3", true), ("threshold=0.6", false), ("threshold=0.3,join=exact", false)] {
@@ -57,8 +58,8 @@ fn a_threshold_too_low_for_the_heavy_join_is_reported() {
     }
 }
 
-/// Returns this many pages from the same template, each with this many words that only two other pages have; every tenth page repeats the
-/// previous one except for one word.
+/// Returns pages from the same template, each with `own` words that occur on only two other pages. Every tenth page repeats the previous
+/// page except for one word.
 fn template_pages(pages: usize, own: usize) -> Vec<String> {
     let template: String = (0..60).map(|n| format!("template{n} ")).collect();
     let mut numbers = Numbers(7);
@@ -75,7 +76,8 @@ fn template_pages(pages: usize, own: usize) -> Vec<String> {
     all.iter().map(|words| template.clone() + &page(words)).collect()
 }
 
-/// Pages from the same template without eight unique words are not compared all with all. Counts comparisons instead of measuring time.
+/// Checks that pages from the same template without eight unique words are not all compared with each other. Counts comparisons instead of
+/// measuring time.
 #[test]
 fn pages_of_a_template_cost_in_proportion() {
     let folder = tempfile::tempdir().unwrap();
@@ -98,13 +100,13 @@ fn pages_of_a_template_cost_in_proportion() {
     }
 }
 
-/// Pages dominated by their template have almost only common words as keys. They are compared only if the template alone could make them a
-/// pair.
+/// Checks pages dominated by their template, whose keys are almost only common words. Two pages are compared only if the template alone
+/// could make them a pair.
 #[test]
 fn pages_of_common_words_meet_where_these_could_make_a_pair() {
     let folder = tempfile::tempdir().unwrap();
     let mut pages = template_pages(600, 4);
-    // Three pages have only words of the template, in a different order; the last one also has a unique word.
+    // Three pages contain only words of the template, in different orders. The last page also has a unique word.
     let words = |from: usize| (0..60).map(|n| format!("template{} ", (n * 7 + from) % 60)).collect::<String>();
     pages.extend([words(3), words(11), words(17) + "alone"]);
     let input = folder.path().join("common.parquet");
@@ -116,7 +118,7 @@ fn pages_of_common_words_meet_where_these_could_make_a_pair() {
     assert!(number(&run, "compared") < 30 * 600, "{run}");
 }
 
-/// A corpus with only one pair, and a corpus of texts with one or two words.
+/// Checks a corpus with only one pair, and a corpus of texts with one or two words.
 #[test]
 fn small_corpora_and_short_texts_meet() {
     let folder = tempfile::tempdir().unwrap();

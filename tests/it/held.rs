@@ -1,4 +1,4 @@
-//! Results that a guard holds back: the earlier output is unchanged, byte for byte, until the result is accepted or a good one is
+//! Tests results that a guard holds back. The earlier output is unchanged, byte for byte, until the result is accepted or a good result is
 //! published.
 
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ impl Place {
         self.write((0..200).map(line).collect::<String>().as_bytes());
     }
 
-    /// Writes this many rows, the first of which are not UTF-8.
+    /// Writes `rows` rows, the first `broken` of which are not UTF-8.
     fn broken(&self, rows: usize, broken: usize) {
         let line = |n: usize| {
             let text: &[u8] = if n < broken { b"\xC4\xE3\xBA\xC3" } else { b"good" };
@@ -55,7 +55,7 @@ impl Place {
         names_in(self.folder.path())
     }
 
-    /// Expects that a run is held back and the earlier output is unchanged.
+    /// Checks that a run is held back and that the earlier output is unchanged.
     #[track_caller]
     fn held(&self, more: &[&str]) -> Ran {
         let before = tree(&self.at("out"));
@@ -95,7 +95,7 @@ fn nothing_read_never_replaces_what_stands() {
     assert_eq!((&record["guards"][0]["name"], &record["guards"][0]["held"]), (&"nothing-read".into(), &true.into()));
     let page = std::fs::read_to_string(place.at("out.held/report.html")).unwrap();
     assert!(page.contains("nothing was read"), "the page tells of it");
-    // A file without rows in a different format, and a file in which all rows are skipped by kind.
+    // Adds a file without rows in a different format, and a file in which all rows are skipped because of their kind.
     std::fs::remove_file(place.at("corpus/a.jsonl")).unwrap();
     let answer = "HTTP/1.1 404 Not Found\r\nContent-Type: text/html\r\n\r\n<p>no";
     let head = "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: http://x/\r\nContent-Type: application/http\r\n";
@@ -112,7 +112,7 @@ fn a_mostly_broken_corpus_is_held_back_by_its_share() {
     place.broken(500, 26);
     let ran = place.held(&[]);
     assert!(ran.stdout.contains("26 rows rejected: 26 not UTF-8; see rejected/"), "{}", ran.stdout);
-    // At the limit, and above a limit that was raised: published, and the older held result is removed.
+    // At the limit, and above it with a raised limit, the result is published and the older held result is removed.
     place.broken(500, 25);
     place.run(&[]).ends_with(3);
     assert_eq!(
@@ -123,12 +123,12 @@ fn a_mostly_broken_corpus_is_held_back_by_its_share() {
     place.held(&[]);
     place.run(&["--max-rejected-share", "0.2"]).ends_with(3);
     assert_eq!(place.names(), ["corpus", "out"]);
-    // If there are few rows, half may be broken.
+    // If there are few rows, half of them may be invalid.
     place.broken(99, 49);
     place.run(&[]).ends_with(3);
     place.broken(99, 50);
     place.held(&[]);
-    // --accept publishes and reports.
+    // `--accept` publishes the result and reports the guard.
     let ran = place.run(&["--accept"]).ends_with(3);
     assert!(ran.stdout.contains("guard: 50 of 99 rows are invalid"), "{}", ran.stdout);
     assert_eq!(place.names(), ["corpus", "out"]);
@@ -141,7 +141,7 @@ fn files_set_aside_count_by_their_bytes() {
     place.held(&[]).says(&["1 skipped file has"]);
     std::fs::write(place.at("corpus/b.parquet"), b"PAR1").unwrap();
     place.run(&[]).ends_with(3);
-    // No row can be used: an error, and the earlier output is unchanged.
+    // If no row can be used, there is an error, and the earlier output is unchanged.
     std::fs::remove_file(place.at("corpus/a.jsonl")).unwrap();
     let before = tree(&place.at("out"));
     place.run(&[]).ends_with(1).says(&["it is the only input file"]);
@@ -182,7 +182,7 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     place.broken(500, 400);
     place.held(&[]);
     let tables = tree(&place.at("out.held/removed"));
-    // The held result can be inspected, and its page is updated without the corpus when it is accepted.
+    // The held result can be inspected. When it is accepted, its page is updated without the corpus.
     Ran::of(program().arg("report").arg(place.at("out.held")).output().unwrap()).ends_with(0);
     let before = std::fs::read_to_string(place.at("out.held/report.html")).unwrap();
     assert!(before.contains("(held back)") && !before.contains("accepted at "));
@@ -208,7 +208,7 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
     let remarks = |page: &str| page.split("remarks-->").nth(1).map(str::to_owned).unwrap();
     assert_eq!(remarks(&page()), remarks(&accepted));
     place.accept(&[]).ends_with(2).says(&["there is no such folder"]);
-    // The next good run replaces it.
+    // The next good run replaces the held result.
     place.good();
     place.run(&[]).ends_with(0);
 }
@@ -216,14 +216,14 @@ fn an_accepted_result_takes_the_place_with_its_reason() {
 #[test]
 fn an_acceptance_that_was_ended_goes_on_from_every_step() {
     let steps: [&dyn Fn(&Place); 5] = [
-        // The new record is partly written; then it is complete.
+        // In the first case, the new record is partly written; in the second, it is complete.
         &|place| std::fs::write(place.at("out.held/.run.json.dupsift-accept"), b"{").unwrap(),
         &|place| accept_until(place, false),
         &|place| {
             accept_until(place, false);
             std::fs::write(place.at("out.held/.report.html.dupsift-accept"), b"<").unwrap();
         },
-        // The mark is renamed; the earlier output is moved aside.
+        // The mark is renamed; then the earlier output is moved aside.
         &|place| accept_until(place, true),
         &|place| {
             accept_until(place, true);
@@ -255,8 +255,8 @@ fn an_acceptance_that_was_ended_goes_on_from_every_step() {
     }
 }
 
-/// Kills an acceptance at each of its system calls in turn. In between, two files, the mark, both folders and the complete earlier result
-/// change.
+/// Kills an acceptance at each of its system calls in turn. During an acceptance, two files, the mark, both folders and the complete
+/// earlier result change.
 #[cfg(target_os = "linux")]
 #[test]
 fn an_acceptance_that_is_killed_at_any_moment_loses_nothing() {
@@ -291,7 +291,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     let accept = |name: &str| Ran::of(program().arg("accept").arg(place.at(name)).output().unwrap()).ends_with(2);
     accept("out").says(&["does not end in .held"]);
     accept("out.held").says(&["there is no such folder"]);
-    // A finished output with that name is a separate output, and a user's folder is not touched.
+    // A finished output with the name of a held result is an output of its own, and a folder of the user is not touched.
     run(&[&place.at("corpus")], &place.at("out.held"), &["--algorithms", "exact"]).ends_with(0);
     accept("out.held").says(&["it has no _HELD"]);
     let before = tree(&place.at("out.held"));
@@ -299,7 +299,7 @@ fn what_is_no_held_result_is_neither_accepted_nor_replaced() {
     place.run(&["--accept"]).ends_with(0);
     assert!(before == tree(&place.at("out.held")), "a good run removes held results alone");
     std::fs::remove_dir_all(place.at("out.held")).unwrap();
-    // An empty folder is not in the way.
+    // An empty folder with its name does not prevent a held result.
     std::fs::create_dir(place.at("out.held")).unwrap();
     place.run(&[]).ends_with(0);
     place.broken(500, 400);
@@ -363,7 +363,7 @@ fn every_verb_that_replaces_is_guarded() {
         place.good();
         go(&[]).ends_with(0);
         let before = tree(&out);
-        // For `purify`, bytes that are not UTF-8 are a page in a different charset; null is always broken.
+        // For `purify`, bytes that are not UTF-8 are a page in a different charset, but null is always invalid.
         place.write("{\"text\":null}\n".repeat(500).as_bytes());
         let ran = go(&[]).ends_with(4);
         assert!(ran.stdout.contains("held back:") && ran.stdout.contains("500 null text"), "{verb}: {}", ran.stdout);
@@ -406,7 +406,7 @@ fn a_link_with_a_slash_behind_it_is_the_same_output() {
     go(&[]).ends_with(0);
 }
 
-/// The path goes through the folder that is replaced, so after a rename it would lead nowhere.
+/// Checks a path that goes through the folder that is replaced, so it would lead nowhere after a rename.
 #[test]
 fn an_output_behind_itself_is_replaced_held_back_and_accepted() {
     let place = Place::new();
@@ -418,7 +418,7 @@ fn an_output_behind_itself_is_replaced_held_back_and_accepted() {
     Ran::of(program().arg("accept").arg(place.at("out/../out.held")).output().unwrap()).ends_with(0);
     assert_eq!(place.names(), ["corpus", "out"]);
     assert_eq!(record(&place.at("out"))["documents"]["rejected"], 400);
-    // Also through a folder that does not exist yet.
+    // The path may also go through a folder that does not exist yet.
     run(&[&place.at("corpus")], &place.at("new/../new"), &["--algorithms", "exact"]).ends_with(3);
     assert_eq!(place.names(), ["corpus", "new", "out"]);
 }
@@ -432,7 +432,7 @@ fn a_model_learnt_from_a_broken_corpus_is_held_back() {
         command.arg("purify").arg(place.at("corpus")).arg("--out").arg(&out).args(["--overwrite", "--no-progress"]);
         Ran::of(command.args(["--html-column", "text", "--train", "kind"]).args(more).output().unwrap())
     };
-    // Writes this many labeled pages, and this many rows without a page.
+    // Writes `pages` labeled pages and `nulls` rows without a page.
     let write = |pages: usize, nulls: usize| {
         let page = |n: usize| {
             let kind = ["sport", "market"][n % 2];

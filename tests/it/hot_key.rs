@@ -1,5 +1,5 @@
-//! Many documents with the same signature and different texts: the work is proportional to their number, and all of it is counted. The
-//! tests use counts rather than seconds, because counts are the same on every machine.
+//! Tests many documents with the same signature and different texts. The work is proportional to their number, and all of it is counted.
+//! The tests use counts rather than seconds, because counts are the same on every machine.
 
 use serde_json::Value;
 
@@ -7,7 +7,7 @@ use crate::kit::{done, numbered, record, write_docs};
 
 const CANDIDATES: u64 = 20_000;
 
-/// Returns texts that differ in letter case: the same canonical text and signature.
+/// Returns a text that differs from the others only in letter case, so that all have the same canonical text and signature.
 fn cased(n: usize) -> String {
     let mut letters: Vec<u8> = b"the quick brown foxes jumped over twenty lazy dogs near river banks".to_vec();
     let places: Vec<usize> = (0..letters.len()).filter(|&at| letters[at] != b' ').collect();
@@ -36,18 +36,18 @@ fn counts(documents: usize) -> Vec<Value> {
 fn a_hot_key_costs_time_in_proportion_to_its_size() {
     for documents in [4_000, 8_000] {
         let all = documents * (documents - 1) / 2;
-        // Above the limit, each document is compared with as many of the following ones as the limit allows.
+        // Above the limit, each document is compared with as many of the documents after it as the limit allows.
         let reach = CANDIDATES / documents;
         let compared = reach * documents - reach * (reach + 1) / 2;
         for one in counts(documents as usize) {
             let label = one["label"].as_str().unwrap().to_string();
             let count = |name: &str| one[name].as_u64().unwrap();
             let expected = match label.as_str() {
-                // Classes: nothing is compared, and the best document represents all.
+                // These algorithms form classes: nothing is compared, and the best document represents all.
                 "exact" | "tf" | "simhash" => (0, 0, all, documents - 1),
-                // Chains within one window: one sentence makes one key.
+                // This algorithm forms chains within a single window, because one sentence makes one key.
                 "three_plus_five" => (compared, all - compared, compared, compared),
-                // All bands contain the same documents, and are compared once.
+                // All bands contain the same documents, which are compared only once.
                 _ => (compared, all - compared, compared, compared),
             };
             let found = (count("compared"), count("left_out"), count("pairs"), count("pairs_written"));
@@ -58,7 +58,7 @@ fn a_hot_key_costs_time_in_proportion_to_its_size() {
     }
 }
 
-/// Returns pages from the same template: sixty words, one of which is unique.
+/// Returns pages from the same template, each with sixty words, one of which is unique.
 fn pages(count: usize) -> Vec<String> {
     let page = |n: usize| {
         let word = |at: usize| if at == n % 60 { format!("own{n}") } else { format!("word{at}") };
@@ -67,7 +67,8 @@ fn pages(count: usize) -> Vec<String> {
     (0..count).map(page).collect()
 }
 
-/// Returns the cost of a run over these texts, by algorithm: comparisons, candidates and pairs; and the bytes of its temporary files.
+/// Returns the cost of a run over these texts: the comparisons, candidates and pairs of each algorithm, and the size of the temporary
+/// files.
 fn cost(texts: &[String], algorithms: &str) -> (Vec<(String, [u64; 3])>, u64) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("docs.parquet");
@@ -83,8 +84,8 @@ fn cost(texts: &[String], algorithms: &str) -> (Vec<(String, [u64; 3])>, u64) {
     (record["algorithms"].as_array().unwrap().iter().map(of).collect(), bytes)
 }
 
-/// Guards the growth: twice the pages from the same template cost about twice the comparisons, and temporary files are proportional to the
-/// text. Comparing all pages with all would cost four times as much.
+/// Guards the growth of the cost. Twice the number of pages from the same template costs about twice the comparisons, and temporary files
+/// are proportional to the text. Comparing all pages with each other would cost four times as much.
 #[test]
 fn pages_of_one_template_cost_in_proportion_to_their_number() {
     let others = "minhash:preset=fineweb,as=fineweb,minhash:bands=20,rows=5,verify=jaccard:0.5,as=broad,megashingles,\
@@ -105,7 +106,7 @@ fn pages_of_one_template_cost_in_proportion_to_their_number() {
     }
 }
 
-/// A new page from a template with thousands of indexed pages is compared with only some of them.
+/// Checks that a new page from a template is compared with only some of the thousands of indexed pages from this template.
 #[test]
 fn an_index_looks_up_the_nearest_pages_of_a_template() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,12 +126,12 @@ fn an_index_looks_up_the_nearest_pages_of_a_template() {
     let stages = record["stages"].as_array().unwrap();
     let met = stages.iter().find(|stage| stage["stage"] == "look up indexed documents").expect("some take part");
     let met = met["rows_in"].as_u64().unwrap();
-    // 14 bands, up to 22 neighbors on both sides of a window of 1,500 rows, and the first 4.
+    // In each of 14 bands, a page is compared with up to 22 neighbors on each side in a window of 1,500 rows, and with the first 4 rows.
     assert!((4..=14 * 48).contains(&met), "{met} indexed documents take part");
     assert_eq!(record["removal"]["removed"].as_u64(), Some(1));
 }
 
-/// Groups of equal texts cost one pair per document, regardless of their size.
+/// Checks that groups of equal texts cost one pair per document, regardless of their size.
 #[test]
 fn equal_texts_cost_in_proportion_to_their_number() {
     let groups =
@@ -138,7 +139,7 @@ fn equal_texts_cost_in_proportion_to_their_number() {
     let algorithms = "exact,minhash,simhash,cosine";
     let ((below, less), (above, more)) = (cost(&groups(1_000), algorithms), cost(&groups(1_001), algorithms));
     for ((label, below), (_, above)) in below.iter().zip(&above) {
-        // Between the ten texts there are at most 45 pairs.
+        // The ten texts have at most 45 pairs.
         assert!((9_990..=10_035).contains(&below[2]), "{label}: {} pairs", below[2]);
         assert!(
             2 * below[2] <= 3 * above[2] && 2 * below[0] <= 3 * above[0].max(1),

@@ -1,5 +1,5 @@
-//! `scripts/nightly.sh`: runs three batches from the samples, with a crash in the second and a guard in the third; then the same with an
-//! index.
+//! Tests `scripts/nightly.sh` with three batches from the samples, a crash in the second batch and a guard in the third, without and with
+//! an index.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -63,7 +63,7 @@ fn script() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/nightly.sh")
 }
 
-/// A wheel contains no scripts: the program prints this one.
+/// Checks that the program can print the script, because a wheel contains no scripts.
 #[test]
 fn the_program_prints_the_script_and_it_runs() {
     let ran = Ran::of(program().arg("nightly").output().unwrap()).ends_with(0);
@@ -101,7 +101,7 @@ fn runs_resume_after_a_crash_and_are_compared_with_each_other() {
     cut(0, 4);
     runs.run("2026-11-20").ends_with(0).says(&["2026-11-20 is published"]);
     runs.run("2026-11-20").ends_with(0).says(&["is already complete"]);
-    // The second run is killed, and resumes from its saved state.
+    // The second run is killed and resumes from its saved state.
     cut(1, 5);
     std::fs::write(runs.at("crash"), "").unwrap();
     runs.run("2026-11-21").ends_with(137).says(&["run the same command again to resume"]);
@@ -111,14 +111,14 @@ fn runs_resume_after_a_crash_and_are_compared_with_each_other() {
     assert!(!second["resumed"].as_array().unwrap().is_empty(), "{}", second["resumed"]);
     assert!(second["options"]["previous"].as_str().unwrap().ends_with("2026-11-20"));
     assert_eq!((runs.latest().as_str(), &second["corpus"]["written"]), ("2026-11-21", &"keep".into()));
-    // In the third run, a source consists of pages from the same template.
+    // In the third run, one source consists of copies of the same page.
     write_docs(&runs.at("corpus/b.parquet"), &numbered(vec!["please enable scripts to read this page"; 200]), 500);
     runs.run("2026-11-22").ends_with(4).says(&["held back", "accept", "199 of the 200 documents in b.parquet"]);
     assert_eq!(runs.latest(), "2026-11-21");
     Ran::of(program().arg("accept").arg(runs.at("out/2026-11-22.held")).output().unwrap()).ends_with(0);
     runs.run("2026-11-22").ends_with(0).says(&["is already complete"]);
     assert_eq!(runs.latest(), "2026-11-22");
-    // The accepted result counts as the previous run; of the other results, the newest are kept.
+    // The accepted result counts as the previous run, and only the newest results are kept.
     std::fs::remove_file(runs.at("corpus/b.parquet")).unwrap();
     runs.run("2026-11-23").ends_with(0);
     let fourth = record(&runs.at("out/2026-11-23"));
@@ -127,7 +127,7 @@ fn runs_resume_after_a_crash_and_are_compared_with_each_other() {
         names_in(&runs.at("out")),
         [".nightly.lock", ".nightly.published", "2026-11-22", "2026-11-23", "latest"]
     );
-    // Results are ordered by publication, whatever their names are.
+    // Results are ordered by publication, regardless of their names.
     runs.run("10").ends_with(0);
     runs.run("9").ends_with(0);
     assert!(record(&runs.at("out/9"))["options"]["previous"].as_str().unwrap().ends_with("/10"));
@@ -149,7 +149,7 @@ fn executable(path: &Path, text: &str) {
     std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o755)).unwrap();
 }
 
-/// Results are ordered by publication, whatever the clock says: no result is deleted that was just published.
+/// Checks that results are ordered by publication, regardless of the clock, so that a result that was just published is not deleted.
 #[test]
 fn a_wrong_clock_deletes_nothing() {
     let runs = Runs { folder: tempfile::tempdir().unwrap() };
@@ -173,32 +173,32 @@ fn a_wrong_clock_deletes_nothing() {
     assert_eq!(run("2000-01-01", "2000-01-01T00:00:00Z"), ["2000-01-01", "2026-11-21", "2026-11-22"]);
     assert_eq!(run("2026-11-24", "2026-11-24T02:30:00Z"), ["2000-01-01", "2026-11-22", "2026-11-24"]);
     assert!(record(&runs.at("out/2026-11-24"))["options"]["previous"].as_str().unwrap().ends_with("2000-01-01"));
-    // A clock in the future, and the runs after it.
+    // In one run, the clock is in the future; further runs follow it.
     assert_eq!(run("2099-01-01", "2099-01-01T00:00:00Z"), ["2000-01-01", "2026-11-24", "2099-01-01"]);
     assert_eq!(run("2026-11-25", "2026-11-25T02:30:00Z"), ["2026-11-24", "2026-11-25", "2099-01-01"]);
     assert_eq!(run("2026-11-26", "2026-11-26T02:30:00Z"), ["2026-11-25", "2026-11-26", "2099-01-01"]);
     assert_eq!(run("2026-11-27", "2026-11-27T02:30:00Z"), ["2026-11-25", "2026-11-26", "2026-11-27"]);
-    // The list is lost: only the start times of results are left. The next published result is still kept.
+    // If the list is lost, only the start times of results remain. The next published result is still kept.
     std::fs::remove_file(runs.at("out/.nightly.published")).unwrap();
     assert_eq!(run("1999-01-01", "1999-01-01T00:00:00Z"), ["1999-01-01", "2026-11-26", "2026-11-27"]);
     // A name in the list that leads elsewhere is ignored.
     std::fs::write(runs.at("out/.nightly.published"), "../corpus\n\n2026-11-26\n2026-11-27\n1999-01-01\n").unwrap();
     assert_eq!(run("a", ""), ["1999-01-01", "2026-11-27", "a"]);
     assert!(runs.at("corpus/a.parquet").is_file());
-    // A result that is removed and published again is the newest.
+    // A result that is removed and published again is the newest result.
     std::fs::remove_dir_all(runs.at("out/2026-11-27")).unwrap();
     run("2026-11-27", "2026-11-27T02:30:00Z");
     assert_eq!(std::fs::read_to_string(runs.at("out/.nightly.published")).unwrap().lines().last(), Some("2026-11-27"));
 }
 
-/// A run that was killed after its result had its name, with a wrong clock: the same command updates `latest`.
+/// Checks a run that was killed after its result had its final name, with a wrong clock: the same command updates `latest`.
 #[test]
 fn a_run_that_was_not_listed_yet_is_the_newest() {
     let runs = Runs { folder: tempfile::tempdir().unwrap() };
     executable(&runs.at("dupsift"), WRONG_CLOCK);
     write_docs(&runs.at("corpus/a.parquet"), &sample_docs()[..50], 500);
     runs.run("2026-11-20").ends_with(0);
-    // Published by hand, as the script would.
+    // Publishes the result by hand, in the same way as the script.
     let out = runs.at("out/2000-01-01");
     crate::kit::run(&[&runs.at("corpus")], &out, &["--corpus", "keep"]).ends_with(0);
     let json = std::fs::read_to_string(out.join("run.json")).unwrap();
@@ -208,14 +208,14 @@ fn a_run_that_was_not_listed_yet_is_the_newest() {
     assert_eq!(runs.latest(), "2000-01-01");
 }
 
-/// A result that is accepted after the following one was published is not the newest.
+/// Checks that a result that is accepted after the next result was published is not the newest result.
 #[test]
 fn an_older_run_that_is_accepted_does_not_move_latest_back() {
     let runs = Runs { folder: tempfile::tempdir().unwrap() };
     std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_dupsift"), runs.at("dupsift")).unwrap();
     let text_of = |at: usize| (0..60).map(|n| format!("w{at}x{n}")).collect::<Vec<_>>().join(" ");
     write_docs(&runs.at("corpus/a.parquet"), &numbered((0..300).map(text_of)), 500);
-    // A source consists of pages from the same template, and then is restored.
+    // One source consists of copies of the same page, and is then removed again.
     let torn = |name: &str| {
         let page = "please enable scripts to read this page";
         write_docs(&runs.at("corpus/b.parquet"), &numbered(vec![page; 200]), 500);
@@ -232,13 +232,13 @@ fn an_older_run_that_is_accepted_does_not_move_latest_back() {
     runs.run("2026-11-22").ends_with(0);
     assert_eq!(accepted("2026-11-21"), "2026-11-20\n2026-11-21\n2026-11-22\n");
     assert_eq!(runs.latest(), "2026-11-22");
-    // A result that is accepted before the next run is the newest.
+    // A result that is accepted before the next run is the newest result.
     torn("2026-11-23");
     accepted("2026-11-23");
     assert_eq!(runs.latest(), "2026-11-23");
 }
 
-/// The list of results is written under an unpredictable name, and a write error is reported.
+/// Checks that the list of results is written under an unpredictable name, and that a write error is reported.
 #[test]
 fn a_link_in_place_of_the_list_is_not_written_to() {
     let runs = Runs { folder: tempfile::tempdir().unwrap() };
@@ -257,7 +257,7 @@ fn a_link_in_place_of_the_list_is_not_written_to() {
     let list = runs.at("out/.nightly.published");
     assert!(!list.is_symlink());
     assert_eq!(std::fs::read_to_string(list).unwrap(), "2026-11-20\n");
-    // A grep that fails as on a full disk: the list is unchanged, and the script reports it.
+    // If grep fails as on a full disk, the list does not change, and the script reports the error.
     executable(&runs.at("grep"), "#!/bin/sh\ncase $1 in -Fxv) exit 2 ;; *) PATH=${PATH#*:} exec grep \"$@\" ;; esac\n");
     let mut command = runs.command(&[], "2026-11-21");
     command.env("PATH", format!("{}:{}", runs.at("").display(), std::env::var("PATH").unwrap()));
@@ -289,7 +289,7 @@ fn runs_with_an_index_are_added_once_they_are_published() {
     };
     cut(0, 3);
     run("2026-11-20", &[]).ends_with(0).says(&["2026-11-20 is published", "1 folder of rows; nothing to merge yet"]);
-    // The second run is killed before it is published, and again when its output is complete but not yet in the index.
+    // The second run is killed before it is published, and killed again when its output is complete but not in the index yet.
     cut(2, 4);
     let killed = |step: &str| Ran::of(runs.indexed("2026-11-21", &[]).env("DUPSIFT_STOP_AT", step).output().unwrap());
     killed("intent").says(&["dupsift exited with code 134", "run the same command again to resume"]);
@@ -304,7 +304,7 @@ fn runs_with_an_index_are_added_once_they_are_published() {
         (&second["index"]["first_doc"], &second["index"]["batch"]),
         (&(docs.len() as u64 / 2).into(), &"2026-11-21".into())
     );
-    // The complete batch of the previous run is repeated. Its documents count as seen, and no guard fires.
+    // The complete batch of the previous run is repeated. Its documents count as seen, so no guard fires.
     run("2026-11-22", &[]).ends_with(0);
     let third = record(&runs.at("out/2026-11-22"));
     let read = third["documents"]["used"].as_u64().unwrap();
@@ -325,7 +325,7 @@ fn runs_with_an_index_are_added_once_they_are_published() {
         names_in(&runs.at("out")),
         [".nightly.lock", ".nightly.published", "2026-11-23", "2026-11-24", "latest"]
     );
-    // A different corpus with the name of a finished batch is not that batch.
+    // A different corpus with the name of a finished batch is not accepted as that batch.
     write_docs(&runs.at("corpus/b.parquet"), &numbered(vec!["a text of another day"]), 500);
     run("2026-11-24", &[]).ends_with(2).says(&[
         "with other files",
@@ -336,7 +336,7 @@ fn runs_with_an_index_are_added_once_they_are_published() {
     Ran::of(Command::new("sh").arg(script()).arg("--index").output().unwrap()).ends_with(2).says(&["--index expects"]);
 }
 
-/// Runs the crontab line in docs/scheduling.md as cron does, in a folder that represents the machine, on two days.
+/// Runs the crontab line in docs/scheduling.md in the same way as cron, for two days, in a folder that represents the machine.
 #[test]
 fn the_line_for_cron_works_as_it_is_printed() {
     use std::os::unix::fs::{PermissionsExt as _, symlink};
@@ -371,7 +371,7 @@ fn the_line_for_cron_works_as_it_is_printed() {
     assert_eq!(batches_in(&held(&machine("data/seen"))), ["2026-11-22", "2026-11-23"]);
     let second = record(&machine("data/dedup/latest"));
     assert!(second["index"]["seen"].as_u64() > Some(1700), "{}", second["index"]);
-    // Copies in the previous batch are pairs, but guards do not count them.
+    // Copies of documents in the previous batch are pairs, but guards do not count them.
     let exact = &second["algorithms"][0];
     let (pairs, of_batch) = (exact["pairs"].as_u64().unwrap(), exact["pairs_of_batch"].as_u64().unwrap());
     assert!(of_batch + 2000 < pairs, "{exact}");

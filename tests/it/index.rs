@@ -1,4 +1,4 @@
-//! `run --index`: matching a batch with all indexed documents gives the same result as one run over all batches.
+//! Tests `run --index`: matching a batch with all indexed documents gives the same result as a single run over all batches.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -8,8 +8,8 @@ use crate::kit::{
     Doc, Numbers, Table, labels, made_docs, numbered, pairs, record, removed_ids, sample_docs, write_docs,
 };
 
-/// Every algorithm that can be matched with an index, with three_plus_five in a setting in which pairs depend only on their two documents.
-/// Limits are never reached.
+/// Every algorithm that can be matched with an index. The parameters of `three_plus_five` ensure that pairs depend only on their two
+/// documents, and no limit is reached.
 const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerprint,heavy_sent,idf_hash,imatch,keyword_match,\
                        keywords,lex_rand,log_shingles,long_sent,lsi:join=bits,megashingles,minhash,near_page,opt_freq,\
                        random_projection,segments,sentence_marks,shingles:join=lsh,sim,simhash,tf,tf_idf,tf_ridf,\
@@ -19,7 +19,7 @@ const MEMBERS: &str = "exact,core_words,cosine,decomposition,descr_words,fingerp
 #[test]
 fn copies_and_bands_are_met_as_in_one_run() {
     let place = law("exact,minhash", dealt(sample_docs(), 3, 1));
-    // No indexed document is removed, and every removed document has a kept one.
+    // No indexed document is removed, and every removed document has a kept document.
     let mut for_others = 0;
     for batch in 0..3 {
         let removed = Table::read(&place.out(batch).join("removed"));
@@ -28,7 +28,8 @@ fn copies_and_bands_are_met_as_in_one_run() {
         assert!(docs.iter().all(|doc| own.contains(doc)), "batch {batch} removes others' documents");
         let texts: Vec<&str> = place.docs.iter().flatten().map(|doc| &*doc.text).collect();
         for ((doc, kept), reason) in docs.iter().zip(&kept).zip(&reasons) {
-            // A text in an earlier batch is reported as seen even if the first document with that text was removed in favor of another one.
+            // A text in an earlier batch is reported as seen even if the first document with that text was removed in favor of another
+            // document.
             let seen = texts[..own.start as usize].contains(&texts[*doc as usize]);
             assert_eq!(reason == "seen", seen, "{doc} for {kept}");
             for_others += usize::from(seen && texts[*doc as usize] != texts[*kept as usize]);
@@ -59,8 +60,8 @@ fn every_member_meets_old_documents_as_in_one_run() {
     assert!(law(MEMBERS, dealt(made_docs(500), 3, 4)).met > 1_000);
 }
 
-/// Indexed documents that only share a key with the batch are ruled out before their texts are read: every indexed document that takes part
-/// is in a pair.
+/// Checks that indexed documents that merely share a key with the batch are ruled out before their texts are read, so that every indexed
+/// document that takes part is in a pair.
 #[test]
 fn a_document_that_only_shares_a_key_takes_no_part() {
     let batches = dealt(made_docs(400), 2, 17);
@@ -94,15 +95,16 @@ fn spelled(number: u32) -> String {
     (0..5).map(|digit| char::from(b'a' + (number / 26u32.pow(digit) % 26) as u8)).collect()
 }
 
-/// If the pairs of a window depend on all of its rows, all indexed documents in the window take part, even those in no pair.
+/// Checks that if the pairs of a window depend on all of its rows, all indexed documents in the window take part, including documents in no
+/// pair.
 #[test]
 fn a_large_window_of_two_batches_is_the_window_of_one_run() {
     let others = || {
         let text = |number: u32| (0..12).map(|word| spelled(12 * number + word + 40_000)).collect::<Vec<_>>().join(" ");
         (0..600).map(move |number| Doc { id: format!("o-{number}"), text: text(number), title: None })
     };
-    // Indexed documents have the two terms once, those in the batch 200 times: these 50 are similar to each other, but not to the indexed
-    // ones.
+    // Indexed documents contain the two terms once. The 50 documents in the batch contain them 200 times, and are similar to each other but
+    // not to the indexed documents.
     for (old, found) in [(10, 50 * 49 / 2), (40, 0)] {
         let first = others().chain(of_two_terms('x', old, 1, 6)).collect();
         let batches = vec![first, of_two_terms('y', 50, 200, 5)];
@@ -113,13 +115,13 @@ fn a_large_window_of_two_batches_is_the_window_of_one_run() {
     }
 }
 
-/// In a window of more than 64 rows, documents are compared if they share a third heavy term. Here, two to four documents share each third
-/// term. The pairs of two batches are those of one run over both.
+/// Checks that the pairs of two batches are the same as in one run over both. In a window of more than 64 rows, documents are compared if
+/// they share a third heavy term. In this test, two to four documents share each third term.
 #[test]
 fn a_third_term_in_common_is_found_over_two_batches() {
     let pages = |name: &'static str, count: u32| -> Vec<Doc> {
         let text = |number: u32| {
-            // The same third terms in both batches; the last words are unique to a page.
+            // Both batches have the same third terms; the last words are unique to a page.
             let third = spelled(7 * (number % 30) + 1);
             let own: Vec<String> = (0..3).map(|word| format!("{name}{}", spelled(90 * number + word))).collect();
             format!("{} {} {}", "Zyzzyva quixotry ".repeat(6), format!("q{third} ").repeat(6), own.join(" "))
@@ -135,19 +137,19 @@ fn a_third_term_in_common_is_found_over_two_batches() {
     let place = law("versions:relate=false", vec![others.chain(old).collect(), new]);
     let begins = place.begins(1);
     let found = pairs(&place.out(1), "versions");
-    // Numbers with the same remainder modulo 30: 1 or 2 indexed ones for each of the 40 new ones, and 10 pairs of two new ones.
+    // Pages whose numbers are equal modulo 30 are pairs: 1 or 2 indexed pages for each of the 40 new pages, and 10 pairs of two new pages.
     let met = found.iter().filter(|pair| pair.doc_a < begins).count();
     assert!(met >= 40 + 10 + 10 && found.len() >= met + 10, "{met} of {}", found.len());
     // All indexed documents in the window take part.
     assert_eq!(record(&place.out(1))["index"]["indexed"].as_u64(), Some(50));
 }
 
-/// A simhash window needs more comparisons than the limit allows. Which comparisons are skipped depends on all rows, so all indexed
-/// documents in the window take part, and the pairs of the batch are those of one run with the same limit.
+/// Checks a simhash window that requires more comparisons than the limit allows. All rows determine which comparisons are skipped, so all
+/// indexed documents in the window take part, and the pairs of the batch are the same as in one run with the same limit.
 #[test]
 fn a_window_beyond_the_limit_has_all_its_old_rows() {
     let page = |name: &str, at: u32| {
-        // One word in 300 differs: few of the 64 bits differ, and most blocks are equal.
+        // One word in 300 differs, so only a few of the 64 bits differ, and most blocks are equal.
         let word = |word: u32| spelled(if word == at { 900 + at } else { word });
         Doc { id: format!("{name}-{at}"), text: (0..300).map(word).collect::<Vec<_>>().join(" "), title: None }
     };
@@ -159,7 +161,7 @@ fn a_window_beyond_the_limit_has_all_its_old_rows() {
         for docs in batches() {
             place.batch(docs).ends_with(0);
         }
-        // In the first batch, more is compared than in one run, because its windows have fewer rows.
+        // In the first batch, there are more comparisons than in one run, because its windows have fewer rows.
         assert!(place.agrees_in(&place.together(&[]), 1) > 0);
         let indexed = record(&place.out(1))["index"]["indexed"].as_u64().unwrap();
         let of_batch: Vec<(i64, i64)> =
@@ -179,7 +181,7 @@ fn a_window_beyond_the_limit_has_all_its_old_rows() {
     assert!(few >= all && few > 20, "{few} with 50 comparisons a window, {all} with all");
 }
 
-/// If comparisons are skipped, nothing is ruled out.
+/// Checks that nothing is ruled out if comparisons are skipped.
 #[test]
 fn with_few_comparisons_all_documents_that_share_a_key_take_part() {
     let batches = dealt(made_docs(400), 2, 17);
@@ -195,11 +197,11 @@ fn with_few_comparisons_all_documents_that_share_a_key_take_part() {
     assert!(few > all && all > 20, "{few} with one comparison a window, {all} with as many as it has");
 }
 
-/// Rules that consider all pairs of a document, including those in earlier batches: the default preset, and the best pairs of each
-/// document.
+/// Checks rules that consider all pairs of a document, including pairs in earlier batches: the rule of the default preset, and the rule
+/// that keeps the best pairs of each document.
 #[test]
 fn rules_that_look_at_all_pairs_look_at_those_of_earlier_batches() {
-    // Relations from an earlier batch do not change: each batch is compared with one run over it and the earlier batches.
+    // Relations from an earlier batch do not change, so each batch is compared with one run over this batch and the earlier batches.
     let law = |algorithms: &str, batches: Vec<Vec<Doc>>| {
         let mut place = IndexPlace::new(algorithms);
         for (batch, docs) in batches.into_iter().enumerate() {
@@ -217,7 +219,8 @@ fn rules_that_look_at_all_pairs_look_at_those_of_earlier_batches() {
     let preset = "exact,versions";
     let place = law(preset, dealt(sample_docs(), 3, 12));
     assert!(place.met > 500 && forms(&place) > 20, "{} met, {} forms", place.met, forms(&place));
-    // Pages from the same template, with first lines that some or many of them share: the next best page of a page is in a different batch.
+    // These are pages from the same template with first lines that some or many of them share. The next best page of a page is in a
+    // different batch.
     let page = |at: usize| {
         let (title, place) = (at % 7, at % 5);
         let text = format!(
@@ -235,11 +238,11 @@ fn rules_that_look_at_all_pairs_look_at_those_of_earlier_batches() {
     assert!(law(margins, dealt(made_docs(500), 3, 14)).met > 100);
 }
 
-/// Runs once over all batches, and prefers documents in earlier batches.
+/// Runs once over all batches, preferring documents in earlier batches.
 fn in_order(place: &IndexPlace) -> PathBuf {
     let mut files = Vec::new();
     for (batch, docs) in place.docs.iter().enumerate() {
-        // The folders name the batches.
+        // The folder name contains the number of the batch.
         let path = place.at(&format!("nights/night={batch}/a.parquet"));
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
         write_docs(&path, docs, 300);
@@ -257,7 +260,7 @@ fn removed_over_batches(place: &IndexPlace) -> Vec<String> {
     ids
 }
 
-/// Documents in several batches have the same fate as in one run in batch order, whichever algorithm decides.
+/// Checks that documents in several batches have the same fate as in one run in batch order, regardless of which algorithm decides.
 #[test]
 fn batches_keep_what_one_run_keeps() {
     let decides = |label: &'static str| vec!["--decide", label];
@@ -279,8 +282,8 @@ fn batches_keep_what_one_run_keeps() {
     }
 }
 
-/// If a third document matters, incremental runs may remove different documents than one run does, but each in favor of a document in the
-/// same cluster.
+/// Checks that incremental runs remove each document in favor of a document in the same cluster, even if a third document causes them to
+/// remove different documents than a single run.
 #[test]
 fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
     for (algorithms, more) in [
@@ -308,8 +311,7 @@ fn where_a_third_document_has_a_say_what_goes_is_of_the_cluster_of_one_run() {
     }
 }
 
-/// Links between documents in chains: whether two documents are a pair depends on the documents between them, but which documents are
-/// connected does not.
+/// Checks that the same documents are connected by chains, although whether two documents are a pair depends on the documents between them.
 #[test]
 fn what_batches_connect_is_a_cluster_of_one_run() {
     let mut place = IndexPlace::new("three_plus_five:chain=neighbors,as=chain,three_plus_five:chain=pairwise,as=each");
@@ -322,7 +324,7 @@ fn what_batches_connect_is_a_cluster_of_one_run() {
     assert!(docs.len() > 100, "{}", docs.len());
 }
 
-/// With any options, a run only reports on its own documents, and names indexed ones only as kept.
+/// Checks that with any options, a run reports only on its own documents, and mentions indexed documents only as kept documents.
 #[test]
 fn no_old_document_goes_and_no_two_old_ones_are_a_pair() {
     let members: Vec<&str> = MEMBERS.split(',').filter(|member| !member.contains('=')).collect();

@@ -1,4 +1,4 @@
-//! The files of an index: batches that are repeated, killed, held back, merged, forgotten or damaged, and recipes that differ.
+//! Tests the files of an index: batches that are repeated, killed, held, merged, forgotten or damaged, and recipes that differ.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -20,7 +20,7 @@ fn the_same_batch_again_changes_nothing_and_another_one_with_its_name_is_reporte
     let before = (result_bytes(&place.out(1)), names_in(&place.at("index")));
     place.again(1, &[]).ends_with(0).says(&["was already published"]);
     assert!((result_bytes(&place.out(1)), names_in(&place.at("index"))) == before);
-    // A recomputed batch replaces itself.
+    // A recomputed batch replaces its earlier result.
     place.again(1, &["--overwrite"]).ends_with(0);
     assert!(result_bytes(&place.out(1)) == before.0, "the same batch, other bytes");
     let together = place.together(&[]);
@@ -31,12 +31,12 @@ fn the_same_batch_again_changes_nothing_and_another_one_with_its_name_is_reporte
     place.again(1, &["--overwrite", "--batch", "third"]).ends_with(0);
 }
 
-/// The steps of publication, in order; from `output` on, the batch is published.
+/// The steps of publication, in order. From `output` on, the batch is published.
 const STEPS: [&str; 9] =
     ["documents", "rows", "intent", "statistics named", "documents named", "rows named", "output", "manifest", "swept"];
 
-/// A batch is killed at a step of publication. If the next batch runs first, it removes nothing in favor of an unpublished document. If the
-/// killed batch is repeated, it has the result that it would have had.
+/// Checks batches that are killed at each step of publication. If the next batch runs first, it removes nothing in favor of an unpublished
+/// document. If the killed batch is repeated, its result is the same as without the kill.
 #[test]
 fn a_batch_that_is_killed_while_it_is_published_harms_no_other() {
     let batches = dealt(made_docs(240), 3, 7);
@@ -49,7 +49,7 @@ fn a_batch_that_is_killed_while_it_is_published_harms_no_other() {
         assert_ne!(place.killed_at(1, step).code, 0, "{step}: it was not killed");
         let published = STEPS.iter().position(|known| *known == step) >= Some(6);
         assert_eq!(place.out(1).exists(), published, "{step}");
-        // The next batch continues without it.
+        // The next batch continues without the killed batch.
         write_docs(&place.at("in/2.parquet"), &batches[2], 300);
         let out = place.at("out/next");
         let index = place.at("index");
@@ -67,7 +67,7 @@ fn a_batch_that_is_killed_while_it_is_published_harms_no_other() {
     }
 }
 
-/// A batch that was killed before it was published gives the same bytes when it is repeated.
+/// Checks that a batch that was killed before it was published gives the same bytes when it is repeated.
 #[test]
 fn a_killed_batch_run_again_gives_the_same_result() {
     let batches = dealt(made_docs(240), 2, 8);
@@ -80,7 +80,7 @@ fn a_killed_batch_run_again_gives_the_same_result() {
         place.again(1, &[]).ends_with(0);
         assert!(result_bytes(&place.out(1)) == result_bytes(&whole.out(1)), "{step}: other bytes");
         assert_eq!(names_in(&place.at("index/rows")), names_in(&whole.at("index/rows")));
-        // The rows and sketch words of each document are the same, too.
+        // The rows and sketch words of each document are also the same.
         for folder in names_in(&whole.at("index/rows")) {
             for name in names_in(&whole.at("index/rows").join(&folder)) {
                 let bytes =
@@ -92,7 +92,8 @@ fn a_killed_batch_run_again_gives_the_same_result() {
     assert!(whole.at("index/rows").join(&names_in(&whole.at("index/rows"))[1]).join("+sketches-simhash.run").exists());
 }
 
-/// Many more candidates than earlier batches suggest: the batch is held, and the index is unchanged; a larger factor accepts it.
+/// Checks that a batch with many more candidates than earlier batches suggest is held, that the index does not change, and that a larger
+/// factor allows the batch.
 #[test]
 fn a_batch_of_other_documents_is_held_back_by_its_candidates() {
     let mut place = IndexPlace::new("minhash");
@@ -119,7 +120,7 @@ fn a_batch_of_other_documents_is_held_back_by_its_candidates() {
     assert_eq!((batches(), place.out(1).exists()), (2, true));
 }
 
-/// A flipped bit in each kind of file is detected by the run that reads it, or by `verify`, and nothing is published.
+/// Checks that a flipped bit in any kind of file is detected by the run that reads it, or by `verify`, and that nothing is published.
 #[test]
 fn damage_is_found_and_named() {
     let batches = dealt(made_docs(240), 2, 9);
@@ -163,7 +164,7 @@ fn damage_is_found_and_named() {
     place.again(1, &[]).ends_with(0);
 }
 
-/// Returns the positions of the column chunks in a Parquet file, by name, and what follows them.
+/// Returns the positions of the column chunks in a Parquet file, by name, and the position of the footer.
 fn chunks(path: &Path) -> Vec<(String, Range<usize>)> {
     let reader = SerializedFileReader::new(std::fs::File::open(path).unwrap()).unwrap();
     let groups = reader.metadata().row_groups().iter();
@@ -179,8 +180,8 @@ fn chunks(path: &Path) -> Vec<(String, Range<usize>)> {
     chunks
 }
 
-/// A flipped bit anywhere in an index: a run that is matched with it writes the same bytes, or ends with an error that names the file. It
-/// never writes a different result, and is never ended by a signal.
+/// Checks flipped bits everywhere in an index. A run that is matched with it either writes the same bytes or ends with an error that
+/// contains the file name. It never writes a different result, and is never ended by a signal.
 #[test]
 fn a_flipped_bit_in_an_index_changes_no_result() {
     let batches = dealt(made_docs(200), 2, 12);
@@ -204,7 +205,7 @@ fn a_flipped_bit_in_an_index_changes_no_result() {
             let parts = chunks(&path).into_iter();
             stretches.extend(parts.map(|(column, range)| (path.clone(), format!("{name} {column}"), range, 24)));
         } else {
-            // A run file begins with a table of buckets, most of which are empty here.
+            // A run file begins with a table of buckets, most of which are empty in this test.
             stretches.push((path, name, 0..length, 20));
         }
     }
@@ -228,13 +229,13 @@ fn a_flipped_bit_in_an_index_changes_no_result() {
         }
         std::fs::write(&path, &whole).unwrap();
     }
-    // Everything that is used is checked: the columns of ids, texts, hashes and fates, footers, rows and counts.
+    // Everything that is used is checked: the columns with ids, texts, hashes and fates, and footers, rows and counts.
     assert!(flips > 200 && found.values().all(|&found| found > 0), "{flips}: {found:?}");
     go().ends_with(0);
     assert!(result_bytes(&out) == whole_result);
 }
 
-/// After row files are merged into fewer ones, results have the same bytes.
+/// Checks that results have the same bytes after row files are merged into fewer files.
 #[test]
 fn merged_rows_are_the_same_rows() {
     let batches = dealt(made_docs(600), 11, 10);
@@ -254,11 +255,11 @@ fn merged_rows_are_the_same_rows() {
     assert!(manifest["rows"].as_array().unwrap().len() == 4 && folders(&plain) == 11, "{}", manifest["rows"]);
 }
 
-/// For algorithms without counts, it is as if a forgotten document had never existed.
+/// Checks that algorithms without counts behave as if a forgotten document had never existed.
 #[test]
 fn what_is_forgotten_is_met_no_more() {
     let batches = dealt(made_docs(200), 3, 11);
-    // The counts are those of the first batch, with and without the second.
+    // The counts are from the first batch, with and without the second.
     let algorithms = "exact,minhash,minhash:verify=jaccard:0.3,margin=0.1,as=best,versions";
     let mut place = IndexPlace::new(algorithms);
     place.same_batch(&batches[0]).ends_with(0);
@@ -278,7 +279,7 @@ fn what_is_forgotten_is_met_no_more() {
     for label in ["exact", "minhash", "best", "versions"] {
         assert_eq!(ids(place.out(2), label), ids(without.out(1), label), "{label}");
     }
-    // One document in the first batch: only the pairs with it are missing.
+    // If one document in the first batch is forgotten, only the pairs with this document are missing.
     let all = ids(without.out(1), "minhash");
     let old: Vec<&str> = batches[0].iter().map(|doc| &*doc.id).collect();
     let gone = all.iter().find(|(a, _)| old.contains(&&**a)).unwrap().0.clone();
@@ -314,7 +315,7 @@ fn what_was_made_otherwise_is_refused_line_by_line() {
     place.with(&[place.at("in/0.parquet")], &place.at("out/y"), &more).ends_with(2).says(&["is not part of an index"]);
 }
 
-/// A different number of threads and a different memory limit give the same results and the same files.
+/// Checks that a different number of threads and a different memory limit give the same results and the same files.
 #[test]
 fn threads_and_memory_change_no_byte() {
     let batches = dealt(made_docs(500), 3, 15);
@@ -343,7 +344,7 @@ fn threads_and_memory_change_no_byte() {
     }
 }
 
-/// A held batch is in the index once it is accepted, as if it had been published immediately, even if the acceptance is killed.
+/// Checks that a held batch is in the index when it is accepted, as if it had been published immediately, even if an acceptance was killed.
 #[test]
 fn an_accepted_batch_is_in_its_index() {
     let mut batches = dealt(made_docs(300), 3, 16);
@@ -385,7 +386,7 @@ fn an_accepted_batch_is_in_its_index() {
         }
         assert_eq!(names_in(&index.join("rows")).len(), 3);
     }
-    // After the index changes, it is too late.
+    // After the index has changed, the batch can no longer be accepted.
     let mut place = place_of();
     place.same_batch(&batches[1]).ends_with(4);
     let held = place.at("out/n1.held");

@@ -1,4 +1,4 @@
-//! Incremental runs with an index in a folder, and one run over all batches: helpers for the tests of the index.
+//! Provides helpers for the tests of the index: incremental runs with an index in a folder, and one run over all batches.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -41,7 +41,7 @@ impl IndexPlace {
         (0..self.docs.len()).map(|batch| self.at(&format!("in/{batch}.parquet"))).collect()
     }
 
-    /// Runs a batch again, or for the first time.
+    /// Runs a batch, for the first time or again.
     pub fn again(&self, batch: usize, more: &[&str]) -> Ran {
         let index = self.at("index");
         self.with(
@@ -69,7 +69,7 @@ impl IndexPlace {
         self.again(batch, &[])
     }
 
-    /// Runs a batch with copies of these documents, to repeat a batch from a different place.
+    /// Runs a batch that contains copies of these documents, to repeat a batch from a different place.
     pub fn same_batch(&mut self, docs: &[Doc]) -> Ran {
         self.batch(docs.iter().map(same).collect())
     }
@@ -92,11 +92,11 @@ impl IndexPlace {
         let mut seen: BTreeMap<&str, usize> = BTreeMap::new();
         let texts =
             self.docs.iter().enumerate().flat_map(|(batch, docs)| docs.iter().map(move |doc| (batch, &*doc.text)));
-        // A copy of the first document within the batch counts too.
+        // A copy of the first document within the same batch also counts.
         texts.map(|(batch, text)| seen.insert(text, batch).is_some()).collect()
     }
 
-    /// Checks that the containment shares of each pair equal those in one run in batch order, which compares the same pairs.
+    /// Checks that the containment shares of each pair are the same as in one run in batch order, which compares the same pairs.
     pub fn says_as(&self, ordered: &Path) {
         let surplus = self.surplus();
         for label in labels(ordered) {
@@ -114,7 +114,7 @@ impl IndexPlace {
         }
     }
 
-    /// Checks, by label, that the documents connected by pairs of all batches are in the same cluster in one run.
+    /// Checks for each label that documents connected by the pairs of all batches are in the same cluster in one run.
     pub fn connects(&self, together: &Path) {
         let count = self.begins(self.docs.len()) as usize;
         for label in labels(together) {
@@ -129,8 +129,8 @@ impl IndexPlace {
         }
     }
 
-    /// Checks that the pairs of all batches are those of one run, except that an indexed text is only matched by its first document.
-    /// Returns how many pairs have documents in two batches.
+    /// Checks that the pairs of all batches are the pairs of one run, except that only the first document with an indexed text is matched.
+    /// Returns the number of pairs with documents in two batches.
     pub fn agrees(&self, together: &Path) -> usize {
         (0..self.docs.len()).map(|batch| self.agrees_in(together, batch)).sum()
     }
@@ -157,7 +157,7 @@ impl IndexPlace {
     }
 }
 
-/// Deals documents to batches, and repeats some of them in later batches with or without a change.
+/// Distributes documents over batches, and repeats some of them in later batches with or without changes.
 pub fn dealt(docs: Vec<Doc>, batches: usize, seed: u64) -> Vec<Vec<Doc>> {
     let mut numbers = Numbers(seed);
     let mut dealt: Vec<Vec<Doc>> = (0..batches).map(|_| Vec::new()).collect();
@@ -205,7 +205,7 @@ pub fn looked_after(index: &Path, more: &[&str]) -> Ran {
     Ran::of(crate::kit::program().args(["index", verb]).arg(index).args(more).output().unwrap())
 }
 
-/// Returns the documents of each pair, and how much of each is contained in the other: words, then numbers.
+/// Returns the documents of each pair, and how much of each document is contained in the other: first words, then numbers.
 fn shares(out: &Path, label: &str) -> Vec<(i64, i64, Vec<Option<f32>>)> {
     let table = Table::read(&out.join(format!("pairs/algorithm={label}")));
     let columns = ["contained_a", "contained_b", "numbers_a", "numbers_b"].map(|name| table.floats(name));
@@ -213,7 +213,7 @@ fn shares(out: &Path, label: &str) -> Vec<(i64, i64, Vec<Option<f32>>)> {
     docs.map(|(row, (a, b))| (a, b, columns.iter().map(|column| column[row]).collect())).collect()
 }
 
-/// Returns, for each document, the smallest document that it is connected with by links.
+/// Returns, for each document, the smallest document that is connected with it by links.
 pub fn components(links: impl Iterator<Item = (i64, i64)>, count: usize) -> Vec<usize> {
     fn root(parents: &mut [usize], mut doc: usize) -> usize {
         while parents[doc] != doc {

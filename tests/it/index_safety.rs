@@ -1,4 +1,5 @@
-//! Reading, refusing and repeating lose nothing: damaged generations, outputs of other runs, nested folders, and a read-only index.
+//! Tests that nothing is lost by reading an index, by refused commands and by repeated commands, with damaged generations, outputs of other
+//! runs, nested folders, and a read-only index.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,7 @@ use crate::kit::{
     Ran, Table, files_below, made_docs, names_in, numbered, program, record, removed_ids, result_bytes, write_docs,
 };
 
-/// Returns everything below a folder: folders by name, files with size and time.
+/// Returns everything below a folder: the names of folders, and files with their sizes and times.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, Option<(u64, SystemTime)>> {
     let mut found = BTreeMap::new();
     for entry in std::fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -38,7 +39,7 @@ fn two_batches(seed: u64) -> IndexPlace {
     place
 }
 
-/// If anything in an index cannot be read, a reader reports it, a run refuses, and no file is touched.
+/// Checks that if anything in an index cannot be read, a reader reports it, a run refuses to use the index, and no file is changed.
 #[test]
 fn a_damaged_generation_is_reported_and_nothing_is_removed() {
     let place = two_batches(31);
@@ -85,7 +86,7 @@ fn a_damaged_generation_is_reported_and_nothing_is_removed() {
     }
     looked_after(&index, &["verify"]).ends_with(0);
     place.again(1, &[]).ends_with(0).says(&["was already published"]);
-    // Everything but the folders is lost: no run mistakes them for leftovers.
+    // Everything except the folders is lost, but no run mistakes the folders for leftovers.
     let files = files_below(&index).len();
     for name in names_in(&index).iter().filter(|name| name.ends_with(".json")) {
         std::fs::remove_file(index.join(name)).unwrap();
@@ -112,7 +113,8 @@ fn an_earlier_generation_is_restored_by_name_and_the_batch_made_again() {
     place.again(1, &[]).ends_with(0).says(&["was already published"]);
 }
 
-/// If the run of a batch was killed after its output had its name, a reader counts the batch, and the next change completes it.
+/// Checks that if the run of a batch was killed after its output had its final name, a reader counts the batch, and the next change
+/// completes it.
 #[test]
 fn a_look_finishes_nothing() {
     let mut place = IndexPlace::new("exact,minhash");
@@ -141,7 +143,7 @@ fn a_look_finishes_nothing() {
     assert_eq!(used, Some(batches[1].len() as u64));
 }
 
-/// The output of a batch is recognized by its publication, not by its location.
+/// Checks that the output of a batch is recognized by its publication and not by its location.
 #[test]
 fn published_is_what_is_the_same_publication_with_the_same_options() {
     let place = two_batches(34);
@@ -151,7 +153,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     // Guards and resources do not change the result.
     let free = ["--threads", "1", "--max-removed-share", "0.9", "--memory", "300MiB"];
     place.again(1, &free).ends_with(0).says(&["was already published"]);
-    // Other options do.
+    // Other options change the result.
     for (more, says) in [
         (&["--corpus", "keep"][..], "corpus none there, keep here"),
         (&["--keep", "length asc"], "keep "),
@@ -165,18 +167,18 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     place.again(1, &["--corpus", "keep", "--overwrite"]).ends_with(0);
     assert!(place.out(1).join("deduped").is_dir());
     place.again(1, &["--corpus", "keep"]).ends_with(0).says(&["already published"]);
-    // The folder has the result of another run, which is never mistaken for the result of the batch.
+    // The folder contains the result of a different run, which is never mistaken for the result of the batch.
     let other = place.with(&[place.at("in/b.parquet")], &place.out(1), &["--overwrite"]).ends_with(0);
     other.says(&["is the result of batch n1 of the index", "dupsift index forget"]);
     place.again(1, &[]).ends_with(2).says(&["differs from that of", "n1", "`overwrite"]);
     assert_eq!(record(&place.out(1))["documents"]["used"], 2, "the other run's result was touched");
     place.again(1, &["--overwrite"]).ends_with(0);
     assert!(result_bytes(&place.out(1)) == own);
-    // A batch that others follow.
+    // Tests a batch that is followed by other batches.
     place.with(&[place.at("in/b.parquet")], &place.out(0), &["--overwrite"]).ends_with(0);
     place.again(0, &[]).ends_with(2).says(&["followed by n1", "is no longer in", "index forget"]);
     place.again(0, &["--overwrite"]).ends_with(2).says(&["followed by n1", "is no longer in"]);
-    // A different output folder, although the batch's own result exists.
+    // Tests a different output folder although the result of the batch exists.
     let index = place.at("index");
     let elsewhere = ["--index", index.to_str().unwrap(), "--batch", "n1"];
     place
@@ -190,7 +192,7 @@ fn published_is_what_is_the_same_publication_with_the_same_options() {
     assert!(result_bytes(&place.out(1)) == own);
 }
 
-/// A new index in the same folder has different batches with the same names and numbers.
+/// Checks a new index in the same folder, which has different batches with the same names and numbers.
 #[test]
 fn a_result_of_an_index_that_was_made_anew_is_another_one() {
     let place = two_batches(35);
@@ -205,7 +207,7 @@ fn a_result_of_an_index_that_was_made_anew_is_another_one() {
     assert_ne!(record(&place.out(0))["index"]["publication"], own);
 }
 
-/// A held result does not replace one that was written later.
+/// Checks that a held result does not replace a result that was written later.
 #[test]
 fn accepting_replaces_what_stood_there_and_nothing_later() {
     let place = two_batches(36);
@@ -232,7 +234,8 @@ fn accepting_replaces_what_stood_there_and_nothing_later() {
     assert!((result_bytes(&out), tree(&held)) == before);
     std::fs::remove_dir_all(&out).unwrap();
     accept().ends_with(0);
-    // A result with a fired guard, which was only published because there was no earlier one, is no better than the held one.
+    // A result for which a guard fired, and which was published only because there was no earlier result, is no better than the held
+    // result.
     hold();
     std::fs::rename(&out, place.at("out/gone")).unwrap();
     place.with(&[place.at("in/0.parquet")], &out, &guarded).ends_with(3);
@@ -240,7 +243,7 @@ fn accepting_replaces_what_stood_there_and_nothing_later() {
     assert_eq!(record(&out)["accepted"]["output"], "o");
 }
 
-/// A held batch gives way to a batch that is published after it, in a run and when rows are merged.
+/// Checks that a held batch is discarded when a later batch is published and when rows are merged.
 #[test]
 fn a_held_batch_gives_way_to_what_is_published_after_it() {
     let place = two_batches(39);
@@ -252,7 +255,7 @@ fn a_held_batch_gives_way_to_what_is_published_after_it() {
     assert!(index.join("held.json").exists());
     let rows = names_in(&index.join("rows"));
     assert_eq!(rows.len(), 3, "{rows:?}");
-    // A later batch is held back instead.
+    // A later batch is held in its place.
     place.again(2, &[&guarded[..], &["--batch", "again"]].concat()).ends_with(4);
     looked_after(&index, &["verify"]).ends_with(0);
     place.again(2, &[]).ends_with(0);
@@ -262,7 +265,7 @@ fn a_held_batch_gives_way_to_what_is_published_after_it() {
     place.again(2, &[]).ends_with(0).says(&["already published"]);
 }
 
-/// Forgotten documents of the last batch stay forgotten when it is recomputed, even after its rows were merged.
+/// Checks that forgotten documents of the last batch stay forgotten when the batch is recomputed, even after rows were merged.
 #[test]
 fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
     let docs = made_docs(90);
@@ -271,7 +274,7 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
     place.same_batch(&docs[60..]).ends_with(0);
     let index = place.at("index");
     let first_doc = record(&place.out(1))["index"]["first_doc"].as_i64().unwrap();
-    // A document in the last batch whose text that batch added to the index.
+    // Selects a document in the last batch whose text the batch added to the index.
     let removed = removed_ids(&place.out(1));
     let gone = docs[60..].iter().find(|doc| !removed.contains(&doc.id)).unwrap();
     let row = docs[60..].iter().position(|doc| doc.id == gone.id).unwrap() as u64 + first_doc as u64;
@@ -287,14 +290,14 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
         .says(&["1 row of this batch was forgotten earlier and stays forgotten"]);
     assert_eq!(forgotten(), serde_json::json!([[row, row + 1]]));
     assert!(record(&place.out(1))["warnings"].to_string().contains("stays forgotten"));
-    // If its text arrives again, it is new; the text of another document is not.
+    // If the forgotten text arrives again, it is new; the text of another document is not.
     let other = docs[60..].iter().find(|doc| doc.id != gone.id && !removed.contains(&doc.id) && doc.text != gone.text);
     let again = numbered([gone.text.clone(), other.unwrap().text.clone()]);
     place.same_batch(&again).ends_with(0);
     let table = Table::read(&place.out(2).join("removed"));
     assert!(!table.numbers("kept_doc").contains(&(row as i64)), "removed in favor of a forgotten document");
     assert!(table.texts("id").contains(&"d1".to_owned()), "{:?}", table.texts("id"));
-    // A complete batch, with different options.
+    // Forgets a complete batch, which is then recomputed with different options.
     looked_after(&index, &["forget", "--batch", "n2"]).ends_with(0);
     place
         .again(2, &["--overwrite", "--corpus", "keep"])
@@ -308,7 +311,7 @@ fn forgotten_documents_stay_forgotten_when_their_batch_is_made_again() {
     assert_eq!(record(&place.out(2))["index"]["texts"], 1, "{}", record(&place.out(2))["index"]);
 }
 
-/// If a recomputed batch keeps another copy of a forgotten text, the text stays forgotten.
+/// Checks that a forgotten text stays forgotten if the recomputed batch keeps a different copy of it.
 #[test]
 fn a_text_stays_forgotten_if_another_copy_of_it_is_kept() {
     let text = |word: &str| (0..60).map(|n| format!("{word}{n}")).collect::<Vec<_>>().join(" ");
@@ -317,7 +320,7 @@ fn a_text_stays_forgotten_if_another_copy_of_it_is_kept() {
     place.batch(numbered([text("same"), text("other"), text("same")])).ends_with(0);
     assert_eq!(removed_ids(&place.out(1)), ["d2"]);
     let index = place.at("index");
-    // An earlier batch has a document with the same id.
+    // An earlier batch contains a document with the same id.
     looked_after(&index, &["forget", "--id", "d0"]).ends_with(0);
     place.again(1, &["--overwrite", "--keep", "doc desc"]).ends_with(0);
     assert_eq!(removed_ids(&place.out(1)), ["d0"]);
@@ -325,14 +328,14 @@ fn a_text_stays_forgotten_if_another_copy_of_it_is_kept() {
     assert_eq!(removed_ids(&place.out(2)), ["d1"]);
 }
 
-/// A batch that was never published is given up with a warning, and only if its location is accessible.
+/// Checks that a batch that was never published is discarded with a warning, and only if its location is accessible.
 #[test]
 fn a_batch_that_is_given_up_is_reported() {
     let mut place = two_batches(43);
     write_docs(&place.at("in/2.parquet"), &made_docs(40), 300);
     place.docs.push(made_docs(40));
     assert_eq!(place.killed_at(2, "rows named").code, -1);
-    // The disk with the outputs is not mounted.
+    // Simulates that the disk with the outputs is not mounted.
     let (index, away) = (place.at("index"), place.at("away"));
     std::fs::rename(place.at("out"), &away).unwrap();
     let before = tree(&index);
@@ -343,11 +346,11 @@ fn a_batch_that_is_given_up_is_reported() {
     assert_eq!(names_in(&index.join("batches")).len(), 2);
 }
 
-/// If the file system metadata of a batch differs, its files are read once.
+/// Checks that the files of a batch are read once if their file system metadata differs.
 #[test]
 fn a_batch_that_comes_again_is_hashed_once() {
     let place = two_batches(47);
-    // Each pass over a corpus has a leading thread.
+    // Each pass over a corpus has one leading thread.
     let readings = || {
         let ran = place.again(1, &["-v"]).ends_with(0).says(&["already published"]);
         ran.stderr.lines().filter(|line| line.contains("leading thread")).count()
@@ -358,8 +361,8 @@ fn a_batch_that_comes_again_is_hashed_once() {
     assert_eq!(readings(), 1);
 }
 
-/// Dataset caches and data versioning tools store each file once, and an index as links to these files. Such an index can be read, but is
-/// not written.
+/// Checks that an index of symbolic links can be read but is not written. Dataset caches and data versioning tools store each file once,
+/// and store an index as links to these files.
 #[test]
 fn an_index_of_links_is_read() {
     let docs = made_docs(60);
@@ -391,7 +394,7 @@ fn an_index_of_links_is_read() {
     same_tree(&blobs, &place.at("blobs"), "a run that may not write");
 }
 
-/// A killed restore is completed by the same command: forgotten documents stay forgotten.
+/// Checks that the same command completes a killed restore, and that forgotten documents stay forgotten.
 #[test]
 fn a_restore_that_is_killed_forgets_nothing_less() {
     for step in ["restored", "later generation removed", "restored generation recorded"] {
@@ -418,7 +421,7 @@ fn a_restore_that_is_killed_forgets_nothing_less() {
     }
 }
 
-/// Forgotten documents stay forgotten when rows are merged, and when the next batch is recomputed.
+/// Checks that forgotten documents stay forgotten when rows are merged and when the next batch is recomputed.
 #[test]
 fn forgotten_documents_stay_forgotten_when_rows_are_merged() {
     let mut place = IndexPlace::new("exact,minhash");
@@ -442,7 +445,7 @@ fn forgotten_documents_stay_forgotten_when_rows_are_merged() {
     looked_after(&index, &["verify"]).ends_with(0);
 }
 
-/// Every refused command leaves the disk unchanged: folders, locks and times.
+/// Checks that refused commands leave the disk unchanged, including folders, locks and times.
 #[test]
 fn a_refused_command_changes_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -464,7 +467,7 @@ fn a_refused_command_changes_nothing() {
     std::os::unix::fs::symlink(at("S"), at("link")).unwrap();
     std::os::unix::fs::symlink(at("q"), at("qlink")).unwrap();
     let refused = [
-        // Nested folders.
+        // Commands with nested folders.
         "run c --out q --overwrite --index q/seen",
         "run c --out qlink --overwrite --index q/seen",
         "run c --out q --overwrite --index d/../qlink/seen",
@@ -498,7 +501,7 @@ fn a_refused_command_changes_nothing() {
         "compare c --out q/p",
         "stream c --out S/p",
         "stream c --out q/p",
-        // Invalid values, columns, files and recipes.
+        // Commands with invalid values, columns, files and recipes.
         "run c --out q",
         "run c --out deep/new/path --index NEW/in --algorithms repeats",
         "run c --out deep/new/path --index NEW/in --algorithms nothing",
@@ -533,7 +536,7 @@ fn a_refused_command_changes_nothing() {
         "compare bad --out deep/new/path",
         "stream c --out deep/new/path --filter nothing",
         "stream bad --out deep/new/path",
-        // Reading, and maintenance between runs.
+        // Commands that read results, and commands that maintain an index between runs.
         "accept q",
         "accept nothing.held",
         "accept deep/nothing.held",
@@ -560,7 +563,7 @@ fn a_refused_command_changes_nothing() {
         assert!(!ran.stderr.contains("this is a bug"), "{line}: {}", ran.stderr);
         same_tree(&before, folder.path(), line);
     }
-    // And everything still works.
+    // Everything still works after the refused commands.
     typed("run c --out n0 --index S --algorithms exact,minhash --no-report").ends_with(0).says(&["already published"]);
     typed("run d --out n1 --index S --algorithms exact,minhash --no-report").ends_with(0);
     typed("run c --out q --overwrite --algorithms exact --no-report").ends_with(0);
@@ -568,7 +571,7 @@ fn a_refused_command_changes_nothing() {
     typed("run c --out one --reference n0 --algorithms exact --no-report").ends_with(0);
 }
 
-/// Runs the program as a user with read access only; `None` if that is not possible here.
+/// Returns a function that runs the program as a user with read access only; `None` if this is not possible on the machine.
 fn as_another_user(folder: &Path) -> Option<impl Fn(&[&str]) -> Ran + use<>> {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = |path: &Path, mode| std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
@@ -586,7 +589,7 @@ fn as_another_user(folder: &Path) -> Option<impl Fn(&[&str]) -> Ran + use<>> {
     works.then_some(move |arguments: &[&str]| Ran::of(command(arguments).output().unwrap()))
 }
 
-/// Another user's index can be read and used as a reference, even while its owner adds a batch.
+/// Checks that another user's index can be read and used as a reference, even while its owner adds a batch.
 #[test]
 fn an_index_that_may_only_be_read_is_read() {
     let mut place = two_batches(38);
@@ -617,7 +620,7 @@ fn an_index_that_may_only_be_read_is_read() {
     they(&["explain", &path(&place.out(1)), &removed[0], "--work", &theirs]).ends_with(0);
     they(&["report", &path(&out)]).ends_with(0);
     same_tree(&before, &index, "a look by another user");
-    // Commands that need to write report an error.
+    // Commands that write to the index report an error.
     they(&["index", "forget", &shown, "--batch", "n0"]).ends_with(1).says(&["Permission denied"]);
     same_tree(&before, &index, "a change that another user may not make");
     place.batch(made_docs(20)).ends_with(0);

@@ -1,4 +1,4 @@
-//! External inputs of every kind: standard input, separated values; and traditional characters read as simplified ones.
+//! Tests external inputs (standard input and separated values), and traditional characters that are read as simplified characters.
 
 use std::fs::File;
 use std::path::Path;
@@ -46,10 +46,10 @@ fn standard_input_is_a_file_of_json_lines() {
     );
     let run_json = record(&out);
     assert_eq!((&run_json["inputs"][0]["file"], &run_json["inputs"][0]["path"]), (&"-".into(), &"-".into()));
-    // The work folder is removed with its content.
+    // The folder of temporary files is removed with its content.
     let left: Vec<_> = std::fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(left, ["out"]);
-    // The result equals that of a file, whatever the compression.
+    // The result equals the result for a file, with any compression.
     let file = folder.path().join("docs.jsonl");
     std::fs::write(&file, &all).unwrap();
     let of_file = folder.path().join("of_file");
@@ -60,7 +60,7 @@ fn standard_input_is_a_file_of_json_lines() {
     let of_packed = folder.path().join("of_packed");
     fed("run", &packed.finish().unwrap(), &of_packed, &[]).ends_with(0);
     assert_eq!(doc_pairs(&of_packed, "versions"), doc_pairs(&out, "versions"));
-    // Commands that read the texts again fail, because the texts are gone.
+    // Commands that read the texts again fail, because the texts are no longer available.
     let mut explain = program();
     explain.arg("explain").arg(&out).args(["--", "-#0", "-#2"]);
     let said = "is the output of a run over standard input, whose texts were not saved";
@@ -88,7 +88,7 @@ fn standard_input_stands_beside_files_and_feeds_other_verbs() {
         &["--algorithms", "exact,minhash"],
     )
     .ends_with(0);
-    // Invalid input, and empty input.
+    // Tests invalid input and empty input.
     fed("run", b"no JSON\n", &folder.path().join("none"), &[]).ends_with(2).says(&["line 1 is not JSON"]);
     fed("run", b"", &folder.path().join("empty"), &[]).ends_with(3);
 }
@@ -108,7 +108,7 @@ fn tables_of_every_form_hold_one_corpus() {
         run(&[&of(name)], &out, &[]).ends_with(0);
         assert_eq!(doc_pairs(&out, "exact"), [(0, 2)], "{name}");
     }
-    // All of them together: nine rows; the texts are equal across the three files.
+    // All files together have nine rows; the texts are equal across the three files.
     let out = folder.path().join("out of all");
     let files: Vec<_> = ["a.jsonl", "b.csv", "c.tsv"].map(of).to_vec();
     run(&files.iter().map(|file| file.as_path()).collect::<Vec<_>>(), &out, &[]).ends_with(0);
@@ -140,7 +140,7 @@ fn a_stray_quote_costs_its_row_and_a_file_may_have_no_quotes() {
         let rejected = Table::read(&out.join("rejected"));
         assert_eq!(rejected.texts("reason"), ["broken record", "broken record"]);
         assert_eq!(rejected.texts("row"), ["10", "600"]);
-        // The copy has all rows but these two, unchanged.
+        // The copy contains all rows except these two, unchanged.
         let kept: String =
             rows.iter().enumerate().filter(|(n, _)| ![10, 600].contains(n)).map(|(_, row)| &**row).collect();
         let copy = std::fs::read_to_string(out.join("deduped").join(name)).unwrap();
@@ -150,7 +150,7 @@ fn a_stray_quote_costs_its_row_and_a_file_may_have_no_quotes() {
         assert_eq!(record(&plain)["documents"]["used"], 1000);
         assert_eq!(record(&plain)["options"]["quotes"], "none");
     }
-    // Text after a closing quote is not a copy of the text without quotes.
+    // A field with text after a closing quotation mark is not a copy of the field without quotation marks.
     let path = folder.path().join("b.csv");
     std::fs::write(&path, "id,text\n1,\"hello\" said he\n2,hello said he\n").unwrap();
     let out = folder.path().join("out of b");
@@ -207,14 +207,15 @@ fn an_array_with_an_object_a_line_is_no_file_of_lines() {
             "jq -c \".[]\"",
         ]);
     }
-    // A row that is an array is broken.
+    // A row that is an array is invalid.
     std::fs::write(&file, format!("[1]\n{}\n", rows.join("\n"))).unwrap();
     let out = folder.path().join("rows");
     run(&[&file], &out, &["--algorithms", "exact"]).ends_with(3);
     assert_eq!(record(&out)["documents"]["used"], 200);
 }
 
-/// In every format: two columns with the same name are refused if that name is requested, and an object that has a field twice is broken.
+/// Checks that in every format, two columns with the same name are refused if this name is requested, and that an object is invalid if it
+/// contains a field twice.
 #[test]
 fn two_columns_of_one_name_are_not_guessed_between() {
     use arrow::array::{ArrayRef, StringArray};
@@ -242,7 +243,7 @@ fn two_columns_of_one_name_are_not_guessed_between() {
     assert_eq!(rejected.texts("reason"), ["broken record"; 2]);
     assert_eq!(rejected.texts("detail"), ["the field \"text\" occurs twice", "the field \"id\" occurs twice"]);
     assert_eq!(doc_pairs(&out, "exact"), [(1, 3)]);
-    // Also within a path.
+    // The same applies to fields within a path.
     let nested = "{\"id\":1,\"doc\":{\"text\":\"x\"},\"doc\":{\"text\":\"q\"}}\n{\"id\":2,\"doc\":{\"text\":\"q\"}}\n";
     std::fs::write(&file, nested).unwrap();
     let out = folder.path().join("nested");
@@ -250,7 +251,7 @@ fn two_columns_of_one_name_are_not_guessed_between() {
     assert_eq!(record(&out)["documents"]["used"], 1);
 }
 
-/// Texts are compared by content, whatever their spelling.
+/// Checks that texts are compared by content, regardless of their encoding in the file.
 #[test]
 fn spellings_of_one_text_are_one_text() {
     const ENGLISH: &str = "The town council met on Tuesday evening to talk about the old bridge over the river, which has been closed to \
@@ -315,11 +316,11 @@ fn a_file_that_is_cut_off_loses_its_end_and_the_run_goes_on() {
     let documents = record(&out)["documents"].clone();
     let used = documents["used"].as_u64().unwrap();
     assert!((1500..2000).contains(&(used - 2)) && documents["rejected"] == 0, "{documents}");
-    // The copy is complete and has the rows that were read.
+    // The copy is complete and contains the rows that were read.
     let copy = std::fs::File::open(out.join("deduped/a.jsonl.gz")).unwrap();
     let copied = std::io::read_to_string(flate2::read::MultiGzDecoder::new(copy)).unwrap();
     assert_eq!(copied, lines(&all[..used as usize - 2].iter().map(String::as_str).collect::<Vec<_>>()));
-    // The same again, and as a batch of an index.
+    // Runs the same again, and as a batch of an index.
     for (name, index) in [("again", None), ("first", Some("index")), ("second", Some("index"))] {
         let index = index.map(|index| folder.path().join(index).display().to_string());
         let mut more = vec!["--algorithms", "exact"];

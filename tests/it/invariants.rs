@@ -1,4 +1,4 @@
-//! Invariants between the tables of one run for any corpus, checked by brute force.
+//! Tests invariants between the tables of a run, for any corpus, by brute force.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,7 +17,7 @@ fn pair(x: usize, y: usize) -> (usize, usize) {
     (x.min(y), x.max(y))
 }
 
-/// Returns the pairs that decide, which are found by at least `needed` of the labels.
+/// Returns the pairs that decide: pairs that at least `needed` of the labels found.
 fn deciding(out: &Path, labels: &[String], needed: usize) -> Pairs {
     let mut found: BTreeMap<(usize, usize), usize> = BTreeMap::new();
     for label in labels {
@@ -44,7 +44,7 @@ pub fn components(documents: usize, pairs: &Pairs) -> Vec<usize> {
     }
 }
 
-/// Returns removed document -> kept document, by definition.
+/// Returns a map from each removed document to the kept document, by definition.
 pub fn survivors(order: &[usize], pairs: &Pairs, chain: bool) -> BTreeMap<usize, usize> {
     let component = components(order.len(), pairs);
     let mut partners = vec![BTreeSet::new(); order.len()];
@@ -55,7 +55,7 @@ pub fn survivors(order: &[usize], pairs: &Pairs, chain: bool) -> BTreeMap<usize,
     let mut kept: Vec<usize> = Vec::new();
     let mut removed = BTreeMap::new();
     for &doc in order.iter().filter(|doc| !partners[**doc].is_empty()) {
-        // `kept` is in order of preference: the first match is the best.
+        // `kept` is in order of preference, so the first match is the best.
         let linked = |other: &&usize| {
             if chain { component[**other] == component[doc] } else { partners[doc].contains(*other) }
         };
@@ -74,7 +74,7 @@ pub fn removals(out: &Path) -> BTreeMap<usize, usize> {
     docs.into_iter().zip(kept).map(|(doc, kept)| (doc as usize, kept as usize)).collect()
 }
 
-/// Checks everything that must hold between `removed/`, `pairs/` and run.json.
+/// Checks everything that must hold between `removed/`, `pairs/` and `run.json`.
 fn check_removals(done: &Done, order: &[usize], deciding: &Pairs, chain: bool, what: &str) {
     let out = done.out();
     let removed = removals(&out);
@@ -144,7 +144,7 @@ fn keep_follows_columns_of_numbers_and_texts_with_nulls_last() {
         (0..docs.len()).map(|n| (n % 5 != 0).then_some((n * 7919 % 13) as i64 - 6)).collect();
     let names: Vec<Option<String>> =
         (0..docs.len()).map(|n| (n % 7 != 0).then(|| format!("имя {}", n * 31 % 11))).collect();
-    // Beyond the precision of Float64, and beyond Int64.
+    // These numbers exceed the precision of Float64, and some are out of range for Int64.
     let large: Vec<u64> =
         (0..docs.len() as u64).map(|n| u64::MAX - ((n * 7919 % 3) << [0, 62][n as usize % 2])).collect();
     let folder = tempfile::tempdir().unwrap();
@@ -227,7 +227,7 @@ fn pairs_stand_in_order_once_and_clusters_are_their_components() {
             let representative = *cluster.iter().min_by_key(|doc| rank[**doc]).unwrap();
             assert_eq!((sizes[row] as usize, best[row]), (cluster.len(), doc == representative), "{label}");
             assert_eq!((&ids[row], &cluster_ids[row]), (&docs[doc].id, &docs[representative].id), "{label}");
-            // A copy has the pairs of the best document with its text.
+            // A copy has the same pairs as the best document with the same text.
             let text_of = |doc: usize| {
                 let copies = lines.iter().filter(|line| line.matched_by == "copy");
                 let of = |line: &crate::kit::PairLine| [line.doc_a as usize, line.doc_b as usize];
@@ -253,7 +253,7 @@ fn exact_copies_are_found_by_brute_force_and_stand_in_every_algorithm() {
             equal.extend(group[at + 1..].iter().map(|&b| (a, b)));
         }
     }
-    // Each copy is a pair with the best document with its text, which is the first one because lengths are equal.
+    // Each copy is in a pair with the best document with the same text, which is the first document because lengths are equal.
     equal.retain(|&(a, b)| a == by_text[docs[b].text.as_str()][0]);
     assert_eq!(doc_pairs(&done.out(), "exact"), equal.iter().copied().collect::<Vec<_>>());
     // Copies are equal in everything that the algorithms of the run read, and some of these read titles.
@@ -261,13 +261,13 @@ fn exact_copies_are_found_by_brute_force_and_stand_in_every_algorithm() {
     let surplus = docs.len() - read.len();
     assert_eq!(record(&done.out())["documents"]["surplus_copies"].as_u64(), Some(surplus as u64));
     let signing = signing_labels(&done.out());
-    // Algorithms that read titles may distinguish copies with different titles.
+    // Algorithms that read titles may distinguish copies by their titles.
     equal.retain(|&(a, b)| docs[a].title == docs[b].title);
     for label in labels(&done.out()) {
         let lines = pairs(&done.out(), &label);
         let copies = lines.iter().filter(|line| equal.contains(&(line.doc_a as usize, line.doc_b as usize)));
         let copies: Vec<f32> = copies.map(|line| line.similarity).collect();
-        // If an algorithm leaves some documents without a signature, it is unknown which ones.
+        // If an algorithm did not sign all documents, it is unknown which documents have no signature.
         let found = if signing.contains(&label) { equal.len() } else { copies.len() };
         assert_eq!(copies, vec![1.0; found], "{label}");
     }
@@ -318,9 +318,9 @@ fn a_large_group_is_a_star_and_its_number_is_exact() {
     for one in all.filter(|one| signing.iter().any(|label| one["label"] == **label)) {
         let label = one["label"].as_str().unwrap();
         let count = |name: &str| one[name].as_u64().unwrap();
-        // Copies are a star at any size, and never a large group.
+        // Copies are written as a star regardless of their number, and are never a large group.
         assert_eq!((count("pairs"), count("pairs_written"), count("large_groups")), (30, 30, 0), "{label}");
-        // The best document by --keep is the last one: it is the center of the star.
+        // The best document according to `--keep` is the last document, which is the center of the star.
         let star = (2..31).map(|doc| (doc, 31));
         assert_eq!(doc_pairs(&done.out(), label), [(0, 1)].into_iter().chain(star).collect::<Vec<_>>(), "{label}");
     }
@@ -328,7 +328,8 @@ fn a_large_group_is_a_star_and_its_number_is_exact() {
     assert_eq!(removals(&done.out()), expected);
 }
 
-/// Ids are so long that a few fill a batch of rows, and one document has no id. All ids are complete, each in its own row.
+/// Checks that all ids are complete and in the correct rows, with ids so long that a few of them fill a batch of rows, and with a document
+/// that has no id.
 #[test]
 fn long_ids_stand_whole_in_every_row() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Failures found by the random sequences of `kept_law`, each reduced to its shortest corpus.
+//! Tests failures that the random sequences of `kept_law` found, each reduced to its shortest corpus.
 
 use std::ops::Range;
 use std::path::Path;
@@ -18,7 +18,7 @@ fn doc(id: &str, words: &[&[String]]) -> Doc {
     Doc { id: id.into(), text: words.concat().join(" "), title: None }
 }
 
-/// Returns thirty documents that are similar to no others.
+/// Returns thirty documents that are not similar to any others.
 fn others(batch: usize) -> Vec<Doc> {
     (0..30)
         .map(|at| {
@@ -28,7 +28,7 @@ fn others(batch: usize) -> Vec<Doc> {
         .collect()
 }
 
-/// Creates a place whose batches are removed by pairs, with this value of `--chain`.
+/// Creates a place whose batches remove documents by pairs, with this value of `--chain`.
 fn place(chain: &str) -> IndexPlace {
     let mut place = IndexPlace::new("exact,minhash");
     place.more = ["--chain", chain, "--remove-if", "pair", "--corpus", "keep"].map(str::to_owned).to_vec();
@@ -41,14 +41,14 @@ fn batch(place: &mut IndexPlace, docs: Vec<Doc>) -> Vec<[String; 3]> {
     removed(&place.out(at))
 }
 
-/// Returns the id of each removed document in an output, the id of the document kept instead, and the reason.
+/// Returns, for each removed document in an output, its id, the id of the document that was kept instead, and the reason.
 fn removed(out: &Path) -> Vec<[String; 3]> {
     let table = Table::read(&out.join("removed"));
     let (ids, kept, reasons) = (table.texts("id"), table.texts("kept_id"), table.texts("reason"));
     (0..table.len()).map(|row| [ids[row].clone(), kept[row].clone(), reasons[row].clone()]).collect()
 }
 
-/// Returns A, then B, which is A with eight different words at its end, then C, which is B with eight further words replaced.
+/// Returns three texts: A, B, which is A with eight different words at its end, and C, which is B with eight more words replaced.
 fn three() -> [Doc; 3] {
     let (a, b, c) = (words(0..120), words(120..128), words(128..136));
     [doc("a", &[&a]), doc("b", &[&a[..112], &b]), doc("c", &[&a[..104], &b, &c])]
@@ -68,13 +68,13 @@ fn what_was_removed_for_a_forgotten_document_is_new_when_it_comes_again() {
             looked_after(&place.at("index"), &["forget", forget[0], forget[1]]).ends_with(0);
             let third = batch(&mut place, vec![copy(&b, "b-again"), c]);
             assert_eq!(third, [["c", "b-again", "pair"]], "{chain} {forget:?}");
-            // The kept copy represents the text from here on.
+            // From this point on, the kept copy represents the text.
             assert_eq!(batch(&mut place, vec![copy(&b, "b-once-more")]), [["b-once-more", "b-again", "seen"]]);
         }
     }
 }
 
-/// If a removed document is forgotten, the one that it was removed in favor of is still kept.
+/// Checks that if a removed document is forgotten, the document that was kept instead is still kept.
 #[test]
 fn a_removed_document_may_be_forgotten() {
     for chain in ["keep", "remove"] {
@@ -86,7 +86,8 @@ fn a_removed_document_may_be_forgotten() {
     }
 }
 
-/// A chain over batches ends at a document that is in no pair of the last batch: its own id is reported, even if its file has no ids.
+/// Checks a chain over batches that ends at a document that is in no pair of the last batch. The id of this document is reported, even if
+/// its file has no ids.
 #[test]
 fn the_end_of_a_chain_is_reported_by_its_own_id() {
     let step = |at: usize| doc(&format!("s{at}"), &[&words(8 * at..8 * at + 120)]);
@@ -111,7 +112,7 @@ fn the_end_of_a_chain_is_reported_by_its_own_id() {
     }
 }
 
-/// Among equal texts, the kept one represents all in the index, whichever it is.
+/// Checks that among documents with equal texts, the kept document represents all of them in the index, regardless of its position.
 #[test]
 fn a_text_is_known_by_the_copy_that_is_kept() {
     for algorithms in ["exact", "exact,minhash", "exact,simhash:distance=12", "exact,versions"] {
@@ -133,7 +134,7 @@ fn a_text_is_known_by_the_copy_that_is_kept() {
         assert_eq!(first, [["x1", "x2", "copy"], ["x3", "x2", "copy"]], "{algorithms}");
         let second = write(&place, 1, &[("x4", &text, 99), ("v", &version, 99)]);
         assert_eq!(second[0], ["x4", "x2", "seen"], "{algorithms}");
-        // A version of the text also matches it under this id.
+        // A version of the text also matches the document with this id.
         let finds = algorithms.contains("hash");
         assert_eq!(second.get(1).map(|row| [&*row[0], &*row[1]]), finds.then_some(["v", "x2"]), "{algorithms}");
         assert_eq!(Table::read(&place.out(1).join("removed")).numbers("kept_doc")[0], 1);
@@ -144,7 +145,7 @@ fn a_text_is_known_by_the_copy_that_is_kept() {
     }
 }
 
-/// A decision on a text applies to its copies, even if a later run has a stricter removal rule.
+/// Checks that a decision on a text applies to its copies, even if a later run has a stricter removal rule.
 #[test]
 fn a_copy_of_a_removed_document_is_removed_by_whatever_rule() {
     let ([a, b, _], mut place) = (three(), place("keep"));

@@ -1,4 +1,4 @@
-//! Test helpers: run the program, build corpora, read the output tables.
+//! Provides test helpers, which run the program, build corpora, and read the output tables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -35,14 +35,14 @@ impl Ran {
         Ran { code: output.status.code().unwrap_or(-1), stdout: text(output.stdout), stderr: text(output.stderr) }
     }
 
-    /// Fails with the complete output unless the run ended with this code.
+    /// Fails with the complete output unless the process ended with this exit code.
     #[track_caller]
     pub fn ends_with(self, code: i32) -> Ran {
         assert_eq!(self.code, code, "\n--- stdout\n{}\n--- stderr\n{}", self.stdout, self.stderr);
         self
     }
 
-    /// Fails unless each of these is in stderr, where an error and its help line count as one line.
+    /// Fails unless stderr contains each of these texts. An error and its help line count as one line.
     #[track_caller]
     pub fn says(self, parts: &[&str]) -> Ran {
         let said = self.stderr.replace("\nhelp: ", "; ");
@@ -60,7 +60,7 @@ pub fn program() -> Command {
     command
 }
 
-/// Returns a command that runs a Python program in the repository. The interpreter is `DUPSIFT_PYTHON`, else `.venv/bin/python` in the
+/// Returns a command that runs a Python program in the repository. The interpreter is `DUPSIFT_PYTHON`, or else `.venv/bin/python` in the
 /// repository, which `make venv` creates.
 pub fn python(program: &str) -> Command {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -82,7 +82,7 @@ pub fn run(inputs: &[&Path], out: &Path, more: &[&str]) -> Ran {
     if !more.iter().any(|flag| ["-v", "--verbose"].contains(flag)) {
         command.arg("-v");
     }
-    // Generated documents look like pages from the same template; the guard for these has its own test.
+    // Generated documents look like pages from the same template. The guard for such pages has its own test.
     for (flag, value) in [("--threads", "2"), ("--memory", "512MiB"), ("--max-template-share", "1")] {
         if !more.contains(&flag) {
             command.args([flag, value]);
@@ -192,7 +192,7 @@ pub fn json_lines(docs: &[Doc]) -> Vec<u8> {
     docs.iter().map(line).collect::<String>().into_bytes()
 }
 
-/// Holds a table of an output folder, or of any folder of Parquet files: all its files in sequence.
+/// Holds a table of an output folder, or of any folder of Parquet files. All files are read in sequence.
 pub struct Table(pub RecordBatch);
 
 impl Table {
@@ -296,7 +296,7 @@ pub fn result_bytes(out: &Path) -> BTreeMap<String, Vec<u8>> {
     bytes
 }
 
-/// Fails with the names of the files that differ.
+/// Fails if any files differ, with their names.
 #[track_caller]
 pub fn assert_same_bytes(left: &Path, right: &Path, what: &str) {
     let (left, right) = (result_bytes(left), result_bytes(right));
@@ -306,7 +306,7 @@ pub fn assert_same_bytes(left: &Path, right: &Path, what: &str) {
     assert!(differ.is_empty(), "{what}: other bytes in {differ:?}");
 }
 
-/// Returns run.json.
+/// Returns the content of `run.json`.
 pub fn record(out: &Path) -> serde_json::Value {
     serde_json::from_slice(&std::fs::read(out.join("run.json")).unwrap()).unwrap()
 }
@@ -322,8 +322,8 @@ pub fn members() -> usize {
     dupsift::algorithm::ALGORITHMS.len()
 }
 
-/// Returns the algorithms of a run that signed every document that was used. Fails unless these are at least half, because the test would
-/// otherwise be meaningless.
+/// Returns the algorithms of a run that signed every document that was used. Fails unless these are at least half of the algorithms,
+/// because the test would otherwise be meaningless.
 pub fn signing_labels(out: &Path) -> Vec<String> {
     let record = record(out);
     let used = record["documents"]["used"].as_u64();
@@ -343,7 +343,8 @@ pub struct PairLine {
     pub distance: Option<f32>,
     pub matched_by: String,
     pub verified: bool,
-    /// The result of the rule that distinguishes versions from pages of the same template: relation, why, and the next best.
+    /// The result of the rule that distinguishes versions from pages of the same template: the relation, the reason, and the next best
+    /// similarity.
     pub related: (String, String, Option<f32>),
     pub doc_a: i64,
     pub doc_b: i64,
@@ -379,8 +380,8 @@ pub fn doc_pairs(out: &Path, label: &str) -> Vec<(usize, usize)> {
     pairs(out, label).iter().map(|pair| (pair.doc_a as usize, pair.doc_b as usize)).collect()
 }
 
-/// Returns the pairs among these that a run writes: each copy with the first document with its text, and different texts by their first
-/// documents.
+/// Returns the pairs that a run writes for these pairs: each copy with the first document with the same text, and different texts by their
+/// first documents.
 pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
     let mut first = BTreeMap::new();
     let firsts: Vec<usize> =
@@ -388,7 +389,7 @@ pub fn stars(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> B
     pairs.into_iter().filter(|&(a, b)| firsts[a] == a && (firsts[b] == b || firsts[b] == a)).collect()
 }
 
-/// Returns the pairs of documents that written pairs imply: all documents with the two texts, or with the same text.
+/// Returns the pairs of documents that written pairs imply, by combining all documents with the two texts, or with the same text.
 pub fn of_documents(pairs: impl IntoIterator<Item = (usize, usize)>, docs: &[Doc]) -> BTreeSet<(usize, usize)> {
     let mut copies: BTreeMap<(&String, &Option<String>), Vec<usize>> = BTreeMap::new();
     docs.iter().enumerate().for_each(|(at, doc)| copies.entry((&doc.text, &doc.title)).or_default().push(at));
@@ -426,7 +427,8 @@ impl Numbers {
     }
 }
 
-/// Returns short documents of generated words, many of them copies of others, with changed words, moved sentences or no changes.
+/// Returns short documents of generated words. Many of them are copies of other documents, with changed words, moved sentences or no
+/// changes.
 pub fn made_docs(count: usize) -> Vec<Doc> {
     let mut numbers = Numbers(0);
     let mut texts: Vec<String> = Vec::with_capacity(count);

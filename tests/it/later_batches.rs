@@ -1,4 +1,5 @@
-//! An incremental run can be inspected like any run: its page, and why two documents are a pair, even if one of them is not in its corpus.
+//! Tests that an incremental run can be inspected like any other run, by its page and with `explain`, even if one of the two documents is
+//! not in its corpus.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -45,8 +46,8 @@ impl Two {
     }
 }
 
-/// Each pair in the tables of an incremental run is again a pair with the recorded similarity, if its two texts are read from the corpus
-/// and from the index.
+/// Checks that each pair in the tables of an incremental run is again a pair with the recorded similarity if its two texts are read from
+/// the corpus and from the index.
 #[test]
 fn each_pair_of_a_later_batch_is_one_again() {
     let mut place = IndexPlace::new("exact,minhash,simhash,tf_idf,versions");
@@ -100,7 +101,7 @@ fn what_cannot_be_explained_of_a_later_batch_is_reported() {
         |at: usize, id: &str| Doc { id: id.into(), text: format!("{} Changed today.", docs[at].text), title: None };
     let mut place = IndexPlace::new("exact,minhash");
     place.same_batch(&docs).ends_with(0);
-    // A page in both batches with the same id, and a unique text.
+    // Adds a page that is also in the first batch with the same id, and a document whose text is unique.
     let alone = Doc {
         id: "alone".into(),
         text: "Nothing of this stands anywhere else, neither today nor before.".into(),
@@ -138,7 +139,7 @@ fn the_page_of_a_later_batch_shows_both_texts() {
     let docs = sample_docs();
     let (first, second) = docs.split_at(docs.len() / 2);
     let two = Two::new(first, second, &["--corpus", "keep,annotate"]);
-    // Files have the same paths as in the previous run, even if the index is read too.
+    // Files have the same paths as in the previous run, even if the index is also read.
     for batch in ["n0", "n1"] {
         assert_eq!(names_in(&two.at(batch).join("deduped")), [format!("{batch}.parquet")]);
         assert_eq!(names_in(&two.at(batch).join("attributes")), [format!("{batch}.parquet")]);
@@ -164,7 +165,7 @@ fn the_page_of_a_later_batch_shows_both_texts() {
     looked_after(&two.at("index"), &["forget", "--id", shown]).ends_with(0);
     typed("report", &out, &[]).ends_with(0);
     assert!(!std::fs::read_to_string(&page).unwrap().contains(shown.as_str()), "{shown}");
-    // Without the index, the page is unchanged.
+    // Without the index, the page does not change.
     let before = std::fs::read(&page).unwrap();
     std::fs::rename(two.at("index"), two.at("elsewhere")).unwrap();
     typed("report", &out, &[]).ends_with(2).says(&["does not exist"]);
@@ -189,7 +190,7 @@ fn a_run_against_a_reference_has_its_page() {
     gone.says(&["a reference whose texts were not saved"]);
 }
 
-/// Relative paths in the record are found from any other folder.
+/// Checks that relative paths in the record are found from any other folder.
 #[test]
 fn a_run_is_looked_at_from_any_folder() {
     let place = tempfile::tempdir().unwrap();
@@ -219,7 +220,7 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
         place.same_batch(docs).ends_with(0);
     }
     let (out, id) = (place.out(1), Table::read(&place.out(1).join("removed")).texts("id")[0].clone());
-    // A batch whose run was killed after its output had its name is not in the index yet, and reading does not change that.
+    // If a run was killed after its output had its final name, its batch is not in the index yet, and reading does not change this.
     write_docs(&place.at("in/2.parquet"), &made_docs(40), 300);
     place.killed_at(2, "output");
     let there = files_below(&place.at("index"));
@@ -227,11 +228,11 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
     typed("explain", &out, &[&id]).ends_with(0);
     typed("report", &out, &[]).ends_with(0);
     assert_eq!(files_below(&place.at("index")), there);
-    // A forgotten document is also refused if the program chose it.
+    // A forgotten document is refused even if the program chose it.
     let found = explain(&out, &[&id], false);
     looked_after(&place.at("index"), &["forget", "--id", &found.documents[1].id]).ends_with(0);
     typed("explain", &out, &[&id]).ends_with(2).says(&["was forgotten"]);
-    // A different index with the same name.
+    // Tests a different index with the same name.
     let page = std::fs::read(out.join("report.html")).unwrap();
     std::fs::remove_dir_all(place.at("index")).unwrap();
     let mut other = made_docs(400);
@@ -244,7 +245,7 @@ fn a_look_changes_nothing_in_an_index_and_takes_no_other_one() {
     assert!(std::fs::read(out.join("report.html")).unwrap() == page);
 }
 
-/// An index with a relative path is found from any other folder, and a different index at that path is not used.
+/// Checks that an index with a relative path is found from any other folder, and that a different index at this path is not used.
 #[test]
 fn a_held_batch_is_accepted_into_its_own_index_from_any_folder() {
     let place = tempfile::tempdir().unwrap();
@@ -278,7 +279,8 @@ fn a_held_batch_is_accepted_into_its_own_index_from_any_folder() {
     assert!(batches("b").contains("2 batches,"), "{}", batches("b"));
 }
 
-/// If an index was restored to an earlier state and then received different batches, these are not mistaken for the matched ones.
+/// Checks an index that was restored to an earlier state and then received different batches: these batches are not mistaken for the
+/// original batches.
 #[test]
 fn an_index_that_went_another_way_is_another_one() {
     let mut place = IndexPlace::new("exact,minhash");
@@ -304,7 +306,7 @@ fn an_index_that_went_another_way_is_another_one() {
     typed("explain", &place.out(2), &[&id]).ends_with(2).says(&["is not the one that the run was matched against"]);
 }
 
-/// Forgotten documents of a recomputed batch stay forgotten: its rows have the same numbers.
+/// Checks that forgotten documents of a recomputed batch stay forgotten, because its rows have the same numbers.
 #[test]
 fn a_batch_that_is_made_again_stays_forgotten() {
     let mut place = IndexPlace::new("exact");

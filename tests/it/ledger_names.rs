@@ -1,5 +1,5 @@
-//! A saved ledger with content that no run has written, but with the right checksum, counts as damaged: the run starts over, and nothing
-//! outside the work folder is touched.
+//! Tests that a saved ledger counts as damaged if its checksum is correct but no run could have written its content. The run starts over,
+//! and nothing outside the folder of temporary files is changed.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -13,7 +13,7 @@ use crate::resume::{Place, whole};
 
 const OPTIONS: [&str; 4] = ["--algorithms", "exact,minhash", "--limit", "300"];
 
-/// Holds a folder of temporary files with saved parts, as a killed run left it. The tests restore it repeatedly.
+/// Holds a folder of temporary files with saved parts that a killed run left behind. The tests restore it repeatedly.
 struct Left {
     place: Place,
     saved: tempfile::TempDir,
@@ -40,7 +40,7 @@ impl Left {
         change(&self.place.work());
     }
 
-    /// Writes a changed ledger with the right checksum.
+    /// Writes a changed ledger with the correct checksum.
     fn with_ledger(&self, change: impl FnOnce(&mut Value)) {
         self.changed(|work| {
             let signed: Value = serde_json::from_slice(&fs::read(work.join("ledger.json")).unwrap()).unwrap();
@@ -81,7 +81,7 @@ fn a_name_that_leads_out_of_the_work_folder_makes_the_ledger_damaged() {
         assert!(left.place.taken_up().is_empty(), "{name:?}");
         assert_same_bytes(&whole.out(), &left.place.out(), name);
     }
-    // Keys are also part of names.
+    // Keys are also parts of file names.
     left.with_ledger(|ledger| {
         let products = ledger["products"].as_object_mut().unwrap();
         let mut product = products.values().next().unwrap().clone();
@@ -89,14 +89,14 @@ fn a_name_that_leads_out_of_the_work_folder_makes_the_ledger_damaged() {
         products.insert("../victim".into(), product);
     });
     left.place.run(&OPTIONS).ends_with(0).says(&["it lists the file", "the run starts from the beginning"]);
-    // `--dry-run` reads the same list.
+    // `--dry-run` reads the same ledger.
     left.with_ledger(|ledger| first_file(ledger)["name"] = "../victim.txt".into());
     let ran = left.place.run(&[&OPTIONS[..], &["--dry-run"]].concat()).ends_with(0);
     assert!(!ran.stdout.contains("taken up"), "{}", ran.stdout);
     assert_eq!(fs::read_to_string(&victim).unwrap(), "mine");
 }
 
-/// Writes impossible lengths and other impossible numbers, with the right checksum.
+/// Tests impossible lengths and other impossible numbers with the correct checksum.
 #[test]
 fn numbers_of_a_ledger_are_not_believed() {
     let (whole, left) = (whole(&OPTIONS), Left::new());
@@ -114,7 +114,7 @@ fn numbers_of_a_ledger_are_not_believed() {
     assert_same_bytes(&whole.out(), &left.place.out(), "a long ledger");
 }
 
-/// Flips bits all over the saved files, and replaces files by links.
+/// Flips bits everywhere in the saved files, and replaces files with links.
 #[test]
 fn flipped_products_are_named_and_made_again() {
     let (whole, left) = (whole(&OPTIONS), Left::new());

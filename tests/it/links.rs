@@ -1,5 +1,5 @@
-//! Every link in the documentation leads to an existing file and heading; the book has every page once. Files that are named without a link
-//! are checked by `references.rs`.
+//! Tests that every link in the documentation leads to an existing file and heading, and that the book contains every page once.
+//! `references.rs` checks files that are mentioned without a link.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -26,7 +26,7 @@ fn prose(page: &str) -> Vec<String> {
     lines
 }
 
-/// Returns the anchor of a heading: letters, digits and `_` in lower case, spaces as `-`, the rest left out.
+/// Returns the anchor of a heading: letters, digits and `_` in lower case, and spaces as `-`. All other characters are removed.
 fn anchor(heading: &str) -> String {
     let heading = heading.trim().to_lowercase();
     let kept = heading.chars().filter_map(|letter| match letter {

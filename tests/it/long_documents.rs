@@ -1,4 +1,5 @@
-//! Texts too long to be compared: a pair of these is not reported, but is counted by every algorithm that compares pairs word by word.
+//! Tests texts that are too long to be compared. A pair of these texts is not reported, but every algorithm that compares pairs word by
+//! word counts it.
 
 use std::fs::read_to_string;
 
@@ -7,8 +8,8 @@ use serde_json::Value;
 
 use crate::kit::{Ran, numbered, pairs, program, record, write_docs};
 
-/// Returns a text of two words in a unique order. Any two of these texts have as much in common as any others, and nothing rules out a pair
-/// early.
+/// Returns a text of two words in a unique order. Any two of these texts have the same amount of text in common, so nothing rules out a
+/// pair early.
 fn words(seed: u64) -> String {
     (0..600_000).map(|at| if splitmix64(seed, at).is_multiple_of(2) { "да " } else { "нет " }).collect()
 }
@@ -20,7 +21,7 @@ fn pairs_that_cannot_be_compared_in_time_are_counted_and_near_duplicates_are_fou
     let first = words(1);
     let near = format!("нет {}", &first[..first.len() - 20]);
     write_docs(&file, &numbered([first, near, words(2)]), 10);
-    // All three have the same five-word windows, so minhash considers them equal.
+    // All three texts have the same five-word windows, so `minhash` considers them equal.
     let ran = program()
         .args(["compare".as_ref(), file.as_os_str(), "--out".as_ref(), out.as_os_str()])
         .args(["--algorithms", "decomposition,minhash", "--judge", "words:0.85", "--no-progress", "--threads", "2"])

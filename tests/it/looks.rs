@@ -1,4 +1,4 @@
-//! Commands that only read leave every file, name, time and inode unchanged, whatever else is there.
+//! Tests that commands that only read leave every file, name, time and inode unchanged, regardless of what else is in the folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::kit::{Ran, made_docs, program, run, write_docs};
 
 const ROWS: usize = 60;
 
-/// Returns size, times, inode and kind of everything below a folder.
+/// Returns the size, times, inode and kind of everything below a folder.
 fn tree(folder: &Path) -> BTreeMap<PathBuf, String> {
     fn below(folder: &Path, tree: &mut BTreeMap<PathBuf, String>) {
         let of = |there: &fs::Metadata| {
@@ -55,7 +55,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// Creates what killed runs leave next to an output.
+    /// Creates the files that killed runs leave next to an output.
     fn leave(&self, out: &str) {
         let partial = self.at(&format!(".{out}.dupsift-partial-99999"));
         fs::create_dir_all(partial.join("pairs")).unwrap();
@@ -117,7 +117,7 @@ fn what_only_looks_changes_nothing() {
         place.leave(out);
     }
     place.all_look("what dead runs left");
-    // An index whose last generation does not have its name yet, and folders that no generation names.
+    // Prepares an index whose last generation does not have its final name yet, with folders to which no generation refers.
     let seen = place.at("seen");
     let mut died = program();
     died.arg("run")
@@ -134,7 +134,7 @@ fn what_only_looks_changes_nothing() {
     place.all_look("an intent");
 }
 
-/// The page is rewritten; nothing else changes, not even a temporary work folder is created.
+/// Checks that only the page is rewritten, and that not even a folder of temporary files is created.
 #[test]
 fn a_report_writes_its_page_alone() {
     let place = Place::new();
@@ -147,7 +147,7 @@ fn a_report_writes_its_page_alone() {
         let after = tree(place.0.path());
         let differ = before.keys().chain(after.keys()).filter(|path| before.get(*path) != after.get(*path));
         let differ: std::collections::BTreeSet<&PathBuf> = differ.collect();
-        // The folder changes too, because the page is a new file.
+        // The folder also changes, because the page is a new file.
         assert_eq!(differ, [&place.at(out), &place.at(out).join("report.html")].into_iter().collect(), "{out}");
     }
 }

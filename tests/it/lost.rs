@@ -1,11 +1,11 @@
-//! Inputs that lose much data although no row is broken: the previous output is kept.
+//! Tests inputs that lose much data although no row is invalid. The previous output is kept.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::kit::{Ran, record, run};
 
-/// Returns this many lines, which differ from file to file.
+/// Returns this many lines, which are different for each file.
 fn lines(file: usize, rows: usize) -> Vec<u8> {
     let line = |row: usize| format!("{{\"id\":\"{file}-{row}\",\"text\":\"text {row} of the file {file}\"}}\n");
     (0..rows).map(line).collect::<String>().into_bytes()
@@ -32,7 +32,7 @@ fn again(folder: &Path) -> Ran {
     run(&[&folder.join("corpus")], &folder.join("out"), &["--overwrite", "--algorithms", "exact"])
 }
 
-/// Checks that the result is held back because of this many files.
+/// Checks that the result is held because of this many files.
 #[track_caller]
 fn held(folder: &Path, bad: usize) {
     let ran = again(folder).ends_with(4);
@@ -90,7 +90,7 @@ fn half_a_file_behind_a_damaged_member_is_no_note() {
     assert_eq!(held_back["documents"]["rows"], 500, "the rows before it take part");
     let why = held_back["bad_inputs"][0]["why"].as_str().unwrap();
     assert!(why.contains(&format!("from byte {}", first.len())), "{why}");
-    // A signature followed by zeros is only noted.
+    // A signature followed by zeros causes only a note.
     let bytes = [first, b"signature of it\n".to_vec()].concat();
     std::fs::write(at(&folder, "0.jsonl.gz"), bytes).unwrap();
     let ran = again(folder.path()).ends_with(0);

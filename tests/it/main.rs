@@ -1,4 +1,4 @@
-//! The integration tests, as one binary: the behavior of the program, seen from outside.
+//! Contains the integration tests, as one binary. They test the behavior of the program from outside.
 
 // Tests write files into folders of their own.
 #![allow(clippy::disallowed_methods)]

@@ -1,4 +1,5 @@
-//! README.md and the manual: the printed commands run or at least parse, and the output that is shown is that of the program.
+//! Tests that the commands printed in README.md and the manual run, or at least parse, and that the output shown is the actual output of
+//! the program.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +21,8 @@ fn pages() -> Vec<PathBuf> {
     pages.chain([root().join("README.md")]).collect()
 }
 
-/// Returns the commands of a page without the program name: lines of blocks, without comments and redirections, and code within sentences.
+/// Returns the commands on a page without the program name: lines in code blocks, without comments and redirections, and code within
+/// sentences.
 fn commands(page: &str) -> Vec<String> {
     let mut commands = Vec::new();
     let mut prose = String::new();
@@ -54,7 +56,7 @@ fn words(typed: &str) -> Vec<String> {
     words
 }
 
-/// With --help appended, a command does nothing, but fails if its subcommand or an option is unknown.
+/// Checks commands with `--help` appended. Such a command does nothing, but fails if its subcommand or an option is unknown.
 #[test]
 fn every_command_of_the_manual_is_understood() {
     let mut seen = 0;
@@ -89,7 +91,7 @@ fn every_message_of_the_page_of_troubles_is_one_of_the_program() {
     }
 }
 
-/// The commands in README run over the samples; the output that it shows and its statements on the samples are correct.
+/// Checks that the commands in README.md run over the samples, and that its output and its statements about the samples are correct.
 #[test]
 fn what_the_readme_types_and_shows_is_so() {
     let page = read("README.md");
@@ -109,7 +111,7 @@ fn what_the_readme_types_and_shows_is_so() {
     for line in shown {
         assert!(said.contains(line), "{line}\nis not in\n{said}");
     }
-    // The first screen: the pair.
+    // Checks the pair on the first screen.
     assert!(page.contains("301 of its 303") && said.contains("301 of 303"), "{said}");
 }
 

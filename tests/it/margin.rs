@@ -1,10 +1,10 @@
-//! `margin=` compared with its definition, over the pairs of the same algorithm without it.
+//! Compares `margin=` with its definition, applied to the pairs of the same algorithm without a margin.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::kit::{Table, done, numbered, program, samples, write_docs};
 
-/// (a, b) to (similarity, distance), without exact copies, which are folded before the rule is applied.
+/// A map from (a, b) to (similarity, distance), without exact copies, because the rule is applied to one document per group of copies.
 type Scored = BTreeMap<(i64, i64), (f32, Option<f32>)>;
 
 fn scored(algorithm: &str) -> (Scored, usize) {
@@ -52,7 +52,8 @@ fn rule(all: &Scored, within: f32, either: bool, whole: Option<f32>) -> BTreeSet
     all.iter().filter_map(stays).collect()
 }
 
-/// Copies of a text have the same best partner, so the definition may consider all of them although the program considers one.
+/// Checks the pairs against the definition. Copies of a text have the same best partner, so the definition may consider all copies although
+/// the program considers only one.
 #[test]
 fn what_stays_is_what_the_definition_says() {
     for method in
@@ -75,7 +76,8 @@ fn what_stays_is_what_the_definition_says() {
     }
 }
 
-/// Five versions of a page, each a step from the previous one: a margin alone keeps the steps, `:D` all ten pairs.
+/// Checks five versions of a page, each of which is one step from the previous version. A margin alone keeps the steps; with `:D`, all ten
+/// pairs are kept.
 #[test]
 fn clusters_of_versions_stay_whole() {
     let words: Vec<String> = (0..120).map(|n| format!("w{n}")).collect();
@@ -106,7 +108,7 @@ fn equal_signatures_have_no_margin() {
     crate::kit::run(&[samples()], &out, &["--algorithms", "tf:margin=0.1,verify=lcs:0.5"]).ends_with(0);
 }
 
-/// The heaviest words of a page with copies occur only in the copies; its edited version is still found.
+/// Checks that the edited version of a page with copies is found, although the heaviest words of the page occur only in the copies.
 #[test]
 fn a_copy_hides_no_version_from_heavy_keys() {
     let background = (0..300).map(|n| (0..60).map(|w| format!("b{}", (n * 37 + w * w * 11) % 900)).collect::<Vec<_>>());
@@ -124,7 +126,7 @@ fn a_copy_hides_no_version_from_heavy_keys() {
             let done = done(&input, &["--algorithms", algorithm]);
             let table = Table::read(&done.out().join("pairs/algorithm=x"));
             let pairs = table.numbers("doc_a").into_iter().zip(table.numbers("doc_b")).collect::<BTreeSet<_>>();
-            // Each copy is paired with the first document with its text, and the version with that document.
+            // Each copy is in a pair with the first document with the same text, and the version is in a pair with this first document.
             let star = (1..=copies).map(|other| (0, other)).collect();
             assert_eq!(pairs, star, "{copies} copies, {algorithm}");
         }

@@ -1,11 +1,11 @@
-//! The memory limit with difficult inputs, scaled down: the peak of the anonymous memory of a child process, for every command that reads
-//! inputs. `make hostile` runs all shapes with more verbs and threads.
+//! Tests the memory limit with difficult inputs, scaled down. Measures the peak of the anonymous memory of a child process, for every
+//! command that reads inputs. `make hostile` runs all shapes with more verbs and threads.
 
 use std::path::Path;
 
 use crate::kit::python;
 
-/// Runs `scripts/hostile.py` on some of its shapes; it exits with 0 if every limit is respected.
+/// Runs `scripts/hostile.py` on some of its shapes. The script exits with 0 if every limit is respected.
 fn held(shapes: &str, verbs: &str, threads: &str) {
     if !Path::new("/proc/self/status").is_file() {
         return;
@@ -43,8 +43,8 @@ fn long_documents_keep_the_promise_for_every_verb() {
     held("long_documents", "balanced", "1,2,4");
 }
 
-/// Shapes with potentially unbounded costs: pages from the same template, groups of equal texts, deep folders, dictionaries, footers, long
-/// values.
+/// Tests shapes with potentially unbounded costs: pages from the same template, groups of equal texts, deep folders, dictionaries, footers
+/// and long values.
 #[test]
 fn costs_that_ran_away_keep_the_promise() {
     held("template", "minhash,balanced", "1,8");
@@ -106,7 +106,7 @@ fn bodies_that_are_refused_when_they_are_unpacked_keep_the_promise() {
     held("packed_bodies", "exact,purify", "8");
 }
 
-/// A long value in a dictionary that all rows share is recorded once, not once per row.
+/// Checks that a long value in a dictionary that all rows share is recorded only once, and not once per row.
 #[test]
 fn a_long_value_that_recurs_takes_its_size_once_on_disk() {
     use arrow::array::{ArrayRef, DictionaryArray, Int32Array, Int64Array, StringArray};

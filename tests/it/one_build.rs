@@ -1,5 +1,5 @@
-//! The program, the tests and the Python package share every compiled dependency, because cargo asks for the same features of each crate
-//! for all of them. If this fails, add the missing feature to Cargo.toml, in the section of crates that no code uses.
+//! Tests that the program, the tests and the Python package share every compiled dependency, because cargo enables the same features of
+//! each crate for all of them. If this test fails, add the missing feature to Cargo.toml, in the section of crates that no code uses.
 
 use std::collections::BTreeSet;
 use std::process::Command;
@@ -38,7 +38,7 @@ fn no_dependency_is_compiled_twice() {
     }
 }
 
-/// The package has its own copy of the license under a different name, because its source distribution also includes the repository's copy.
+/// Checks the package's copy of the license. It has a different name, because the source distribution also includes the repository's copy.
 #[test]
 fn the_wheel_has_the_licence_of_the_repository() {
     let read = |name: &str| std::fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/").to_owned() + name).unwrap();

@@ -1,12 +1,12 @@
-//! Signatures from words that were kept while they were counted equal those from a second pass over the texts.
+//! Tests that signatures from words that were kept while they were counted equal the signatures from a second pass over the texts.
 
 use crate::kit::{Done, assert_same_bytes, done, files_below, labels, record, samples};
 
-/// Algorithms that sign by words alone, including some that need no counts.
+/// Algorithms that require only words to sign, including some that need no counts.
 const BY_WORDS: &str = "exact,tf_idf,minhash,tf_ridf,opt_freq,simhash,imatch,idf_hash,lex_rand,keyword_match,\
     fingerprint:weight=tf_over_df,three_plus_five,versions,cosine:as=plain";
 
-/// An algorithm that needs counts and reads texts. In a run with it, all algorithms that need counts read texts.
+/// An algorithm that needs counts and reads texts. If it is in a run, all algorithms that need counts read texts.
 const READER: &str = "heavy_sent";
 
 fn stages(done: &Done) -> Vec<String> {

@@ -1,4 +1,4 @@
-//! The pairs of each algorithm compared with a second, slow implementation that compares all documents with all.
+//! Compares the pairs of each algorithm with a second, slow implementation that compares all documents with each other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,7 +21,7 @@ struct Made {
 
 fn made() -> Made {
     let mut docs = made_docs(DOCUMENTS);
-    // Includes short texts, and one without a word.
+    // Includes short texts, and a text without words.
     for (at, text) in ["да", "нет да", "Да! Нет...", "?!", "网页", "", "a b c d e f", "f e d c b a."].iter().enumerate()
     {
         docs[50 * at].text = text.to_string();
@@ -66,7 +66,7 @@ fn check(found: Vec<(usize, usize)>, expected: Vec<(usize, usize)>, what: &str) 
     assert!(missed.is_empty() && wrong.is_empty(), "{what}: missed {missed:?}, wrong {wrong:?}");
 }
 
-/// Returns the bits of each document directly from the signer: its key as bytes, and its sketch.
+/// Returns the bits of each document directly from the signer: the bytes of its key, and its sketch.
 fn fingerprints(docs: &[Doc], name: &str, typed: &[(&str, &str)]) -> Vec<Option<(u128, Vec<u8>)>> {
     let algorithm = by_name(name).unwrap();
     let typed: Vec<(String, String)> =
@@ -156,7 +156,7 @@ fn minhash_similarities_are_exact_and_pairs_above_the_threshold_are_found() {
         if union == 0 { 0.0 } else { common as f64 / union as f64 }
     };
     for threshold in [0.7, 0.4] {
-        // 60 bands of 3 rows: a pair at the threshold 0.4 is missed once in 50, one at 0.7 never.
+        // With 60 bands of 3 rows, one in 50 pairs at the threshold 0.4 is missed, and no pair at 0.7.
         let algorithm = format!("minhash:bands=60,rows=3,verify=jaccard:{threshold},as=x");
         let done = done(made.folder.path(), &["--algorithms", &algorithm]);
         let found = pairs(&done.out(), "x");
@@ -255,7 +255,7 @@ fn idf_hash_pairs_have_the_same_rarest_words_whatever_the_hash() {
     let rarest = |words: &Vec<String>| -> Vec<String> {
         let mut words: Vec<(usize, &str)> = counts(words).keys().map(|word| (df[word], *word)).collect();
         words.sort_unstable();
-        // Seven tenths of the words, computed in whole numbers.
+        // Keeps seven tenths of the words, computed in whole numbers.
         words.truncate((words.len() * 7 / 10).max(1));
         words.into_iter().map(|(_, word)| word.to_string()).collect()
     };
@@ -290,7 +290,7 @@ fn near_page_pairs_have_the_same_share_of_frequent_words() {
     let frequent = |words: &Vec<String>| -> BTreeSet<String> {
         let mut words: Vec<(usize, &str)> = counts(words).into_iter().map(|(word, tf)| (tf, word)).collect();
         words.sort_unstable_by(|a, b| b.cmp(a));
-        // Half of the words, rounded down to a multiple of three.
+        // Keeps half of the words, rounded down to a multiple of three.
         words.truncate(words.len() / 2 / 3 * 3);
         words.into_iter().map(|(_, word)| word.to_string()).collect()
     };
@@ -299,7 +299,7 @@ fn near_page_pairs_have_the_same_share_of_frequent_words() {
     check(made.found("near_page:percentage=0.5,interval=3"), same, "near_page");
 }
 
-/// Checks the naive TF IDF over the corpus as given, or over each text once.
+/// Checks a naive TF IDF over the complete corpus, or with each text counted once.
 fn check_tf_idf(made: &Made, each_text_once: bool, found: Vec<(usize, usize)>) {
     let mut seen = BTreeSet::new();
     let counted: Vec<usize> =

@@ -1,5 +1,5 @@
-//! Results and indexes of dupsift inside a corpus are not part of it: they are skipped wherever the corpus is listed, and the run names
-//! them.
+//! Tests that results and indexes of dupsift inside a corpus are not part of it. They are skipped wherever the corpus is listed, and the
+//! run reports them.
 
 use std::path::{Path, PathBuf};
 
@@ -20,7 +20,7 @@ fn rows(out: &Path) -> u64 {
     record["rows"].as_u64().or(record["documents"]["rows"].as_u64()).unwrap()
 }
 
-/// Returns what was skipped according to the record, by path below the corpus.
+/// Returns the folders that were skipped according to the record, by path below the corpus.
 fn skipped(out: &Path, corpus: &Path) -> Vec<(String, String)> {
     let record = record(out);
     let folders = record["skipped_folders"].as_object().cloned().unwrap_or_default();
@@ -38,7 +38,7 @@ fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
     of.iter().map(|(path, kind)| ((*path).to_owned(), (*kind).to_owned())).collect()
 }
 
-/// Nothing is removed from a corpus whose only copies are in an earlier result.
+/// Checks that nothing is removed from a corpus whose only copies are in an earlier result.
 #[test]
 fn a_result_inside_the_corpus_is_skipped_and_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -54,11 +54,11 @@ fn a_result_inside_the_corpus_is_skipped_and_named() {
     ran.says(&[&said]);
     assert_eq!((rows(&second), skipped(&second, &corpus)), (ROWS as u64, pairs(&[("r1", "result")])));
     assert_eq!(record(&second)["removal"]["removed"], removed);
-    // The run's own earlier output is not an input either, so it can be replaced.
+    // The earlier output of the run is not an input either, so it can be replaced.
     run(&[&corpus], &second, &["--overwrite"]).ends_with(0);
     assert_eq!(skipped(&second, &corpus), pairs(&[("lang=ru/r2", "result"), ("r1", "result")]));
     assert_eq!(rows(&second), ROWS as u64);
-    // A folder that is named explicitly is read.
+    // A folder that is given explicitly is read.
     let named = folder.path().join("named");
     run(&[&first.join("deduped")], &named, &[]).ends_with(0);
     assert_eq!(rows(&named), record(&first)["removal"]["kept"].as_u64().unwrap());
@@ -75,7 +75,7 @@ fn every_verb_skips_results_of_every_verb_and_indexes() {
     verb("stream", &[&corpus], &corpus.join("s"), &["--algorithms", "exact"]).ends_with(0);
     verb("purify", &[&corpus], &corpus.join("p"), &["--html-column", "text"]).ends_with(0);
     verb("compare", &[&corpus], &corpus.join("deep/x"), &["--algorithms", "exact,minhash"]).ends_with(0);
-    // A result that a guard holds back.
+    // Creates a result that a guard holds back.
     let small = folder.path().join("small");
     write_docs(&small.join("a.parquet"), &made_docs(ROWS), 10);
     run(&[&small], &corpus.join("h"), &[]).ends_with(0);
@@ -110,7 +110,7 @@ fn every_verb_skips_results_of_every_verb_and_indexes() {
         assert!(told.contains("10 output folders of dupsift"), "{name}: {told}");
         assert_eq!((rows(&out), skipped(&out, &corpus)), (ROWS as u64, all.clone()), "{name}");
     }
-    // The corpus as a reference: nothing is matched with the results.
+    // If the corpus is a reference, nothing is matched with the results in it.
     let (other, out) = (folder.path().join("other"), folder.path().join("out"));
     write_docs(&other.join("a.parquet"), &made_docs(ROWS), 10);
     let reference = corpus.to_string_lossy().into_owned();
@@ -142,7 +142,7 @@ fn a_pattern_reads_a_result_only_where_it_spells_a_name_of_it() {
     assert_eq!(read("r1/deduped/*/*.parquet"), (kept, 0));
 }
 
-/// For a folder that contains only results, the error says so.
+/// Checks that the error for a folder that contains only results says so.
 #[test]
 fn a_folder_of_results_alone_says_that_one_may_be_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -154,7 +154,7 @@ fn a_folder_of_results_alone_says_that_one_may_be_named() {
         "results/one (result)",
         "pass it as an input",
     ]);
-    // A folder of a different program that uses the same names is a corpus.
+    // A folder of a different program counts as a corpus even if it uses the same names.
     let spark = folder.path().join("spark");
     write_docs(&spark.join("day/part-00000.parquet"), &made_docs(7), 10);
     std::fs::write(spark.join("day/_SUCCESS"), "").unwrap();
@@ -165,7 +165,7 @@ fn a_folder_of_results_alone_says_that_one_may_be_named() {
     assert!(rows(&out) >= 7);
 }
 
-/// The outputs and the index of the script are inside the crawl that it reads.
+/// Checks the nightly script with its outputs and its index inside the crawl that it reads.
 #[test]
 fn runs_inside_the_corpus_do_not_remove_it() {
     let folder = tempfile::tempdir().unwrap();
@@ -188,7 +188,8 @@ fn runs_inside_the_corpus_do_not_remove_it() {
     assert_eq!(skipped(&third, &corpus), all);
 }
 
-/// A folder counts as an output of dupsift only if it contains nothing else, because other programs also write `run.json` and `_SUCCESS`.
+/// Checks that a folder counts as an output of dupsift only if it contains nothing else, because other programs also write `run.json` and
+/// `_SUCCESS`.
 #[test]
 fn an_output_may_lie_in_the_output_of_another_program() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! Web pages, from the command line to the tables: `purify`, runs on pages, categories, cut text and rejected pages.
+//! Tests web pages, from the command line to the tables: `purify`, runs on pages, categories, cut text and rejected pages.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use crate::kit::{
     sample_docs, write_columns,
 };
 
-/// Returns a page of a site: its menu, its footer, and one article. `site` chooses the template.
+/// Returns a page of a site with its menu, its footer, and one article. `site` chooses the template.
 fn page(site: usize, title: &str, text: &str) -> String {
     let paragraphs: String =
         text.lines().filter(|line| !line.trim().is_empty()).map(|line| format!("<p>{}</p>\n", escaped(line))).collect();
@@ -37,7 +37,7 @@ fn escaped(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;")
 }
 
-/// Returns the page in a charset common for its language; one in three states it only in the header.
+/// Returns the page in a charset that is common for its language. One page in three declares the charset only in the header.
 fn encoded(page: &str, n: usize) -> (Vec<u8>, Option<String>) {
     let han = page.chars().filter(|c| ('\u{4e00}'..='\u{9fff}').contains(c)).count();
     let cyrillic = page.chars().filter(|c| ('а'..='я').contains(c)).count();
@@ -114,7 +114,7 @@ fn a_run_on_pages_is_a_run_on_what_purify_wrote() {
     let place = Place::new();
     let (input, out) = (place.at("pages.parquet"), place.at("out"));
     let mut all = sample_pages(70);
-    // Some pages without a title: their heaviest keyword is used.
+    // Some pages have no title, so their heaviest keyword is used.
     let bare: Vec<_> = all
         .iter()
         .step_by(5)
@@ -134,7 +134,7 @@ fn a_run_on_pages_is_a_run_on_what_purify_wrote() {
     let texts = done(&out.join("pages"), &[&["--algorithms", algorithms], &columns[..]].concat());
     let pages = done(&input, &["--algorithms", algorithms, "--html-column", "html"]);
     assert_same_bytes(&texts.out(), &pages.out(), "purified before and while reading");
-    // Words were counted, rows signed and candidates read, but no page was purified twice.
+    // Words were counted, documents were signed and candidates were read, but no page was purified twice.
     let record = record(&pages.out());
     assert_eq!(record["purified"]["pages"], record["documents"]["rows"]);
     assert!(record["purified"]["recipe"].as_str().unwrap().contains(":max_bytes="));
@@ -191,7 +191,7 @@ fn templates_hide_and_make_duplicates_until_they_are_taken_away() {
     let place = Place::new();
     let input = place.at("pages.jsonl");
     let docs: Vec<Doc> = sample_docs().into_iter().filter(|doc| (1_500..6_000).contains(&doc.text.len())).collect();
-    // One article on eight sites, and eight short notes on one site that is mostly menu.
+    // The corpus consists of one article on eight sites, and eight short notes on one site whose pages are mostly menu.
     let mut lines = Vec::new();
     let article: String = docs[0].text.chars().take(500).collect();
     for site in 0..8 {
@@ -240,7 +240,7 @@ fn rows_without_a_page_are_set_aside_and_limits_are_counted() {
     let rejected = Table::read(&ran.out().join("rejected"));
     assert_eq!(rejected.texts("reason"), ["null text", "skipped page type", "skipped page type"]);
     assert_eq!(rejected.texts("detail"), ["null", "hub", "other"]);
-    // With all visible text, the hub is kept.
+    // If all visible text is used, the hub is kept.
     let ran = ended(&input, &["--algorithms", "exact", "--html-column", "html"], 3);
     assert_eq!(record(&ran.out())["documents"]["used"], 3);
     // The command writes a row for every page and rejects only the null page.
@@ -327,7 +327,7 @@ fn categories_are_learnt_and_said() {
     let categories = Table::read(&out.join("pages")).texts("page_category");
     assert_eq!(categories, (0..20).map(|n| if n % 2 == 0 { "sport" } else { "food" }).collect::<Vec<_>>());
     assert_eq!(record(&out)["model"], record(&model)["model"]);
-    // Models that were trained with different words, are damaged, or are not models at all.
+    // Tests models that were trained with different words, are damaged, or are not models.
     let model_at = model.display().to_string();
     let other = ["--model", &model_at, "--stem", "--overwrite"];
     purify(&input, &out, &other).ends_with(2).says(&["was trained with ", "train again"]);
@@ -386,7 +386,7 @@ fn a_web_archive_is_read_without_a_word_about_columns() {
     assert_eq!(record(&ran.out())["documents"]["rows"], 6);
     assert!(removed.len() >= 4, "{}", removed.len());
     assert!(removed.texts("id").iter().all(|id| id.starts_with("http://site")), "{:?}", removed.texts("id"));
-    // The newest of each site is kept.
+    // The newest page of each site is kept.
     assert!(!removed.texts("id").contains(&"http://site5.example/".to_string()));
     let out = place.at("out");
     purify(&input, &out, &[]).ends_with(0);

@@ -1,4 +1,5 @@
-//! A pass saves partial checkpoints: a run that is killed in the middle of a long pass resumes from them, and ends with the same bytes.
+//! Tests the partial checkpoints of a pass. A run that is killed in the middle of a long pass resumes from them and ends with the same
+//! bytes.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -10,15 +11,15 @@ use crate::kit::{Ran, assert_same_bytes, files_below, program, record, sample_do
 
 /// Algorithms that sign in the first or in a second pass, that count, and that keep words, sketches and evidence.
 const ALGORITHMS: &str = "exact,minhash,versions,simhash,lsi:dimensions=16,passes=1,as=lsi,imatch,shingles,long_sent";
-/// Algorithms that sign from the words that are kept in the first pass, so that there is no second one.
+/// Algorithms that sign from the words that are kept in the first pass, so that there is no second pass.
 const OF_WORDS: &str = "exact,versions,tf_idf";
 
 const FIRST: &str = "the first pass";
 const SECOND: &str = "the second pass";
 const KEPT: &str = "the kept words";
 
-/// Holds the input: files with a few documents each, so that there are many pieces. Some lines are invalid; each document has a host and a
-/// rank, which is text in some files.
+/// Holds the input, which consists of files with a few documents each, so that there are many pieces. Some lines are invalid; each document
+/// has a host and a rank.
 struct Place {
     folder: tempfile::TempDir,
     options: Vec<&'static str>,
@@ -95,7 +96,7 @@ impl Place {
         self.out("whole")
     }
 
-    /// Kills a run after it saved this many partial checkpoints of this pass, `FIRST`, `SECOND` or `KEPT`.
+    /// Kills a run after it has saved this many partial checkpoints of a pass, which is `FIRST`, `SECOND` or `KEPT`.
     fn killed_after(&self, out: &str, reading: &str, portions: usize) {
         let mut child =
             self.command(out, "0s", "2", "512MiB").stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -119,7 +120,7 @@ impl Place {
         taken.iter().map(|name| name.as_str().unwrap().to_owned()).collect()
     }
 
-    /// Returns the files of partial checkpoints in the work folder, in document order.
+    /// Returns the files of partial checkpoints in the folder of temporary files, in document order.
     fn portions(&self, out: &str) -> Vec<PathBuf> {
         let mut portions = self.products(out, |name| name.starts_with("part of "));
         portions.sort_by_key(|path| std::fs::metadata(path).unwrap().modified().unwrap());
@@ -203,7 +204,7 @@ fn signing_from_kept_words_goes_on_where_it_was() {
     goes_on_from_portions(&["--algorithms", OF_WORDS, "--count-copies", "false"], &[(KEPT, 2)]);
 }
 
-/// A run that is killed repeatedly in the same pass still ends, and never starts over.
+/// Checks that a run that is killed repeatedly in the same pass still finishes and never starts over.
 #[test]
 fn portions_add_up_over_many_runs() {
     let place = Place::new(&["--algorithms", "exact,minhash,versions"]);
@@ -219,7 +220,7 @@ fn portions_add_up_over_many_runs() {
     assert_same_bytes(&whole, &place.out("out"), "after four kills");
 }
 
-/// The checkpoints after a damaged one are not used, because its documents are read again.
+/// Checks that the checkpoints after a damaged checkpoint are not used, because the documents of the damaged checkpoint are read again.
 #[test]
 fn a_damaged_portion_is_named_and_those_behind_it_are_read_again() {
     let place = Place::new(&["--algorithms", "exact,minhash,versions"]);
@@ -240,7 +241,7 @@ fn a_damaged_portion_is_named_and_those_behind_it_are_read_again() {
     }
 }
 
-/// The words of a repeated pass are stored in a different order, so no earlier checkpoint matches them.
+/// Checks that no earlier checkpoint is used with the words of a repeated pass, because these are stored in a different order.
 #[test]
 fn portions_of_kept_words_are_of_these_words_only() {
     let place = Place::new(&["--algorithms", OF_WORDS]);
@@ -256,7 +257,7 @@ fn portions_of_kept_words_are_of_these_words_only() {
     assert_same_bytes(&whole, &place.out("out"), "other words");
 }
 
-/// Checkpoints are only used with the same options and files.
+/// Checks that checkpoints are used only with the same options and files.
 #[test]
 fn other_options_and_other_files_take_no_portions_up() {
     let place = Place::new(&["--algorithms", "exact,minhash"]);

@@ -1,5 +1,5 @@
-//! Printed output for any input: log lines in one format, nothing that a terminal would interpret, and an exit code that reflects the
-//! result and not the printing.
+//! Tests the printed output for any input: all log lines have one format, nothing is printed that a terminal would interpret, and the exit
+//! code reflects the result and not the printing.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::kit::{Ran, numbered, program, write_docs};
 
-/// Returns every line of stderr as JSON; the last one has the exit code.
+/// Returns every line of stderr as JSON; the last line contains the exit code.
 #[track_caller]
 fn json(typed: &[&str], folder: &Path, code: i32) -> Vec<Value> {
     let ran = Ran::of(program().current_dir(folder).args(typed).output().unwrap()).ends_with(code);
@@ -64,7 +64,7 @@ fn with_log_format_json_every_line_is_json_whatever_is_wrong() {
     assert!(ran.stderr.starts_with("error: key.toml, line 2"), "{}", ran.stderr);
 }
 
-/// Fails if a terminal would interpret anything.
+/// Fails if a terminal would interpret anything in the output.
 #[track_caller]
 fn is_plain(ran: &Ran) {
     for text in [&ran.stdout, &ran.stderr] {
@@ -106,7 +106,7 @@ fn nothing_that_a_terminal_obeys_is_printed() {
     let told = typed(&["report", EVIL]).stderr;
     assert!(told.contains("\\u001b[31mx\\u009b2J\\u000d\\u202e\\u0007"), "{told:?}");
 
-    // File names, ids and values in a corpus: warnings, the summary, an explanation.
+    // Tests file names, ids and values of a corpus in warnings, the summary and an explanation.
     let docs = folder.path().join(format!("docs-{EVIL}"));
     let mut texts = numbered(["One text of some words.", "One text of some words.", "Another text."]);
     texts[0].id = EVIL.into();
@@ -165,7 +165,7 @@ fn a_full_stdout_does_not_change_what_the_exit_code_says_of_the_result() {
     }
 }
 
-/// The process limit does not apply to root, so another user runs the program there.
+/// The process limit does not apply to root, so a different user runs the program in this test.
 #[cfg(target_os = "linux")]
 #[test]
 #[allow(unsafe_code)]
@@ -192,13 +192,13 @@ fn where_threads_cannot_be_started_fewer_do_or_a_message_says_so() {
         }
         let limited = move || {
             let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
-            // SAFETY: one system call with a value that lives as long as the call.
+            // SAFETY: this is one system call, with a value that lives as long as the call.
             match unsafe { libc::setrlimit(libc::RLIMIT_NPROC, &limit) } {
                 0 => Ok(()),
                 _ => Err(std::io::Error::last_os_error()),
             }
         };
-        // SAFETY: between fork and exec only that call is made.
+        // SAFETY: only that call is made between fork and exec.
         unsafe { command.pre_exec(limited) };
         let ran = Ran::of(command.output().unwrap());
         assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
@@ -212,7 +212,7 @@ fn where_threads_cannot_be_started_fewer_do_or_a_message_says_so() {
 
 const PANICS: &str = "DUPSIFT_TEST_PANICS";
 
-/// Runs in a separate process for the test below, because a panic hook is process-wide.
+/// The next test runs this test in a separate process, because a panic hook is process-wide.
 #[test]
 fn a_process_that_panics() {
     if std::env::var_os(PANICS).is_some() {

@@ -1,5 +1,5 @@
-//! Files that a corpus folder may contain besides tables of documents: files that are not read, files with one document each, texts in
-//! other encodings, pipes. Nothing is ignored silently, and nothing stops a run.
+//! Tests files other than tables of documents that a corpus folder may contain: files that are not read, files with one document each,
+//! texts in other encodings, and pipes. Nothing is ignored silently, and nothing stops a run.
 
 use std::path::Path;
 
@@ -31,7 +31,7 @@ fn files_that_are_not_read_are_reported() {
     assert!(ran.stdout.contains(&format!("warning: {said}")), "{}", ran.stdout);
     assert_eq!(record(&out)["unread"], serde_json::json!({".xls": 2, ".txt": 1}));
     assert!(std::fs::read_to_string(out.join("report.html")).unwrap().contains(said));
-    // The other commands that read a corpus.
+    // Tests the other commands that read a corpus.
     for (verb, more) in
         [("stream", &["--algorithms", "exact"][..]), ("purify", &["--html-column", "text"]), ("compare", &[])]
     {
@@ -78,7 +78,7 @@ fn texts_in_another_encoding_are_read_where_it_is_named() {
     assert!(ran.code != 0 && (ran.stdout + &ran.stderr).contains("`encoding"), "{}", ran.stderr);
 }
 
-/// A guess is reported, and applies to the lines that are not UTF-8.
+/// Checks that a guessed encoding is reported and applies to the lines that are not UTF-8.
 #[test]
 fn the_encoding_of_each_file_is_found_and_reported() {
     const RUSSIAN: &str =
@@ -113,7 +113,7 @@ fn the_encoding_of_each_file_is_found_and_reported() {
     for (a, b) in [("j", "j"), ("3", "utf8"), ("4", "4")] {
         assert!(named.iter().any(|pair| *pair == (a.into(), b.into())), "{named:?}");
     }
-    // An explicit encoding applies to every line, and nothing is reported.
+    // An encoding that is given explicitly applies to every line, and nothing is reported.
     let out = folder.path().join("named");
     let ran =
         run(&[&docs.join("mixed.jsonl")], &out, &["--algorithms", "exact", "--encoding", "windows-1251"]).ends_with(0);
@@ -154,7 +154,7 @@ fn purify_takes_files_that_are_one_page_each_and_lines_in_another_encoding() {
     assert_eq!(pages.texts("page_id"), ["a.html", "x/b.txt", "x/c.htm"]);
     assert_eq!(pages.texts("page_body"), [LONG.to_owned(), format!("1 < 2\n<b>{LONG}"), LONG.to_owned()]);
     assert_eq!(pages.texts("page_title")[0], "a.html");
-    // The output can be deduplicated.
+    // The output can itself be deduplicated.
     let columns = ["--text-column", "page_body", "--id-column", "page_id", "--algorithms", "exact"];
     run(&[&out.join("pages")], &folder.path().join("deduplicated"), &columns).ends_with(0);
     assert_eq!(doc_pairs(&folder.path().join("deduplicated"), "exact"), [(0, 2)]);
@@ -218,7 +218,7 @@ fn each_line_of_a_text_file_is_a_document_where_that_is_asked_for() {
     );
     let kept = std::fs::read_to_string(out.join("deduped/a.txt")).unwrap();
     assert_eq!(kept, "\u{feff}one document a line\r\n\nanother one, {not JSON}\nlast");
-    // The same rows from standard input, and options that do not fit.
+    // Tests the same rows from standard input, and options that do not apply.
     let mut command = program();
     command.args(["run", "-", "--text-lines", "--algorithms", "exact", "--corpus", "keep", "--no-progress", "--out"]);
     let from = std::fs::File::open(docs.join("a.txt")).unwrap();
@@ -235,7 +235,7 @@ fn each_line_of_a_text_file_is_a_document_where_that_is_asked_for() {
     refused(&["--text-lines", "--corpus", "keep", "--cut", "lines"], &["a.txt", "cannot be changed"]);
 }
 
-/// Lines are decoded and checked one by one, and a truncated file yields its complete lines.
+/// Checks that lines are decoded and checked one by one, and that the complete lines of a truncated file are read.
 #[test]
 fn lines_of_text_may_be_of_another_encoding_or_cut_off() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,9 +1,9 @@
-//! Everything cited in comments and documents exists in the repository: files, and a page of steps for each algorithm. `links.rs` checks
-//! the links in documents.
+//! Tests that everything cited in comments and documents exists in the repository: files, and for each algorithm a page with its steps.
+//! `links.rs` checks the links in documents.
 //!
-//! A citation is a word that ends in `.rs`, `.md` or `.py`. In Rust sources only comments are checked, because code also names files of
-//! corpora. A citation is searched for from the root, next to the citing file, in its top folder, and in the folders of sources, tests and
-//! scripts. A name in capitals or with a single letter is a placeholder.
+//! A citation is a word that ends in `.rs`, `.md` or `.py`. In Rust sources only comments are checked, because code also contains names of
+//! corpus files. A citation is searched for from the root, next to the citing file, in its top folder, and in the folders of sources, tests
+//! and scripts. A name in capitals or with a single letter is a placeholder.
 
 use std::collections::BTreeMap;
 use std::fs::read_to_string;
@@ -11,12 +11,12 @@ use std::path::{Component, Path, PathBuf};
 
 use dupsift::algorithm::ALGORITHMS;
 
-/// Folders in the repository whose files are read, and single files.
+/// Folders in the repository whose files are checked, and single files.
 const READ: &[&str] = &["src", "crates", "tests/it", "benches", "scripts", "fuzz/fuzz_targets", "docs"];
 const SINGLE: &[&str] =
     &["README.md", "ARCHITECTURE.md", "CHANGELOG.md", "CONTRIBUTING.md", "Makefile", "data-samples/README.md"];
 
-/// Files that the reader of a page saves.
+/// Files that a page tells its reader to save.
 const SAVED: &[&str] = &["make_crawl.py"];
 
 /// Folders in which a citation without its full path may be found.
@@ -44,7 +44,7 @@ fn texts() -> BTreeMap<String, String> {
     files.iter().map(|path| (name(path), read_to_string(path).unwrap())).collect()
 }
 
-/// Returns the lines that are checked, with their numbers: in Rust only comments.
+/// Returns the lines that are checked, with their numbers. In Rust files, only comments are checked.
 fn read_lines<'t>(name: &str, text: &'t str) -> Vec<(usize, &'t str)> {
     let lines = text.lines().enumerate().map(|(number, line)| (number + 1, line));
     if !name.ends_with(".rs") {
@@ -87,7 +87,7 @@ fn resolve(from: &str, cited: &str) -> Option<PathBuf> {
     folders.extend(root().join("crates").read_dir().unwrap().map(|entry| entry.unwrap().path().join("src")));
     let mut folder = Path::new(from);
     folders.push(folder.with_extension(""));
-    // The folder of the file, and its parent folders within the top folder.
+    // Adds the folder of the file, and its parent folders within the top folder.
     while let Some(above) = folder.parent() {
         folders.push(above.into());
         folder = above;
@@ -134,7 +134,7 @@ fn every_citation_of_a_comment_or_document_is_a_file() {
     assert!(wrong.is_empty(), "\n{}", wrong.join("\n"));
 }
 
-/// Returns name and default for each row in the table of parameters on a page.
+/// Returns the name and the default for each row in the table of parameters on a page.
 fn parameters(page: &str) -> Vec<[String; 2]> {
     let rows = page.lines().skip_while(|line| *line != "## Parameters").skip(1);
     let rows = rows.take_while(|line| !line.starts_with("## ")).filter(|line| line.starts_with("| `"));

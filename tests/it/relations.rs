@@ -1,5 +1,5 @@
-//! Relations between the results of two settings over the sample corpus that follow from the definitions of the algorithms (a stricter
-//! rule, an equivalent setting), for any texts.
+//! Tests relations between the results of two settings that follow from the definitions of the algorithms for any texts (a stricter rule,
+//! an equivalent setting), over the sample corpus.
 
 use std::collections::BTreeSet;
 
@@ -19,7 +19,7 @@ fn of(done: &Done, label: &str) -> Pairs {
     doc_pairs(&done.out(), label).into_iter().collect()
 }
 
-/// Checks that every pair of the strict setting is a pair of the loose one, which finds more.
+/// Checks that every pair of the strict setting is a pair of the loose setting, which finds more.
 #[track_caller]
 fn within(done: &Done, strict: &str, loose: &str) {
     let (strict_pairs, loose_pairs) = (of(done, strict), of(done, loose));
@@ -65,7 +65,7 @@ fn sim_is_what_its_two_conditions_make_of_each_other() {
     assert!(!and.is_empty() && sim != md5);
     assert_eq!(or, &sim | &md5);
     assert_eq!(and, &sim & &md5);
-    // The table has the condition that each pair fulfilled.
+    // The table contains the condition that each pair satisfied.
     for pair in pairs(&done.out(), "or") {
         let at = (pair.doc_a as usize, pair.doc_b as usize);
         let expected: Vec<&str> = [("md5", md5.contains(&at)), ("sim", sim.contains(&at))]
@@ -77,7 +77,7 @@ fn sim_is_what_its_two_conditions_make_of_each_other() {
     }
 }
 
-/// Features of two algorithms in the same run are counted separately.
+/// Checks that features of two algorithms in the same run are counted separately.
 #[test]
 fn company_changes_no_pair() {
     let bigrams = "cosine:unit=han_bigram,threshold=0.7";
@@ -125,7 +125,7 @@ fn looser_lexicons_distances_and_thresholds_find_what_stricter_ones_find() {
     }
 }
 
-/// Texts that repeat the same text have parallel vectors; texts of punctuation have nothing in common.
+/// Checks texts that repeat the same text, which have parallel vectors, and texts of punctuation, which have nothing in common.
 #[test]
 fn parallel_texts_are_pairs_at_the_highest_threshold_and_marks_never() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! report.html: one self-contained file, with the same content whenever and however it is written.
+//! Tests `report.html`, which is a self-contained file with the same content whenever and however it is written.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn report(out: &Path, more: &[&str]) -> Ran {
 #[track_caller]
 fn assert_well_formed(page: &str) {
     let mut open: Vec<&str> = Vec::new();
-    // The page's own script is not markup, and contains nothing from a corpus.
+    // The script of the page is not markup and contains nothing from a corpus.
     let (before, rest) = page.split_once("<script>").expect("a script");
     let (script, after) = rest.split_once("</script>").expect("an end of it");
     assert!(!after.contains("<script"), "another script");
@@ -93,7 +93,7 @@ fn threads_and_memory_do_not_show_on_the_page() {
     assert!(pages[0] == pages[1] && pages[1] == pages[2], "the pages differ");
 }
 
-/// Runs over two near copies of a hostile text, and an unrelated one.
+/// Runs over two near copies of a hostile text, and an unrelated text.
 fn hostile(folder: &Path) -> Done {
     let text = "<script>alert(1)</script> \"one\" & 'two' \u{202E}turned \u{1B}[31m red </article> слово за словом";
     let docs = [text.to_string(), format!("{text} и ещё одно"), "something else entirely".to_string()];
@@ -147,7 +147,7 @@ fn without_its_corpus_a_run_still_has_a_page() {
     let folder = tempfile::tempdir().unwrap();
     let run = hostile(folder.path());
     std::fs::remove_file(folder.path().join("a&b <c>.parquet")).unwrap();
-    // A page with texts is not replaced by one without.
+    // A page with texts is not replaced by a page without texts.
     let first = page(&run.out());
     report(&run.out(), &[]).ends_with(2).says(&["shows texts, but a new page could not", "remove the page"]);
     assert!(first == page(&run.out()) && names_in(&run.out()).iter().all(|name| !name.starts_with('.')));
@@ -158,7 +158,7 @@ fn without_its_corpus_a_run_still_has_a_page() {
     let bare = page(&run.out());
     assert_well_formed(&bare);
     assert!(bare.contains("The texts could not be read") && bare.contains("document 0") && !bare.contains("turned"));
-    // A different corpus in its place cannot be used.
+    // A different corpus in the same place cannot be used.
     write_docs(&folder.path().join("a&b <c>.parquet"), &numbered(["one", "two", "three", "four"]), 10);
     report(&run.out(), &[]).ends_with(0).says(&["has changed since the run"]);
     assert!(!page(&run.out()).contains("three"));
@@ -174,7 +174,7 @@ fn a_run_writes_no_page_if_none_is_wanted() {
     assert_eq!(record(&out)["options"]["no-report"], true);
     report(&out, &[]).ends_with(0);
     assert!(page(&out).contains("1 of 3 documents removed"));
-    // The page belongs to an output, so it does not prevent a new one.
+    // The page belongs to an output, so it does not prevent a new output.
     run(&[&corpus], &out, &["--overwrite"]).ends_with(0);
     assert!(files_below(&out).contains(&out.join("report.html")));
 }
@@ -222,7 +222,7 @@ fn table<'p>(page: &'p str, label: &str) -> Vec<Vec<&'p str>> {
 fn the_figures_of_the_page_are_those_of_the_tables() {
     let run = done(samples(), &[]);
     let page = page(&run.out());
-    // Removed documents, characters and bytes by length; removals by similarity; removed documents by file.
+    // Compares removed documents, characters and bytes by length, removals by similarity, and removed documents by file.
     let told = python(
         "import sys, polars as pl\n\
          from pathlib import Path\n\

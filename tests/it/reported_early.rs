@@ -1,5 +1,5 @@
-//! Wrong usage that can be detected without data is reported before an input is opened: the inputs here do not exist, and no message
-//! mentions that.
+//! Tests that wrong usage that can be detected without data is reported before an input is opened. The inputs in these tests do not exist,
+//! and no message mentions it.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -72,7 +72,7 @@ fn a_work_folder_that_cannot_be_is_reported_before_the_inputs_are_opened() {
         reported(verb, &["--out", &out, "--work", &wrok], &["`work", "does not exist", "mkdir -p"]);
         reported(verb, &["--out", &out, "--work", &file], &["`work", "is a file"]);
     }
-    // Commands that inspect a finished run.
+    // Tests commands that inspect a finished run.
     let done = done(&corpus(folder.path()), &["--algorithms", "exact"]);
     std::fs::remove_dir_all(folder.path().join("docs")).unwrap();
     let truth = at("truth.jsonl");
@@ -115,7 +115,7 @@ fn a_column_that_no_file_has_is_reported_before_a_large_file_beside_it_is_read()
         let mut command = program();
         command.current_dir(folder.path()).args(line).args(["--no-progress", "--out"]);
         let child = command.arg(&out).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
-        // Counting its lines takes minutes.
+        // It takes minutes to count the lines of this file.
         let (id, (done, ended)) = (child.id(), std::sync::mpsc::channel());
         let waiting = std::thread::spawn(move || done.send(child.wait_with_output().unwrap()));
         let Ok(output) = ended.recv_timeout(std::time::Duration::from_secs(60)) else {
@@ -177,7 +177,7 @@ fn results_that_a_verb_goes_on_from_are_looked_at_before_the_inputs_are_opened()
         &[&out[..], &["--model", &at("model"), "--stem"]].concat(),
         &["was trained with ", "train again"],
     );
-    // Each message names what was found instead of the expected output.
+    // Each message mentions the kind of output that was found instead of the expected output.
     for (name, verb) in [("stream", "stream"), ("pages", "purify"), ("model", "purify --train")] {
         let says = format!("{} is an output of dupsift {verb}; expected the output folder of dupsift run", at(name));
         reported("purify", &[&out[..], &["--stats", &at(name)]].concat(), &[&says]);

@@ -1,4 +1,4 @@
-//! An interrupted run resumes from its saved state, and ends with the same bytes.
+//! Tests that an interrupted run resumes from its saved state and ends with the same bytes.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader};
@@ -15,8 +15,8 @@ use crate::kit::{
     Numbers, Ran, Table, assert_same_bytes, files_below, names_in, program, record, samples, write_columns,
 };
 
-/// Algorithms of every kind: with and without counts, with a model (a small one, because these tests run often), kept words, verification,
-/// evidence, sketches, a rule over all pairs.
+/// Algorithms of every kind: with and without counts, with a model (which is small, because these tests run often), kept words,
+/// verification, evidence, sketches, and a rule over all pairs.
 const ALGORITHMS: &str = "exact,minhash,versions,three_plus_five,simhash,lsi:dimensions=16,passes=1,as=lsi,repeats,shingles,near_page,\
                           core_words:verify=jaccard:0.5,tf_idf:margin=0.1,verify=lcs:0.5,imatch,long_sent:max_sentence_df=9";
 
@@ -43,7 +43,7 @@ impl Place {
         place
     }
 
-    /// Returns a copy of the place, with the same work files and the same corpus.
+    /// Returns a copy of the place, with the same temporary files and the same corpus.
     fn copied(&self) -> Place {
         let copy = Place { folder: tempfile::tempdir().unwrap(), corpus: Rc::clone(&self.corpus) };
         for file in files_below(&self.work()) {
@@ -62,7 +62,7 @@ impl Place {
         self.folder.path().join(".out.dupsift-work")
     }
 
-    /// Returns the command for a run over the corpus; each step is saved, unless `more` changes that.
+    /// Returns the command for a run over the corpus; each step is saved, unless `more` changes this.
     pub fn command(&self, more: &[&str]) -> Command {
         let mut command = program();
         command.arg("run").arg(self.corpus.path()).arg("--out").arg(self.out()).args([
@@ -156,7 +156,7 @@ fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
         let place = Place::new();
         let when = |random: &mut Numbers| takes.mul_f64(random.below(1000) as f64 / 1000.0);
         place.killed_after(when(&mut random), &[]);
-        // Every other run is killed again after it resumes.
+        // Every second run is killed again after it resumes.
         if moment % 2 == 1 && !place.out().exists() {
             place.killed_after(when(&mut random) / 2, &[]);
         }
@@ -164,11 +164,11 @@ fn a_killed_run_goes_on_and_ends_with_the_same_bytes() {
             place.run(&[]).ends_with(0);
             taken += usize::from(!place.taken_up().is_empty());
         } else {
-            // The result may get its name just before the work folder is removed.
+            // The result may have its final name just before the folder of temporary files is removed.
             Ran::of(program().arg("clean").arg(place.out()).output().unwrap()).ends_with(0);
         }
         assert_same_bytes(&whole.out(), &place.out(), &format!("moment {moment}"));
-        // Nothing is left next to it.
+        // Nothing remains next to the output.
         assert_eq!(names_in(place.folder.path()), ["out"]);
     }
     assert!(taken >= 3, "of twelve runs {taken} went on");
@@ -202,14 +202,14 @@ fn all_products() -> BTreeSet<String> {
     all
 }
 
-/// Returns all saved parts except these, and except those computed from them.
+/// Returns all saved parts except these parts and the parts computed from them.
 fn all_but(changed: &[&str]) -> BTreeSet<String> {
     let mut all = all_products();
     changed.iter().for_each(|name| assert!(all.remove(*name), "{name}"));
     all
 }
 
-/// Returns the algorithms with one of them replaced.
+/// Returns the algorithms, one of which is replaced.
 fn algorithms_with(from: &str, to: &str) -> String {
     assert!(ALGORITHMS.contains(from));
     ALGORITHMS.replace(from, to)
@@ -230,7 +230,7 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
         let taken = taken_with(&["--algorithms", &algorithms]);
         assert_eq!(taken, all_but(&["contained", &format!("near {label}")]), "{to}");
     }
-    // If an algorithm is added, only that algorithm signs.
+    // If an algorithm is added, only this algorithm signs documents.
     let more = format!("{ALGORITHMS},megashingles");
     assert_eq!(taken_with(&["--algorithms", &more]), all_but(&["contained"]));
     // The limit for large groups, the algorithms that decide, and the required containment do not affect pairs.
@@ -249,12 +249,12 @@ fn another_option_makes_what_depends_on_it_again_and_nothing_else() {
     let first: BTreeSet<String> = ["notes", "copies", "counts", "model lsi", "model repeats"].map(String::from).into();
     assert_eq!(taken_with(&["--max-candidates", "999"]), first);
     assert_eq!(taken_with(&["--prefilter"]), first);
-    // With a different segmentation, only saved parts that do not depend on words can be used.
+    // If words are segmented differently, only saved parts that do not depend on words can be used.
     assert_eq!(taken_with(&["--tokenizer", "bigram"]), ["copies".to_string()].into());
 }
 
-/// A run that ended while candidates were read has all rows, and the pairs of algorithms that need no such pass; one that ended while it
-/// classified versions has all pairs.
+/// Checks that a run that ended while candidates were read has saved all rows, and the pairs of algorithms that do not read candidates, and
+/// that a run that ended while it classified versions has saved all pairs.
 #[test]
 fn another_threshold_takes_up_what_stands_below_it() {
     let taken = |stage: &str, from: &str, to: &str| {
@@ -274,7 +274,8 @@ fn another_threshold_takes_up_what_stands_below_it() {
     assert!(!margin.contains("rows tf_idf"), "{margin:?}");
 }
 
-/// The contents of documents in pairs are not read again, although they are saved last before tables are written.
+/// Checks that the contents of documents in pairs are not read again, although they are the last part that is saved before tables are
+/// written.
 #[test]
 fn texts_of_pairs_are_read_once() {
     let place = Place::new();
@@ -288,7 +289,7 @@ fn texts_of_pairs_are_read_once() {
     place.run(&more).ends_with(0);
     assert!(place.taken_up().contains("contained"), "{:?}", place.taken_up());
     assert!(stages(&place).contains("read ids") && !stages(&place).contains("read ids and pairs"));
-    // If nothing needs the contents, they are not read.
+    // If the contents are not required, they are not read.
     let place = Place::new();
     place.killed_in("write tables", &more);
     place.run(&[&more[..], &["--remove-if", "pair"]].concat()).ends_with(0);
@@ -316,7 +317,7 @@ fn a_run_may_begin_anew_and_another_program_takes_nothing_up() {
     assert!(place.taken_up().is_empty());
 }
 
-/// States how a file is damaged.
+/// Lists the ways to damage a file.
 #[derive(Clone, Copy, Debug)]
 enum Damage {
     Flipped,
@@ -339,7 +340,7 @@ impl Damage {
     }
 }
 
-/// Returns files of each kind, the smallest, a middle one and the largest: rows, other saved parts, the ledger.
+/// Returns the smallest, a medium and the largest file of each kind: rows, other saved parts, and the ledger.
 fn kinds_of_work_files(place: &Place) -> Vec<String> {
     let sized = |ending: &str| {
         let names = names_in(&place.work()).into_iter().filter(|name| name.ends_with(ending));
@@ -415,7 +416,7 @@ fn killed_at_tables(mut command: Command) -> std::process::Output {
     child.wait_with_output().unwrap()
 }
 
-/// Before a checkpoint is due, nothing is saved, and an interrupted run says so.
+/// Checks that nothing is saved before a checkpoint is due, and that an interrupted run says so.
 #[test]
 fn a_short_run_puts_nothing_down() {
     let place = Place::new();

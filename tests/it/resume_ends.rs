@@ -1,4 +1,4 @@
-//! A run restores its saved state however it was interrupted: by a signal, by a full disk, or after it skipped a file.
+//! Tests that a run restores its saved state regardless of how it was interrupted: by a signal, by a full disk, or after it skipped a file.
 
 use std::collections::BTreeSet;
 use std::io::{BufRead as _, BufReader, Read as _};
@@ -45,7 +45,7 @@ fn a_stopped_run_reports_what_is_kept_and_the_same_command_resumes() {
     }
 }
 
-/// A disk that is full for one file: the run ends with its saved state, and resumes once there is room.
+/// Checks a disk that is full for one file: the run ends with its saved state, and resumes when there is space.
 #[test]
 fn a_full_disk_loses_nothing_that_was_put_down() {
     let whole = whole(&[]);
@@ -70,8 +70,8 @@ fn a_full_disk_loses_nothing_that_was_put_down() {
     assert!(went_on > 0);
 }
 
-/// A script that runs a command on a disk of this many KiB in a separate namespace, if the system allows that, and then the same command
-/// again with enough room.
+/// A script that runs a command on a disk of this many KiB in a separate namespace, if the system allows this, and then runs the same
+/// command again with enough space.
 const ON_A_SMALL_DISK: &str = "mount -t tmpfs -o size=$1k none \"$2\" || exit 77; shift 2; \"$@\"; echo first $?; \
     mount -o remount,size=1g \"$DISK\"; \"$@\"; echo second $?; cp -r \"$DISK/out\" \"$RESULT\"; ls -A \"$DISK\" | sed 's/^/left /'";
 
@@ -99,7 +99,7 @@ fn a_full_disk_says_how_much_more_is_needed() {
         assert!(ran.stdout.contains("second 0") && ran.stdout.contains("left out\n"), "{}\n{}", ran.stdout, ran.stderr);
         assert_same_bytes(&whole.out(), &place.out(), &format!("{kib} KiB"));
         if ran.stdout.contains("first 1") {
-            // If there was merely no room to save a part, the run continued.
+            // The run continued if space was missing only for saving a part.
             let is_last = |line: &&str| line.contains("No space left on device") && !line.contains("continues without");
             let said = ran.stderr.lines().find(is_last).unwrap();
             assert!(
@@ -114,7 +114,7 @@ fn a_full_disk_says_how_much_more_is_needed() {
     assert!(full > 0, "on no disk was anything kept");
 }
 
-/// A file whose damage is found while it is read is also skipped by the runs that resume.
+/// Checks that a file whose damage is found while it is read is also skipped by runs that resume.
 #[test]
 fn a_file_that_was_set_aside_stays_so_for_the_run_that_goes_on() {
     let folder = tempfile::tempdir().unwrap();
@@ -146,7 +146,7 @@ fn a_file_that_was_set_aside_stays_so_for_the_run_that_goes_on() {
     assert!(taken.contains(&"notes") && taken.contains(&"near tf_idf"), "{taken:?}");
     let (bad, rows) = (&record["bad_inputs"][0]["file"], &record["documents"]["rows"]);
     assert_eq!((bad.as_str(), rows.as_u64()), (Some("b.parquet"), Some(1_000)));
-    // The result is that of a corpus without the file.
+    // The result is the same as for a corpus without the file.
     let rest = folder.path().join("rest/docs");
     std::fs::create_dir_all(&rest).unwrap();
     for name in ["a.parquet", "c.parquet"] {
@@ -155,7 +155,7 @@ fn a_file_that_was_set_aside_stays_so_for_the_run_that_goes_on() {
     assert_same_bytes(&out, &done(&rest, &algorithms).out(), "without the file");
 }
 
-/// Returns the saved parts that a dry run reports as restorable.
+/// Returns the saved parts that can be restored according to a dry run.
 fn said(place: &Place, more: &[&str]) -> BTreeSet<String> {
     let ran = place.run(&[&["--dry-run"], more].concat()).ends_with(0);
     let mut lines = ran.stderr.lines().filter_map(|line| line.split_once("resumed from an earlier run ("));
@@ -175,7 +175,7 @@ fn a_dry_run_says_what_would_be_taken_up_and_changes_nothing() {
     let before = files();
     let all = said(&place, &[]);
     assert!(all.contains("notes") && all.contains("near exact") && all.contains("contained"), "{all:?}");
-    // The dry run lists only what a run with these options would restore.
+    // The dry run lists only the parts that a run with these options would restore.
     let some = said(&place, &["--max-candidates", "77"]);
     assert!(some.contains("model lsi") && !some.contains("near exact"), "{some:?}");
     assert!(said(&place, &["--resume=false"]).is_empty() && said(&place, &["--limit", "9"]).is_empty());

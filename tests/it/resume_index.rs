@@ -1,4 +1,4 @@
-//! A killed run with an index or a reference resumes: the output and the index are those of a run that was not killed.
+//! Tests that a killed run with an index or a reference resumes, and that the output and the index are the same as without the kill.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader};
@@ -40,7 +40,7 @@ impl Place {
         self.at("out/tuesday")
     }
 
-    /// Returns the command for a batch, which saves each step, unless `more` changes that.
+    /// Returns the command for a batch. The run saves each step, unless `more` changes this.
     fn command(&self, batch: &str, more: &[&str]) -> Command {
         let mut command = program();
         command.arg("run").arg(self.at(&format!("{batch}.parquet"))).arg("--out").arg(self.at("out").join(batch));
@@ -60,7 +60,7 @@ impl Place {
         Ran::of(self.command(batch, more).output().unwrap())
     }
 
-    /// Kills a run when its stage with this position begins; returns the name of the stage, `None` if the run has fewer.
+    /// Kills a run when the stage at this position begins. Returns the name of the stage; `None` if the run has fewer stages.
     fn killed_in(&self, batch: &str, stage: usize, more: &[&str]) -> Option<String> {
         let mut child = self.command(batch, more).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(child.stderr.take().unwrap()).lines();
@@ -82,7 +82,7 @@ impl Place {
         serde_json::from_str(&ran.ends_with(0).stdout).unwrap()
     }
 
-    /// Fails unless the output and the index equal those of another place.
+    /// Fails unless the output and the index are the same as in another place.
     #[track_caller]
     fn is_as(&self, whole: &Place, batch: &str, what: &str) {
         let out = |place: &Place| place.at("out").join(batch);
@@ -148,7 +148,7 @@ fn a_later_batch_resumes_after_a_kill_in_any_stage() {
     });
 }
 
-/// Returns where a stage begins for the last time in a run that is not killed.
+/// Returns the last position at which a stage begins in a run that is not killed.
 fn position(place: &Place, more: &[&str], stage: &str) -> usize {
     let ran = Ran::of(place.command("tuesday", more).output().unwrap()).ends_with(0);
     // If the reference consists of files, the same stages run first to index them.
@@ -157,7 +157,7 @@ fn position(place: &Place, more: &[&str], stage: &str) -> usize {
     last.unwrap_or_else(|| panic!("no stage {stage}"))
 }
 
-/// A run may be killed at each step of the publication, while the index is changed.
+/// Checks runs that are killed at each step of the publication, while the index is changed.
 #[test]
 fn a_kill_while_a_batch_is_published_neither_loses_nor_repeats_it() {
     let base = Place::after_monday();
@@ -176,15 +176,15 @@ fn a_kill_while_a_batch_is_published_neither_loses_nor_repeats_it() {
         assert_eq!(died.status.code(), None, "{step}: {}", String::from_utf8_lossy(&died.stderr));
         let is_published = place.out().exists();
         place.run("tuesday", &[]).ends_with(0);
-        // Before the output has its name, the run has to be finished; after that, it is done.
+        // Before the output has its final name, the run still has to be finished; after that, it is complete.
         assert_eq!(resumed(&place.out()).is_empty(), is_published, "{step}");
         place.is_as(&whole, "tuesday", step);
         assert!(!place.at("out/.tuesday.dupsift-work").exists(), "{step}: checkpoints are left");
     }
 }
 
-/// More indexed documents take part than expected, so the run starts over with more room for them; a resumed run has this room from the
-/// beginning.
+/// Checks a run in which more indexed documents take part than expected, so that it starts over with more document numbers for them. A
+/// resumed run has these numbers from the beginning.
 #[test]
 fn a_run_that_started_over_resumes() {
     let begin = || {

@@ -1,4 +1,4 @@
-//! A resumed run detects inputs that have changed, and loses nothing until its result has its name.
+//! Tests that a resumed run detects inputs that have changed, and that no saved state is lost until the result has its final name.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ fn command(docs: &Path, out: &Path) -> Command {
     command
 }
 
-/// Starts a run, acts when it reports that the stage `at` begins, and kills it when the stage `end` begins.
+/// Starts a run, calls `act` when it reports that the stage `at` begins, and kills it when the stage `end` begins.
 fn killed_after(mut command: Command, at: &str, act: impl FnOnce(), end: &str) -> Vec<String> {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let begins = |line: &str, stage: &str| line.contains("stage begins") && line.contains(&format!("\"{stage}\""));
@@ -39,7 +39,7 @@ fn killed_after(mut command: Command, at: &str, act: impl FnOnce(), end: &str) -
     lines
 }
 
-/// Replaces a file with one that has the same name and different texts.
+/// Replaces a file with a file that has the same name and different texts.
 fn replace(path: &Path) {
     let other = path.with_extension("other");
     let docs: Vec<_> = made_docs(900).split_off(400);
@@ -53,7 +53,7 @@ fn taken_up(out: &Path) -> Vec<String> {
     names.iter().filter_map(|name| name.as_str().map(String::from)).collect()
 }
 
-/// Nothing computed from the old file is reused for the new one, and the new one is not skipped because of the old one.
+/// Checks that nothing computed from the old file is reused for the new file, and that the new file is not skipped because of the old file.
 #[test]
 fn a_file_that_is_replaced_while_it_is_read_is_read_by_the_run_that_goes_on() {
     for stage in ["save copies", "save rows exact", "save pairs exact"] {
@@ -71,7 +71,7 @@ fn a_file_that_is_replaced_while_it_is_read_is_read_by_the_run_that_goes_on() {
     }
 }
 
-/// The message explains how to read a file again that an earlier run skipped.
+/// Checks that the message explains how to read a file that an earlier run skipped.
 #[test]
 fn a_file_that_was_set_aside_can_be_read_again() {
     let folder = tempfile::tempdir().unwrap();
@@ -87,7 +87,7 @@ fn a_file_that_was_set_aside_can_be_read_again() {
     assert!(ran.stderr.contains("starts over without this file"), "{}", ran.stderr);
 }
 
-/// If the final name is taken, this is reported at the end, without losing any saved state.
+/// Checks that if the final name is taken, this is reported at the end and no saved state is lost.
 #[test]
 fn work_is_kept_until_the_result_has_its_name() {
     let whole = whole(&[]);
@@ -113,7 +113,7 @@ fn work_is_kept_until_the_result_has_its_name() {
     assert_eq!(names_in(place.folder.path()), ["out"]);
 }
 
-/// A run with a different folder for temporary files reports that it abandons the saved state in the first folder.
+/// Checks that a run with a different folder for temporary files reports that it does not use the saved state in the first folder.
 #[test]
 fn another_folder_for_work_files_gives_up_what_was_kept_and_says_so() {
     let place = Place::new();
@@ -125,7 +125,7 @@ fn another_folder_for_work_files_gives_up_what_was_kept_and_says_so() {
     assert_eq!((names_in(place.folder.path()), names_in(elsewhere.path())), (vec!["out".to_string()], vec![]));
 }
 
-/// The record of a resumed run names the models too.
+/// Checks that the record of a resumed run also lists the models.
 #[test]
 fn the_record_of_a_run_that_went_on_names_the_models() {
     let models = |place: &Place| -> Vec<(String, String)> {

@@ -1,11 +1,12 @@
-//! `--sample`: a run over some of the documents.
+//! Tests `--sample`, which runs over some of the documents.
 
 use std::collections::BTreeSet;
 use std::fs;
 
 use crate::kit::{Ran, Table, assert_same_bytes, made_docs, pairs, program, record, run, write_docs};
 
-/// The result of a sample is that of a corpus of its documents, on any number of threads and in any number of files.
+/// Checks that the result for a sample is the same as for a corpus that consists of the sampled documents, with any number of threads and
+/// files.
 #[test]
 fn a_sample_is_a_corpus_of_its_documents() {
     let folder = tempfile::tempdir().unwrap();
@@ -14,7 +15,7 @@ fn a_sample_is_a_corpus_of_its_documents() {
     write_docs(&at("docs/a.parquet"), &docs[..150], 40);
     write_docs(&at("docs/b.parquet"), &docs[150..], 40);
     write_docs(&at("one/a.parquet"), &docs, 400);
-    // Every algorithm that needs statistics gets them from the sample.
+    // Every algorithm that needs statistics uses the statistics of the sample.
     let of = ["--algorithms", "exact,versions,cosine,minhash", "--sample", "150", "--seed", "3"];
     run(&[&at("docs")], &at("out"), &[&of[..], &["--threads", "1"]].concat()).ends_with(0);
     let said =
@@ -50,7 +51,7 @@ fn a_sample_is_a_corpus_of_its_documents() {
     assert!(removed("out").len() > 10);
     assert_eq!(removed("out"), removed("expected"));
 
-    // A share, a comparison, and options that make no sense with a sample.
+    // Tests a share, a comparison, and options that make no sense with a sample.
     run(&[&at("docs")], &at("share"), &["--sample", "0.25"]).ends_with(0);
     let rows = record(&at("share"))["documents"]["rows"].as_u64().unwrap();
     assert!((60..140).contains(&rows), "{rows}");
@@ -72,8 +73,8 @@ fn a_sample_is_a_corpus_of_its_documents() {
     assert!(!at("no").exists());
 }
 
-/// A dry run over a sample removes as many documents as a run over it, estimates the share and the time for the complete corpus, and leaves
-/// no files.
+/// Checks that a dry run over a sample removes the same number of documents as a run over the sample, estimates the share and the time for
+/// the complete corpus, and leaves no files behind.
 #[test]
 fn a_dry_run_estimates_on_a_sample() {
     let folder = tempfile::tempdir().unwrap();
@@ -100,7 +101,7 @@ fn a_dry_run_estimates_on_a_sample() {
     assert_eq!(fs::read_dir(at("work")).unwrap().count(), 0);
 }
 
-/// The result of a sample is explained, reported and evaluated: its documents have the numbers that they have in the corpus.
+/// Checks that the result for a sample can be explained, reported and evaluated. Its documents have the same numbers as in the corpus.
 #[test]
 fn the_result_of_a_sample_is_looked_at_like_any_other() {
     let folder = tempfile::tempdir().unwrap();
@@ -125,7 +126,8 @@ fn the_result_of_a_sample_is_looked_at_like_any_other() {
     changed.ends_with(2);
 }
 
-/// With `--keep none`, the first document of a cluster is removed, too, and counts in the clusters of what is removed.
+/// Checks that with `--keep none`, the first document of a cluster is also removed, and is part of the evaluated clusters of removed
+/// documents.
 #[test]
 fn a_run_that_keeps_none_is_evaluated() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
-//! A file counts as unchanged if its content is the same. Equal size and time do not suffice, because copying may preserve them. Different
-//! permissions, a temporary name or a different place on disk do not matter.
+//! Tests that a file counts as unchanged if its content is the same. Equal size and time are not sufficient, because copying may preserve
+//! them. Different permissions, a temporary name or a different place on disk do not matter.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader};
@@ -13,7 +13,7 @@ const ROWS: usize = 1_200;
 const OPTIONS: [&str; 8] =
     ["--algorithms", "exact,minhash,tf_idf", "--keep", "score desc", "--threads", "2", "--memory", "512MiB"];
 
-/// Writes two JSON lines files, each larger than the ends that are compared first.
+/// Writes two JSON lines files, which are larger than the beginnings and ends that are compared first.
 fn corpus(folder: &Path) -> PathBuf {
     let (corpus, docs) = (folder.join("docs"), made_docs(ROWS));
     fs::create_dir(&corpus).unwrap();
@@ -36,7 +36,7 @@ fn command(docs: &Path, out: &Path) -> Command {
     command
 }
 
-/// Acts when a run reports that this stage begins; the run is then killed, or continues to its end.
+/// Calls `act` when a run reports that this stage begins. The run is then killed or continues to its end.
 fn at_stage(mut command: Command, stage: &str, kills: bool, act: impl FnOnce()) {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let begins = |line: &str| line.contains("stage begins") && line.contains(&format!("\"{stage}\""));
@@ -57,7 +57,8 @@ fn at_stage(mut command: Command, stage: &str, kills: bool, act: impl FnOnce()) 
     assert_eq!(ended.success(), !kills, "{lines:#?}");
 }
 
-/// Replaces bytes in the middle of a file with as many different ones, and restores its time. The inode is a new one if `anew` is set.
+/// Replaces bytes in the middle of a file with the same number of different bytes, and restores its time. If `anew` is set, the file has a
+/// new inode.
 fn change(path: &Path, from: &str, to: &str, anew: bool) {
     assert_eq!(from.len(), to.len());
     let (bytes, time) = (fs::read_to_string(path).unwrap(), fs::metadata(path).unwrap().modified().unwrap());
@@ -100,7 +101,7 @@ fn what_changed_behind_size_and_time_is_not_taken_for_the_same() {
     }
 }
 
-/// A file that changed while it was still being read for the first time: its partial checkpoints are not used.
+/// Checks that partial checkpoints of a file are not used if the file changed while it was read for the first time.
 #[test]
 fn portions_of_another_file_are_not_taken_up() {
     let folder = tempfile::tempdir().unwrap();
@@ -114,10 +115,11 @@ fn portions_of_another_file_are_not_taken_up() {
     assert_eq!(record(&out)["documents"], record(&fresh)["documents"]);
 }
 
-/// The name of a change to a file, and the function that makes it.
+/// The name of a change to a file, and the function that makes the change.
 type Act = (&'static str, fn(&Path));
 
-/// Permissions, a temporary name, a restored copy or a different time do not change the content, so the saved work is used.
+/// Checks that the saved state is used after changes that do not affect the content: permissions, a temporary name, a restored copy or a
+/// different time.
 #[test]
 fn work_is_kept_where_the_contents_are_the_same() {
     let acts: [Act; 4] = [
@@ -152,7 +154,7 @@ fn work_is_kept_where_the_contents_are_the_same() {
     }
 }
 
-/// During a run, a change of permissions costs no row, and a change of a text is detected.
+/// Checks that during a run, a change of permissions costs no rows, and a change of a text is detected.
 #[test]
 fn a_file_that_changes_under_a_run_is_looked_at_again() {
     for stage in ["group minhash", "read candidates"] {
@@ -178,7 +180,7 @@ fn a_file_that_changes_under_a_run_is_looked_at_again() {
     assert_eq!((taken_up(&out), &record(&out)["bad_inputs"]), (0, &serde_json::json!([])));
 }
 
-/// A damaged file that was skipped is read after it was replaced by an intact one with the same size and time.
+/// Checks that a damaged file that was skipped is read after it was replaced by an intact file with the same size and time.
 #[test]
 fn a_damaged_file_that_was_put_right_takes_part() {
     let folder = tempfile::tempdir().unwrap();
@@ -203,7 +205,7 @@ fn a_damaged_file_that_was_put_right_takes_part() {
     assert_eq!(record(&out)["bad_inputs"], serde_json::json!([]));
 }
 
-/// The batch of an incremental run is also identified by its content.
+/// Checks that the batch of an incremental run is also identified by its content.
 #[test]
 fn a_batch_with_another_text_is_not_published_already() {
     let folder = tempfile::tempdir().unwrap();
@@ -217,7 +219,7 @@ fn a_batch_with_another_text_is_not_published_already() {
     incremental().ends_with(2).says(&["is already in the index, with other files"]);
 }
 
-/// Inspecting a result shows no texts that the run did not read.
+/// Checks that commands that inspect a result show no texts that the run did not read.
 #[test]
 fn a_look_knows_a_corpus_of_other_texts() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! `--scope within:COLUMN` and `across:COLUMN`: documents are compared only with documents that have the same value, or a different one.
+//! Tests `--scope within:COLUMN` and `across:COLUMN`, with which documents are compared only with documents that have the same value, or a
+//! different value.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -19,7 +20,7 @@ const SCOPE: [&str; 2] = ["--scope", "within:site"];
 /// A document with its scope value.
 type Placed = (Option<&'static str>, Doc);
 
-/// Returns samples in three scopes: every text twice, in one or in two of them.
+/// Returns samples in three scopes. Every text occurs twice, in the same scope or in two of them.
 fn placed() -> Vec<Placed> {
     let sites = [Some("a"), Some("b"), None];
     let mut placed: Vec<Placed> = Vec::new();
@@ -55,8 +56,8 @@ fn scored(out: &Path, label: &str) -> BTreeMap<(String, String), String> {
     pairs(out, label).into_iter().map(line).collect()
 }
 
-/// For all algorithms: no pair has two values, and the pairs are those of separate runs over the rows with each value, with the counts, the
-/// models and the planned size of the complete corpus.
+/// Checks for all algorithms that no pair has two values, and that the pairs are the same as in separate runs over the rows with each
+/// value, with the counts, the models and the planned size of the complete corpus.
 #[test]
 fn pairs_are_those_of_each_value_alone() {
     let place = tempfile::tempdir().unwrap();
@@ -100,7 +101,7 @@ fn threads_memory_and_a_kill_change_nothing() {
     run(&[&at("docs")], &at("one"), &[&more[..], &["--threads", "1", "--memory", "64MiB"]].concat()).ends_with(0);
     run(&[&at("docs")], &at("four"), &[&more[..], &["--threads", "4", "--memory", "1GiB"]].concat()).ends_with(0);
     assert_same_bytes(&at("one"), &at("four"), "threads and memory");
-    // Signed from words that an earlier process kept, which recorded the scopes.
+    // In this run, documents are signed from words that an earlier process kept, together with the scopes.
     let resumed = Place::new();
     let docs = at("docs");
     let command = |more: &[&str]| {
@@ -131,7 +132,7 @@ fn a_run_that_was_killed_takes_up_its_scopes() {
     for label in labels(&place.out()) {
         assert!(pairs(&place.out(), &label).is_empty(), "{label}");
     }
-    // With a different scope, nothing is reused.
+    // Nothing is reused with a different scope.
     let place = Place::new();
     place.killed_in("recall kept words", &more);
     place.run(&["--algorithms", "exact,cosine"]).ends_with(0);
@@ -146,7 +147,7 @@ fn rows_without_a_value_are_one_scope_and_numbers_are_values() {
     let sites = Int64Array::from(vec![Some(1), None, Some(2), Some(1), None, Some(3)]);
     let columns: [(&str, ArrayRef); 2] = [("site", Arc::new(sites)), ("text", Arc::new(texts.clone()))];
     write_columns(&docs.join("a.parquet"), &columns, 4);
-    // A file without the column: its rows have no value.
+    // If a file does not have the column, its rows have no value.
     write_columns(&docs.join("b.parquet"), &[("text", Arc::new(texts.slice(0, 1)))], 4);
     run(&[&docs], &out, &[&["--algorithms", "exact"], &SCOPE[..]].concat()).ends_with(0);
     let found: Vec<(i64, i64)> = pairs(&out, "exact").iter().map(|pair| (pair.doc_a, pair.doc_b)).collect();
@@ -176,10 +177,10 @@ fn what_is_typed_wrong_is_reported() {
 }
 
 const ACROSS: [&str; 2] = ["--scope", "across:site"];
-/// Algorithms with pairs of copies, classes of different texts, and pairs with and without a check.
+/// Algorithms with pairs of copies, with classes of different texts, and with pairs with and without a check.
 const FINDERS: &str = "exact,minhash:threshold=0.5,simhash,imatch,lex_rand";
 
-/// Returns edited and equal texts, some with more copies, on a few sites.
+/// Returns edited and equal texts on a few sites. Some texts have more copies.
 fn crossing() -> Vec<Placed> {
     let (sites, mut numbers) = ([Some("a"), Some("b"), Some("c"), None], Numbers(7));
     let docs = made_docs(240);
@@ -190,8 +191,8 @@ fn crossing() -> Vec<Placed> {
     all.map(|(at, doc)| (site(&mut numbers), Doc { id: format!("d{at:03}"), ..doc })).collect()
 }
 
-/// Compares with the definition: the pairs of a run without scopes whose documents have different values, and everything that follows from
-/// them.
+/// Compares the result with its definition: the pairs of a run without scopes whose documents have different values, and everything that
+/// follows from these pairs.
 #[test]
 fn pairs_across_are_the_pairs_with_two_values() {
     let place = tempfile::tempdir().unwrap();
@@ -229,7 +230,7 @@ fn pairs_across_are_the_pairs_with_two_values() {
                 let (written, full) = (doc_pairs(&out, label), &full[label]);
                 assert!(written.is_sorted_by(|a, b| a < b), "{what} {label}: a pair is written twice");
                 assert!(written.iter().all(|pair| full.contains(pair)), "{what} {label}");
-                // Each document is in a pair, or a copy on the same site is.
+                // Either a document itself or a copy of it on the same site is in a pair.
                 let named: BTreeSet<_> =
                     written.iter().flat_map(|&(a, b)| [a, b]).map(|doc| (placed[doc].0, &docs[doc].text)).collect();
                 let missing = full
@@ -258,7 +259,8 @@ fn pairs_across_are_the_pairs_with_two_values() {
     assert!(single > 0, "no copy is represented by another one");
 }
 
-/// The default rule: documents are removed only in favor of documents with a different value, on any number of threads, and after a kill.
+/// Checks the default rule: documents are removed only in favor of documents with a different value, on any number of threads, and after a
+/// kill.
 #[test]
 fn removed_across_is_contained_in_a_document_with_another_value() {
     let place = tempfile::tempdir().unwrap();

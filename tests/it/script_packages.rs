@@ -1,4 +1,4 @@
-//! Executable scripts: each can be started, declares all packages that it imports, and finds them or reports how to install them.
+//! Tests that each executable script can be started, declares all packages that it imports, and finds them or reports how to install them.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -28,7 +28,7 @@ fn declared(text: &str) -> BTreeSet<String> {
     quoted.map(|name| name.replace('-', "_")).collect()
 }
 
-/// Returns what a script imports at start, directly and through neighboring modules, without the standard library.
+/// Returns the packages, other than the standard library, that a script imports when it starts, directly and through neighboring modules.
 fn imported(text: &str, all: &[(String, String)], standard: &BTreeSet<String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for line in text.lines() {
@@ -75,7 +75,7 @@ fn a_script_without_its_packages_goes_to_those_of_make_or_says_so() {
             fs::copy(&path, at("scripts").join(path.file_name().unwrap())).unwrap();
         }
     }
-    // An interpreter that finds no installed packages.
+    // Uses an interpreter that finds no installed packages.
     let typed = |script: &str| {
         let mut command = Command::new("python3");
         command.args(["-I", "-S", "-c"]).current_dir(place.path());
@@ -95,7 +95,7 @@ fn a_script_without_its_packages_goes_to_those_of_make_or_says_so() {
     let python = at(".venv/bin/python");
     fs::write(&python, "#!/bin/sh\nprintf '%s|' taken over by \"$@\"\n").unwrap();
     fs::set_permissions(&python, fs::Permissions::from_mode(0o755)).unwrap();
-    // An incomplete environment does not count.
+    // An incomplete environment is not used.
     typed("scripts/overlap.py").ends_with(1).says(&[shown]);
     fs::write(at(".venv/ready"), "").unwrap();
     assert_eq!(typed("scripts/overlap.py").ends_with(0).stdout, "taken|over|by|scripts/overlap.py|a b|");

@@ -1,4 +1,4 @@
-//! Runs the scripts for output folders on the output of the samples, and compares their output with the tables of the run itself.
+//! Runs the scripts for output folders on a run over the samples, and compares their output with the tables of this run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -85,7 +85,7 @@ fn rethreshold_above_it_gives_what_a_run_with_that_threshold_gives() {
     script("rethreshold", &[&[text(samples())], &unknown[..]].concat()).ends_with(1).says(&["not a finished output"]);
 }
 
-/// Returns whether a figure is the expected one, or both are undefined; printed decimals may differ in the last bit.
+/// Returns whether a figure has the expected value, or both are undefined. Printed decimals may differ in the last bit.
 fn near(told: &Value, expected: Option<f64>) -> bool {
     match (told.as_f64(), expected) {
         (Some(told), Some(expected)) => (told - expected).abs() < 1e-12,
@@ -244,7 +244,7 @@ fn the_output_of_a_comparison_has_no_removals_to_work_on() {
     assert!(refused.stderr.contains("compare, which removes nothing"), "{}", refused.stderr);
 }
 
-/// The last screen shows neither time nor memory, so it is always the same.
+/// Checks the last screen, which shows neither time nor memory and is therefore always the same.
 #[test]
 fn the_recording_of_the_manual_is_one_of_this_program() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Folders that other users may write: files that they prepare there are refused, and none of this user's files is overwritten or removed.
+//! Tests folders to which other users may write. Files that they prepare in these folders are refused, and no file of this user is
+//! overwritten or removed.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -13,11 +14,11 @@ use crate::kit::{Ran, json_lines, made_docs, names_in, program, record};
 /// The user `nobody`.
 const OTHER_USER: u32 = 65534;
 
-/// The file names that a work folder uses.
+/// The file names in a folder of temporary files.
 const NAMES: [&str; 6] =
     ["ledger.json", "ledger.json.half", "standard-input", "00000000.indexed.parquet", "words.terms", "a.0.work"];
 
-/// Holds a folder that only this user may write, with a corpus, a file that must be kept, and a subfolder that everybody may write.
+/// Holds a folder to which only this user may write. It contains a corpus, a file that must be kept, and a world-writable subfolder.
 struct Place(tempfile::TempDir);
 
 impl Place {
@@ -35,14 +36,14 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// Returns the folder with temporary files for `out` below `--work shared`.
+    /// Returns the folder of temporary files for `out` below `--work shared`.
     fn below_work(&self) -> PathBuf {
         let out = self.0.path().canonicalize().unwrap().join("out");
         let hash = xxh3_64(out.as_os_str().as_encoded_bytes()) >> 24;
         self.at("shared").join(format!(".out.dupsift-work-{hash:010x}"))
     }
 
-    /// Runs the program here; each step is saved.
+    /// Runs the program in this folder; each step is saved.
     fn typed(&self, words: &[&str]) -> Ran {
         let mut command = program();
         command.current_dir(self.0.path()).args(words);
@@ -62,14 +63,14 @@ impl Place {
         assert_eq!(fs::read_to_string(self.at("victim")).unwrap(), "mine");
     }
 
-    /// Creates a folder in which each of our names leads to the file that must be kept.
+    /// Creates a folder in which each file name that the program uses leads to the file that must be kept.
     fn prepare(&self, folder: &Path) {
         fs::create_dir(folder).unwrap();
         NAMES.iter().for_each(|name| symlink(self.at("victim"), folder.join(name)).unwrap());
     }
 }
 
-/// Runs a command as another user; returns false, with a message, if this user may not do that.
+/// Runs a command as another user. Returns `false`, with a message, if this user does not have the permission for it.
 fn as_other_user(script: &str) -> bool {
     if !rustix::process::geteuid().is_root() {
         eprintln!("skipped: only root can act as a second user");
@@ -81,7 +82,7 @@ fn as_other_user(script: &str) -> bool {
     true
 }
 
-/// Lets another user create a world-writable folder in which our names lead to a file of this user.
+/// Lets another user create a world-writable folder in which the file names that the program uses lead to a file of this user.
 fn prepared_by_other(place: &Place, folder: &Path) -> bool {
     let (folder, victim) = (folder.display(), place.at("victim"));
     let links = NAMES.map(|name| format!("ln -s '{}' '{folder}/{name}'", victim.display())).join("; ");
@@ -121,12 +122,13 @@ fn a_work_folder_that_another_user_prepared_is_refused() {
             assert!(!place.at(".out.dupsift-work").exists(), "{way} {words:?}");
         }
         assert_eq!(names_in(&folder).len(), NAMES.len(), "{way}: nothing of it is removed");
-        // A different name next to it can be used.
+        // A different name next to the prepared folder can be used.
         place.typed(&["run", "corpus.jsonl", "--out", "shared/other", "--algorithms", "exact"]).ends_with(0);
     }
 }
 
-/// Needs no second user: a folder that others may write may have been prepared by them, whoever created it.
+/// Checks folders to which others may write, which they may have prepared regardless of who created the folder. This test needs no second
+/// user.
 #[test]
 fn a_work_folder_that_others_may_write_is_refused() {
     for mode in [0o777, 0o770, 0o702] {
@@ -149,7 +151,7 @@ fn a_work_folder_that_others_may_write_is_refused() {
     assert!(names_in(&place.at("elsewhere")).is_empty());
 }
 
-/// Links in a folder of this user, from a time when others could write there.
+/// Checks links in a folder of this user from a time when others could write to it.
 #[test]
 fn links_in_a_work_folder_are_not_followed() {
     let place = Place::new();
@@ -163,7 +165,7 @@ fn links_in_a_work_folder_are_not_followed() {
     place.victim_stays();
     assert_eq!(record(&place.at("out"))["documents"]["rows"], 60);
     fs::remove_dir_all(place.at("out")).unwrap();
-    // A hard link to the user's file.
+    // Tests a hard link to the user's file.
     for name in ["lock", "ledger.json.half"] {
         let _ = fs::remove_dir_all(&folder);
         fs::create_dir(&folder).unwrap();
@@ -181,7 +183,8 @@ fn links_in_a_work_folder_are_not_followed() {
     place.run(&[]).ends_with(1).says(&["not a regular file"]);
 }
 
-/// Only this user may write the work folder and the unfinished result; the final result has the permissions that the umask allows.
+/// Checks that only this user may write to the folder of temporary files and the unfinished result, and that the final result has the
+/// permissions that the umask allows.
 #[test]
 fn nobody_else_may_write_where_a_result_is_made() {
     let place = Place::new();
@@ -206,7 +209,7 @@ fn nobody_else_may_write_where_a_result_is_made() {
     assert_eq!(place.at("shared/out").metadata().unwrap().mode() & 0o777, 0o777);
 }
 
-/// An index can be written with any umask, and its files have the permissions that the umask allows.
+/// Checks that an index can be written with any umask, and that its files have the permissions that the umask allows.
 #[test]
 fn an_index_has_the_rights_of_the_umask() {
     for (umask, file, folder) in [("002", 0o664, 0o775), ("022", 0o644, 0o755), ("077", 0o600, 0o700)] {
@@ -232,7 +235,7 @@ fn an_index_has_the_rights_of_the_umask() {
     }
 }
 
-/// In a shared folder, a killed run may have moved aside a result of another user.
+/// Checks a shared folder in which a killed run may have moved aside a result of another user.
 #[test]
 fn an_earlier_result_of_another_user_is_put_back() {
     let place = Place::new();
@@ -247,7 +250,7 @@ fn an_earlier_result_of_another_user_is_put_back() {
     fs::rename(place.at("out"), &aside).unwrap();
     place.run(&[]).ends_with(2).says(&["already exists"]);
     assert_eq!(record(&place.at("out"))["documents"]["rows"], 60);
-    // A result that is not needed, and an unfinished one, are reported and kept.
+    // A result that is not needed and an unfinished result are reported and kept.
     let partial = place.at(".out.dupsift-partial-8");
     for folder in [&aside, &partial] {
         fs::create_dir(folder).unwrap();
@@ -260,7 +263,7 @@ fn an_earlier_result_of_another_user_is_put_back() {
     assert!(aside.is_dir() && partial.is_dir() && place.at("out").is_dir());
 }
 
-/// In a world-writable folder, an earlier result that a killed run moved aside is put back only if it belongs to this user.
+/// Checks that in a world-writable folder, an earlier result that a killed run moved aside is restored only if it belongs to this user.
 #[test]
 fn a_result_that_another_user_prepared_is_not_put_back() {
     let place = Place::new();
@@ -279,7 +282,8 @@ fn a_result_that_another_user_prepared_is_not_put_back() {
     assert!(!mine.exists(), "one of this user's is put back");
 }
 
-/// A lock file names the folder with an earlier run's temporary files: that folder is cleared only if it belongs to this user alone.
+/// Checks a lock file that contains the path of an earlier run's temporary files: the folder is cleared only if only this user may write to
+/// it.
 #[test]
 fn a_folder_that_a_lock_names_is_not_cleared_if_others_may_write_it() {
     let place = Place::new();
@@ -295,7 +299,7 @@ fn a_folder_that_a_lock_names_is_not_cleared_if_others_may_write_it() {
     fs::write(folder.join("lock"), lock.to_string()).unwrap();
     place.run(&[]).ends_with(0);
     assert_eq!(names_in(&other), ["a.product"]);
-    // A folder that belongs to this user alone is cleared.
+    // A folder to which only this user may write is cleared.
     fs::remove_dir_all(place.at("out")).unwrap();
     fs::set_permissions(&other, Permissions::from_mode(0o700)).unwrap();
     fs::create_dir(&folder).unwrap();
@@ -316,12 +320,12 @@ fn an_index_that_everybody_may_write_is_refused_and_no_link_in_one_is_followed()
     place.run(&index).ends_with(2).says(&["every user can write to it", "chmod o-w"]);
     place.victim_stays();
     fs::set_permissions(place.at("seen"), Permissions::from_mode(0o755)).unwrap();
-    // The file is not a manifest: the index is damaged, and nothing is written through it.
+    // The file is not a manifest, so the index counts as damaged, and nothing is written through the link.
     let ran = place.run(&index);
     assert_ne!(ran.code, 0, "{}", ran.stdout);
     place.victim_stays();
     fs::remove_dir_all(place.at("seen")).unwrap();
-    // A lock that leads to a file, folders that lead to a folder.
+    // Tests a lock that leads to a file, and folders that lead to a folder.
     fs::create_dir(place.at("seen")).unwrap();
     symlink(place.at("victim"), place.at("seen/lock")).unwrap();
     assert_ne!(place.run(&index).code, 0);
@@ -334,7 +338,7 @@ fn an_index_that_everybody_may_write_is_refused_and_no_link_in_one_is_followed()
         assert_eq!(fs::read_to_string(place.at("home/b-00000009/diary")).unwrap(), "mine");
         fs::remove_file(place.at("seen").join(folder)).unwrap();
     }
-    // A link instead of the held batch is damage.
+    // A link in place of the held batch counts as damage.
     symlink(place.at("victim"), place.at("seen/held.json")).unwrap();
     place.run(&index).ends_with(1).says(&["held.json"]);
     place.victim_stays();

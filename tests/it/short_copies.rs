@@ -1,16 +1,16 @@
-//! Equal texts are a pair for every algorithm, even if they are too short to be signed, but never if they are white space.
+//! Tests that equal texts are a pair of every algorithm, even if they are too short to be signed, but never if they consist of white space.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use crate::kit::{ALL, Table, done, numbered, pairs, program, record, sample_docs, write_docs};
 
-/// Short texts. Each occurs twice in a row in the corpus.
+/// Short texts, each of which occurs twice in a row in the corpus.
 const SHORT: [&str; 8] = ["a", "你好", "...", "да", "😀", "1", "\u{300}", " x\n"];
-/// Blank texts, which also occur twice.
+/// Blank texts, each of which also occurs twice.
 const BLANK: [&str; 4] = [" ", "", "\u{3000}\n", "\t\r\n\u{a0}"];
 
-/// Writes the short texts, the blank ones, then enough documents to count and to learn from.
+/// Writes the short texts, the blank texts, and enough documents for counting and for learning.
 fn write(path: &Path) {
     let twice = SHORT.iter().chain(&BLANK).flat_map(|text| [text.to_string(), text.to_string()]);
     write_docs(path, &numbered(twice.chain(sample_docs().into_iter().map(|doc| doc.text).take(300))), 100);
@@ -53,11 +53,11 @@ fn check(more: &[&str]) -> BTreeMap<String, u64> {
 #[test]
 fn equal_short_texts_are_a_pair_of_every_member_and_blank_ones_of_none() {
     let unsigned = check(&["--algorithms", ALL]);
-    // Blank texts and most short ones have no signature: these counts do not change because of the pairs.
+    // Blank texts and most short texts have no signature. The pairs do not change these counts.
     let blank = 2 * BLANK.len() as u64;
     assert!(unsigned.values().all(|count| *count >= blank), "{unsigned:?}");
     assert_eq!((unsigned["exact"], unsigned["simhash"]), (blank, blank + 2 * SHORT.len() as u64));
-    // All algorithms agree on the short copies, and the prefilter lets them pass.
+    // All algorithms agree on the short copies, and the prefilter lets these copies pass.
     assert_eq!(check(&["--algorithms", ALL, "--decide", "all"]), unsigned);
     assert_eq!(
         check(&["--algorithms", ALL, "--prefilter", "--count-copies", "false", "--remove-if", "pair"])["simhash"],
@@ -102,7 +102,7 @@ fn explain_says_that_they_are_copies() {
     assert_eq!(one["verdict"], "no_signature", "{one}");
 }
 
-/// In a large group, only the pairs with the best document are written; explain also knows the others.
+/// Checks that in a large group, only the pairs with the best document are written, and that `explain` also recognizes the other pairs.
 #[test]
 fn copies_of_a_large_group_are_explained_as_such() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,4 @@
-//! A request to stop takes effect wherever the program waits: there is no output, and nothing is left next to it.
+//! Tests that a request to stop takes effect wherever the program waits. There is no output, and nothing is left behind.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::os::unix::process::CommandExt as _;
@@ -11,7 +11,8 @@ use flate2::write::GzEncoder;
 
 use crate::kit::{Doc, Ran, done, json_lines, made_docs, names_in, numbered, program, write_docs};
 
-/// Writes a few megabytes of JSON lines that take minutes to count: a gzip file may have many members, and here they are all the same.
+/// Writes a few megabytes of compressed JSON lines that take minutes to count. A gzip file may have many members; in this file, all members
+/// are equal.
 pub fn endless(path: &Path) {
     let words = "words and words ".repeat(500);
     let line = format!("{{\"text\": \"{words}\", \"html\": \"\", \"topic\": \"\"}}\n");
@@ -31,7 +32,7 @@ fn ask(child: &Child, signal: &str) {
     assert!(status.success());
 }
 
-/// Returns the program, which receives requests to stop even if the shell that runs the tests ignores some of them.
+/// Returns a command for the program that receives requests to stop even if the shell that runs the tests ignores some of these signals.
 #[allow(unsafe_code)]
 pub fn listening() -> Command {
     let mut command = program();
@@ -42,12 +43,12 @@ pub fn listening() -> Command {
         }
         Ok(())
     };
-    // SAFETY: between fork and exec only signal(2) is called, which is allowed there.
+    // SAFETY: only signal(2) is called between fork and exec, which is allowed.
     unsafe { command.pre_exec(hear) };
     command
 }
 
-/// Asks a program to stop, and fails with the message `slow` if that takes longer than `within`.
+/// Requests a program to stop, and fails with the message `slow` if this takes longer than `within`.
 #[track_caller]
 fn end(child: &mut Child, signal: &str, within: Duration, slow: &str) {
     ask(child, signal);
@@ -58,7 +59,7 @@ fn end(child: &mut Child, signal: &str, within: Duration, slow: &str) {
     }
 }
 
-/// Fails unless the program, asked to stop after this time, ends long before its work would.
+/// Requests the program to stop after this time, and fails unless it ends long before its work would be finished.
 #[track_caller]
 fn ends(command: &mut Command, after: Duration) {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
@@ -88,7 +89,7 @@ fn opening_large_inputs_is_interrupted() {
     typed(&["contaminated", "a.jsonl.gz", "--out", "out", "--against", "items.jsonl", "--item-column", "question"]);
     std::fs::remove_file(folder.path().join("items.jsonl")).unwrap();
     typed(&["purify", "a.jsonl.gz", "--out", "out", "--train", "topic"]);
-    // Reading a finished run whose corpus has become this large in the meantime.
+    // Tests commands that read a finished run whose corpus has become this large since then.
     let docs = folder.path().join("docs");
     write_docs(&docs.join("a.parquet"), &numbered(["One text.", "One text."]), 10);
     let done = done(&docs, &["--algorithms", "exact"]);
@@ -107,7 +108,7 @@ fn opening_large_inputs_is_interrupted() {
     assert_eq!(left.len(), 2, "{left:?}");
 }
 
-/// Signals that ask a process to stop, and the exit codes that shells expect.
+/// The signals that request a process to stop, and the exit codes that shells expect.
 pub const SIGNALS: [(&str, i32); 3] = [("-TERM", 143), ("-INT", 130), ("-HUP", 129)];
 
 #[test]
@@ -126,7 +127,7 @@ fn each_signal_has_the_exit_code_that_shells_expect() {
     }
 }
 
-/// Starts the process as `nohup` does.
+/// Checks a process that is started in the same way as by `nohup`.
 #[test]
 fn a_signal_that_the_process_was_started_to_ignore_is_ignored() {
     let folder = tempfile::tempdir().unwrap();
@@ -142,10 +143,10 @@ fn a_signal_that_the_process_was_started_to_ignore_is_ignored() {
     Ran::of(child.wait_with_output().unwrap()).ends_with(143);
 }
 
-/// Number of attempts to hit a stage that may be over before the request arrives.
+/// The number of attempts to hit a stage that may be over before the request arrives.
 const TRIALS: usize = 8;
 
-/// Fails unless the program, asked to stop when it reports that this stage begins, ends in this stage with nothing left of it.
+/// Requests the program to stop when it reports that this stage begins, and fails unless it ends in this stage and leaves nothing behind.
 #[track_caller]
 fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
     let before = names_in(folder);
@@ -162,7 +163,7 @@ fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
             let mut rest = String::new();
             lines.read_to_string(&mut rest).map(|_| rest)
         });
-        // The limit is two seconds; other processes use this machine too.
+        // The limit is two seconds, but other processes also use this machine.
         let slow = format!("{command:?} does not hear in {stage:?}");
         let (signal, code) = SIGNALS[trial % SIGNALS.len()];
         end(&mut child, signal, Duration::from_secs(10), &slow);
@@ -182,7 +183,7 @@ fn stopped_in(folder: &Path, stage: &str, words: &[&str]) {
     panic!("{stage:?} is over too soon to be stopped in {words:?}");
 }
 
-/// Returns the stages that began, as named in the log.
+/// Returns the names in the log of the stages that began.
 fn begun(said: &str) -> Vec<&str> {
     let lines = said.lines().filter(|line| line.contains("\"stage begins\""));
     lines.filter_map(|line| line.split_once("\"stage\":\"")?.1.split_once('"')).map(|(stage, _)| stage).collect()
@@ -199,7 +200,7 @@ fn a_run_is_stopped_in_its_first_stages() {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("docs.jsonl"), json_lines(&made_docs(60_000))).unwrap();
     let stopped_in = |stage: &str, algorithms: &str| {
-        // Saving is turned off: a slow machine would have something to save.
+        // Saving is turned off, because a slow machine would have something to save.
         let words = ["run", "docs.jsonl", "--out", "out", "--checkpoint", "never", "--algorithms", algorithms];
         stopped_in(folder.path(), stage, &words);
     };
@@ -214,7 +215,7 @@ fn a_run_is_stopped_in_its_first_stages() {
 #[test]
 fn a_run_is_stopped_while_it_checks_pairs() {
     let folder = tempfile::tempdir().unwrap();
-    // Long texts that are all similar to each other.
+    // Writes long texts that are all similar to each other.
     let words = |at: usize| (0..12_000).map(move |word| if (word + at).is_multiple_of(19) { word * at } else { word });
     let text = |at: usize| words(at).map(|word| format!("w{word} ")).collect::<String>();
     write_docs(&folder.path().join("long.parquet"), &numbered((0..96).map(text)), 8);
@@ -243,14 +244,14 @@ fn looks_at_a_run_that_is_done_are_stopped() {
     let folder = tempfile::tempdir().unwrap();
     copies(folder.path());
     let run = ["run", "copies.jsonl", "--out", "done", "--algorithms", "exact,tf", "--no-report"];
-    // All but the first document with each text are copies, and a guard warns about them.
+    // All documents except the first with each text are copies, and a guard warns about them.
     Ran::of(program().current_dir(folder.path()).args(run).output().unwrap()).ends_with(3);
     std::fs::write(folder.path().join("truth.jsonl"), "{\"id_a\": \"d0\", \"id_b\": \"d12\"}\n").unwrap();
     let done = folder.path().join("done");
     let before = names_in(&done);
     stopped_in(folder.path(), "measure", &["evaluate", "done", "--truth", "truth.jsonl"]);
     stopped_in(folder.path(), "report", &["report", "done"]);
-    // Without the corpus, no pass over documents checks the flag.
+    // Without the corpus, there is no pass over documents that would check the flag.
     std::fs::rename(folder.path().join("copies.jsonl"), folder.path().join("gone.jsonl")).unwrap();
     stopped_in(folder.path(), "report", &["report", "done"]);
     assert_eq!(names_in(&done), before);
@@ -280,7 +281,8 @@ fn a_stream_and_a_purification_are_stopped() {
     stopped_in(folder.path(), "search", &contaminated);
 }
 
-/// Steps that do not check the flag are ended with the process: a document of 60 MB is one step of reading, and one of counting.
+/// Checks that steps that do not check the flag are ended with the process. A document of 60 MB is a single step of reading and a single
+/// step of counting.
 #[test]
 fn one_very_long_document_does_not_keep_a_run_from_being_stopped() {
     let folder = tempfile::tempdir().unwrap();
@@ -294,7 +296,7 @@ fn one_very_long_document_does_not_keep_a_run_from_being_stopped() {
 /// The usual capacity of a pipe.
 const PIPE: usize = 1 << 16;
 
-/// The flag does not help if nobody reads the output.
+/// Checks that the program ends even if nobody reads its output, although the flag cannot interrupt the write.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_reader_that_does_not_read_keeps_no_process() {
@@ -315,7 +317,7 @@ fn a_reader_that_does_not_read_keeps_no_process() {
         end(&mut child, "-TERM", Duration::from_secs(10), &format!("{words:?} waits for its reader"));
         Ran::of(child.wait_with_output().unwrap()).ends_with(code)
     };
-    // The result is complete, and the exit code reflects that.
+    // The result is complete, and the exit code reflects this.
     let stands = || folder.path().join("done/_SUCCESS").is_file();
     blocked(&["run", "docs.jsonl", "--out", "done", "--algorithms", "exact"], 0, &stands);
     assert_eq!(names_in(folder.path()), ["docs.jsonl", "done"]);

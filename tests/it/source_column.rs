@@ -1,4 +1,4 @@
-//! `--source-column`: the removals of each value are reported and guarded, and the number of values in each cluster.
+//! Tests `--source-column`: the removals of each value are reported and guarded, and the number of values in each cluster is reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -9,7 +9,7 @@ use arrow::array::{ArrayRef, Int64Array, StringArray};
 use crate::kit::{Table, assert_same_bytes, names_in, record, run, write_columns};
 use crate::resume::Place;
 
-/// Writes rows for each value, the first of which are copies of the same text.
+/// Writes rows for each value. The first rows of each value are copies of the same text.
 fn corpus(folder: &Path, sources: &[(Option<&str>, usize, usize)]) {
     let (mut values, mut texts) = (Vec::new(), Vec::new());
     for (at, &(source, rows, copies)) in sources.iter().enumerate() {
@@ -35,7 +35,7 @@ fn what_goes_of_each_value_is_reported_and_guarded_at_its_bound() {
         { "source": "a \"quoted\"", "rows": 40, "removed": 0 },
         { "source": "b", "rows": 20, "removed": 5 },
     ]);
-    // A value with too few rows is neither listed nor guarded, nor are rows without a value.
+    // Values with too few rows and rows without a value are neither listed nor guarded.
     assert_eq!(record(&out)["sources"], expected);
     corpus(&docs, &[(Some("b"), 20, 7), (None, 30, 2), (Some("a \"quoted\""), 40, 1), (Some("c"), 19, 19)]);
     run(&[&docs], &out, &more).ends_with(4).says(&["6 of the 20 documents in site \"b\" would be removed (30.0%)"]);
@@ -59,8 +59,8 @@ fn numbers_are_values_and_a_column_that_is_not_there_is_reported() {
     assert!(said.stderr.contains("`source-column") && said.stderr.contains("did you mean"), "{}", said.stderr);
 }
 
-/// The number of values in a cluster equals the number counted from the tables. The bytes are the same with little memory and a different
-/// number of threads.
+/// Checks that the number of values in a cluster equals the number counted from the tables, and that the bytes are the same with little
+/// memory and a different number of threads.
 #[test]
 fn values_of_a_cluster_are_counted() {
     let folder = tempfile::tempdir().unwrap();
@@ -90,7 +90,7 @@ fn values_of_a_cluster_are_counted() {
     }
 }
 
-/// If the column changes, only its values are recorded again; otherwise, they are restored.
+/// Checks that if the column changes, only its values are recorded again, and that they are restored otherwise.
 #[test]
 fn values_are_taken_up() {
     let more = ["--algorithms", "exact,minhash", "--guard-rows", "1", "--max-removed-share", "1"];
@@ -107,7 +107,7 @@ fn values_are_taken_up() {
     }
 }
 
-/// Long values are truncated in messages and records.
+/// Checks that long values are truncated in messages and records.
 #[test]
 fn long_values_are_cut_in_what_is_reported() {
     let folder = tempfile::tempdir().unwrap();

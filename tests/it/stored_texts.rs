@@ -1,4 +1,4 @@
-//! `--keep-texts`: removals are explained and shown when the corpus was overwritten.
+//! Tests `--keep-texts`, with which removals can be explained and shown after the corpus was overwritten.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::kit::{Doc, Ran, Table, files_below, made_docs, program, record, remov
 struct Place(tempfile::TempDir);
 
 impl Place {
-    /// Writes two files, so that the document numbers of the second depend on the first.
+    /// Creates a place with two files, so that the document numbers of the second file depend on the first.
     fn new() -> Place {
         let place = Place(tempfile::tempdir().unwrap());
         let docs: Vec<Doc> = sample_docs().into_iter().step_by(10).chain(made_docs(60)).collect();
@@ -68,7 +68,7 @@ fn a_removal_is_explained_when_the_corpus_was_overwritten() {
         assert!(after.stderr.contains("texts are read from"), "{}", after.stderr);
         explained(&without, id).ends_with(2).says(&["the corpus has changed since the run"]);
     }
-    // A document that no removal names is not stored; it can still be requested by its number.
+    // A document that is in no removal is not stored, but it can still be requested by its number.
     let number = kept_out.unwrap().to_string();
     let typed = [number.as_str(), &Table::read(&with.join("removed")).numbers("doc")[0].to_string(), "--docs"]
         .map(str::to_owned);
@@ -116,11 +116,11 @@ fn texts_are_the_same_on_any_number_of_threads_and_are_no_others() {
     assert_eq!(ids, named);
     assert_eq!(found.iter().flatten().count(), named.len());
     assert_eq!(record(&one)["stored_texts"]["rows"], named.len());
-    // The result replaces itself, although it has more files.
+    // The result can be replaced by the same run, although it contains more files.
     place.run("one", &["--keep-texts", "--overwrite"]);
 }
 
-/// Each batch is explained, although the folder of the crawl has only the last one.
+/// Checks that each batch can be explained, although the folder of the crawl contains only the last batch.
 #[test]
 fn batches_are_explained_after_the_crawl_was_overwritten() {
     let place = Place::new();
@@ -137,7 +137,7 @@ fn batches_are_explained_after_the_crawl_was_overwritten() {
     explained(&monday, &removed_ids(&monday)[0]).ends_with(0);
 }
 
-/// The stored text of a page is the one that was compared, without its frame.
+/// Checks that the stored text of a page is the text that was compared, without the frame of the page.
 #[test]
 fn the_texts_of_pages_are_stored_without_their_frames() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! `dupsift stream`: flags in input order, the filter that one run leaves for the next, and old versions that are removed from it.
+//! Tests `dupsift stream`: flags in input order, the filter that one run leaves for the next, and old versions that are removed from the
+//! filter.
 
 use std::path::Path;
 
@@ -6,7 +7,7 @@ use crate::kit::{
     Ran, Table, doc_pairs, done, made_docs, names_in, numbered, program, record, sample_docs, write_docs,
 };
 
-/// Runs the command over one file.
+/// Runs `dupsift stream` over one file.
 fn stream(input: &Path, out: &Path, more: &[&str]) -> Ran {
     let mut command = program();
     command.arg("stream").arg(input).arg("--out").arg(out).args([
@@ -52,7 +53,7 @@ fn the_next_run_knows_what_earlier_ones_saw_and_forgets_what_it_is_told_to() {
     stream(&path("second.parquet"), &path("second"), &["--filter", filter]).ends_with(0);
     assert!(flags(&path("second")).iter().enumerate().all(|(at, flag)| *flag == Some(at < 500)));
 
-    // Old versions are removed: one that occurred twice is still known, the others are new again.
+    // Old versions are removed from the filter. A document that occurred twice is still known; the others are new again.
     write("old.parquet", texts(0, 20));
     write("third.parquet", texts(0, 30));
     let old = path("old.parquet");
@@ -62,7 +63,7 @@ fn the_next_run_knows_what_earlier_ones_saw_and_forgets_what_it_is_told_to() {
     assert_eq!(record(&path("third"))["forgotten"].as_u64(), Some(20));
 }
 
-/// A filter with more keys than it was made for flags new documents by chance, which a guard reports.
+/// Checks that a guard reports a filter that has more keys than it was created for and therefore flags new documents by chance.
 #[test]
 fn a_filter_that_is_too_full_is_a_guard() {
     let folder = tempfile::tempdir().unwrap();
@@ -86,7 +87,7 @@ fn a_filter_that_is_too_full_is_a_guard() {
     assert!(report["false_positives"].as_f64().unwrap() > 0.1, "{report}");
 }
 
-/// Several runs with the same name; unreadable old versions end the run, and leave the filter unchanged.
+/// Checks several runs with the same output name. Unreadable old versions end the run and leave the filter unchanged.
 #[test]
 fn a_stream_replaces_its_own_output_and_takes_out_all_or_nothing() {
     let folder = tempfile::tempdir().unwrap();
@@ -117,7 +118,7 @@ fn a_stream_replaces_its_own_output_and_takes_out_all_or_nothing() {
     assert!(record(&again)["warnings"].to_string().contains("10 rows in `forget`"));
 }
 
-/// Unreadable old versions are counted, listed and reported like unreadable new documents.
+/// Checks that unreadable old versions are counted, listed and reported like unreadable new documents.
 #[test]
 fn old_versions_that_cannot_be_read_are_rejected() {
     let folder = tempfile::tempdir().unwrap();
@@ -149,7 +150,7 @@ fn old_versions_that_cannot_be_read_are_rejected() {
     ] {
         assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
     }
-    // The guard also applies to old versions: a filter that lost too many of them does not replace another one.
+    // The guard also applies to old versions: if too many of them could not be read, the filter does not replace an earlier filter.
     let over = [&more[..4], &["--overwrite", "--max-rejected-share", "0.4"]].concat();
     stream(&path("a.parquet"), &path("next"), &over).ends_with(4).says(&["forget: 2 of 4 rows are invalid (50.0%)"]);
     let left = names_in(folder.path()).into_iter().filter(|name| name.starts_with('.')).collect::<Vec<_>>();
@@ -176,7 +177,7 @@ fn what_cannot_be_a_key_or_is_no_filter_of_this_recipe_is_refused() {
     assert!(!path("out").exists());
 }
 
-/// A text too short for a signature is identified by its bytes; white space alone has no key.
+/// Checks that a text too short for a signature is identified by its bytes, and that white space alone has no key.
 #[test]
 fn copies_of_texts_without_a_signature_came_before() {
     let folder = tempfile::tempdir().unwrap();
@@ -189,7 +190,7 @@ fn copies_of_texts_without_a_signature_came_before() {
     let report = record(&path("out"));
     assert_eq!((report["signed"].as_u64(), report["keys"].as_u64()), (Some(5), Some(5)), "{report}");
     assert_eq!(report["unsigned"].as_object().unwrap().values().map(|count| count.as_u64().unwrap()).sum::<u64>(), 2);
-    // They can be removed again.
+    // These texts can be removed from the filter again.
     let filter = path("out").join("filter.bloom");
     write_docs(&path("old.parquet"), &numbered(["нет", "нет"]), 100);
     let more =
@@ -199,8 +200,8 @@ fn copies_of_texts_without_a_signature_came_before() {
     assert_eq!(flags(&path("next"))[3..5], [Some(false), Some(true)]);
 }
 
-/// Every document that a run pairs with an earlier one because of a band is flagged; any other flagged document is a false positive of the
-/// filter.
+/// Checks that a document is flagged if a run finds a pair of it and an earlier document because of a band. Any other flagged document is a
+/// false positive of the filter.
 #[test]
 fn whoever_meets_an_earlier_document_in_a_band_is_flagged() {
     let folder = tempfile::tempdir().unwrap();
@@ -225,7 +226,7 @@ fn whoever_meets_an_earlier_document_in_a_band_is_flagged() {
         assert!(of_pairs > 100 && missed == 0, "{name}: {missed} of {of_pairs} are not flagged");
         // The filter is one tenth full.
         assert!(by_chance * 500 < docs.len(), "{name}: {by_chance} of {} by chance", docs.len());
-        // The two halves in sequence give the same flags.
+        // If the two halves are processed in sequence, the flags are the same.
         let middle = docs.len() / 2;
         for (half, docs) in [("1", &docs[..middle]), ("2", &docs[middle..])] {
             write_docs(&path(&format!("{name}-{half}.parquet")), docs, 500);

@@ -1,4 +1,5 @@
-//! Algorithms that read columns besides the text, from the command line to the tables: the column is named, missing, or partly empty.
+//! Tests algorithms that read columns other than the text, from the command line to the tables. The column is specified, missing, or partly
+//! empty.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,7 +8,7 @@ use arrow::array::{ArrayRef, StringArray};
 
 use crate::kit::{PairLine, Ran, done, pairs, program, record, write_columns};
 
-/// The first four texts have the same words in two of three sentences; the third sentence is the same only in the first two texts.
+/// The first four texts have the same words in two of their three sentences. The third sentence is the same only in the first two texts.
 const TEXTS: [&str; 5] = [
     "Кот спит дома, пёс лает. Снег идёт давно, дождь прошёл. Конец истории, все спят.",
     "Кот спит дома, пёс лает. Снег идёт давно, дождь прошёл. Конец  истории, все спят.",
@@ -18,7 +19,7 @@ const TEXTS: [&str; 5] = [
 const TITLES: [Option<&str>; 5] =
     [Some("Погода - Сайт"), Some("Погода | Другой"), Some("погода - сайт"), None, Some("Погода - Сайт")];
 
-/// Two sites with four titles each, in the order of the texts and of four others.
+/// The titles of two sites, four each, in the order of the texts and of four additional texts.
 const SITES: [Option<&str>; 9] = [
     Some("Погода - Сайт"),
     Some("Погода | Другой"),
@@ -71,7 +72,7 @@ fn titles_from_a_column_of_any_name_or_from_none() {
     let line = |a, b, similarity, matched: &str| (a, b, similarity, matched.to_string());
     let marks = |path: &Path, typed: &str, more: &[&str]| found(path, &format!("sentence_marks:{typed}"), more);
 
-    // Pairs that are equal in all three parts; with equal titles, also pairs that differ in the last part.
+    // Two texts are a pair if all three parts are equal. If their titles are equal, they are also a pair if the last parts differ.
     let parts_alone = (vec![line(0, 1, 1.0, "parts")], "{}".to_string());
     let expected = vec![line(0, 1, 3.0 / 4.5, "parts"), line(0, 2, 3.5 / 4.5, "title_and_parts")];
     let expected = (expected, "{}".to_string());
@@ -89,7 +90,7 @@ fn titles_from_a_column_of_any_name_or_from_none() {
         let (pairs, unsigned) = found(path, &format!("core_words:{typed}"), &[]);
         (pairs.into_iter().map(|pair| (pair.0, pair.1)).collect::<Vec<_>>(), unsigned)
     };
-    // The first two are the same except for a space and the name of the site.
+    // The first two titles are the same except for a space and the name of the site.
     let sites = at("sites.parquet");
     let texts = [&TEXTS[..], &["Карта без пары.", "Игра без пары.", "Река без пары.", "Сад без пары."]].concat();
     write_rows(&sites, Some("title"), &texts, &SITES);
@@ -100,7 +101,7 @@ fn titles_from_a_column_of_any_name_or_from_none() {
     assert_eq!(core(&without, "fallback=body"), (vec![(0, 1)], "{}".to_string()));
 }
 
-/// Copies of a text with different titles are not copies if a title is read.
+/// Checks that documents with equal texts and different titles are not copies if titles are read.
 #[test]
 fn copies_are_those_of_text_and_title() {
     let folder = tempfile::tempdir().unwrap();
@@ -124,7 +125,7 @@ fn several_columns_are_one_text_for_every_verb() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).display().to_string();
     write(&folder.path().join("docs/a.parquet"), Some("title"));
-    // The same rows as JSON lines, which may leave out nulls, and as one column with the full name.
+    // Tests the same rows as JSON lines, which may omit nulls, and as one column with the full name.
     let line =
         |(text, title): (&&str, &Option<&str>)| serde_json::json!({"text": text, "title": title}).to_string() + "\n";
     let lines: String = TEXTS.iter().zip(&TITLES).map(line).collect();

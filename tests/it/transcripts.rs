@@ -1,4 +1,4 @@
-//! Transcripts of the command line: `tests/cmd/*.trycmd` have the commands and their expected output.
+//! Tests transcripts of the command line: `tests/cmd/*.trycmd` contain commands and their expected output.
 //!
 //! `TRYCMD=overwrite` updates them; review the difference before you commit it.
 
@@ -6,7 +6,7 @@
 fn the_command_line_answers_as_written() {
     let cases = trycmd::TestCases::new();
     cases.register_bin("dupsift", std::path::Path::new(env!("CARGO_BIN_EXE_dupsift")));
-    // The environment of the developer's terminal must not matter.
+    // The result must not depend on the environment of the developer's terminal.
     cases.env("NO_COLOR", "1").env("RUST_LOG", "").env("COLUMNS", "100");
     cases.case("tests/cmd/*.trycmd").case("tests/cmd/*.toml");
 }

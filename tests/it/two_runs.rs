@@ -1,5 +1,5 @@
-//! Only one run at a time may write an output: a second one is refused, and the remains of a killed one are cleaned up automatically, or
-//! removed by hand.
+//! Tests that only one run at a time may write an output. A second run is refused, and the remains of a killed run are cleaned up
+//! automatically or by hand.
 
 use std::path::Path;
 use std::process::{Child, Stdio};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::kit::{Ran, assert_same_bytes, json_lines, made_docs, names_in, numbered, program, run};
 use crate::signals::listening;
 
-/// Returns a folder with a large corpus and a small one.
+/// Returns a folder with a large corpus and a small corpus.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     std::fs::write(folder.path().join("long.jsonl"), json_lines(&made_docs(60_000))).unwrap();
@@ -25,7 +25,7 @@ fn at_work(folder: &Path, more: &[&str]) -> Child {
     command.args(["--algorithms", "all"]).args(more);
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let begun = Instant::now();
-    // The parent folder of the output is created first, then that of the temporary files.
+    // The folder for the output is created first, then the folder of temporary files.
     let made = |folder: &Path, start: &str| names_in(folder).iter().any(|name| name.starts_with(start));
     let work = if more.contains(&"--work") { folder.join("work") } else { folder.to_owned() };
     while !made(folder, ".out.dupsift-partial-") || !made(&work, ".out.dupsift-work") {
@@ -57,7 +57,7 @@ fn a_second_run_on_an_output_is_reported_at_the_start() {
     told(&["stream", "short.jsonl", "--out", "out"]);
     told(&["purify", "short.jsonl", "--out", "out", "--html-column", "text"]);
     told(&["clean", "out"]);
-    // A different output next to it can be used.
+    // A different output in the same folder can be used.
     typed(folder.path(), &["run", "short.jsonl", "--out", "out2", "--algorithms", "exact", "--work", "work"])
         .ends_with(0);
     first.kill().unwrap();
@@ -76,7 +76,7 @@ fn what_a_killed_run_left_is_cleared_away_by_the_next() {
         killed.wait().unwrap();
         let left = names_in(folder.path());
         assert!(left.contains(&".out.dupsift-work".to_owned()), "{left:?}");
-        // The folder of temporary files is also found without --work.
+        // The folder of temporary files is also found without `--work`.
         run(&[&out("short.jsonl")], &out("out"), &["--algorithms", "exact"]).ends_with(0);
         assert_same_bytes(&out("alone"), &out("out"), "after a killed run");
         std::fs::remove_dir_all(out("out")).unwrap();
@@ -92,7 +92,7 @@ fn what_a_killed_run_left_is_removed_by_hand() {
     killed.kill().unwrap();
     killed.wait().unwrap();
     std::fs::write(folder.path().join(".out.dupsift-partial-mine"), b"user").unwrap();
-    // The run may have been killed while it looked at the permissions of new folders.
+    // The run may have been killed while it determined the permissions of new folders.
     std::fs::create_dir(folder.path().join(format!(".out.dupsift-partial-{}/.mode", killed.id()))).unwrap();
     let work = names_in(&folder.path().join("work"));
     assert!(work.len() == 1 && work[0].starts_with(".out.dupsift-work-"), "{work:?}");

@@ -1,5 +1,5 @@
-//! One bad value costs one value: text that is not UTF-8 in columns of strings, ids that cannot be read, and values that are not numbers in
-//! a column of `--keep`.
+//! Tests that a bad value costs only this value: text that is not UTF-8 in string columns, ids that cannot be read, and values that are not
+//! numbers in a column of `--keep`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use parquet::schema::types::SchemaDescriptor;
 
 use crate::kit::{Ran, Table, files_below, program, record, run, write_columns};
 
-/// A text of more than six words.
+/// A text with more than six words.
 const TEXT: &str = "The quick brown fox jumps over the lazy dog near the old stone bridge";
 
 fn bytes(values: &[&[u8]]) -> ArrayRef {
@@ -29,7 +29,7 @@ fn strings(values: &[&str]) -> ArrayRef {
     Arc::new(StringArray::from_iter_values(values))
 }
 
-/// Returns the type with strings instead of bytes.
+/// Returns the data type with strings instead of bytes.
 fn as_strings(data_type: &DataType) -> DataType {
     match data_type {
         DataType::Binary => DataType::Utf8,
@@ -68,7 +68,7 @@ fn plain() -> WriterProperties {
     WriterProperties::builder().set_max_row_group_row_count(Some(100)).build()
 }
 
-/// Returns 240 texts, three of which are not UTF-8: one because of a single byte, two because a character is split between them.
+/// Returns 240 texts, three of which are not UTF-8: one because of a single byte, and two because a character is split between them.
 fn broken_texts() -> Vec<Vec<u8>> {
     let mut texts: Vec<Vec<u8>> = (0..240).map(|row| format!("{TEXT}, text {row}").into_bytes()).collect();
     texts[150] = b"caf\xE9 au lait".to_vec();
@@ -120,7 +120,7 @@ fn a_text_that_is_not_utf8_costs_its_row_in_every_encoding() {
             "{name}"
         );
         assert_eq!(rejected.texts("detail")[2], "byte 3 of the text is invalid", "{name}");
-        // Every row is annotated, by ids with the type in the files.
+        // Every row is annotated, and ids have the same type as in the files.
         let marks = Table::read(&out.join("attributes"));
         assert_eq!(
             (marks.len(), marks.numbers("id")[150], marks.texts("reason")[150].as_str()),
@@ -134,7 +134,7 @@ fn a_text_that_is_not_utf8_costs_its_row_in_every_encoding() {
             (0..239).filter(|row| ![50, 51, 150].contains(row)).map(|row| format!("{TEXT}, text {row}")).collect();
         assert_eq!(kept.texts("text"), expected, "{name}");
         assert_eq!(Table::read(&out.join("dropped/a.parquet")).len(), 1, "{name}");
-        // In pieces of different sizes, the rows are the same.
+        // The rows are the same if the pieces have different sizes.
         let one = folder.path().join(format!("{name}-one"));
         run(&[&docs], &one, &[&more[..], &["--threads", "1", "--memory", "64MiB"]].concat()).ends_with(3);
         for file in files_below(&out).into_iter().filter(|file| file.extension().is_some_and(|end| end == "parquet")) {
@@ -167,7 +167,7 @@ fn texts_of_other_logical_types_and_in_structs_are_checked_too() {
     let path = folder.path().join("b.parquet");
     write_strings(&path, &[("doc", inside)], plain());
     assert_eq!(reasons(&path, "doc.body"), expected);
-    // If a text consists of several columns, one usable column is enough.
+    // If a text consists of several columns, one usable column is sufficient.
     let path = folder.path().join("c.parquet");
     write_strings(
         &path,
@@ -209,7 +209,7 @@ fn any_other_value_that_is_not_utf8_is_null_and_counted() {
     Ran::of(stream(&["--keys", "100", "--id-column", "url"])).ends_with(0);
     assert!(record(&flags)["warnings"].to_string().contains("1 value is not UTF-8"), "{}", record(&flags)["warnings"]);
     assert_eq!(Table::read(&flags.join("flags")).texts("id")[1], "a.parquet#1");
-    // A title is not part of the text, and costs no row.
+    // A title is not part of the text, so a bad title costs no row.
     columns.push(("title", bytes(&[b"t", b"\xFF", b"t", b"t", b"t"])));
     write_strings(&path, &columns, plain());
     run(&[&path], &out, &["--algorithms", "core_words", "--overwrite"]).ends_with(0);
@@ -390,25 +390,25 @@ fn tables_with_a_row_for_every_row_name_the_rows_whose_id_cannot_be_read() {
             "{torn}"
         );
     }
-    // Without attributes/, the row is only named in rejected/, and the ids of the other rows are still numbers.
+    // Without `attributes/`, the row is mentioned only in `rejected/`, and the ids of the other rows are still numbers.
     std::fs::write(&path, lines("torn")).unwrap();
     run(&[&path], &out, &["--algorithms", "exact", "--overwrite"]).ends_with(3);
     assert_eq!(Table::read(&out.join("removed")).numbers("id"), [2]);
     assert_eq!(record(&out)["ids"]["missing"], 0);
-    // The same is true if the saved state of the first pass is reused with attributes/.
+    // The same is true if the saved state of the first pass is reused with `attributes/`.
     run(&[&path], &out, &annotate).ends_with(3);
     assert_eq!(
         (Table::read(&out.join("removed")).texts("id"), record(&out)["ids"]["missing"].as_u64()),
         (vec!["2".to_owned()], Some(1))
     );
-    // No usable row.
+    // Tests a corpus without usable rows.
     std::fs::write(&path, "torn\n{\"id\":7,\"text\":null}\n").unwrap();
-    // A guard fires, which would hold the result back if it replaced another one.
+    // A guard fires, which would hold the result back if there were an earlier result.
     let nothing = folder.path().join("nothing");
     run(&[&path], &nothing, &annotate).ends_with(3);
     assert_eq!(Table::read(&nothing.join("attributes")).texts("id"), ["a.jsonl#0", "7"]);
     assert_eq!(stream(&folder.path().join("no flags")).texts("id"), ["a.jsonl#0", "7"]);
-    // Ids of several types, in files of several formats.
+    // Tests ids of several types, in files of several formats.
     let docs = folder.path().join("docs");
     std::fs::create_dir(&docs).unwrap();
     std::fs::write(docs.join("a.jsonl"), lines("torn")).unwrap();
@@ -458,7 +458,7 @@ fn a_later_batch_with_a_row_that_cannot_be_read_marks_every_row() {
     }
 }
 
-/// Runs over rows with the same text, and returns which one is kept according to the column, and the counted losses.
+/// Runs over rows with the same text. Returns the row that is kept according to the column, and the counted losses.
 fn kept_by(folder: &Path, order: &str, input: &Path, more: &[&str]) -> (String, serde_json::Value) {
     let out = folder.join("out");
     let more = [&["--algorithms", "exact", "--overwrite", "--keep", order, "--max-removed-share", "1"], more].concat();
@@ -491,7 +491,7 @@ fn numbers_of_keep_compare_as_numbers_and_the_rest_comes_last() {
             null.clone(),
         ),
         (&["true", "false"], "true", "false", null.clone()),
-        // Text columns are compared as text, whatever single values look like.
+        // Text columns are compared as text, even if single values look like numbers or dates.
         (&["2024-01-02", "2023-05-06", "2023"], "2024-01-02", "2023", null.clone()),
         (&["b", "a", "9", "10", "c"], "c", "10", null),
     ];
@@ -561,7 +561,7 @@ fn values_of_many_types_compare_over_all_files() {
     write("e.parquet", &["t", "u"], Arc::new(BooleanArray::from(vec![true, false])));
     assert_eq!((kept("q desc").0, kept("q asc").0), ("d".to_owned(), "least".to_owned()));
     write("f.parquet", &["n"], new_null_array(&DataType::Int64, 1));
-    // A different order of files and different numbers of threads give the same result.
+    // The result is the same with a different order of files and with different numbers of threads.
     std::fs::rename(docs.join("a.jsonl"), docs.join("z.jsonl")).unwrap();
     for threads in ["1", "4"] {
         assert_eq!(kept_by(folder.path(), "q asc", &docs, &["--threads", threads]), ("least".to_owned(), lost.clone()));
@@ -573,7 +573,7 @@ fn a_column_compares_alike_however_it_is_cut_and_over_saved_state() {
     let folder = tempfile::tempdir().unwrap();
     let docs = folder.path().join("docs");
     std::fs::create_dir(&docs).unwrap();
-    // One value in eleven is not a number, and these are adjacent; every pair of neighbors is a pair of copies.
+    // In every eleventh block of 100 rows, the values are not numbers. Rows 2n and 2n + 1 are copies.
     let value = |row: usize| if row / 100 % 11 == 5 { format!("x{row}") } else { format!("{}", row * 7919 % 5000) };
     let line = |row: usize| {
         let quoted = if row.is_multiple_of(3) { value(row) } else { format!("\"{}\"", value(row)) };

@@ -1,5 +1,5 @@
-//! A corpus that changes during a run: the list of its files is made once. A file that disappears is skipped and named; a new file is not
-//! read, and a note reports it.
+//! Tests a corpus that changes during a run. The list of its files is made once. A file that disappears is skipped and reported; a new file
+//! is not read, and a note reports it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -28,7 +28,7 @@ fn corpus(folder: &Path, rows: usize) -> PathBuf {
     docs
 }
 
-/// Returns the options of a plain run, as from the command line.
+/// Returns the options of a simple run, as from the command line.
 fn options(docs: &Path, out: &Path) -> RunOptions {
     let typed = ["dupsift", "run", &docs.display().to_string(), "--out", &out.display().to_string()].map(String::from);
     let limits = ["--threads", "2", "--memory", "512MiB"].map(String::from);
@@ -112,7 +112,7 @@ fn a_file_that_is_gone_while_another_comes_is_still_named() {
     assert!(record["warnings"].to_string().contains("1 file appeared"), "{}", record["warnings"]);
 }
 
-/// The damage is found in the last pass of a run, after its tables were written: they are written again.
+/// Checks that the tables of a run are written again if damage is found in its last pass, after the tables were written.
 #[test]
 fn what_shows_its_damage_after_the_tables_is_set_aside_all_the_same() {
     let folder = tempfile::tempdir().unwrap();
@@ -132,7 +132,7 @@ fn what_shows_its_damage_after_the_tables_is_set_aside_all_the_same() {
     assert_eq!((bad_inputs(&record), record["inputs"].as_array().unwrap().len()), (vec!["c.parquet".into()], 3));
 }
 
-/// Runs each command while a file is removed at some moment: either all four files take part, or three do and the fourth is named.
+/// Runs each command and removes a file at some point: either all four files are used, or three are used and the fourth is reported.
 #[test]
 fn no_moment_of_removal_is_silent_in_any_verb() {
     let folder = tempfile::tempdir().unwrap();
@@ -160,7 +160,7 @@ fn no_moment_of_removal_is_silent_in_any_verb() {
             let record = record(&out);
             let rows = record["rows"].as_u64().or(record["documents"]["rows"].as_u64()).unwrap();
             let known = (ran.code, rows, bad_inputs(&record).concat());
-            // The last case: the file was removed before the list was made.
+            // In the last case, the file was removed before the list was made.
             let fine = [(0, 4_000, ""), (3, 3_000, "c.parquet"), (0, 3_000, "")]
                 .map(|(code, rows, bad)| (code, rows, bad.to_string()));
             assert!(fine.contains(&known), "{verb:?} {moment:?}: {known:?}\n{}", ran.stderr);

@@ -1,4 +1,4 @@
-//! Defines the interface to the system that distributes work over machines: steps, and the blocks that it stores.
+//! Defines the interface to the system that distributes work over machines: the steps that it runs, and the blocks that it stores.
 
 use std::path::Path;
 
@@ -18,13 +18,14 @@ pub struct Pass {
     pub counts: bool,
     /// Whether word frequencies are already known.
     pub after_count: bool,
-    /// The positions in the recipe of the algorithms that sign.
+    /// The positions in the recipe of the algorithms that sign documents in this pass.
     pub signs: Vec<usize>,
-    /// The positions of the algorithms whose verification needs evidence from documents in candidates; in that case, nothing else is done.
+    /// The positions of the algorithms for which evidence is collected from documents in candidates. If there are any, the pass does
+    /// nothing else.
     pub evidence: Vec<usize>,
-    /// Whether contents are recorded for documents in candidates; in that case, nothing else is done.
+    /// Whether contents are recorded for documents in candidates. If so, the pass does nothing else.
     pub contents: bool,
-    /// Whether learning algorithms take notes; in that case, nothing else is done.
+    /// Whether learning algorithms take notes. If so, the pass does nothing else.
     pub learns: bool,
 }
 
@@ -34,13 +35,13 @@ pub type Frame = u64;
 /// Defines the work of a task.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub enum Step {
-    /// A pass over its documents.
+    /// Makes a pass over the documents of the task.
     Map(Pass),
-    /// Sums the rows in its buckets.
+    /// Sums the rows in the buckets of the task.
     Sum,
     /// Groups rows with the same key into classes or matching pairs.
     Group,
-    /// Groups second-round rows in the same way.
+    /// Groups second-round rows into matching pairs.
     Probes,
     /// Merges pairs that matched several times.
     Merge,
@@ -51,7 +52,7 @@ pub enum Step {
 }
 
 impl Step {
-    /// Returns whether all rows in a bucket have to be in one task.
+    /// Returns whether all rows in a bucket have to be in the same task.
     pub fn brings_together(&self) -> bool {
         !matches!(self, Step::Map(_) | Step::Spread)
     }
@@ -62,26 +63,26 @@ pub trait Cluster {
     /// Returns the name of the cluster for the record.
     fn name(&self) -> &str;
 
-    /// Returns the approximate bytes of text per task, and the number of buckets for rows.
+    /// Returns the approximate number of bytes of text per task, and the number of buckets for rows.
     ///
     /// # Errors
     /// Returns an error from the cluster, like all steps.
     fn sizes(&self) -> Result<(u64, u32)>;
 
-    /// Distributes the data that all processes need, before the first step.
+    /// Distributes the data that all processes require before the first step.
     ///
     /// # Errors
     /// Returns the errors of [`Cluster::sizes`].
     fn begin(&self, layout: &Layout) -> Result<()>;
 
-    /// Runs a step for each of `tasks` tasks; `known` is a file that all tasks need.
+    /// Runs a step for each of `tasks` tasks; `known` is a file that all tasks require.
     ///
     /// # Errors
     /// Returns the errors of [`Cluster::sizes`].
     fn map(&self, step: &Step, tasks: usize, known: Option<&Path>) -> Result<Frame>;
 
-    /// Runs a step on blocks of these kinds. All blocks of a bucket are in one task if the step needs that; otherwise, blocks stay where
-    /// they are.
+    /// Runs a step on blocks of these kinds. All blocks of a bucket are in one task if the step requires that; otherwise, blocks are not
+    /// moved.
     ///
     /// # Errors
     /// Returns the errors of [`Cluster::sizes`].

@@ -1,4 +1,4 @@
-//! Runs the steps in order: first on the cluster, then on the local driver.
+//! Runs the steps of a job in order, first on the cluster and then on the local driver.
 
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
@@ -47,7 +47,7 @@ pub fn run(
     })
 }
 
-/// Adapts a run whose passes run on a cluster; the rest of the run resumes from their saved state.
+/// Adapts a run so that its passes run on a cluster. The rest of the run resumes from the saved state of these passes.
 struct OnCluster<'c> {
     cluster: &'c (dyn Cluster + Sync),
     finish: &'c Finish<'c>,
@@ -66,7 +66,7 @@ impl Variant for OnCluster<'_> {
 }
 
 impl Driver<'_> {
-    /// Runs all steps, except those that an earlier driver has saved.
+    /// Runs all steps, except the steps that an earlier driver has saved.
     fn steps(&self) -> Result<()> {
         let (task_bytes, buckets) = self.cluster.sizes()?;
         let mut missing = Vec::new();
@@ -85,7 +85,7 @@ impl Driver<'_> {
         let folder = std::env::current_dir().map_err(Error::io("look up", Path::new("the current folder")))?;
         self.cluster.begin(&Layout { corpus: corpus(self.session.source), folder, task_bytes, buckets })?;
         let (now, later): (Vec<usize>, Vec<usize>) = missing.iter().partition(|&&at| self.plan.signs_first(at));
-        // Algorithms that need no counts sign in the first pass, unless extra copies are only known after a later pass.
+        // Algorithms that do not require counts sign in the first pass, unless extra copies must be known first.
         let copies_first = self.plan.copies_first;
         let first = Pass {
             notes: true,
@@ -125,7 +125,7 @@ impl Driver<'_> {
         Ok(Signed { frame, tallies, algorithms })
     }
 
-    /// Runs the counting pass, if it has to wait until the copies are known.
+    /// Runs the counting pass if it had to wait until the copies were known.
     fn second(&self, pass: Pass) -> Result<Signed> {
         let session = self.session;
         let running = session.engine.clock.stage("count on the cluster");
@@ -146,7 +146,7 @@ impl Driver<'_> {
         Ok(Signed { frame, tallies, algorithms })
     }
 
-    /// Runs the signing pass for algorithms that could not sign earlier, then processes all rows.
+    /// Runs the signing pass for algorithms that could not sign earlier, and then processes all rows.
     fn sign_and_relate(&self, mut signed: Vec<Signed>, later: Vec<usize>, missing: &[usize]) -> Result<()> {
         let session = self.session;
         let counts = self.saved.restore::<Counts>(|keys| &keys.counts)?;

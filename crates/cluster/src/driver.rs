@@ -1,4 +1,4 @@
-//! Holds the driver state that the steps of a run on a cluster share.
+//! Holds the state of the driver that all steps of a run on a cluster share.
 
 use super::cluster::Cluster;
 use super::opened::tasks;
@@ -10,7 +10,7 @@ use dupsift_engine::session::Session;
 
 /// Runs the steps before the local driver continues.
 pub struct Driver<'d> {
-    /// Threads, memory and corpus for the driver's own work.
+    /// The threads, memory and corpus for the driver's own work.
     pub session: &'d Session<'d>,
     /// The cluster that runs the steps.
     pub cluster: &'d dyn Cluster,
@@ -32,7 +32,7 @@ impl Driver<'_> {
         self.saved.restore(|keys| &keys.copies)?.ok_or_else(gone)
     }
 
-    /// Creates a temporary file for the data that tasks need; it is removed on drop.
+    /// Creates a temporary file for the data that tasks require. The file is removed on drop.
     pub fn file(&self) -> Result<tempfile::TempPath> {
         let file = tempfile::NamedTempFile::new_in(self.session.engine.dir);
         Ok(file.map_err(Error::io("create a temporary file", self.session.engine.dir))?.into_temp_path())

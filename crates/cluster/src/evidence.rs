@@ -1,4 +1,5 @@
-//! Makes another pass over selected documents only: collects evidence from documents in candidates, and contents of documents in pairs.
+//! Makes another pass, which reads only selected documents. Collects evidence from documents in candidates and contents of documents in
+//! pairs.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -17,7 +18,7 @@ use dupsift_files::io::{RowFilter, Want};
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Writes a row of evidence: the document and its numbers.
+/// Writes a row of evidence, which consists of the document and its numbers.
 pub fn row(doc: u64, numbers: &[u64], to: &mut Vec<u8>) {
     to.clear();
     to.extend_from_slice(&doc.to_le_bytes());

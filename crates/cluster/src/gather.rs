@@ -33,9 +33,9 @@ fn tallies(bytes: &[u8], to: &mut Tallies) -> Result<()> {
 /// Combines the data that the first pass recorded about all rows. The number of repeated ids is added later.
 ///
 /// # Errors
-/// Returns an error if no task, or more than one, has read a row.
+/// Returns an error if a row was read by no task or by more than one.
 pub fn notes(session: &Session<'_>, cluster: &dyn Cluster, frame: Frame) -> Result<(Taken, Tallies)> {
-    // The counts of tasks are collected separately. They contain times, so a repeated task returns different bytes, and blocks that were
+    // The counts of tasks are collected separately. Counts contain times, so a repeated task returns different bytes, and blocks that were
     // collected together with them would be distributed differently.
     let (intake, all) = (Intake::new(session, false)?, counted(cluster, frame)?);
     let kinds = [What::Notes, What::Rejected].map(Kind::of);
@@ -76,7 +76,8 @@ pub fn counted(cluster: &dyn Cluster, frame: Frame) -> Result<Tallies> {
     Ok(all)
 }
 
-/// Returns the sums: the number of repeated ids, the classes of copies, and the words and features with their counts.
+/// Returns the results of the summing step: the number of repeated ids, the classes of copies, and the words and features with their
+/// counts.
 ///
 /// # Errors
 /// Returns an error from the cluster, or an error if the disk is full.
@@ -136,7 +137,7 @@ pub fn statistics(session: &Session<'_>, tallies: &Tallies, [words, features]: [
     Counting::summed(session, counted, words, features)
 }
 
-/// Returns the report of an algorithm that has signed, combined from all tasks.
+/// Returns the report of an algorithm that has signed documents, combined from all tasks.
 pub fn report(at: usize, bound: &Bound<'_>, tallies: &[Tally]) -> AlgorithmReport {
     let reports = tallies.iter().flat_map(|tally| &tally.reports).filter(|(place, _)| *place == at);
     let sum = reports.map(|(_, report)| report.clone()).reduce(|mut sum, one| {

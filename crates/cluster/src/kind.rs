@@ -1,4 +1,4 @@
-//! Defines the kinds of rows in a block: a code and, for rows of one algorithm, the position of the algorithm in the recipe.
+//! Defines the kinds of rows in a block. A kind consists of a code and, for rows of an algorithm, its position in the recipe.
 
 /// Lists the possible contents of rows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -31,11 +31,11 @@ pub enum What {
     FeatureTerms,
     /// Second-round rows of an algorithm.
     Probes,
-    /// Matching pairs, with repeats.
+    /// Matching pairs, including repeated pairs.
     Pairs,
-    /// Numbers of comparisons made and left out.
+    /// The numbers of comparisons that were made and that were skipped.
     Compared,
-    /// Matching pairs, each once.
+    /// Matching pairs without repeats.
     Candidates,
     /// Pairs that passed verification.
     Judged,
@@ -47,7 +47,7 @@ pub enum What {
     Contents,
 }
 
-/// Identifies the contents of rows, and the algorithm that they belong to.
+/// Identifies the contents of rows, and the algorithm to which they belong.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Kind {
     /// The contents of the rows.

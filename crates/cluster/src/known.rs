@@ -1,5 +1,5 @@
-//! Stores the data about the complete corpus that tasks need before they read: copies, statistics, models. The driver writes it to one
-//! file, which each process loads once.
+//! Stores data about the complete corpus (copies, statistics and models), which tasks require before they read documents. The driver writes
+//! it to one file, which each process loads once.
 //!
 //! ```text
 //! length of the head, head (JSON)      then rows: links of copies, terms of words, terms of features, models, places
@@ -22,9 +22,9 @@ use dupsift_engine::reading::parts::Bytes;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// Bytes of a document number with its bucket.
+/// The size of a document number with its bucket, in bytes.
 const PLACE: usize = 12;
-/// Rows that are read at a time.
+/// The number of rows that are read at a time.
 const ROWS: usize = 4096;
 
 /// Holds the data about the corpus that a task has loaded.
@@ -64,7 +64,7 @@ struct Head {
     places: u64,
 }
 
-/// Writes the data that tasks need.
+/// Writes the data that tasks require.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -115,12 +115,12 @@ fn placed(places: Option<&AtomicCells<u32>>) -> impl Iterator<Item = (u64, u32)>
 struct RowsOf<'f> {
     file: BufReader<File>,
     path: &'f Path,
-    /// Remaining bytes, which limit the size of any list.
+    /// The number of remaining bytes, which limits the size of any list.
     left: u64,
 }
 
 impl RowsOf<'_> {
-    /// Checks that this many values with this width remain, and returns their number.
+    /// Checks that this many values of this width remain in the file, and returns their number.
     fn has(&self, values: u64, width: usize) -> Result<usize> {
         match values.checked_mul(width as u64) {
             Some(bytes) if bytes <= self.left => Ok(values as usize),
@@ -154,7 +154,7 @@ impl Known {
         Known { copies: None, stats: CorpusStats::none(), models: Vec::new(), places: None }
     }
 
-    /// Returns the bucket of the component of a document; `None` if it is in no candidate pair that has to be verified.
+    /// Returns the bucket of the component of a document; `None` if the document is in no candidate pair that has to be verified.
     pub fn place(&self, doc: u64) -> Option<u32> {
         let places = self.places.as_ref().filter(|places| (doc as usize) < places.len())?;
         places.load(doc as usize).checked_sub(1)

@@ -1,4 +1,4 @@
-//! Takes notes for learning algorithms in tasks, and builds models from them on the driver.
+//! Collects notes for learning algorithms in tasks, and builds models from these notes on the driver.
 
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
@@ -16,7 +16,7 @@ use dupsift_engine::reading::document::View;
 use dupsift_engine::reading::parts::{Bytes, put};
 use dupsift_engine::session::Session;
 
-/// Takes the notes in one task.
+/// Collects the notes in one task.
 ///
 /// # Errors
 /// Returns an error if files are damaged or the disk is full.
@@ -46,7 +46,7 @@ pub fn learn(opened: &Opened, known: &Known, task: usize, dir: &Path) -> Result<
     spool.into_inner().map_err(|_| Error::Internal("a task was interrupted".into()))?.finish()
 }
 
-/// Returns the models that the learners build from the notes of all tasks, with their positions in the recipe.
+/// Returns the models that the learning algorithms build from the notes of all tasks, with the positions of the algorithms in the recipe.
 ///
 /// # Errors
 /// Returns an error from the cluster, or an error if the disk is full.

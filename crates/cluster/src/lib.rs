@@ -1,9 +1,9 @@
-//! Runs deduplication with passes over documents that another system, such as Apache Spark, distributes over machines.
+//! Runs deduplication on a system such as Apache Spark, which distributes the passes over documents over several machines.
 //!
-//! The unit is a block: rows with the same kind and bucket, as bytes. The system that distributes the work ([`Cluster`]) moves blocks
-//! without interpreting them. With the same code as the local driver, a task makes a pass ([`map()`]) or processes the rows of a partition
-//! ([`reduce()`]). The result is the state that an earlier process would have saved, and the local driver resumes from it. So tables,
-//! record and report page are the same as in any run.
+//! The unit of data is a block: rows with the same kind and bucket, as bytes. The system that distributes the work ([`Cluster`]) moves
+//! blocks without interpreting them. A task makes a pass ([`map()`]) or processes the rows of a partition ([`reduce()`]), with the same
+//! code as the local driver. The result is the state that an earlier process would have saved, and the local driver resumes from it.
+//! Therefore, the tables, the record and the report page are the same as in any other run.
 //!
 //! ```text
 //! cluster   first pass   notes, hashes of ids and texts, partial counts, rows of algorithms that need no counts
@@ -15,7 +15,7 @@
 //! driver    the rest     rules over all pairs, survivors, clusters, tables
 //! ```
 
-// Tests write files into folders of their own, and use the platform's math library.
+// Tests write files into their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod cluster;

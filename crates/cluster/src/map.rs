@@ -31,7 +31,7 @@ use dupsift_engine::reading::parts::put;
 use dupsift_engine::session::Session;
 use dupsift_spill::shuffle::Sorted;
 
-/// Holds the counts of a task; summed over all tasks, they are the counts of the corpus.
+/// Holds the counts of a task. The sums over all tasks are the counts of the corpus.
 #[derive(Debug, Default, Deserialize, Serialize)]
 pub struct Tally {
     /// The data recorded for rows.
@@ -42,21 +42,21 @@ pub struct Tally {
     pub contents: BTreeMap<usize, Sum>,
     /// The types of values in the columns of `--keep`.
     pub keep: Vec<ColumnTally>,
-    /// Totals for the statistics.
+    /// The totals for the statistics.
     pub counted: Totals,
-    /// Han characters that were segmented with the dictionary.
+    /// The number of Han characters that were segmented with the dictionary.
     pub segmented: u64,
-    /// Reports of algorithms that signed, with their positions.
+    /// The reports of the algorithms that signed documents, with their positions in the recipe.
     pub reports: Vec<(usize, AlgorithmReport)>,
 }
 
-/// How many documents' notes are emitted together.
+/// The number of documents whose notes are emitted together.
 const NOTED: u64 = 4096;
 
-/// Makes a pass over one task.
+/// Makes a pass over the documents of one task.
 ///
 /// # Errors
-/// Returns an error if files are damaged or the disk is full; with `strict`, an error for the first bad row.
+/// Returns an error if files are damaged or the disk is full, and with `strict`, for the first bad row.
 pub fn map(opened: &Opened, pass: &Pass, known: &Known, task: usize, dir: &Path) -> Result<Blocks> {
     if pass.contents || !pass.evidence.is_empty() {
         return evidence(opened, pass, known, task, dir);
@@ -154,7 +154,7 @@ impl Out<'_> {
         self.rows_and(sorted, kind, |_, _| ())
     }
 
-    /// Works like [`Out::rows`], and also calls `look` with the rows of each group.
+    /// Works like [`Out::rows`], but also calls `look` with the rows of each group.
     fn rows_and(&mut self, sorted: &Sorted, kind: Kind, mut look: impl FnMut(u32, &[u8])) -> Result<()> {
         let (width, group_width) = sorted.widths();
         for partition in 0..sorted.partitions() {
@@ -196,7 +196,7 @@ impl Out<'_> {
                 meets.extend(docs.map(|doc| (bucket, doc)));
             }
         })?;
-        // A document's sketch is sent once to each bucket that has one of its rows.
+        // The sketch of a document is sent once to each bucket that contains one of its rows.
         let mut sketch = vec![0; words];
         for (bucket, doc) in meets {
             let Some(sketches) = &now.sketches else { break };

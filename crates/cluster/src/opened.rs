@@ -1,4 +1,4 @@
-//! Opens the corpus in one process of a cluster: the same files as on the driver, divided into the same tasks.
+//! Opens the corpus in one process of a cluster. All processes open the same files as the driver and divide them into the same tasks.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -21,9 +21,9 @@ use dupsift_text::Pipeline;
 pub struct Layout {
     /// A hash of the files on the driver.
     pub corpus: String,
-    /// The working folder of the driver: all processes resolve relative input paths from there.
+    /// The working folder of the driver, from which all processes resolve relative input paths.
     pub folder: PathBuf,
-    /// Approximate bytes of text per task.
+    /// The approximate number of bytes of text per task.
     pub task_bytes: u64,
     /// The number of buckets for rows.
     pub buckets: u32,
@@ -42,7 +42,7 @@ pub struct Opened {
     pub options: RunOptions,
     /// The layout from the driver.
     pub layout: Layout,
-    /// The files.
+    /// The opened files.
     pub source: Source,
     pipeline: Pipeline,
     tasks: Vec<Vec<Split>>,
@@ -52,7 +52,7 @@ impl Opened {
     /// Opens the input files in the options without reading them.
     ///
     /// # Errors
-    /// Returns an error if inputs are missing or differ from those on the driver.
+    /// Returns an error if inputs are missing or differ from the inputs on the driver.
     pub fn open(options: RunOptions, layout: Layout) -> Result<Opened> {
         let options = RunOptions { folder: layout.folder.clone(), ..options };
         let Inputs { source, .. } = look(&options, &AtomicBool::new(false))?;
@@ -123,7 +123,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Reserves one thread and the memory in the options.
+    /// Reserves one thread and the amount of memory in the options.
     ///
     /// # Errors
     /// Returns an error if there is too little memory.

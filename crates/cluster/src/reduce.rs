@@ -64,7 +64,7 @@ struct Task<'t> {
 type Gathered = BTreeMap<usize, Sorted>;
 
 impl Task<'_> {
-    /// Collects rows of kind `what` by algorithm, in shuffles created by `make`; `other` receives all other blocks.
+    /// Collects rows of kind `what` by algorithm, in shuffles that `make` creates; `other` receives all other blocks.
     fn gather(
         &self,
         blocks: Source<'_>,
@@ -152,7 +152,7 @@ impl Task<'_> {
         self.met(at, met)
     }
 
-    /// Groups second-round rows into matching pairs, which already refer to representatives.
+    /// Groups second-round rows, which already refer to representatives, into matching pairs.
     fn probes(&mut self, blocks: Source<'_>) -> Result<()> {
         let documents = self.session.documents();
         let layout = |bound: &Bound<'_>| bound.probe_layout(documents).unwrap_or_else(|| bound.layout(documents));

@@ -1,4 +1,4 @@
-//! Rejects options that a run on a cluster does not support, before it begins.
+//! Rejects options that a run on a cluster does not support, before the run begins.
 
 use bytesize::ByteSize;
 
@@ -11,10 +11,10 @@ use dupsift_core::number::{counted, thousands};
 use dupsift_engine::options::RunOptions;
 use dupsift_engine::reading::inputs::Inputs;
 
-/// The maximum number of documents that may all be compared with each other.
+/// The maximum number of documents for a join that compares all documents with each other.
 pub const MOST_COMPARED: u64 = 20_000;
 
-/// Returns the number of comparisons of all documents with all others.
+/// Returns the number of comparisons if all documents are compared with each other.
 pub fn all_with_all_of(documents: u64) -> f64 {
     documents as f64 * documents.saturating_sub(1) as f64 / 2.0
 }
@@ -53,7 +53,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     all_with_all(&options.recipe, options.limit.map_or(documents, |limit| limit.min(documents)))
 }
 
-/// Rejects joins of all documents with all others, and states their cost: no number of machines makes n^2 / 2 cheap.
+/// Rejects joins that compare all documents with each other, and states their cost: no number of machines makes n^2 / 2 comparisons cheap.
 fn all_with_all(recipe: &Recipe, documents: u64) -> Result<()> {
     if documents <= MOST_COMPARED {
         return Ok(());

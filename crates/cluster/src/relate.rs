@@ -1,5 +1,5 @@
-//! Turns the rows in the cluster into the pairs of each algorithm: they are grouped, merged and verified on the cluster, and combined on
-//! the driver.
+//! Turns the rows in the cluster into the pairs of each algorithm. Rows are grouped, merged and verified on the cluster, and the pairs are
+//! combined on the driver.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -30,9 +30,9 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Shuffle, Writer};
 
 /// Describes the output of a signing pass: blocks in the cluster, the counts of tasks, and the positions of the algorithms.
 pub struct Signed {
-    /// The blocks.
+    /// The blocks in the cluster.
     pub frame: Frame,
-    /// The counts.
+    /// The counts of the tasks.
     pub tallies: Tallies,
     /// The positions of the algorithms.
     pub algorithms: Vec<usize>,
@@ -106,7 +106,7 @@ impl Driver<'_> {
         self.contents(&alike.bits, facts)
     }
 
-    /// Records the contents of documents that are in pairs with documents other than their copies, if the contents will be needed.
+    /// Records the contents of documents that are in pairs with documents other than their copies, if the contents will be required.
     fn contents(&self, alike: &AtomicBits, facts: Facts<'_>) -> Result<()> {
         if !asks_contents(self.session) || alike.count() == 0 {
             return Ok(());
@@ -186,8 +186,8 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Collects matching pairs, each once. Without verification, they are final pairs; otherwise, returns the bucket of each document's
-    /// component.
+    /// Collects matching pairs without repeats. Without verification, these pairs are final; otherwise, returns the bucket of each
+    /// document's component.
     fn candidates(&self, frame: Frame, puts: &mut [Put<'_>], alike: &Alike<'_>) -> Result<Option<AtomicCells<u32>>> {
         let (documents, layout) = (self.session.documents(), PairLayout::new(self.session.documents()));
         let checked: BTreeMap<u16, bool> =
@@ -301,7 +301,7 @@ impl Driver<'_> {
         Ok(())
     }
 
-    /// Saves the pairs of one algorithm, with evidence if their relations need it.
+    /// Saves the pairs of one algorithm, with evidence if their relations depend on it.
     fn put(&self, put: Put<'_>, tallies: &Tallies, corpus: Corpus<'_>) -> Result<()> {
         let Put { at, bound, equal, joined, pairs, evidence, numbers, comparisons } = put;
         let session = self.session;
@@ -325,7 +325,7 @@ impl Driver<'_> {
     }
 }
 
-/// Collects the documents that are in pairs with documents other than their copies, one per class of copies.
+/// Collects the documents that are in pairs with documents other than their copies. Each class of copies is represented by one document.
 struct Alike<'a> {
     copies: &'a Classes,
     bits: AtomicBits,

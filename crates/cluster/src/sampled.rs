@@ -1,5 +1,5 @@
-//! Checks joins whose number of comparisons depends on the words in the corpus. The number is estimated from a sample that the driver signs
-//! and compares after terms have been counted and before the cluster signs anything.
+//! Checks joins whose number of comparisons depends on the words in the corpus. The number is estimated from a sample. The driver signs and
+//! compares the sample after terms have been counted and before the cluster signs anything.
 //!
 //! ```text
 //! comparisons in the corpus = those in the sample * N (N - 1) / (n (n - 1))       N, n: documents without extra copies
@@ -29,7 +29,7 @@ use dupsift_files::tables::{Cell, Documents};
 const SAMPLE: u64 = 4096;
 /// The sample is read from at most this many equally spaced pieces of the files.
 const PIECES: usize = 64;
-/// Approximate bytes of text in a piece.
+/// The approximate number of bytes of text in a piece.
 const PIECE_BYTES: usize = 8 << 20;
 /// The seed of the sample.
 const SEED: u64 = 0x5a;
@@ -62,11 +62,11 @@ impl Sample {
 }
 
 impl Driver<'_> {
-    /// Rejects an algorithm that would compare a document with more others, on average, than the limit for joins of all documents with all
-    /// others.
+    /// Rejects an algorithm that would, on average, compare a document with more other documents than the limit for joins that compare all
+    /// documents with each other.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] with the comparisons and a suggestion, or an error if files are damaged or the disk is full.
+    /// Returns [`Error::Usage`] with the number of comparisons and a suggestion, or an error if files are damaged or the disk is full.
     pub fn check_sampled(&self, stats: &CorpusStats, copies: &Classes, missing: &[usize]) -> Result<()> {
         let reader = self.session;
         if reader.documents() <= MOST_COMPARED {

@@ -1,5 +1,5 @@
-//! Holds the output of a task: rows are collected into blocks by kind and bucket, and kept in a temporary file until they are read, so that
-//! memory does not grow with the number of rows.
+//! Holds the output of a task. Rows are collected into blocks by kind and bucket. The blocks are kept in a temporary file until they are
+//! read, so memory does not grow with the number of rows.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -10,11 +10,11 @@ use super::kind::Kind;
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::reading::parts::Bytes;
 
-/// A block is written when it reaches this size.
+/// A block is written when it reaches this size in bytes.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Rows with the same key are split into parts of this size, so that no block is much too large.
+/// Rows with the same key are split into parts of this size, so that no block becomes much larger than intended.
 const PART_BYTES: usize = 64 << 10;
-/// All blocks are written when they reach this size in total.
+/// All blocks are written when their total size reaches this number of bytes.
 const HELD_BYTES: usize = 32 << 20;
 const WRITE: &str = "write the temporary file";
 const READ: &str = "read the temporary file";
@@ -24,17 +24,17 @@ const READ: &str = "read the temporary file";
 pub struct Block {
     /// The kind of the rows.
     pub kind: Kind,
-    /// The bucket. All rows of a bucket belong together.
+    /// The bucket of the rows. All rows in a bucket belong together.
     pub bucket: u32,
     /// Complete rows, one after the other.
     pub rows: Vec<u8>,
 }
 
 impl Block {
-    /// Bytes before the rows in a serialized block: its kind and its bucket.
+    /// The number of bytes before the rows in a serialized block: its kind and its bucket.
     pub const HEAD: usize = 8;
 
-    /// Returns the bytes before the rows.
+    /// Returns the bytes that precede the rows in a serialized block.
     pub fn head(&self) -> [u8; Block::HEAD] {
         head(self.kind, self.bucket)
     }
@@ -69,13 +69,13 @@ impl Spool {
     /// Creates an empty spool with a temporary file in this folder.
     ///
     /// # Errors
-    /// Returns an error if no file can be created there.
+    /// Returns an error if no file can be created in the folder.
     pub fn new(dir: &Path) -> Result<Spool> {
         let file = tempfile::tempfile_in(dir).map_err(Error::io(WRITE, dir))?;
         Ok(Spool { file: BufWriter::new(file), dir: dir.into(), waiting: BTreeMap::new(), held: 0 })
     }
 
-    /// Adds rows.
+    /// Adds rows to a block.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -136,7 +136,7 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Returns the next block; `None` after the last one.
+    /// Returns the next block; `None` after the last block.
     ///
     /// # Errors
     /// Returns an error if the temporary file cannot be read.

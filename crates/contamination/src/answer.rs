@@ -1,4 +1,4 @@
-//! Checks whether an answer of an item is in a span or near it.
+//! Checks whether an answer to an item is in a span or near it.
 
 use std::ops::Range;
 
@@ -6,11 +6,11 @@ use dupsift_text::Token;
 
 use crate::items::{Item, Items};
 
-/// The number of tokens before and after a span that are searched for an answer.
+/// The number of tokens on each side of a span that are searched for an answer.
 pub const ANSWER_WITHIN: usize = 200;
 
 impl Items {
-    /// Returns whether an answer of an item is within [`ANSWER_WITHIN`] tokens before or after a span of the text, or inside the span,
+    /// Returns whether an answer to an item is within [`ANSWER_WITHIN`] tokens before or after a span of the text, or inside the span,
     /// where it may fill a gap. Inside the span, the answer must occur more often than in the item itself. Returns `None` if the item has
     /// no answer.
     pub fn has_answer(&self, item: Item, text: &[Token], span: Range<usize>) -> Option<bool> {
@@ -32,7 +32,7 @@ impl Items {
         Some(answers.any(is_found))
     }
 
-    /// Returns how often an answer occurs in its item.
+    /// Returns the number of occurrences of an answer in its item.
     fn occurrences(&self, item: Item, answer: &[u64]) -> usize {
         let numbers: Vec<u32> = answer.iter().map(|&hash| self.number(hash)).collect();
         self.tokens(item).windows(numbers.len()).filter(|window| *window == numbers).count()
@@ -64,12 +64,12 @@ mod tests {
         let far: Vec<u64> = std::iter::repeat_n(9, 199).chain([7, 8]).collect();
         assert_eq!(has(&[], &far), Some(false));
         assert_eq!(has(&[], &far[1..]), Some(true));
-        // Without an answer, nothing is known.
+        // If an item has no answer, the result is unknown.
         assert_eq!(has_in(1, &[7, 8], &[1, 2, 3], &[]), None);
-        // An answer fills the gap of a cloze, or goes beyond the end of the span.
+        // The answer fills a gap in the item, or extends beyond the end of the span.
         assert_eq!(has_in(0, &[], &[1, 2, 7, 8, 4, 5], &[]), Some(true));
         assert_eq!(has_in(0, &[9, 7], &[8, 1, 2, 3], &[]), Some(true));
-        // An answer that the item itself contains does not count, unless the text contains it once more.
+        // An answer that the item itself contains counts only if the text contains it more often.
         assert_eq!(has_in(2, &[], &[1, 2, 3, 4, 5], &[]), Some(false));
         assert_eq!(has_in(2, &[], &[1, 2, 3, 4, 2, 3, 5], &[]), Some(true));
         assert_eq!(has_in(2, &[2, 3], &[1, 2, 3, 4, 5], &[]), Some(true));

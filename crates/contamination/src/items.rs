@@ -1,4 +1,4 @@
-//! Holds the evaluation set in memory: items as token numbers, and their n-grams in one list sorted by hash.
+//! Holds the evaluation set in memory: its items as token numbers, and all their n-grams in one list sorted by hash.
 
 use dupsift_core::hash::mix64;
 use dupsift_text::Token;
@@ -6,16 +6,16 @@ use dupsift_text::Token;
 /// The default number of tokens in an n-gram.
 pub const NGRAM: u32 = 5;
 
-/// An item with fewer tokens is too short: a phrase of four words says little about its origin.
+/// The minimum number of tokens in an item that is searched for: the origin of a phrase of four words is unclear.
 pub const LEAST_TOKENS: usize = 5;
 
-/// The factor of the rolling hash of an n-gram, the same as for shingles.
+/// The factor of the rolling hash of an n-gram, which is the same as for shingles.
 const R: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The number of a token that is in no item.
 pub(crate) const NO_TOKEN: u32 = u32::MAX;
 
-/// Filter bits per n-gram.
+/// The number of filter bits per n-gram.
 const FILTER_BITS: usize = 16;
 
 /// The number of an item, in the order in which items were added.
@@ -28,7 +28,7 @@ pub(crate) struct Gram {
     pub hash: u64,
     /// The item.
     pub item: Item,
-    /// The token of the item at which the n-gram begins.
+    /// The position of the n-gram's first token in the item.
     pub at: u32,
 }
 
@@ -44,7 +44,7 @@ pub struct Builder {
     answers: Vec<u64>,
     /// The end of each answer in `answers`.
     answer_ends: Vec<usize>,
-    /// The end of each item's answers in `answer_ends`.
+    /// For each item, the end of its answers in `answer_ends`.
     item_answers: Vec<usize>,
 }
 
@@ -56,7 +56,7 @@ impl Builder {
         Builder { ngram, tokens: Vec::new(), ends: Vec::new(), answers, answer_ends, item_answers }
     }
 
-    /// Adds an item with its answers, any of which is correct. An answer without tokens is ignored.
+    /// Adds an item with its correct answers. An answer without tokens is ignored.
     pub fn push(&mut self, tokens: &[u64], answers: &[Vec<u64>]) {
         self.tokens.extend(tokens);
         self.ends.push(self.tokens.len());
@@ -67,15 +67,15 @@ impl Builder {
         self.item_answers.push(self.answer_ends.len());
     }
 
-    /// Returns the maximum memory of these items, in bytes, while the search structure is built and used on this many threads.
+    /// Returns the maximum memory, in bytes, that these items require while the search structure is built and used on this many threads.
     pub fn bytes(&self, threads: usize) -> u64 {
         let item = Builder::bytes_of(0, 0, threads) * self.ends.len() as u64;
         let answers = self.answers.len() + self.answer_ends.len();
         item + Builder::bytes_of(self.tokens.len(), answers, threads)
     }
 
-    /// Returns the maximum memory, in bytes, of an item and its answers with these numbers of tokens, searched on this many threads: token
-    /// hashes and numbers, n-grams with their buckets and bits, and the vocabulary with a count per thread.
+    /// Returns the maximum memory, in bytes, for an item and its answers with these numbers of tokens, if this many threads search for it.
+    /// It consists of token hashes and numbers, n-grams with their buckets and bits, and the vocabulary with a count per thread.
     pub fn bytes_of(tokens: usize, answer: usize, threads: usize) -> u64 {
         let a_token = 8 + 4 + 16 + 8 + 4 + 2 * 32 + 8 * threads;
         (tokens * a_token + answer * 8 + 24) as u64
@@ -116,15 +116,15 @@ pub struct Items {
     answers: Vec<u64>,
     answer_ends: Vec<usize>,
     item_answers: Vec<usize>,
-    /// The lengths of n-grams in tokens: `ngram`, and for each shorter item its own length.
+    /// The possible lengths of an n-gram in tokens: `ngram`, and the length of each shorter item.
     lengths: Vec<Length>,
     /// All n-grams, sorted by hash.
     grams: Vec<Gram>,
-    /// For each value of the upper bits of a hash, the first n-gram whose hash begins with these bits, followed by an
-    /// entry for the end.
+    /// For each value of the upper bits of a hash, the position of the first n-gram whose hash begins with these bits. The last entry is
+    /// the end of the list.
     buckets: Vec<u32>,
     shift: u32,
-    /// Two bits for each hash.
+    /// A filter in which each hash sets two bits.
     filter: Vec<u64>,
 }
 
@@ -161,7 +161,7 @@ impl Items {
             self.grams.extend(windows.map(gram));
         }
         self.grams.sort_unstable();
-        // About one n-gram per bucket.
+        // Chooses the number of buckets so that there is about one n-gram per bucket.
         let bits = (self.grams.len().max(2) as u64).ilog2();
         self.shift = 64 - bits;
         self.buckets = vec![0; (1 << bits) + 1];
@@ -179,7 +179,7 @@ impl Items {
         }
     }
 
-    /// Returns the number of items, including too short ones.
+    /// Returns the number of items, including items that are too short.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
@@ -208,7 +208,7 @@ impl Items {
         &self.tokens[self.start(item)..self.ends[item as usize]]
     }
 
-    /// Returns how many tokens an item has.
+    /// Returns the number of tokens in an item.
     pub fn token_count(&self, item: Item) -> usize {
         self.ends[item as usize] - self.start(item)
     }
@@ -218,17 +218,17 @@ impl Items {
         self.token_count(item) < LEAST_TOKENS
     }
 
-    /// Returns how many n-grams an item has.
+    /// Returns the number of n-grams in an item.
     pub fn gram_count(&self, item: Item) -> usize {
         if self.is_too_short(item) { 0 } else { self.token_count(item) - self.gram_tokens(item) + 1 }
     }
 
-    /// Returns how many tokens the n-grams of an item have; 0 if it is too short.
+    /// Returns the number of tokens in each n-gram of an item; 0 if the item is too short.
     pub(crate) fn gram_tokens(&self, item: Item) -> usize {
         if self.is_too_short(item) { 0 } else { self.token_count(item).min(self.ngram) }
     }
 
-    /// Returns the token hashes of each of an item's answers.
+    /// Returns the token hashes of each answer to an item.
     pub(crate) fn answers(&self, item: Item) -> impl Iterator<Item = &[u64]> {
         let first = item.checked_sub(1).map_or(0, |before| self.item_answers[before as usize]);
         (first..self.item_answers[item as usize]).map(|answer| {
@@ -273,14 +273,14 @@ fn place_in(words: usize, hash: u64) -> (usize, u64) {
     ((hash as usize >> 12) & (words - 1), 1 << (hash % 64) | 1 << ((hash >> 6) % 64))
 }
 
-/// Returns the hash of an n-gram from its polynomial; it depends on the length of the n-gram.
+/// Returns the hash of an n-gram, given its polynomial. The hash depends on the length of the n-gram.
 #[inline]
 fn mix(polynomial: u64, tokens: usize) -> u64 {
     mix64(polynomial ^ tokens as u64)
 }
 
-/// Calls `each` with the position of each window in a run of tokens that is an n-gram of items, and with these n-grams. `sums` is a buffer
-/// that the caller reuses.
+/// Calls `each` for every window in a run of tokens that is an n-gram of at least one item, with the position of the window and the n-grams
+/// of the items. `sums` is a buffer that the caller reuses.
 #[inline]
 pub(crate) fn windows<'i>(
     items: &'i Items,
@@ -288,7 +288,7 @@ pub(crate) fn windows<'i>(
     sums: &mut Vec<u64>,
     mut each: impl FnMut(usize, &'i [Gram]),
 ) {
-    // The polynomials before the run, and after each of its tokens.
+    // `sums` holds the polynomials before the run and after each of its tokens.
     sums.clear();
     sums.push(0);
     let mut last = 0u64;
@@ -310,10 +310,11 @@ pub(crate) fn windows<'i>(
     }
 }
 
-/// Maps token hashes of all items to numbers, most frequent first. An open-addressing table that is at most half full.
+/// Maps the token hashes of all items to numbers, most frequent first. This is an open-addressing table that is at most half full.
 #[derive(Debug)]
 struct Vocabulary {
-    /// The upper half of the hash, and the number. One in four billion other tokens is mistaken for a token of an item; n-grams never are.
+    /// The upper half of the hash, and the number. One in four billion other tokens is mistaken for a token of an item, but n-grams are
+    /// never mistaken.
     slots: Vec<(u32, u32)>,
     count: u32,
 }
@@ -324,7 +325,7 @@ impl Vocabulary {
         sorted.sort_unstable();
         let mut distinct: Vec<(usize, u64)> =
             sorted.chunk_by(|a, b| a == b).map(|same| (same.len(), same[0])).collect();
-        // Frequent tokens are close together in memory.
+        // Sorts by frequency, so that frequent tokens are close together in memory.
         distinct.sort_unstable_by_key(|&(count, hash)| (std::cmp::Reverse(count), hash));
         let mut slots = vec![(0, NO_TOKEN); (2 * distinct.len() + 2).next_power_of_two()];
         let mask = slots.len() - 1;
@@ -353,7 +354,7 @@ impl Vocabulary {
     }
 }
 
-/// Returns the token hashes for [`Builder::push`].
+/// Returns the hashes of tokens in the form that [`Builder::push`] expects.
 pub fn hashes(tokens: &[Token]) -> Vec<u64> {
     tokens.iter().map(|token| token.hash).collect()
 }

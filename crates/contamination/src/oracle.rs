@@ -1,4 +1,4 @@
-//! Defines spans by comparing all windows.
+//! Finds spans by comparing all windows. This is the definition, and the search must give the same result.
 
 use dupsift_core::hash::mix64;
 use dupsift_text::Token;
@@ -59,7 +59,7 @@ proptest! {
         text in proptest::collection::vec(0u64..5, 0..120),
         planted in proptest::collection::vec((0usize..4, 0usize..100), 0..3),
     ) {
-        // Tokens are hashes.
+        // The tokens in this test are hashes.
         let hashed = |tokens: Vec<u64>| tokens.into_iter().map(mix64).collect::<Vec<u64>>();
         let items: Vec<Vec<u64>> = items.into_iter().map(hashed).collect();
         let mut text = hashed(text);

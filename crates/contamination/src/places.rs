@@ -1,8 +1,8 @@
 //! Maps positions in the normalized text to the raw text.
 //!
-//! Normalization never moves or joins anything across white space or plain characters (ASCII, Cyrillic, Han and common marks). So a
-//! position is identified by the number of bytes before it, without white space. A stretch of other characters is normalized separately; a
-//! position within it is moved outward to its border.
+//! Normalization never moves or joins anything across white space or plain characters (ASCII, Cyrillic, Han and common marks). Therefore, a
+//! position is identified by the number of bytes before it, not counting white space. A stretch of other characters is normalized
+//! separately; a position within it is moved outward to its border.
 
 use dupsift_text::normal::visible_length;
 
@@ -21,17 +21,17 @@ impl Bound {
         at
     }
 
-    /// Returns the sort key of a position: the end of a token precedes the start of the next.
+    /// Returns the sort key of a position. The end of a token sorts before the start of the next token.
     pub fn key(self) -> (usize, bool) {
         (self.at(), matches!(self, Bound::Start(_)))
     }
 }
 
-/// Returns the byte offsets of these positions in the raw text, in order. Positions must ascend by [`Bound::key`].
+/// Returns the byte offsets of these positions in the raw text, in order. Positions must be in ascending order of [`Bound::key`].
 pub fn raw_places(raw: &str, normal: &str, bounds: &[Bound]) -> Vec<usize> {
     let mut places = Vec::with_capacity(bounds.len());
     let mut pieces = Pieces { raw, at: 0 };
-    // The current piece, and the visible bytes before it.
+    // The current piece, and the number of visible bytes before it.
     let (mut piece, mut before) = (pieces.next(), 0);
     let (mut at, mut visible) = (0, 0);
     for &bound in bounds {
@@ -54,12 +54,12 @@ pub fn raw_places(raw: &str, normal: &str, bounds: &[Bound]) -> Vec<usize> {
     places
 }
 
-/// Holds a plain character, or a stretch of other characters with the plain character before them.
+/// Holds a plain character, or a stretch of other characters together with the plain character before it.
 #[derive(Debug)]
 struct Piece {
     start: usize,
     end: usize,
-    /// The number of its bytes in the normalized text, without spaces.
+    /// The number of bytes of the piece in the normalized text, without spaces.
     visible: usize,
 }
 
@@ -89,7 +89,8 @@ impl Iterator for Pieces<'_> {
     }
 }
 
-/// Returns the number of bytes of a character that is normalized to one character, whatever its neighbors are; `None` for any other.
+/// Returns the number of bytes of a plain character, which is normalized to one character regardless of its neighbors; `None` for any other
+/// character.
 fn plain(c: char) -> Option<usize> {
     match c {
         '\0'..='\x7F' | '\u{FF01}'..='\u{FF5E}' => Some(1),

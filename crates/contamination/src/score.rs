@@ -17,7 +17,7 @@ impl Weights {
 }
 
 impl Items {
-    /// Returns the share of an item's weight that these tokens have, from 0 to 1.
+    /// Returns the weight of these tokens as a share of the item's weight, from 0 to 1.
     pub fn score(&self, item: Item, covered: &[u64], weights: &Weights) -> f64 {
         let (mut all, mut found) = (0.0, 0.0);
         for (&token, at) in self.tokens(item).iter().zip(0..) {
@@ -45,8 +45,7 @@ mod tests {
         let mut builder = Builder::new(3);
         builder.push(&[1, 2, 3, 4, 5], &[]);
         let items = builder.build();
-        // All 99 texts contain the first three tokens, and no text contains the other tokens: weights 1 and ln(100) +
-        // 1.
+        // All 99 texts contain the first three tokens, whose weight is 1. No text contains the other tokens, whose weight is ln(100) + 1.
         let weights = Weights::new(99, &[99, 99, 99, 0, 0]);
         let rare = ln(100.0) + 1.0;
         let score = |covered| items.score(0, &[covered], &weights);

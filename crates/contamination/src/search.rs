@@ -6,22 +6,22 @@ use dupsift_text::Token;
 
 use crate::items::{Gram, Item, Items, NO_TOKEN, windows};
 
-/// Describes a stretch of a text with n-grams of one item.
+/// Describes a span: a stretch of a text with n-grams of one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
     /// The item.
     pub item: Item,
     /// The first token of the span in the text.
     pub start: u32,
-    /// The token after the last one of the span.
+    /// The token after the last token of the span.
     pub end: u32,
     /// The number of the item's n-grams in the span.
     pub grams: u32,
-    /// The tokens of the item that these n-grams cover: one bit each, lowest first.
+    /// The tokens of the item that these n-grams cover, as one bit per token. The lowest bit is the first token.
     pub covered: Vec<u64>,
 }
 
-/// Marks a position in the text with an n-gram that occurs in an item.
+/// Marks a position in the text at which an n-gram of an item begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Place {
     /// The hash of the n-gram.
@@ -29,7 +29,7 @@ struct Place {
     start: u32,
 }
 
-/// Holds positions of one n-gram that are so close that every item with this n-gram has them in one span.
+/// Holds occurrences of one n-gram that are so close to each other that they are in the same span of every item with this n-gram.
 #[derive(Clone, Copy, Debug)]
 struct Run {
     /// The first token of the first occurrence.
@@ -48,14 +48,14 @@ struct Part<'i> {
     runs: Range<u32>,
 }
 
-/// A span must cover at least one in this many of an item's tokens; otherwise it means little, whatever the weights.
+/// A span must cover at least one in this many of an item's tokens; otherwise it is insignificant, regardless of the weights.
 pub const LEAST_SHARE: usize = 3;
 
-/// Searches texts for items, and counts how many texts contain each token. Each thread has its own.
+/// Searches texts for items, and counts how many texts contain each token. Each thread has its own instance.
 #[derive(Debug)]
 pub struct Search<'i> {
     items: &'i Items,
-    /// For each token number, the last text that contains the token, and how many texts contain it.
+    /// For each token number, the last text that contains the token, and the number of texts that contain it.
     seen: Vec<(u32, u32)>,
     texts: u32,
     numbers: Vec<u32>,
@@ -64,8 +64,9 @@ pub struct Search<'i> {
     joins: Joins<'i>,
 }
 
-/// Joins the positions in a text into spans. The cost of a common n-gram that a text repeats is the number of its items plus the number of
-/// its positions, not their product: it is listed once for each item, and its positions are joined into runs before items are processed.
+/// Joins the positions in a text into spans. If a text repeats a common n-gram, the cost is the number of its items plus the number of its
+/// positions, and not their product: the n-gram is listed once for each item, and its positions are joined into runs before items are
+/// processed.
 #[derive(Debug, Default)]
 struct Joins<'i> {
     runs: Vec<Run>,
@@ -73,7 +74,7 @@ struct Joins<'i> {
     /// The runs of one item, each with the number of its part.
     pieces: Vec<(Run, usize)>,
     begins: Vec<u32>,
-    /// Total number of runs processed for all items.
+    /// The total number of runs processed for all items.
     joined: usize,
 }
 
@@ -95,7 +96,7 @@ impl<'i> Search<'i> {
     pub fn spans(&mut self, tokens: &[Token]) -> Vec<Span> {
         let Search { items, seen, texts, numbers, sums, places, joins } = self;
         *texts += 1;
-        // Short loops, so that many memory accesses overlap.
+        // The loops are short, so that many memory accesses overlap.
         numbers.clear();
         numbers.extend(tokens.iter().map(|token| items.number(token.hash)));
         for &number in numbers.iter() {
@@ -107,7 +108,7 @@ impl<'i> Search<'i> {
         }
         places.clear();
         let (least, mut from) = (items.least_gram(), 0);
-        // An n-gram of an item consists only of tokens of items.
+        // Splits at tokens that are in no item, because no n-gram of an item contains them.
         for run in numbers.split(|&number| number == NO_TOKEN) {
             if run.len() >= least {
                 windows(items, &tokens[from..from + run.len()], sums, |start, grams| {
@@ -124,7 +125,7 @@ impl<'i> Search<'i> {
         joins.spans(items)
     }
 
-    /// Returns how many texts were searched, and how many of them contain each token.
+    /// Returns the number of texts that were searched, and for each token, the number of these texts that contain it.
     pub fn frequencies(self) -> (u64, Vec<u32>) {
         (self.texts.into(), self.seen.into_iter().map(|(_, count)| count).collect())
     }
@@ -157,8 +158,8 @@ impl<'i> Joins<'i> {
         for parts in parts.chunk_by(|one, next| one.item == next.item) {
             let item = parts[0].item;
             let (tokens, length, reach) = (items.token_count(item), items.gram_tokens(item) as u32, reach(items, item));
-            // No span covers more than all n-grams together, so an opening that long items share is dropped at this
-            // point.
+            // No span covers more tokens than all n-grams together, so items that share only a common opening with the text are dropped at
+            // this point if they are long.
             list_begins(parts, begins);
             if (covered_tokens(begins, length) as usize) * LEAST_SHARE < tokens {
                 continue;
@@ -180,7 +181,7 @@ impl<'i> Joins<'i> {
                 let count = rest.iter().map(|(run, _)| run).map(is_close).take_while(|&close| close).count();
                 let (span, behind) = rest.split_at_mut(count);
                 rest = behind;
-                // An n-gram counts once, however many of its runs are in the span.
+                // Counts an n-gram once, even if several of its runs are in the span.
                 span.sort_unstable_by_key(|&(_, number)| number);
                 let distinct = span.chunk_by(|one, next| one.1 == next.1).map(|runs| &parts[runs[0].1]);
                 list_begins(distinct, begins);
@@ -194,7 +195,7 @@ impl<'i> Joins<'i> {
     }
 }
 
-/// Returns the maximum distance from one n-gram in a span to the start of the next.
+/// Returns the maximum distance from the start of an n-gram in a span to the start of the next.
 fn reach(items: &Items, item: Item) -> u32 {
     (items.gram_tokens(item) + 2 * items.ngram()) as u32
 }
@@ -206,12 +207,12 @@ fn list_begins<'p, 'i: 'p>(parts: impl IntoIterator<Item = &'p Part<'i>>, begins
     begins.sort_unstable();
 }
 
-/// Returns how many tokens are covered by n-grams of this length at these positions.
+/// Returns the number of tokens that n-grams of this length cover at these positions.
 fn covered_tokens(begins: &[u32], length: u32) -> u32 {
     begins.windows(2).map(|pair| length.min(pair[1] - pair[0])).sum::<u32>() + length
 }
 
-/// Returns which of the item's tokens these n-grams cover: one bit each, lowest first.
+/// Returns which tokens of the item these n-grams cover, as one bit per token. The lowest bit is the first token.
 fn covered_bits(begins: &[u32], length: u32, tokens: usize) -> Vec<u64> {
     let mut covered = vec![0u64; tokens.div_ceil(64)];
     let mut from = 0;
@@ -320,7 +321,7 @@ mod tests {
         assert_eq!(spans.len(), 500);
         assert!(spans.iter().all(|span| (span.start, span.end, span.grams) == (0, 9000, 5)));
         assert_eq!(costs, [5000, 5 * 500, 5 * 500]);
-        // Far apart, the openings would be separate spans, but they are too small a part of a long item.
+        // The openings are far apart and would be separate spans, but each is too small a part of a long item.
         let long: Vec<String> = (0..500).map(|number| item(number, 20)).collect();
         let apart = format!("{opening}{}", "x ".repeat(20)).repeat(1000);
         let (spans, costs) = work(&long, &apart);

@@ -1,4 +1,4 @@
-//! Reads an incremental run again: its tables name documents in earlier batches, whose ids and texts are in the index.
+//! Reads the result of an incremental run again. Its tables refer to documents in earlier batches, whose ids and texts are in the index.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,7 +31,7 @@ impl<'a> Again<'a> {
     /// Opens the index at `dir` for the record of a batch. The index is not locked, because the files that are read never change.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the index does not exist, or is not the one that the batch was matched against.
+    /// Returns [`Error::Usage`] if the index does not exist, or is not the index that the batch was matched against.
     pub fn open(batch: &'a IndexReport, dir: &Path) -> Result<Again<'a>> {
         let Some(index) = Index::look(dir, state)? else {
             return Err(match batch.generation == batch.read_generation {
@@ -55,7 +55,7 @@ impl<'a> Again<'a> {
         Ok(Again { index, manifest, batch })
     }
 
-    /// Reads the statistics and models that the batch was signed with.
+    /// Reads the statistics and models with which the batch was signed.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.
@@ -64,7 +64,7 @@ impl<'a> Again<'a> {
         Frozen::read(session, self.index.dir())
     }
 
-    /// Returns the documents before the batch that have this id, ascending.
+    /// Returns the documents before the batch that have this id, in ascending order.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.
@@ -84,7 +84,7 @@ impl<'a> Again<'a> {
         self.manifest.is_forgotten(IndexDoc(doc))
     }
 
-    /// Returns the ids that the index has for these documents, which precede the batch and are given in ascending order.
+    /// Returns the ids of these documents in the index. The documents must precede the batch and must be given in ascending order.
     ///
     /// # Errors
     /// Returns an error if the index is damaged.
@@ -122,7 +122,7 @@ impl<'a> Again<'a> {
         }
     }
 
-    /// Calls `work` with a session over the corpus of the batch, preceded by these indexed documents, as in the run.
+    /// Calls `work` with a session over these indexed documents and the corpus of the batch, in the same order as in the run.
     ///
     /// # Errors
     /// Returns an error from `work`, or an error if the index is damaged or the disk is full.

@@ -1,5 +1,5 @@
-//! Adds a batch to the index: its new texts with their ids, the documents that they were removed in favor of, and the keys that match them
-//! with documents in later batches.
+//! Adds a batch to the index: its new texts with their ids, the kept documents that replace removed documents, and the keys that match
+//! documents in later batches.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -33,14 +33,14 @@ use dupsift_index::{
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 use dupsift_text::Field;
 
-/// How many bytes of text are encoded together.
+/// The number of bytes of text that are encoded together.
 const AT_ONCE: usize = 4 << 20;
 
-/// Holds the data about a batch after its tables have been written.
+/// Holds the data about a batch whose tables have been written.
 pub struct FinishedBatch<'n> {
-    /// The keys that match the batch's documents with others, by label.
+    /// The keys that match the batch's documents with other documents, by label.
     pub keys: Vec<(String, Keys)>,
-    /// The hashes of the batch's texts, as keys.
+    /// The hashes of the texts in the batch, as keys.
     pub copy_keys: Option<Keys>,
     /// The pairs and first lines that were recorded.
     pub noted: Vec<Noted>,
@@ -122,8 +122,8 @@ pub fn append(
     Ok(next)
 }
 
-/// Forgets documents of a recomputed batch again, because its rows have the same numbers. With other options, the index may store a text
-/// with a different copy, so all copies of a forgotten document are forgotten.
+/// Forgets the forgotten documents of a recomputed batch again. They are identified by their numbers, which do not change. If options have
+/// changed, the index may store a text with a different copy, so all copies of a forgotten document are forgotten.
 fn forget_again(
     job: &Job<'_>,
     next: &mut Manifest,
@@ -151,16 +151,16 @@ fn forget_again(
     Ok(())
 }
 
-/// Returns a value that no other publication has, on any machine.
+/// Returns a value that is unique to this publication, on all machines.
 fn publication() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    // If two clocks agree, the address of a new allocation differs from process to process.
+    // Includes the address of a new allocation, which differs from process to process, in case two clocks agree.
     let (process, place) = (std::process::id(), Box::new(0u8));
     let host = sysinfo::System::host_name().unwrap_or_default();
     format!("{:032x}", hash128(format!("{since:?} {process} {:p} {host}", &raw const *place).as_bytes()))
 }
 
-/// Writes the keys that match documents with others, and the sketch words that rule out most of these matches.
+/// Writes the keys that match documents with other documents, and the sketch words that rule out most of these matches.
 fn write_keys(
     engine: &Engine<'_>,
     dir: &Path,
@@ -179,8 +179,8 @@ fn write_keys(
     Ok(written)
 }
 
-/// Saves the next generation as an intent, and gives its folders their final names. The output is complete, but does not have its final
-/// name yet.
+/// Saves the next generation as an intent, and renames its folders to their final names. At this point, the output is complete but does not
+/// have its final name yet.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -188,7 +188,7 @@ pub fn intend(index: &Index, stage: &Stage, next: &mut Manifest) -> Result<()> {
     place(index, stage.path(), next)
 }
 
-/// Works like [`intend`], but for a batch whose result a guard holds back in `folder`, so that it can be accepted later.
+/// Works like [`intend`], but for a batch whose result is held in `folder`, so that it can be accepted later.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -207,7 +207,7 @@ fn place(index: &Index, result: &Path, next: &mut Manifest) -> Result<()> {
         safe_fs::write(&dir.join(SUCCESS), b"").map_err(Error::io("write", &dir))?;
         next.statistics_files = seal_below(&dir)?;
     }
-    // This batch replaces a batch that is held back.
+    // This batch replaces a held batch.
     index.hold_none()?;
     index.intend(next)?;
     stop_at("intent");
@@ -286,11 +286,11 @@ fn write_parts(
     written.into_iter().map(part).collect()
 }
 
-/// Records which documents in a batch are removed, and which ones the index stores texts with.
+/// Records which documents in a batch are removed, and which documents the index uses to store texts.
 struct Fates<'f> {
-    /// For each document in the batch: the index number of the kept document that it is removed in favor of, plus one; 0 if it is kept.
+    /// For each removed document in the batch, the index number of the kept document plus one; 0 for each kept document.
     kept: AtomicCells<u64>,
-    /// The documents that the index stores texts with.
+    /// The documents under which the index stores texts.
     known: KnownBy<'f>,
     /// The documents in `known`, as bits.
     chosen: Arc<AtomicBits>,
@@ -332,8 +332,8 @@ struct Rewriting<'p> {
 }
 
 impl<'p> Rewriting<'p> {
-    /// Creates the file for a piece of an input file. Columns that the input lacks are left out, because a missing value is not the same as
-    /// a missing column.
+    /// Creates the file for a piece of an input file. A column that is missing in the input is also missing in the file, because a missing
+    /// value is not the same as a missing column.
     fn new(session: &Session<'_>, path: &Path, id: IdType, piece: &'p Split) -> Result<Rewriting<'p>> {
         let has = |field: &&Field| {
             session.source.files[piece.file].others.contains(&session.options.field_columns[**field as usize])
@@ -398,7 +398,7 @@ impl<'p> Rewriting<'p> {
         Ok(())
     }
 
-    /// Writes rows for documents that are not stored, up to this one.
+    /// Writes rows for documents that are not stored, up to this document.
     fn fill(&mut self, doc: u64) -> Result<()> {
         while self.next < doc {
             match self.id {

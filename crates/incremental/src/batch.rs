@@ -1,4 +1,4 @@
-//! Names batches. A name belongs to one set of files, so that a batch that is run again is recognized.
+//! Assigns names to batches. A name belongs to one set of files, so a batch is recognized if it is run again.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -46,7 +46,7 @@ impl Named {
     }
 }
 
-/// States whether a batch still has to be run.
+/// Indicates whether a batch still has to be run.
 pub enum Begun {
     /// The batch is already published with the same options; holds its record.
     Published(Box<RunReport>),
@@ -62,8 +62,8 @@ pub struct MadeAgain {
     pub forgotten: Vec<[u64; 2]>,
 }
 
-/// Options that do not change a result: resources; guards, which only decide whether the result is published; and options that the index
-/// itself compares.
+/// The options that may differ when a batch is recognized as already published: resources, guards (which only decide whether the result is
+/// published), and options that the index itself compares.
 const FREE: [&str; 22] = [
     "accept",
     "batch",
@@ -90,8 +90,8 @@ const FREE: [&str; 22] = [
 ];
 
 /// Checks whether the index already has a batch with this name. Returns its record if it is published with the same options. If the batch
-/// is to be recomputed, `manifest` becomes the index before that batch. `contents` reads the files and returns a hash of their content; it
-/// is called only if the file system metadata differs.
+/// has to be recomputed, `manifest` is changed to the index before that batch. `contents` reads the files and returns a hash of their
+/// content; it is called only if the file system metadata differs.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if another batch has the same name, if the batch was run with different options, if later batches follow it, or
@@ -167,7 +167,7 @@ pub fn begin(
     Ok(Begun::Run(Some(again)))
 }
 
-/// Returns the differences between the requested run and a recorded one that affect the result.
+/// Returns the differences between a requested and a recorded run that affect the result.
 fn other_options(report: &RunReport, manifest: &Manifest, options: &RunOptions) -> Result<Vec<String>> {
     let asked = dupsift_engine::options::record(options);
     let names: BTreeSet<&String> = asked.keys().chain(report.options.keys()).collect();
@@ -189,7 +189,7 @@ fn other_options(report: &RunReport, manifest: &Manifest, options: &RunOptions) 
     Ok(differences)
 }
 
-/// Returns the index as it was before its last batch, with the current generation number.
+/// Returns the state of the index before its last batch, with the current generation number.
 fn without_last(manifest: &Manifest) -> Result<Manifest> {
     let mut before = manifest.clone();
     let Some(Batch { first_doc, texts, name, .. }) = before.batches.pop() else { return Ok(before) };
@@ -199,15 +199,15 @@ fn without_last(manifest: &Manifest) -> Result<Manifest> {
         return Err(Error::usage(format!("{name} cannot be recomputed: its rows were merged with others")));
     }
     before.rows.retain(|rows| rows.end_doc <= first_doc);
-    // Documents of the batch are forgotten again after it is recomputed.
+    // After the batch is recomputed, its forgotten documents are forgotten again.
     before.forgotten = before.forgotten_in(0, first_doc);
     Ok(before)
 }
 
-/// Publishes a result that a guard holds back in `held`, and adds its batch to the index. `publish` renames the result.
+/// Publishes the held result in `held`, and adds its batch to the index. `publish` renames the result.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the index differs from the one that the batch was matched against, or an error from `publish`.
+/// Returns [`Error::Usage`] if the index has changed since the batch was matched against it, or an error from `publish`.
 pub fn accept(
     of: &IndexReport,
     report: &RunReport,

@@ -1,9 +1,10 @@
-//! Detects drift: with outdated statistics, more and more documents share keys without being similar. Drift shows in the number of
-//! candidate pairs per document, compared with earlier batches.
+//! Detects drift: if statistics are outdated, an increasing number of documents share keys without being similar. Drift is measured by the
+//! number of candidate pairs per document, compared with earlier batches.
 //!
-//! A document in a later batch can match more other documents, and the number of candidates grows no faster than that. So the expected
-//! number is that of an earlier batch, multiplied by the growth in documents that can match; with several earlier batches, it is the
-//! median. A small first batch does not make all later ones suspicious, and a single unusual batch stands out.
+//! A document in a later batch can match more documents, and the number of candidates grows no faster than the number of these documents.
+//! The expected number is therefore the number in an earlier batch, multiplied by the growth in documents that can match; if there are
+//! several earlier batches, the median is used. With this rule, a small first batch does not make all later batches suspicious, and a
+//! single unusual batch stands out.
 //!
 //! ```text
 //! batch 1: 1,000 documents can match 500 others each, 0.2 candidates per document      batch 2: 2,000 can match 1,000 + 1,000 others
@@ -15,11 +16,11 @@ use dupsift_core::number::{counted, thousands};
 use dupsift_engine::job::run_report::RunReport;
 use dupsift_index::{Batch, Manifest};
 
-/// Warn at this many times the expected candidates per document.
+/// A warning is given if the candidates per document reach this multiple of the expected number.
 const FACTOR: f64 = 4.0;
-/// Fewer candidates than this are not significant.
+/// The minimum number of candidates that is significant.
 const LEAST: u64 = 1_000;
-/// Suggest a new index when the index has this many times the documents of its first batch.
+/// A new index is suggested if the number of documents in the index is this multiple of the number in its first batch.
 const GROWN: u64 = 8;
 
 /// The number of earlier batches to compare with. Batches with fewer than an eighth of this batch's documents are ignored.
@@ -27,7 +28,7 @@ const RECENT: usize = 7;
 const EIGHTH: u64 = 8;
 
 /// Records the candidates of the batch, and warns if there are many more than expected. Returns the guards that fired because there are
-/// more than `factor` times as many as expected.
+/// more than `factor` times the expected candidates.
 pub fn watch(report: &mut RunReport, manifest: &mut Manifest, appends: bool, factor: u64) -> Vec<Fired> {
     let mut fired = Vec::new();
     let Some(batch) = manifest.batches.last_mut().filter(|_| appends) else { return fired };
@@ -61,7 +62,7 @@ fn rate(batch: &Batch, label: &str) -> f64 {
     batch.candidates.get(label).copied().unwrap_or_default() as f64 / batch.used.max(1) as f64
 }
 
-/// Returns how many other documents a document in the batch can match: all documents in the index, and half of the batch.
+/// Returns the number of other documents that a document in the batch can match: all documents in the index, and half of the batch.
 fn others(batch: &Batch) -> f64 {
     batch.first_doc as f64 + batch.used.max(1) as f64 / 2.0
 }
@@ -95,13 +96,13 @@ mod tests {
         assert_eq!(expected(&[], &first, "cosine"), None);
         let second = batch(1_000, 2_000, 0);
         assert_eq!(expected(std::slice::from_ref(&first), &second, "cosine"), Some(0.8));
-        // Batches of about the same size: the median of the last seven, one of which is unusual and one of which has three documents.
+        // Uses batches of about the same size and the median of the last seven. Of these, one is unusual and one has only three documents.
         let mut batches: Vec<Batch> = (0..9).map(|at| batch(1_000_000 + 10 * at, 1_000, 2_000)).collect();
         batches[4] = batch(1_000_040, 1_000, 900_000);
         batches.push(batch(1_000_095, 3, 0));
         let found = expected(&batches, &batch(1_000_100, 1_000, 0), "cosine").expect("some");
         assert!((found - 2.0).abs() < 0.001, "{found}");
-        // After a batch without candidates, one candidate in a thousand documents is assumed.
+        // After a batch of a thousand documents without candidates, one candidate is assumed.
         assert_eq!(expected(&[batch(0, 1_000, 0)], &batch(0, 1_000, 5), "cosine"), Some(0.001));
     }
 }

@@ -1,5 +1,5 @@
 //! Provides the results of earlier batches to a run against an index: the pairs of indexed documents, and the documents with a given first
-//! line. Rules that consider all pairs of a document need these data. The results of this batch are stored for the next one.
+//! line. Rules that consider all pairs of a document require these data. The results of this batch are stored for the next batch.
 //!
 //! ```text
 //! +pairs-LABEL.run   document | partner | similarity     in both directions, before any rule excludes a pair
@@ -25,7 +25,7 @@ use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{Records, Sorted};
 use dupsift_text::Heading;
 
-/// Bytes of a document number in a pair row.
+/// The size of a document number in a pair row, in bytes.
 const DOC: usize = 8;
 /// The name of the rows with first lines.
 const LINES: &str = "+lines";
@@ -35,12 +35,12 @@ pub struct Kept<'e> {
     index: &'e Index,
     numbered: Numbered,
     noted: Mutex<Vec<Noted>>,
-    /// Bytes of index rows that were read.
+    /// The number of bytes of index rows that were read.
     pub scanned: AtomicU64,
 }
 
 impl<'e> Kept<'e> {
-    /// Prepares for an index and a batch with this numbering.
+    /// Creates an instance for an index and a batch with this numbering.
     pub fn new(index: &'e Index, numbered: Numbered) -> Kept<'e> {
         Kept { index, numbered, noted: Mutex::default(), scanned: AtomicU64::new(0) }
     }
@@ -72,7 +72,7 @@ impl<'e> Kept<'e> {
         self.index.manifest.as_ref().is_some_and(|manifest| manifest.is_forgotten(doc))
     }
 
-    /// Passes on the rows of runs that share a group with these records, which are one partition of `partitions`.
+    /// Passes on the rows of the runs that share a group with these records. The records are one partition out of `partitions`.
     fn meet(
         &self,
         runs: &[Run],

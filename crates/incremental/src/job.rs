@@ -1,20 +1,20 @@
-//! Describes the job of an incremental run, and file names in an index.
+//! Describes the job of an incremental run, and defines file names in an index.
 
 use super::batch::{MadeAgain, Named};
 use dupsift_engine::job::run::Finish;
 use dupsift_engine::options::RunOptions;
 use dupsift_index::Index;
 
-/// The name of the rows for exact copies; no algorithm can have it.
+/// The name of the rows for exact copies, which no algorithm can have.
 pub const COPIES: &str = "+copies";
 
-/// Describes a batch to be matched.
+/// Describes a batch that is to be matched.
 pub struct Job<'j> {
     /// The index before the batch.
     pub index: &'j Index,
     /// The options of the run.
     pub options: &'j RunOptions,
-    /// The number of documents that LSH table schemes are chosen for.
+    /// The number of documents for which LSH table schemes are chosen.
     pub documents_planned: u64,
     /// The batch.
     pub batch: Named,

@@ -30,18 +30,18 @@ use dupsift_index::{BATCHES, COPY_HASH, Index, KEPT_DOC, Manifest, Part, PartWri
 use dupsift_spill::shuffle::{AtomicBits, AtomicCells, Mapped};
 use dupsift_text::Analysis;
 
-/// Selects and reads the indexed documents that a batch is compared with.
+/// Selects and reads the indexed documents with which a batch is compared.
 pub struct Joining<'i> {
     index: &'i Index,
     options: &'i RunOptions,
     /// The numbering of the documents.
     pub numbered: Numbered,
     met: OnceLock<Met>,
-    /// The number of indexed documents for which there was no room.
+    /// The number of indexed documents for which no document numbers were left.
     pub beyond: AtomicU64,
-    /// Bytes of index rows that were read.
+    /// The number of bytes of index rows that were read.
     pub scanned: AtomicU64,
-    /// Bytes of the index's document files that were read.
+    /// The number of bytes that were read from the document files of the index.
     pub looked_up: AtomicU64,
 }
 
@@ -54,14 +54,14 @@ struct Met {
     hashes: [AtomicCells<u64>; 2],
 }
 
-/// Selects the rows that are needed from a part, with the positions of these documents among all that take part.
+/// Selects the rows to read from a part, with the positions of their documents among all documents that take part.
 struct Wanted<'p> {
     path: PathBuf,
     part: &'p Part,
     indexed: std::ops::Range<usize>,
 }
 
-/// Marks every document found.
+/// Marks every document that is found.
 struct All<'m>(&'m AtomicBits);
 
 impl Shared for All<'_> {
@@ -89,7 +89,7 @@ impl<'i> Joining<'i> {
         }
     }
 
-    /// Reads these indexed documents, as if a batch had matched them.
+    /// Reads the given indexed documents as if a batch had matched them.
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
@@ -105,7 +105,7 @@ impl<'i> Joining<'i> {
         self.met.get_or_init(|| met)
     }
 
-    /// Passes on these documents, each with the kept document that it was removed in favor of.
+    /// Passes on these documents, each with the kept document in favor of which it was removed.
     fn each_kept(
         &self,
         engine: &Engine<'_>,
@@ -143,9 +143,10 @@ impl<'i> Joining<'i> {
 
     /// Returns the indexed documents that take part: all documents that share a key or a text with the batch.
     ///
-    /// A document that was removed in favor of a forgotten one does not take part: no kept document has its text, so a new document like it
-    /// has to be kept. If a removed document takes part, so does the kept one: copies of the removed document are removed in favor of the
-    /// kept one, and with `--chain remove` so is every document that the removed document connects.
+    /// A document that was removed in favor of a forgotten document does not take part: no kept document has its text, so a similar new
+    /// document has to be kept. If a removed document takes part, the document that was kept instead also takes part, because copies of the
+    /// removed document are removed in favor of the kept document. With `--chain remove`, so are all documents that the removed document
+    /// connects.
     fn taking_part(
         &self,
         engine: &Engine<'_>,
@@ -176,7 +177,7 @@ impl<'i> Joining<'i> {
         Ok(taking)
     }
 
-    /// Returns the parts that contain these documents.
+    /// Returns the parts that contain these documents, with the rows to read.
     fn wanted<'m>(&self, manifest: &'m Manifest, numbers: &[u64]) -> Vec<Wanted<'m>> {
         let mut wanted = Vec::new();
         for batch in &manifest.batches {
@@ -192,7 +193,7 @@ impl<'i> Joining<'i> {
         wanted
     }
 
-    /// Copies the texts of these documents from the index to files that are like the input files of a batch.
+    /// Copies the texts of these documents from the index to files that have the same form as the input files of a batch.
     fn copy_out(&self, engine: &Engine<'_>, manifest: &Manifest, numbers: Arc<Mapped<u64>>) -> Result<Met> {
         let running = engine.clock.stage("look up indexed documents");
         let fates = AtomicCells::new(engine.dir, "indexed-fates", numbers.len())?;
@@ -361,7 +362,7 @@ impl Wanted<'_> {
     }
 }
 
-/// Returns the positions of the bits that are set, ascending.
+/// Returns the positions of the set bits in ascending order.
 fn numbers(engine: &Engine<'_>, met: &AtomicBits) -> Result<Mapped<u64>> {
     let mut numbers: Mapped<u64> = Mapped::new(engine.dir, "indexed-numbers", met.count() as usize)?;
     numbers.iter_mut().zip(met.iter()).for_each(|(number, doc)| *number = doc as u64);
@@ -374,7 +375,8 @@ fn kept_docs(batch: &RecordBatch) -> impl Iterator<Item = Option<i64>> {
         .map(move |row| column.as_ref().filter(|column| column.is_valid(row)).map(|column| column.value(row)))
 }
 
-/// Stores the copy hashes of indexed documents and the documents that they were removed in favor of, starting at position `position`.
+/// Stores the copy hashes of indexed documents, and the kept documents in favor of which they were removed, starting at position
+/// `position`.
 fn note(batch: &RecordBatch, position: usize, fates: &AtomicCells<u64>, hashes: &[AtomicCells<u64>; 2]) {
     for (row, kept) in kept_docs(batch).enumerate() {
         fates.store(position + row, kept.map_or(0, |kept| kept as u64 + 1));

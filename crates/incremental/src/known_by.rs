@@ -1,5 +1,5 @@
-//! Chooses the document that the index stores each text of a batch with. Among documents with equal texts, it chooses the kept one, so that
-//! documents that are removed later in favor of the text name a kept document. If all of them are removed, it chooses the first.
+//! Chooses the document under which the index stores each text of a batch. Among documents with equal texts, this is the kept document.
+//! Documents that are later removed in favor of the text then refer to a kept document. If all of them are removed, it is the first.
 
 use dupsift_core::doc::IndexDoc;
 use dupsift_core::error::Result;
@@ -16,7 +16,7 @@ pub struct Noted {
     pub name: String,
     /// The rows.
     pub rows: Sorted,
-    /// The byte ranges with document numbers (big-endian) in a row.
+    /// The byte ranges of a row that contain document numbers (big-endian).
     pub docs: Vec<std::ops::Range<usize>>,
 }
 
@@ -25,13 +25,13 @@ pub struct Noted {
 pub struct KnownBy<'k> {
     copies: &'k Classes,
     base: u64,
-    /// For each document in the batch that is the first with its text: the document that the index uses instead, plus one; otherwise 0.
-    /// `None` if the index uses no other document.
+    /// For each document in the batch that is the first with its text, the number of the document that the index uses instead, plus one; 0
+    /// for all other documents. `None` if the index uses the first document for every text.
     others: Option<AtomicCells<u64>>,
 }
 
 impl<'k> KnownBy<'k> {
-    /// Chooses among the documents in the batch; `removed` marks the removed ones.
+    /// Chooses among the documents in the batch; `removed` marks the removed documents.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -53,7 +53,7 @@ impl<'k> KnownBy<'k> {
         Ok(known)
     }
 
-    /// Returns the document that the index stores the text of `doc` with; `None` if `doc` is not the first with its text.
+    /// Returns the document under which the index stores the text of `doc`; `None` if `doc` is not the first document with its text.
     pub fn of(&self, doc: u64) -> Option<u64> {
         if self.copies.is_alone(doc) {
             return Some(doc);
@@ -65,12 +65,12 @@ impl<'k> KnownBy<'k> {
         other.and_then(|(own, others)| others.load(own as usize).checked_sub(1)).or(Some(doc))
     }
 
-    /// Returns whether the index stores a text of the batch with this document.
+    /// Returns whether the index stores a text of the batch under this document.
     pub fn has(&self, doc: u64) -> bool {
         doc >= self.base && self.of(self.copies.representative(doc)) == Some(doc)
     }
 
-    /// Replaces the documents in recorded rows with the documents that the index stores their texts with.
+    /// Replaces each document in recorded rows with the document under which the index stores its text.
     ///
     /// # Errors
     /// Returns an error if the disk is full.
@@ -102,7 +102,7 @@ impl<'k> KnownBy<'k> {
         renamed.finish()
     }
 
-    /// Replaces the big-endian number of a batch document with the number of the document that the index stores its text with.
+    /// Replaces the big-endian number of a batch document with the number of the document under which the index stores its text.
     pub fn rename_in(&self, bytes: &mut [u8], numbered: Numbered) {
         let before = IndexDoc(number(bytes));
         if before < numbered.next_doc {

@@ -11,9 +11,10 @@
 //! publish         folders, intent, output, manifest, in this order
 //! ```
 //!
-//! The first such run creates the index: it computes the statistics, and its signatures are the same as with frozen statistics (`frozen`).
+//! The first incremental run creates the index. It computes the statistics, and its signatures are the same as with frozen statistics
+//! (`frozen`).
 
-// Tests write files into folders of their own, and use the platform's math library.
+// Tests write files into their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod again;
@@ -83,7 +84,7 @@ pub fn with_reference(
     recipe::check(options, &inputs)?;
     let reference = Reference::open(options, &inputs, reference, progress, cancel)?;
     let inputs = inputs.beside(reference.read());
-    // The options of the reference apply to the corpus too.
+    // The options of the reference also apply to the corpus.
     let options = RunOptions { stats: reference.stats(options), planned_documents: None, ..options.clone() };
     matched(&options, inputs, progress, cancel, finish, (reference.dir(), reference.purpose()))
 }

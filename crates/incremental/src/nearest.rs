@@ -1,16 +1,16 @@
-//! Selects among indexed documents that share a key with many others: they take part only if they are near a document in the batch.
+//! Selects the indexed documents that take part if many documents share a key: only documents near a document in the batch do.
 //!
 //! A run limits the comparisons for a large key in proportion to its rows ([`Pairs::compare_nearest`](dupsift_core::row::Pairs)): each row
-//! is compared with its nearest rows and with the first documents of the key. So if the index has ten thousand pages from a template, a
-//! batch with one more such page needs only a few of them.
+//! is compared with its nearest rows and with the first documents of the key. If the index contains ten thousand pages from a template, a
+//! batch with one more page from it is therefore compared with only a few of them.
 //!
 //! ```text
 //! rows of one key, in order; i: indexed, b: batch, with 2 nearest and 1 first
 //! i i i i i b i i i      taking part:  i . . i i b i i .
 //! ```
 //!
-//! Fewer rows take part than the index and the batch have together, so each row of the batch is compared with at least the rows that one
-//! run over all documents would compare it with.
+//! Because fewer rows take part than the index and the batch have together, each row of the batch is compared with at least the same rows
+//! as in a single run over all documents.
 
 use super::rule_out::Windows;
 use super::scan::Scan;
@@ -20,7 +20,7 @@ use dupsift_core::error::Result;
 use dupsift_core::row::{RowLayout, Window, firsts, reach};
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// Marks the indexed documents that are near a document in the batch in `met`.
+/// Marks in `met` the indexed documents that are near a document in the batch.
 ///
 /// # Errors
 /// Returns an error if files are damaged or the disk is full.
@@ -53,7 +53,7 @@ fn window(layout: RowLayout, rows: &[u8], next_doc: IndexDoc, mut each: impl FnM
     let window = Window::new(layout, rows);
     let doc = |at: usize| Some(IndexDoc(window.row(at).doc)).filter(|&doc| doc < next_doc);
     let reach = reach(window.len() as u64) as usize;
-    // Rows before this one are already marked.
+    // The rows before this row are already marked.
     let mut noted = 0;
     for at in (0..window.len()).filter(|&at| doc(at).is_none()) {
         let near = at.saturating_sub(reach).max(noted)..window.len().min(at + reach + 1);

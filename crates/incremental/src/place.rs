@@ -1,4 +1,4 @@
-//! Finds the index of a batch after the index was moved, and checks that it is the right one.
+//! Finds the index of a batch after the index was moved, and checks that it is the same index.
 
 use std::path::{Path, PathBuf};
 
@@ -12,8 +12,8 @@ pub fn is_same(manifest: &Manifest, batch: &IndexReport) -> bool {
     is_known && manifest.next_doc >= batch.first_doc
 }
 
-/// Returns the folder of the index of a batch whose result is in `dir`: the first possible location with everything that the batch was
-/// matched against, or else the first location that exists.
+/// Returns the folder of the index of a batch whose result is in `dir`: the first location that has everything that the batch was matched
+/// against, or else the first location that exists.
 pub fn place_of(batch: &IndexReport, report: &RunReport, dir: &Path) -> PathBuf {
     let places = report.places(&batch.folder, dir);
     let is_it = |dir: &&PathBuf| {

@@ -1,4 +1,5 @@
-//! Checks whether a folder is the output of a batch: the folder must exist and must hold that publication of the batch.
+//! Checks whether a folder is the output of a batch. The folder must exist and must contain the publication of the batch that the index
+//! records.
 
 use std::io::ErrorKind;
 use std::path::Path;
@@ -10,7 +11,7 @@ use dupsift_files::io::SUCCESS;
 use dupsift_index::{Batch, State};
 
 /// Returns whether the output of a batch is where its run wrote it. A batch counts as lost only if the parent folder of its output exists:
-/// on a disk that is not mounted, the output cannot be seen.
+/// if a disk is not mounted, the output may still exist.
 ///
 /// # Errors
 /// Returns the errors of [`is_output_of`], or an error if the parent folder does not exist.
@@ -33,7 +34,7 @@ pub fn state(batch: &Batch) -> Result<State> {
 /// Returns whether a file exists, following symbolic links.
 ///
 /// # Errors
-/// Returns any error except that the file does not exist: a file that cannot be accessed may exist.
+/// Returns any error except "not found", because a file that cannot be accessed may exist.
 fn is_there(path: &Path) -> Result<bool> {
     match path.metadata() {
         Ok(there) => Ok(there.is_file()),
@@ -42,7 +43,7 @@ fn is_there(path: &Path) -> Result<bool> {
     }
 }
 
-/// Returns whether a folder is the output of that publication of a batch.
+/// Returns whether a folder is the output of the publication of a batch.
 ///
 /// # Errors
 /// Returns an error if a record cannot be accessed or read, because the answer is then unknown.
@@ -86,10 +87,10 @@ mod tests {
         let batch = |out: &str| Batch { out: folder.path().join(out), publication: "1".into(), ..Batch::default() };
         let told = |out: &str| state(&batch(out)).map_err(|error| error.to_string());
         assert_eq!(told("out"), Ok(State::Lost));
-        // A disk that is not mounted.
+        // Tests a disk that is not mounted.
         let unmounted = told("mnt/disk/out").unwrap_err();
         assert!(unmounted.contains("mnt/disk does not exist") && unmounted.contains("mkdir -p"), "{unmounted}");
-        // A file instead of the folder; a link to itself.
+        // Tests a file in place of the folder, and a link to itself.
         std::fs::write(folder.path().join("file"), "").unwrap();
         assert_eq!(told("file"), Ok(State::Lost));
         std::os::unix::fs::symlink(folder.path().join("loop"), folder.path().join("loop")).unwrap();

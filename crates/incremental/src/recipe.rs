@@ -10,8 +10,8 @@ use dupsift_engine::reading::inputs::Inputs;
 use dupsift_index::{Line, Manifest};
 use dupsift_text::Pipeline;
 
-/// The default number of documents that a new index is planned for: the first number, or the second number times the documents in the first
-/// batch if that is larger.
+/// The default number of documents for which a new index is planned. It is the first number, or the number of documents in the first batch
+/// times the second number if that is larger.
 pub const PLANNED: (u64, u64) = (100_000_000, 100);
 
 /// Checks that a run with these options can be matched against an index.
@@ -47,7 +47,7 @@ pub fn check(options: &RunOptions, inputs: &Inputs) -> Result<()> {
     Ok(())
 }
 
-/// Compares the recipe of the run with that of the index. Returns the number of documents that LSH table schemes are chosen for.
+/// Compares the recipe of the run with the recipe of the index. Returns the number of documents for which LSH table schemes are chosen.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] with each line that differs.
@@ -72,7 +72,7 @@ pub fn compare(manifest: Option<&Manifest>, dir: &Path, options: &RunOptions, ro
     )))
 }
 
-/// Returns the settings that signatures and pairs depend on, one per line.
+/// Returns the settings on which signatures and pairs depend, one per line.
 ///
 /// # Errors
 /// Returns an error if the word segmentation cannot be set up.
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use dupsift_engine::options::{OPTIONS, Settings, Verb, resolve};
 
-    /// An index from an earlier version of the program, in which one algorithm had a different revision.
+    /// Tests an index from an earlier version of the program, in which one algorithm had a different revision.
     #[test]
     fn another_revision_is_refused_by_its_line() {
         let mut settings = Settings::default();

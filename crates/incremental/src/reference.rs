@@ -1,5 +1,6 @@
-//! Implements `--reference`: documents that a corpus is matched against and that are never removed. They are in an index, an earlier
-//! output, or plain files, such as the files of a benchmark. For anything but an index, a temporary index is built for the run.
+//! Implements `--reference`, which specifies documents that the corpus is matched against and that are never removed. A reference is an
+//! index, an earlier output, or plain files, such as the files of a benchmark. Unless it is an index, a temporary index is built for the
+//! run.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -27,14 +28,14 @@ pub struct Reference {
     dir: PathBuf,
     /// The temporary index, which is removed after the run.
     made: Option<Unfinished>,
-    /// The input that the index was built from. `None` if the reference is an index itself.
+    /// The input from which the index was built. `None` if the reference is an index itself.
     read: Option<OtherInput>,
-    /// Parent folders that were created. Dropped last: they are removed if they are empty.
+    /// The parent folders that were created. This field is dropped last, which removes the folders if they are empty.
     _above: Option<MadeFolders>,
 }
 
 impl Reference {
-    /// Opens the index in a folder, or builds one from the files there.
+    /// Opens the index in a folder, or builds a temporary index from the files of the reference.
     ///
     /// # Errors
     /// Returns an error if files are missing or cannot be read.
@@ -64,7 +65,7 @@ impl Reference {
             accept: true,
             is_reference: true,
             report: false,
-            // The folder has a different name in each process.
+            // There is no checkpoint, because the folder has a different name in each process.
             checkpoint: None,
             resumes: false,
             reference: None,

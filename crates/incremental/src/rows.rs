@@ -1,5 +1,5 @@
-//! Writes the data that an index stores for documents besides their texts: the rows that match them with others, and a few sketch words per
-//! document.
+//! Writes the data that an index stores for documents in addition to their texts: the rows that match them with other documents, and a few
+//! sketch words per document.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ use dupsift_engine::matching::meeting::Numbered;
 use dupsift_spill::shuffle::run::RunWriter;
 use dupsift_spill::shuffle::{AtomicBits, Sorted};
 
-/// Bytes of the document number before the words.
+/// The size of the document number before the words, in bytes.
 pub const DOC: usize = 8;
 
-/// How many documents' words a thread processes at a time.
+/// The number of documents whose words a thread processes at a time.
 const STRETCH: u64 = 10_000;
 
 /// Returns the name of the file with the sketch words of an algorithm.
@@ -24,8 +24,8 @@ pub fn sketches_of(label: &str) -> String {
     format!("+sketches-{label}")
 }
 
-/// Writes the rows of stored documents as a run and returns their number. The rows name the first document with each text; they are written
-/// with the document that the index uses instead.
+/// Writes the rows of stored documents as a run and returns their number. The given rows refer to the first document with each text. They
+/// are written with the document that the index uses for that text.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -66,7 +66,7 @@ pub fn write_rows(
     write_run(engine, dir, label, kept.finish()?, true)
 }
 
-/// Writes rows as a run with that name, with or without a filter, and returns their number.
+/// Writes rows as a run with the name `label`, with or without a filter, and returns their number.
 ///
 /// # Errors
 /// Returns an error if the disk is full.
@@ -89,7 +89,7 @@ pub fn write_run(engine: &Engine<'_>, dir: &Path, label: &str, rows: Sorted, fil
     Ok(counts.iter().sum())
 }
 
-/// Writes the sketch words of stored documents as a run: a number, then the words.
+/// Writes the sketch words of stored documents as a run. Each row consists of a document number and the words.
 ///
 /// # Errors
 /// Returns an error if the disk is full.

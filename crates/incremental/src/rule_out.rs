@@ -1,5 +1,5 @@
-//! Rules out indexed documents that share a key with the batch but cannot be in a pair with it: a few sketch words that the index keeps for
-//! each document decide this before its text is read.
+//! Rules out indexed documents that share a key with the batch but cannot be in a pair with a document in it. This is decided before their
+//! texts are read, by a few sketch words that the index keeps for each document.
 //!
 //! ```text
 //! scan     index rows that share a key with the batch, together with the batch's rows for that key: a window
@@ -22,10 +22,10 @@ use dupsift_index::ROWS;
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{AtomicBits, Ranks, Records, Sorted, Writer};
 
-/// A run with more bytes than this is read in slices that threads share.
+/// A run with more bytes than this is split into slices, which several threads read.
 const LARGE_RUN: u64 = 4 << 20;
 const SLICES: usize = 16;
-/// This many batch documents are held in memory while the indexed documents in a window are compared with them.
+/// The number of batch documents that are held in memory while the indexed documents in a window are compared with them.
 const AT_ONCE: usize = 1024;
 
 /// Rules out indexed documents for one algorithm.
@@ -49,7 +49,7 @@ impl RulingOut<'_> {
         let (engine, label) = (self.scan.engine, &self.bound.label);
         let sharing = AtomicBits::new(engine.dir, "sharing-a-key", met.len())?;
         let (width, group_width) = keys.widths();
-        // The number of index rows with these keys is not known in advance; if there are more, partitions are sorted on disk.
+        // The number of index rows with these keys is not known in advance. If there are more than assumed, partitions are sorted on disk.
         let windows = engine.shuffle(&format!("{label}-windows"), width, group_width, 2 * keys.rows())?;
         self.scan.rows(label, keys, || Windows::new(&sharing, windows.writer()))?;
         let windows = windows.finish()?;
@@ -117,11 +117,11 @@ impl RulingOut<'_> {
     }
 }
 
-/// Collects the rows of keys that both the batch and the index have.
+/// Collects the rows whose keys are in both the batch and the index.
 pub struct Windows<'w> {
     sharing: &'w AtomicBits,
     windows: Writer<'w>,
-    /// For each group in the partition, up to the last one found in the index: whether the index has the group. Several row folders may
+    /// For each group in the partition, up to the last group found in the index, whether the index has the group. Several row folders may
     /// contain the same group.
     shared: Vec<bool>,
 }

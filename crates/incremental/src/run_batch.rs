@@ -1,4 +1,4 @@
-//! Makes one incremental run: reads a batch, matches it with the index, deduplicates it like any corpus, and adds it to the index.
+//! Performs an incremental run: reads a batch, matches it with the index, deduplicates it like any other corpus, and adds it to the index.
 
 use std::cell::{OnceCell, RefCell};
 use std::path::Path;
@@ -36,11 +36,11 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::{Source, Stage, absolute};
 use dupsift_index::{Batch, Index, Manifest, MatchedBatch, STATISTICS, check_rights, stop_at};
 
-/// How many document numbers are reserved for indexed documents at first: the first number times the rows of the batch, but at least the
-/// second number.
+/// Determines how many document numbers are initially reserved for indexed documents: the first number times the rows of the batch, but at
+/// least the second number.
 const RESERVED: (u64, u64) = (4, 1 << 16);
 
-/// Runs against the index in a folder, and appends to it if that is the purpose.
+/// Runs against the index in a folder. Adds the batch to the index if that is the purpose.
 pub fn matched(
     options: &RunOptions,
     inputs: Inputs,
@@ -67,7 +67,7 @@ pub fn matched(
     let looked = Index::look(dir, state)?;
     let (mut index, again) = match (appends, looked) {
         (true, looked) => {
-            // Refuse invalid runs before anything is created or cleaned up.
+            // Rejects invalid runs before anything is created or cleaned up.
             let seen = looked.and_then(|index| index.manifest.clone());
             let mut manifest = seen.clone();
             let mut begun = batch::begin(&mut manifest, dir, options, &named, &contents)?;
@@ -78,7 +78,7 @@ pub fn matched(
             if index.manifest == seen {
                 index.manifest = manifest;
             } else {
-                // Another run changed the index in the meantime.
+                // Another run has changed the index since it was read.
                 begun = batch::begin(&mut index.manifest, dir, options, &named, &contents)?;
             }
             match begun {
@@ -120,14 +120,14 @@ pub fn matched(
     Ok(report)
 }
 
-/// States why a run is matched against an index.
+/// Indicates why a run is matched against an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// To add the batch to the index.
     Append,
-    /// As a reference, which is not changed.
+    /// To use the index as a reference, which is not changed.
     Reference,
-    /// As a temporary index of reference files, which every process builds again.
+    /// To use a temporary index of reference files, which every process builds again.
     Files,
 }
 
@@ -156,8 +156,8 @@ fn contents(options: &RunOptions, inputs: &Inputs, progress: &Progress, cancel: 
     }
 }
 
-/// Runs once over the complete files. Repeats the run with more document numbers reserved before the batch if more indexed documents take
-/// part than expected.
+/// Runs over the complete files once. If more indexed documents take part than expected, repeats the run with more document numbers
+/// reserved before the batch.
 fn attempt(
     session: &Session<'_>,
     stage: &Stage,
@@ -209,7 +209,7 @@ struct Matching<'m> {
     job: &'m Job<'m>,
     joining: Joining<'m>,
     earlier: Kept<'m>,
-    /// The keys that documents in the batch are matched by, with their labels.
+    /// The keys by which documents in the batch are matched, with their labels.
     keys: Vec<(String, Keys)>,
     /// The keys of exact copies.
     copy_keys: Option<Keys>,
@@ -238,7 +238,7 @@ impl Variant for Matching<'_> {
         Ok(Some((source, indexed)))
     }
 
-    /// Marks the indexed texts that the batch repeats, and sets which documents are preferred.
+    /// Marks the indexed texts that the batch repeats, and specifies which documents are preferred.
     fn joined(&mut self, session: &Session<'_>, taken: &mut Taken, copies: &Classes) {
         let (Some(indexed), Some(manifest)) = (&session.indexed, &self.job.index.manifest) else { return };
         for class in copies.of(0..session.base).filter(|class| class.iter().any(|doc| doc >= session.base)) {
@@ -330,7 +330,7 @@ fn index_report(
     }
 }
 
-/// Returns the earlier batches that the indexed documents came from; `None` for a reference that is not an index, because the batches of a
+/// Returns the earlier batches that contain the indexed documents; `None` for a reference that is not an index, because the batches of a
 /// temporary index are internal.
 fn matched_batches(manifest: Option<&Manifest>, session: &Session<'_>) -> Option<Vec<MatchedBatch>> {
     let indexed = session.indexed.as_ref()?;

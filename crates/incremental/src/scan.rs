@@ -1,4 +1,4 @@
-//! Scans the rows of an index that share a key with the batch once, partition by partition.
+//! Scans the rows of an index once, partition by partition, for keys that also occur in the batch.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -11,7 +11,7 @@ use dupsift_index::{Groups, Index, Manifest, ROWS, meet};
 use dupsift_spill::shuffle::run::{Run, buckets_of};
 use dupsift_spill::shuffle::{Records, Sorted};
 
-/// Processes the indexed documents that share a key with the batch, on one thread.
+/// Processes, on one thread, the indexed documents that share a key with the batch.
 pub trait Shared: Send {
     /// Processes a row whose key is the group with this number.
     ///
@@ -49,7 +49,7 @@ pub struct Scan<'s> {
 }
 
 impl Scan<'_> {
-    /// Scans the rows with that label whose group is one of these keys.
+    /// Scans the rows with this label whose group is one of these keys.
     ///
     /// # Errors
     /// Returns an error if the index is damaged or the disk is full.
@@ -84,7 +84,7 @@ impl Scan<'_> {
         Ok(())
     }
 
-    /// Opens the run with that name in each folder.
+    /// Opens the run with this name in each folder.
     ///
     /// # Errors
     /// Returns an error if one of them is damaged.

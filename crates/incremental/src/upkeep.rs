@@ -19,9 +19,9 @@ pub use dupsift_index::Restored;
 use dupsift_index::{BATCHES, COPY_HASH, Index, Manifest, ROWS, Rows, read_rows, seal};
 use dupsift_spill::shuffle::run::Run;
 
-/// This many row files of similar size are merged into one.
+/// The number of row files of similar size that are merged into one.
 const TOGETHER: usize = 8;
-/// If there are more folders than this, they are merged even if their sizes are uneven.
+/// If there are more folders than this, they are merged even if their sizes differ.
 const MANY: usize = 20;
 
 /// Opens an existing index for changes.
@@ -47,9 +47,9 @@ fn no_index(dir: &Path) -> Error {
 pub struct Held {
     /// The newest generation.
     pub manifest: Manifest,
-    /// Bytes of rows.
+    /// The size of all row files in bytes.
     pub rows_bytes: u64,
-    /// Bytes of document files.
+    /// The size of all document files in bytes.
     pub text_bytes: u64,
 }
 
@@ -100,9 +100,9 @@ pub fn compact(dir: &Path, memory: u64, threads: usize, cancel: &AtomicBool) -> 
     Ok((before, index.manifest.as_ref().map_or(0, |manifest| manifest.rows.len())))
 }
 
-/// Returns the position of the first of eight neighbors of similar size: the largest is at most twice the mean size. So a row is rewritten
-/// only when its folder becomes at least four times as large. If sizes vary and there are many folders, the smallest neighbors are merged.
-/// The last batch is never merged, because it may be recomputed.
+/// Returns the position of the first of eight adjacent folders of similar size, the largest of which is at most twice the mean size. With
+/// this rule, a row is rewritten only when its folder becomes at least four times as large. If sizes vary and there are many folders, the
+/// eight adjacent folders with the smallest total size are merged. The last batch is never merged, because it may be recomputed.
 fn mergeable(manifest: &Manifest) -> Option<usize> {
     let older = &manifest.rows[..manifest.rows.len().saturating_sub(1)];
     mergeable_of(&older.iter().map(|rows| rows.files.iter().map(|file| file.bytes).sum()).collect::<Vec<u64>>())
@@ -160,8 +160,8 @@ pub enum Forget {
     Batch(String),
 }
 
-/// Forgets documents: no later batch is matched against them, nor against documents that were removed in favor of them. Returns how many
-/// documents were newly forgotten.
+/// Forgets documents: later batches are matched neither against these documents nor against documents that were removed in favor of them.
+/// Returns the number of newly forgotten documents.
 ///
 /// # Errors
 /// Returns [`Error::Usage`] if the batch or an id does not exist.
@@ -195,7 +195,7 @@ pub fn forget(dir: &Path, what: &Forget) -> Result<u64> {
     Ok(count)
 }
 
-/// Makes an earlier generation the newest one.
+/// Makes an earlier generation the newest generation.
 ///
 /// # Errors
 /// Returns the errors of [`restore`](dupsift_index::restore).
@@ -203,7 +203,7 @@ pub fn restore(dir: &Path, generation: u64) -> Result<Restored> {
     dupsift_index::restore(dir, generation, state)
 }
 
-/// Calls `each` with every document that the index stores a text with, and with its id.
+/// Calls `each` with the number and the id of every document under which the index stores a text.
 ///
 /// # Errors
 /// Returns an error if a file is damaged, or an error from `each`.
@@ -254,8 +254,8 @@ fn documents_of(index: &Index, manifest: &Manifest, ids: &BTreeSet<String>) -> R
 mod tests {
     use super::*;
 
-    /// Merges after each batch, as `compact` does. Returns the rewritten bytes as a multiple of the total, and the maximum number of
-    /// folders.
+    /// Merges folders after each batch in the same way as `compact`. Returns the rewritten bytes as a multiple of the total size, and the
+    /// maximum number of folders.
     fn batches(sizes: impl Iterator<Item = u64>) -> (f64, usize) {
         let (mut folders, mut anew, mut most): (Vec<u64>, u64, usize) = (Vec::new(), 0, 0);
         for size in sizes {
@@ -276,7 +276,7 @@ mod tests {
         assert!(anew <= 1.0 && most <= 12, "{anew} {most}");
         let (anew, most) = batches((0..365).map(|_| 100));
         assert!(anew <= 3.0 && most <= MANY, "{anew} {most}");
-        // Batches of very different sizes, some nearly empty.
+        // Tests batches of very different sizes, some of which are nearly empty.
         let size = |batch: u64| {
             [1_000, 10, 30, 1, 700, 2, 90, 5, 3, 300][(dupsift_core::hash::splitmix64(3, batch) % 10) as usize]
         };

@@ -1,4 +1,4 @@
-//! Writes the folders and files of an index, and makes them durable before anything refers to them.
+//! Writes the folders and files of an index. They are durable before anything refers to them.
 
 use std::fs::{self, File};
 use std::io::{ErrorKind, Read as _};
@@ -30,7 +30,7 @@ pub struct Named {
     pub xxh3: String,
 }
 
-/// Returns whether a name is valid for a folder of this kind: a letter and a number, as in `b-00000031`.
+/// Returns whether a name is valid for a folder of this kind. A valid name consists of a letter and a number, as in `b-00000031`.
 pub fn is_folder(kind: &str, name: &str) -> bool {
     let letter = match kind {
         BATCHES => "b",
@@ -42,7 +42,7 @@ pub fn is_folder(kind: &str, name: &str) -> bool {
     number.is_some_and(|number| (1..=20).contains(&number.len()) && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Returns the names in a folder; empty if the folder does not exist.
+/// Returns the names in a folder, or none if the folder does not exist.
 pub fn names(dir: &Path) -> Result<Vec<String>> {
     let entries = match fs::read_dir(dir) {
         Ok(entries) => entries,
@@ -53,7 +53,7 @@ pub fn names(dir: &Path) -> Result<Vec<String>> {
     entries.map(name).collect::<std::io::Result<_>>().map_err(Error::reading("list the folder", dir))
 }
 
-/// Prefix and suffix of a file name while the file is written.
+/// The prefix and suffix of a file name while the file is being written.
 const UNFINISHED: (&str, &str) = (".", ".unfinished");
 
 /// Writes a file atomically under its name in the folder, and makes the file and the folder durable.
@@ -67,7 +67,7 @@ pub fn write_durably(dir: &Path, name: &str, bytes: &[u8]) -> Result<()> {
     sync_folder(dir)
 }
 
-/// Returns the final name of a file whose writer died; `None` for any other name.
+/// Returns the final name of a file whose writer died, given its current name; returns `None` for any other file.
 pub fn unfinished(name: &str) -> Option<&str> {
     name.strip_prefix(UNFINISHED.0)?.strip_suffix(UNFINISHED.1)
 }

@@ -1,4 +1,4 @@
-//! Manages the generations of an index: which files hold them, which one is current, and whether all of them can be read.
+//! Manages the generations of an index: which files hold them, which generation is current, and whether all of them can be read.
 //!
 //! ```text
 //! manifest-00000031.json   a generation; the highest one counts, the last KEPT are kept
@@ -7,8 +7,8 @@
 //! generation.json          the number of the highest manifest, so that a missing one is noticed
 //! ```
 //!
-//! Each file is either complete or missing. So a file that cannot be read, or is missing, was damaged after it was written: nothing is
-//! removed from such an index, and an earlier generation replaces it only on request (`restore`).
+//! Each file is written completely or not at all. Therefore, a file that is missing or cannot be read was damaged after it was written.
+//! Nothing is removed from such an index, and an earlier generation becomes current only on request (`restore`).
 
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ use dupsift_core::safe_fs::{self, MOST_JSON, sync_folder};
 
 /// The number of generations that are kept.
 pub const KEPT: usize = 8;
-/// Upper bound for generation numbers; a file name with a larger number is not a generation.
+/// An upper bound for generation numbers; a file name with a larger number is not a generation.
 const MOST: u64 = 1 << 48;
 
 const PREFIX: &str = "manifest-";
@@ -32,7 +32,7 @@ const HELD: &str = "held.json";
 const RECORDED: &str = "generation.json";
 const ENDING: &str = ".json";
 
-/// The maximum number of times that a folder is listed again because another process renames its files.
+/// The maximum number of times that a folder is listed because another process is renaming its files.
 const ATTEMPTS: usize = 20;
 
 #[derive(Serialize, Deserialize)]
@@ -64,24 +64,24 @@ struct Recorded {
 /// Holds all generations in an index folder.
 #[derive(Debug, Default)]
 pub struct Generations {
-    /// The manifests, ascending.
+    /// The manifests, in ascending order.
     pub manifests: Vec<Manifest>,
     /// The generation that a run was about to publish.
     pub intended: Option<Manifest>,
-    /// The generation that a guard holds back, regardless of which generation it follows.
+    /// The held generation, which a guard kept from being published, regardless of which generation it follows.
     pub held: Option<Manifest>,
 }
 
 /// Lists the generation files in an index folder.
 #[derive(Debug, Default)]
 pub(super) struct Listed {
-    /// The recorded number; `None` if none is recorded.
+    /// The recorded number of the newest generation; `None` if no number is recorded.
     recorded: Option<u64>,
-    /// The numbers of the manifests, ascending.
+    /// The numbers of the manifests, in ascending order.
     pub manifests: Vec<u64>,
-    /// The numbers of the intents, ascending.
+    /// The numbers of the intents, in ascending order.
     pub intents: Vec<u64>,
-    /// Whether a generation is held back.
+    /// Whether there is a held generation.
     pub held: bool,
 }
 
@@ -89,7 +89,8 @@ impl Generations {
     /// Reads all generations in an index folder; an empty or missing folder has none.
     ///
     /// # Errors
-    /// Returns [`Error::DamagedIndex`] if one of them is missing or cannot be read, and [`Error::Usage`] if one has a different format.
+    /// Returns [`Error::DamagedIndex`] if a generation is missing or cannot be read, and [`Error::Usage`] if a generation has a different
+    /// format.
     pub fn read(dir: &Path) -> Result<Generations> {
         settled(|| {
             let listed = Listed::of(dir)?;
@@ -108,7 +109,7 @@ impl Generations {
         })
     }
 
-    /// Reads the newest generation and the one that a run was about to publish: all that a reader needs.
+    /// Reads the newest generation and the generation that a run was about to publish, which are sufficient for a reader.
     ///
     /// # Errors
     /// Returns the errors of [`Generations::read`], for these two generations.
@@ -127,7 +128,7 @@ impl Generations {
 
 impl Listed {
     pub(super) fn of(dir: &Path) -> Result<Listed> {
-        // Read before the names: a writer records a number only after its manifest has its name.
+        // The recorded number must be read before the names, because a writer records a number only after the manifest has its final name.
         let recorded = recorded(dir)?;
         let mut listed = Listed { recorded, ..Listed::default() };
         for name in names(dir)? {
@@ -140,7 +141,7 @@ impl Listed {
         Ok(listed)
     }
 
-    /// Returns the newest generation, which must be the recorded one.
+    /// Returns the newest generation, which must have the recorded number.
     fn newest(&self, dir: &Path) -> Result<Option<Manifest>> {
         let newest = self.manifests.last().copied();
         if let Some(recorded) = self.recorded.filter(|&recorded| recorded > newest.unwrap_or_default()) {
@@ -163,11 +164,11 @@ pub(super) fn is_index(dir: &Path) -> Result<bool> {
     if recorded(dir)?.is_some() {
         return Ok(true);
     }
-    // Other folders may be large, so they are not listed.
+    // Lists a folder only if it has this subfolder, because other folders may be large.
     Ok(dir.join(BATCHES).is_dir() && !Listed::of(dir)?.manifests.is_empty())
 }
 
-/// Returns whether this module writes a file with that name in an index folder.
+/// Returns whether this module writes files with this name into an index folder.
 pub(super) fn is_ours(name: &str) -> bool {
     let is_file = |name: &str| {
         [HELD, RECORDED].contains(&name) || number(name, PREFIX).is_some() || number(name, INTENT).is_some()
@@ -185,8 +186,8 @@ pub(super) fn write(dir: &Path, manifest: &Manifest) -> Result<()> {
     write_durably(dir, &manifest_name(manifest.generation), &encode(manifest)?)
 }
 
-/// Makes the intended generation the newest one. It is the newest one as soon as its file has its final name; a later failure only causes a
-/// warning.
+/// Makes the intended generation the newest generation. The change takes effect as soon as the file has its final name; a later failure
+/// only causes a warning.
 pub(super) fn come_true(dir: &Path, next: &Manifest) -> Result<()> {
     let from = dir.join(intent_name(next.generation));
     fs::rename(&from, dir.join(manifest_name(next.generation))).map_err(Error::io("rename", &from))?;
@@ -200,7 +201,7 @@ pub(super) fn come_true(dir: &Path, next: &Manifest) -> Result<()> {
     Ok(())
 }
 
-/// Makes the intended generation the held one, and replaces an earlier held generation.
+/// Makes the intended generation the held generation, replacing an earlier held generation.
 pub(super) fn hold(dir: &Path, next: &Manifest) -> Result<()> {
     rename(dir, &intent_name(next.generation), HELD)
 }
@@ -211,8 +212,8 @@ pub(super) fn record(dir: &Path, generation: u64) -> Result<()> {
     write_durably(dir, RECORDED, &serde_json::to_vec(&recorded).map_err(Error::table("write the generation"))?)
 }
 
-/// Removes these manifests, these intents and, if `held`, the held generation, in this order and with the oldest manifest first. The
-/// remaining generations then form a sequence without gaps, no matter when the process ends.
+/// Removes the given manifests (oldest first), then the given intents, and then the held generation if `held` is set. The remaining
+/// generations then form a sequence without gaps, no matter when the process ends.
 pub(super) fn remove(dir: &Path, manifests: &[u64], intents: &[u64], held: bool) -> Result<()> {
     let files = manifests.iter().map(|&number| manifest_name(number));
     let files = files.chain(intents.iter().map(|&number| intent_name(number))).chain(held.then(|| HELD.to_owned()));
@@ -234,12 +235,12 @@ pub(super) fn remove_unfinished(dir: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Reads the intent with that number, regardless of the other files.
+/// Reads the intent with this number, regardless of other files.
 pub(super) fn read_intent(dir: &Path, number: u64) -> Result<Manifest> {
     one(dir, &Listed::default(), &intent_name(number), Some(number))
 }
 
-/// Returns the manifests that can be read, ascending.
+/// Returns the manifests that can be read, in ascending order.
 pub(super) fn readable(dir: &Path, listed: &Listed) -> Vec<Manifest> {
     let read = |&number: &u64| decode(dir, &manifest_name(number), Some(number)).ok()?.ok();
     listed.manifests.iter().filter_map(read).collect()
@@ -259,7 +260,7 @@ fn intent_name(generation: u64) -> String {
     format!("{INTENT}{generation:08}{ENDING}")
 }
 
-/// Returns the number in the name of a manifest or an intent. Each number has only one spelling.
+/// Returns the number in the name of a manifest or an intent. Each number has exactly one spelling.
 fn number(name: &str, prefix: &str) -> Option<u64> {
     let number = name.strip_prefix(prefix)?.strip_suffix(ENDING)?.parse().ok()?;
     (number < MOST && name == format!("{prefix}{number:08}{ENDING}")).then_some(number)
@@ -277,12 +278,12 @@ fn recorded(dir: &Path) -> Result<Option<u64>> {
         Err(_) if !path.is_file() => return Ok(None),
         Err(error) => return Err(Error::reading("read", &path)(error)),
     };
-    // The number only serves to detect a missing file, so a damaged number is ignored.
+    // The number is only used to detect a missing file, so a damaged number is ignored.
     let recorded = serde_json::from_slice::<Recorded>(&bytes).ok();
     Ok(recorded.filter(|it| it.xxh3 == checksum_of(it.generation)).map(|it| it.generation))
 }
 
-/// Repeats the work while a listed file has disappeared, because writers rename files.
+/// Repeats the work if a listed file has disappeared, because writers rename files.
 fn settled<T>(work: impl Fn() -> Result<T>) -> Result<T> {
     let mut attempt = 0;
     loop {
@@ -323,7 +324,7 @@ fn checksum(manifest: &Manifest) -> Result<String> {
     Ok(format!("{:032x}", hash128(&plain)))
 }
 
-/// Reads a manifest file; the inner error states what is wrong with its bytes.
+/// Reads a manifest file; the inner error states why its bytes are invalid.
 fn decode(dir: &Path, name: &str, number: Option<u64>) -> Result<std::result::Result<Manifest, String>> {
     let path = dir.join(name);
     let bytes = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
@@ -395,7 +396,8 @@ mod tests {
         assert_eq!(Generations::read(&empty.path().join("none")).unwrap().number(), 0);
     }
 
-    /// Whatever bit is flipped and wherever the file is truncated, the file is named and no other generation replaces it.
+    /// Checks that any flipped bit and any truncation of a file is reported with the file name, and that no other generation replaces the
+    /// damaged one.
     #[test]
     fn a_generation_that_cannot_be_read_is_named() {
         let folder = made(5);
@@ -406,7 +408,7 @@ mod tests {
             torn[bit / 8] ^= 1 << (bit % 8);
             fs::write(&path, &torn).unwrap();
             let newest = Generations::newest(folder.path());
-            // White space and the case of an exponent letter carry no meaning.
+            // White space and the case of an exponent letter have no effect.
             if let Ok((Some(found), _)) = &newest {
                 assert_eq!(found, &manifest(5), "bit {bit}");
                 continue;
@@ -426,7 +428,7 @@ mod tests {
         fs::copy(folder.path().join("manifest-00000004.json"), &path).unwrap();
         assert!(said(folder.path()).contains("it contains generation 4"));
         fs::write(&path, &whole).unwrap();
-        // A reader does not need an older generation.
+        // Damage to an older generation does not affect a reader.
         fs::write(folder.path().join("manifest-00000002.json"), "{").unwrap();
         assert!(said(folder.path()).contains("manifest-00000002.json cannot be read"));
         assert!(Generations::newest(folder.path()).is_ok());
@@ -457,7 +459,7 @@ mod tests {
         come_true(folder.path(), &later).unwrap();
         let says = format!("has format {}, and this version reads {FORMAT}", FORMAT + 1);
         assert!(said(folder.path()).contains(&says));
-        // A manifest with a different format, whose fields this version cannot read.
+        // Tests a manifest with a different format, whose fields this version cannot read.
         let path = folder.path().join("manifest-00000001.json");
         fs::write(&path, r#"{"manifest": {"format": 3, "dupsift": "0.0.9"}, "xxh3": ""}"#).unwrap();
         assert!(said(folder.path()).contains("has format 3"));

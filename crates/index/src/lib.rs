@@ -1,4 +1,4 @@
-//! Stores an index of all documents seen so far: their texts, their rows, and a manifest that lists them.
+//! Stores an index of all documents seen so far: their texts, their rows, and a manifest that lists the files.
 //!
 //! ```text
 //! INDEX/
@@ -11,10 +11,10 @@
 //!   rows/r-.../LABEL.run             keys by which documents match: a key, a document
 //! ```
 //!
-//! Each text is stored once: with the kept document among its exact copies, or else with the first of them. Files never change: an
-//! incremental run adds a folder of documents, a folder of rows, and a generation that names them.
+//! Each text is stored once: with the kept document among its exact copies, or with the first copy if none is kept. Files never change: an
+//! incremental run adds a folder of documents, a folder of rows, and a generation that refers to them.
 
-// Tests write files into folders of their own, and use the platform's math library.
+// Tests write files into their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 mod folder;

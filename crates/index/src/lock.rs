@@ -1,4 +1,4 @@
-//! Locks an index: there is one writer at a time, and no file is removed while another process reads.
+//! Locks an index, so that there is only one writer at a time, and no file is removed while another process reads.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -15,18 +15,18 @@ pub(super) const LOCK: &str = "lock";
 pub(super) struct Lock {
     pub path: PathBuf,
     _file: File,
-    /// The folders that were created, if the lock file is new; `None` if it existed.
+    /// The folders that were created; `None` if the lock file already existed.
     pub made: Option<MadeFolders>,
 }
 
-/// Keeps writers from removing files while the returned file is open. Returns `None` if the file system does not support locks; then a
-/// reader is protected only because old generations are kept. The folder is opened for locking, and nothing is written.
+/// Keeps writers from removing files while the returned file is open. Returns `None` if the file system does not support locks; in that
+/// case, a reader is protected only because old generations are kept. Locks the folder itself and writes nothing.
 pub(super) fn hold_files(dir: &Path) -> Option<File> {
     let folder = File::open(dir).ok()?;
     folder.lock_shared().is_ok().then_some(folder)
 }
 
-/// Keeps readers from starting while the returned file is open. Returns `None` if there is a reader.
+/// Keeps readers from starting while the returned file is open. Returns `None` if another process is reading.
 pub(super) fn no_reader(dir: &Path) -> Option<Option<File>> {
     let Ok(folder) = File::open(dir) else { return Some(None) };
     match folder.try_lock() {
@@ -46,12 +46,12 @@ impl Lock {
             let is_new = path.symlink_metadata().is_err();
             let file = safe_fs::open_or_create(&path).map_err(Error::io("open", &path))?;
             let asked = locking(file.try_lock()).map_err(Error::io("lock", &path))?;
-            // On a file system without locks, every run assumes that it is the only one.
+            // On a file system without locks, every run assumes that no other run exists.
             if asked == Locking::Held {
                 tracing::warn!("another run is using the index {}; waiting for it", dir.display());
                 file.lock().map_err(Error::io("lock", &path))?;
             }
-            // A process that created an index but published nothing removes the file.
+            // The lock file may be gone: a process that created an index but published nothing removes it.
             if is_at(&file, &path) {
                 return Ok(Lock { path, _file: file, made: is_new.then_some(above) });
             }

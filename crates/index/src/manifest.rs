@@ -1,7 +1,8 @@
-//! Defines the manifest, which describes the content of an index: one file per generation, with a checksum of the complete content.
+//! Defines the manifest, which describes the content of an index. There is one manifest file per generation, with a checksum of its
+//! content.
 //!
-//! A generation is either complete or missing: one rename gives its file the final name, after all files that it names are durable (see
-//! [`Generations`](super::Generations)).
+//! A generation is either complete or missing: a single rename gives its file the final name, after all files that it lists are durable
+//! (see [`Generations`](super::Generations)).
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,11 +14,11 @@ use dupsift_core::doc::IndexDoc;
 use dupsift_core::hash::hash128;
 use dupsift_files::io::is_plain;
 
-/// The version of the index files. 2: words of documents with the rows; 3: fences in runs; 4: batches name their publication, and the
-/// blocks of document files have checksums.
+/// The version of the index files. Version 2 added words of documents to the rows, version 3 added fences to runs, and version 4 added
+/// publications to batches and checksums to the blocks of document files.
 pub const FORMAT: u32 = 4;
 
-/// Upper bound for generation numbers and for the bytes of an index.
+/// An upper bound for generation numbers and for the size of an index in bytes.
 const MOST: u64 = 1 << 60;
 
 /// Describes the content of an index.
@@ -29,9 +30,9 @@ pub struct Manifest {
     pub generation: u64,
     /// The version of the program that wrote the manifest.
     pub dupsift: String,
-    /// The settings that signatures depend on, one per line. A batch can be matched only if it has the same lines.
+    /// The settings that signatures depend on, one per line. A batch can be matched only if its recipe has the same lines.
     pub recipe: Vec<Line>,
-    /// The number of documents that LSH table schemes are chosen for.
+    /// The number of documents for which LSH table schemes are chosen.
     pub documents_planned: u64,
     /// The folder with the statistics and models, below `statistics/`.
     pub statistics: String,
@@ -68,16 +69,16 @@ pub struct Batch {
     pub folder: String,
     /// The number of the batch's first document.
     pub first_doc: u64,
-    /// The number of rows in the batch, including rejected rows and copies; each row has a document number.
+    /// The number of rows in the batch, including rejected rows and copies. Each row has a document number.
     pub rows: u64,
     /// The number of texts that the batch added.
     pub texts: u64,
-    /// A hash of the batch's input files: their names, sizes, ends and rows.
+    /// A hash of the names, sizes, ends and numbers of rows of the batch's input files.
     pub inputs: String,
     /// A hash of the file system metadata of the input files.
     #[serde(default)]
     pub stamps: String,
-    /// A hash of the content that was read, used if the metadata differs.
+    /// A hash of the content that was read, which is compared if the metadata differs.
     #[serde(default)]
     pub contents: String,
     /// The output of the batch's run.
@@ -86,7 +87,7 @@ pub struct Batch {
     pub read_generation: u64,
     /// The generation that added the batch.
     pub generation: u64,
-    /// Identifies this publication of the batch: the record of its output has the same value, and no other record does.
+    /// Identifies this publication of the batch. Only the record of its output has the same value.
     pub publication: String,
     /// The number of exact copies of indexed documents in the batch.
     pub seen: u64,
@@ -103,7 +104,7 @@ pub struct Batch {
 pub struct Part {
     /// The file.
     pub file: Named,
-    /// The file with the checksums of its blocks.
+    /// The file with the checksums of the blocks of the document file.
     pub sums: Named,
     /// The number of the first document in the file; the other documents follow, one per row.
     pub first_doc: u64,
@@ -116,17 +117,17 @@ pub struct Part {
 pub struct Rows {
     /// The folder, below `rows/`.
     pub folder: String,
-    /// The number of the first document that may have rows here.
+    /// The number of the first document that may have rows in this folder.
     pub first_doc: u64,
-    /// The number after the last document.
+    /// The number after the last document that may have rows in this folder.
     pub end_doc: u64,
     /// The files, one per algorithm.
     pub files: Vec<Named>,
 }
 
 impl Manifest {
-    /// Returns why a manifest cannot be valid: a name that this program would not give and that could lead outside the index, or numbers
-    /// that contradict each other.
+    /// Returns why a manifest cannot be valid: it contains numbers that contradict each other, or a name that this program would not assign
+    /// and that could lead outside the index.
     pub(super) fn fault(&self) -> Option<String> {
         let folders = self.batches.iter().map(|batch| (BATCHES, &batch.folder));
         let folders = folders.chain(self.rows.iter().map(|rows| (ROWS, &rows.folder)));
@@ -191,8 +192,8 @@ impl Manifest {
         self.forgotten = apart;
     }
 
-    /// Returns a hash of everything that an index holds before a document. It is unique to the index, because it covers the batches and the
-    /// statistics, whose record contains the time when they were computed.
+    /// Returns a hash of everything in an index before a document. The hash is unique to the index, because it covers the batches and the
+    /// statistics. The record of the statistics contains the time when they were computed.
     pub fn identity(&self, before: u64) -> String {
         let files = self.statistics_files.iter().map(|file| format!("{} {}\n", file.name, file.xxh3));
         let batches = self.batches.iter().filter(|batch| batch.first_doc < before);
@@ -201,14 +202,14 @@ impl Manifest {
         format!("{:032x}", hash128(files.chain(batches).collect::<String>().as_bytes()))
     }
 
-    /// Returns the folders that contain the index's files: the kind and the name of each folder.
+    /// Returns the kind and the name of each folder with files of the index.
     pub fn folders(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let statistics = Some(&*self.statistics).filter(|name| !name.is_empty()).map(|name| (STATISTICS, name));
         let batches = self.batches.iter().map(|batch| (BATCHES, &*batch.folder));
         statistics.into_iter().chain(batches).chain(self.rows.iter().map(|rows| (ROWS, &*rows.folder)))
     }
 
-    /// Returns the index's files: the kind of folder, the folder's name, and the file.
+    /// Returns the files of the index, each with the kind and the name of its folder.
     pub fn files(&self) -> impl Iterator<Item = (&'static str, &str, &Named)> {
         let documents = self.batches.iter().flat_map(|batch| {
             let files = batch.parts.iter().flat_map(|part| [&part.file, &part.sums]);
@@ -231,7 +232,7 @@ impl Manifest {
         within.filter(|range| range[0] < range[1]).collect()
     }
 
-    /// Returns how many documents are forgotten.
+    /// Returns the number of forgotten documents.
     pub fn forgotten(&self) -> u64 {
         self.forgotten.iter().map(|[from, to]| to - from).sum()
     }
@@ -300,7 +301,7 @@ mod tests {
         assert!(index.differences(&there).is_empty());
     }
 
-    /// Returns an index with a batch, rows and statistics, as runs write it.
+    /// Returns the manifest of an index with a batch, rows and statistics, in the form that runs write.
     fn made() -> Manifest {
         let file = |name: &str| Named { name: name.into(), bytes: 3, xxh3: "0".into() };
         let parts =
@@ -320,7 +321,8 @@ mod tests {
         }
     }
 
-    /// Returns whether a manifest can be read from disk when it is intended, held back, or published with the right checksum.
+    /// Returns whether a manifest with the correct checksum can be read from disk as an intent, as a held generation, and as a published
+    /// generation.
     fn reads(manifest: &Manifest) -> [bool; 3] {
         let read = |publish: fn(&Path, &Manifest) -> dupsift_core::error::Result<()>,
                     is_there: fn(&Generations) -> bool| {

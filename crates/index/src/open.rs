@@ -15,15 +15,15 @@ use dupsift_core::safe_fs::{self, private, sync_folder};
 /// The prefix of the names of unfinished folders.
 pub(super) const PARTIAL: &str = ".partial-";
 
-/// Holds an index that is open for writing, locked until the value is dropped, or for reading.
+/// Holds an index that is open for reading or writing. An index that is open for writing is locked until the value is dropped.
 #[derive(Debug)]
 pub struct Index {
     dir: PathBuf,
-    /// The newest generation; `None` for an index that has none yet.
+    /// The newest generation; `None` if the index has no generation yet.
     pub manifest: Option<Manifest>,
     /// The writer's exclusive lock.
     lock: Option<Lock>,
-    /// The reader's shared lock: while it is held, no writer removes a file.
+    /// The reader's shared lock. No writer removes a file while a reader holds it.
     _reading: Option<File>,
 }
 
@@ -38,8 +38,8 @@ pub enum State {
 
 impl Index {
     /// Opens an index for changes and creates it if the folder is missing or empty. Waits while another process holds the lock. If a
-    /// process died while it was publishing, its changes are completed if `published` finds that its output is complete, and removed
-    /// otherwise. A folder that was created for a new index is removed on drop if nothing was published.
+    /// process died during publication, its changes are completed if `published` reports that its output is complete; otherwise, they are
+    /// removed. A folder that was created for a new index is removed on drop if nothing was published.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the folder contains other files, [`Error::DamagedIndex`], [`Error::Io`], or an error from `published`.
@@ -58,9 +58,9 @@ impl Index {
         Ok(Index { dir: dir.to_path_buf(), manifest: None, lock: Some(lock), _reading: None })
     }
 
-    /// Opens an index for reading: nothing is locked, cleaned up or written. A batch may be added meanwhile: files never change, and the
-    /// files of this generation are not removed before the value is dropped. A batch that a process was publishing when it died counts if
-    /// its output is complete. Returns `None` if the folder contains no index.
+    /// Opens an index for reading, without an exclusive lock and without cleaning up or writing anything. A batch may be added at the same
+    /// time: files never change, and the files of this generation are not removed before the value is dropped. If a process died while
+    /// publishing a batch, the batch counts if its output is complete. Returns `None` if the folder contains no index.
     ///
     /// # Errors
     /// Returns [`Error::DamagedIndex`] if the newest generation cannot be read, or an error from `published`.
@@ -94,7 +94,7 @@ impl Index {
         &self.dir
     }
 
-    /// Returns the path of a folder in the index.
+    /// Returns the path of a folder of this kind in the index.
     pub fn folder(&self, kind: &str, name: &str) -> PathBuf {
         self.dir.join(kind).join(name)
     }
@@ -119,8 +119,8 @@ impl Index {
         self.dir.join(kind).join(format!("{PARTIAL}{name}"))
     }
 
-    /// Renames an unfinished folder to its final name. All its files must be durable, and the intent of a generation that names it must be
-    /// saved, so that every folder with a final name is named by some generation.
+    /// Renames an unfinished folder to its final name. All files in the folder must be durable, and the intent of a generation that refers
+    /// to the folder must be saved. This ensures that every folder with a final name belongs to a generation.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -139,7 +139,7 @@ impl Index {
         generations::intend(&self.dir, next)
     }
 
-    /// Makes a generation with a saved intent the newest one, and removes files that no generation names.
+    /// Makes a generation with a saved intent the newest generation, and removes files to which no generation refers.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -147,7 +147,7 @@ impl Index {
         generations::come_true(&self.dir, &next)?;
         stop_at("manifest");
         self.manifest = Some(next);
-        // From here on, the generation is current; the next writer does whatever remains to be done.
+        // At this point, the generation is current. If the rest fails, the next writer completes it.
         if let Err(error) = self.sweep() {
             tracing::warn!(
                 "the index {} is complete, but files that it no longer needs could not be removed: {error}; the next run tries again",
@@ -158,7 +158,7 @@ impl Index {
         Ok(())
     }
 
-    /// Keeps a batch that a guard holds back, so that it can be accepted. Its intent must be saved.
+    /// Keeps a held batch, so that it can be accepted later. The intent of its generation must be saved.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -167,7 +167,7 @@ impl Index {
         self.sweep()
     }
 
-    /// Returns the batch that is held back, if the index is still at the generation that the batch was matched against.
+    /// Returns the generation of the held batch, if the index is still at the generation that the batch was matched against.
     ///
     /// # Errors
     /// Returns the errors of [`Generations::read`].
@@ -177,13 +177,14 @@ impl Index {
         Ok(known.held.filter(|held| held.generation == number + 1))
     }
 
-    /// Discards the batch that is held back, because another batch replaces it.
+    /// Discards the held batch, because another batch replaces it.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
     pub fn hold_none(&self) -> Result<()> {
         if let Some(held) = Generations::read(&self.dir)?.held {
-            // First remove the folders that only the held batch names: a folder that no generation refers to has no owner.
+            // First removes the folders to which only the held batch refers, because a folder to which no generation refers would never be
+            // removed.
             self.sweep_but(Some(held.generation))?;
         }
         Ok(())
@@ -217,8 +218,7 @@ impl Index {
         })
     }
 
-    /// Compares every file that the newest generation names with its recorded checksum. Returns the number of files and their total size in
-    /// bytes.
+    /// Compares every file of the newest generation with its recorded checksum. Returns the number of files and their total size in bytes.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] with the first file that differs.
@@ -238,7 +238,7 @@ impl Index {
 impl Drop for Index {
     fn drop(&mut self) {
         let Some(lock) = &self.lock else { return };
-        // A failure here cannot be handled; the next writer cleans up.
+        // A failure in `drop` cannot be handled; the next writer cleans up.
         let _ = self.remove_unfinished_folders();
         if lock.made.is_none()
             || names(&self.dir).map_or(true, |names| names.iter().any(|name| generations::is_ours(name)))
@@ -252,7 +252,7 @@ impl Drop for Index {
     }
 }
 
-/// Aborts the process at a step of publication, as a kill would, if an environment variable requests it. Used by tests.
+/// Aborts the process at a step of publication if an environment variable requests it. Tests use this to simulate a kill.
 pub fn stop_at(step: &str) {
     if std::env::var_os("DUPSIFT_STOP_AT").is_some_and(|asked| asked == step) {
         std::process::abort();

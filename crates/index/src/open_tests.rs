@@ -72,7 +72,7 @@ fn an_intent_whose_output_stands_comes_true_and_another_one_goes() {
         assert_eq!(batches(folder.path()), (1..=expected).map(|n| format!("b-{n}")).collect::<Vec<_>>());
         assert!(names(folder.path()).unwrap().iter().all(|name| !name.starts_with("intent")));
     }
-    // It is unknown whether the output is complete: nothing is removed.
+    // Nothing is removed if it is unknown whether the output is complete.
     let folder = tempfile::tempdir().unwrap();
     let index = made(folder.path(), 1..=1);
     index.intend(&manifest_of(2)).unwrap();
@@ -101,7 +101,7 @@ fn nothing_is_removed_while_a_generation_cannot_be_read() {
 #[test]
 fn files_stay_as_long_as_a_reader_has_them() {
     let folder = tempfile::tempdir().unwrap();
-    // The batches of later generations do not include the batches of earlier generations.
+    // In this index, the later generations do not contain the batches of the earlier generations.
     let lone = |generation: u64| Manifest {
         batches: manifest_of(generation).batches.split_off(generation as usize - 1),
         ..manifest_of(generation)
@@ -127,7 +127,7 @@ fn a_generation_that_has_its_name_counts_whatever_fails_then() {
     let mut index = made(folder.path(), 1..=1);
     index.intend(&manifest_of(2)).unwrap();
     add(&index, 2);
-    // The number cannot be recorded, and an earlier generation cannot be read.
+    // In this case, the number cannot be recorded, and an earlier generation cannot be read.
     fs::remove_file(folder.path().join("generation.json")).unwrap();
     fs::create_dir_all(folder.path().join("generation.json/x")).unwrap();
     fs::write(folder.path().join("manifest-00000001.json"), "{").unwrap();

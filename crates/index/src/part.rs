@@ -1,5 +1,5 @@
-//! Writes and reads document files: one row per document number, in order, so that the number alone locates a document. The text is null if
-//! it is stored with an earlier document, or if the document has no text.
+//! Writes and reads document files. A file has one row per document number, in order, so the number is sufficient to locate a document. The
+//! text is null if it is stored with an earlier document, or if the document has no text.
 //!
 //! Texts are stored in small pages that can be read separately, so a lookup of a few documents reads little more than their texts.
 
@@ -27,18 +27,18 @@ use dupsift_core::safe_fs::{self, private};
 pub const TEXT: &str = "text";
 /// The column with 128-bit hashes of everything that the algorithms read from a document.
 pub const COPY_HASH: &str = "copy_hash";
-/// The column with the kept document that the document in the row was removed in favor of.
+/// The column with the number of the kept document in favor of which the document was removed.
 pub const KEPT_DOC: &str = "kept_doc";
 
-/// Bytes in a page.
+/// The number of bytes in a page.
 const PAGE: usize = 8 << 10;
-/// Rows that are encoded before the page size is checked.
+/// The number of rows that are encoded before the page size is checked.
 const AT_ONCE: usize = 2;
-/// Rows in a row group.
+/// The number of rows in a row group.
 const GROUP_ROWS: usize = 1 << 17;
 
-/// Returns the schema: the id as written in the input, the text, `fields` as texts, the hash, and the document that this one was removed in
-/// favor of.
+/// Returns the schema of a document file: the id as written in the input, the text, the `fields` as texts, the hash, and the kept document
+/// in favor of which the document was removed.
 pub fn part_schema(id: DataType, fields: &[String]) -> SchemaRef {
     let mut columns = vec![Field::new("id", id, true), Field::new(TEXT, DataType::Utf8, true)];
     columns.extend(fields.iter().map(|name| Field::new(field_column(name), DataType::Utf8, true)));
@@ -57,7 +57,7 @@ pub struct PartWriter {
     path: PathBuf,
     writer: ArrowWriter<Summing>,
     rows: u64,
-    /// Whether the checksums of the file's blocks are written next to the file.
+    /// Whether the checksums of the blocks are written next to the file.
     is_kept: bool,
 }
 
@@ -73,7 +73,7 @@ impl PartWriter {
         PartWriter::with(file, path, schema, small.set_compression(zstd), true)
     }
 
-    /// Creates a temporary file that is read once, completely, and then removed. It replaces a file with the same name.
+    /// Creates a temporary file, which is read completely once and then removed. An existing file with the same name is replaced.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -92,7 +92,7 @@ impl PartWriter {
         let file = Summing::new(file);
         let properties = properties
             .set_dictionary_enabled(false)
-            // Documents are found by number, so the minimum and maximum of each page would never be used.
+            // Documents are looked up by number, so the minimum and maximum of each page would never be used.
             .set_statistics_enabled(EnabledStatistics::None)
             .set_max_row_group_row_count(Some(GROUP_ROWS))
             .set_created_by("dupsift index 1".to_owned())
@@ -124,8 +124,8 @@ impl PartWriter {
     }
 }
 
-/// Reads some rows of a file, ascending, or all of them, with some or all columns, and passes them to `each` in batches. Returns how many
-/// bytes of the file were read. Every byte is compared with its checksum before it is decoded.
+/// Reads some or all rows of a file in ascending order, with some or all columns, and passes them to `each` in batches. Returns the number
+/// of bytes of the file that were read. Every byte is compared with its checksum before it is decoded.
 ///
 /// # Errors
 /// Returns [`Error::Damaged`] if the file was changed after it was written, or an error from `each`.

@@ -12,7 +12,7 @@ pub struct IndexReport {
     pub identity: String,
     /// The name of the batch.
     pub batch: String,
-    /// Identifies this publication of the batch, so that the index can recognize the output; empty if nothing was added.
+    /// Identifies this publication of the batch, so that the index can recognize its output. Empty if nothing was added.
     #[serde(default)]
     pub publication: String,
     /// The generation that contains this batch.
@@ -30,9 +30,9 @@ pub struct IndexReport {
     pub texts: u64,
     /// The number of exact copies of indexed documents, which are removed.
     pub seen: u64,
-    /// Bytes of index rows that were read.
+    /// The number of bytes of index rows that were read.
     pub bytes_scanned: u64,
-    /// Bytes of the index's document files that were read for indexed documents.
+    /// The number of bytes that were read from the document files of the index for indexed documents.
     #[serde(default)]
     pub bytes_looked_up: u64,
 }

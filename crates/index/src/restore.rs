@@ -1,4 +1,4 @@
-//! Restores a damaged index on request: an earlier generation becomes the newest one.
+//! Restores a damaged index on request: makes an earlier generation the newest generation.
 
 use std::path::Path;
 
@@ -14,18 +14,19 @@ use dupsift_core::error::{Error, Result};
 pub struct Restored {
     /// The newest generation after restoring.
     pub manifest: Manifest,
-    /// The batches that other readable generations have and this one lacks.
+    /// The batches in other readable generations that are not in the newest generation.
     pub left_out: Vec<String>,
     /// Whether a later generation could not be read, so that its content is unknown.
     pub unknown: bool,
 }
 
-/// Makes a generation the newest one. Removes all later generations, generations that do not lead up to it without a gap, intents and the
-/// held batch, and the files that only these name. Documents that a readable later generation forgot stay forgotten.
+/// Makes a generation the newest generation. Removes all later generations, earlier generations that are separated from it by a gap,
+/// intents, the held batch, and the files to which only these refer. Documents stay forgotten if a later generation that can be read has
+/// forgotten them.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if that generation cannot be read, if one of its files is missing, or if another process reads the index. In
-/// these cases, nothing is changed.
+/// Returns [`Error::Usage`] if the generation cannot be read, if one of its files is missing, or if another process is reading the index.
+/// The index is then unchanged.
 pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result<State>) -> Result<Restored> {
     if !generations::is_index(dir)? {
         return Err(Error::usage(format!("{} is not an index", dir.display())));
@@ -46,7 +47,7 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
     let Some(_alone) = no_reader(dir) else {
         return Err(Error::usage(format!("another process is reading {}; try again when it has ended", dir.display())));
     };
-    // The readable generations that lead up to it without a gap.
+    // Finds the readable generations that precede it without a gap.
     let mut first = at;
     while first > 0 && readable[first - 1].generation + 1 == readable[first].generation {
         first -= 1;
@@ -58,8 +59,8 @@ pub fn restore(dir: &Path, generation: u64, published: impl Fn(&Batch) -> Result
     let manifest = forget_again(manifest, later);
     let above: Vec<u64> = gone.iter().copied().filter(|&n| n > manifest.generation).rev().collect();
     let below: Vec<u64> = gone.iter().copied().filter(|&n| n < generation).collect();
-    // The forgotten documents are made durable before the generations that record them are removed, highest first. No matter when the
-    // process ends, the same call finds all of them again.
+    // The forgotten documents are made durable before the generations that record them are removed, highest generation first. If the
+    // process ends at any point, the same call finds all of them again.
     let mut kept = kept.to_vec();
     if manifest.generation != generation {
         generations::write(dir, &manifest)?;
@@ -97,8 +98,8 @@ fn finish(dir: &Path, listed: &Listed, published: impl Fn(&Batch) -> Result<Stat
     }
 }
 
-/// Returns the following generation, which also forgets the documents that later generations forgot in batches that both generations have;
-/// returns the manifest unchanged if there is nothing to forget.
+/// Returns the next generation, which also forgets the documents that later generations forgot in batches that both have in common. Returns
+/// the manifest unchanged if there is nothing to forget.
 fn forget_again(manifest: Manifest, later: &[Manifest]) -> Manifest {
     let mut next = manifest.clone();
     for one in later {

@@ -1,4 +1,4 @@
-//! Checks a folder before it is written as an index: it must contain nothing else, and must not be writable by everyone.
+//! Checks a folder before an index is written to it. The folder must contain nothing but an index, and must not be writable by everyone.
 
 use std::path::Path;
 

@@ -1,8 +1,8 @@
 //! Stores the checksums of a file's blocks in a separate file next to it: `part-000000.parquet` and `part-000000.sums`.
 //!
-//! The parquet crate (60.1) writes no page checksums, and these would not cover headers, footers and page indexes. So no byte of a document
-//! file reaches a decoder before its block is compared with its checksum. A reader that needs a few documents reads a few blocks, and a
-//! 4-byte checksum for each block.
+//! The parquet crate (60.1) writes no page checksums, which would not cover headers, footers and page indexes anyway. With these files, no
+//! byte of a document file reaches a decoder before its block is compared with its checksum. To look up a few documents, a reader reads a
+//! few blocks and the 4-byte checksum of each block.
 //!
 //! ```text
 //! offset
@@ -32,11 +32,11 @@ use zerocopy::little_endian::{U32, U64};
 use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 const MAGIC: [u8; 8] = *b"dupsums1";
-/// Bytes before the first checksum.
+/// The number of bytes before the first checksum.
 const HEAD: usize = size_of::<Head>();
-/// Bytes in a block.
+/// The number of bytes in a block.
 const BLOCK: usize = 4 << 10;
-/// Blocks whose checksums are read together.
+/// The number of blocks whose checksums are read together.
 const TOGETHER: u64 = 1 << 10;
 
 /// Holds the header before the first checksum.
@@ -44,9 +44,9 @@ const TOGETHER: u64 = 1 << 10;
 #[repr(C)]
 struct Head {
     magic: [u8; 8],
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     bytes: U64,
-    /// CRC-32 of the preceding bytes.
+    /// The CRC-32 of the preceding bytes.
     checksum: U32,
 }
 
@@ -62,7 +62,7 @@ impl Head {
     }
 }
 
-/// Returns the path of the file with a file's checksums.
+/// Returns the path of the file that contains the checksums for the file at `path`.
 pub fn sums_of(path: &Path) -> PathBuf {
     path.with_extension("sums")
 }
@@ -84,7 +84,7 @@ fn checksum(number: u64, bytes: &[u8]) -> u32 {
 pub struct Summing {
     file: File,
     sums: Vec<u32>,
-    /// The checksum of the current block, and the bytes in it so far.
+    /// The checksum state of the current block, and the number of bytes in it so far.
     block: crc32fast::Hasher,
     filled: usize,
     bytes: u64,
@@ -193,7 +193,7 @@ impl Checked {
         Ok(Checked(Arc::new(Inner { file, sums, sums_path, bytes, read: AtomicU64::new(0), held })))
     }
 
-    /// Returns how many bytes of the file were read.
+    /// Returns the number of bytes that were read from the file.
     pub fn read(&self) -> u64 {
         self.0.read.load(Relaxed)
     }

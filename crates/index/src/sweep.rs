@@ -12,8 +12,8 @@ use super::open::{Index, PARTIAL, State};
 use dupsift_core::error::{Error, Result};
 
 impl Index {
-    /// Completes a publication that a process had begun before it died, if its output is complete, and removes everything else that the
-    /// process left. Returns the newest generation.
+    /// Completes a publication that a process began before it died, if its output is complete, and removes everything else that the process
+    /// left behind. Returns the newest generation.
     pub(super) fn recover(&self, published: impl Fn(&Batch) -> Result<State>) -> Result<Option<Manifest>> {
         let mut known = Generations::read(self.dir())?;
         let number = known.number();
@@ -32,8 +32,8 @@ impl Index {
         Ok(known.manifests.pop())
     }
 
-    /// Removes what a dead process left, all but the last generations, and the folders that only these name. Nothing is removed if a
-    /// generation cannot be read, and no folder is removed while another process reads the index.
+    /// Removes the remains of a process that died, all but the last generations, and the folders to which only the removed generations
+    /// refer. Nothing is removed if a generation cannot be read, and no folder is removed while another process is reading the index.
     ///
     /// # Errors
     /// Returns the errors of [`Generations::read`], or [`Error::Io`].
@@ -48,13 +48,14 @@ impl Index {
         self.remove_unfinished_folders()
     }
 
-    /// Removes old generations, abandoned intents, and the held batch if it belongs to generation `held_goes` or no longer follows the
-    /// newest one; and the folders that only these name. Unfinished folders are kept, because they may belong to this process.
+    /// Removes old generations, abandoned intents, and the folders to which only these refer. The held batch is also removed if it belongs
+    /// to generation `held_goes` or no longer follows the newest generation. Unfinished folders are kept, because they may belong to this
+    /// process.
     pub(super) fn sweep_but(&self, held_goes: Option<u64>) -> Result<()> {
         self.sweep_known(&mut Generations::read(self.dir())?, held_goes)
     }
 
-    /// Works like `sweep_but` for generations that were already read, and leaves the kept generations in `known`.
+    /// Works like `sweep_but`, but for generations that were already read; `known` then contains the kept generations.
     fn sweep_known(&self, known: &mut Generations, held_goes: Option<u64>) -> Result<()> {
         let next = known.number() + 1;
         let (held, given_up) = match known.held.take() {
@@ -62,7 +63,7 @@ impl Index {
             other => (None, other),
         };
         let split = known.manifests.len().saturating_sub(KEPT);
-        // Nobody reads files that were never published, but a reader may use an earlier generation.
+        // No process reads files that were never published, but a reader may use an earlier generation.
         let alone = if split > 0 { no_reader(self.dir()) } else { None };
         let (old, kept) = known.manifests.split_at(if alone.is_some() { split } else { 0 });
         let needed: BTreeSet<(&str, &str)> = kept.iter().chain(&held).flat_map(Manifest::folders).collect();
@@ -80,7 +81,7 @@ impl Index {
         Ok(())
     }
 
-    /// Warns about folders that no generation names. This program never leaves such folders, so they are not removed.
+    /// Warns about folders to which no generation refers. This program never leaves such folders behind, so they are not removed.
     fn warn_of_strangers(&self, known: &Generations) -> Result<()> {
         let named: BTreeSet<(&str, &str)> =
             known.manifests.iter().chain(&known.held).flat_map(Manifest::folders).collect();
@@ -107,7 +108,7 @@ impl Index {
         Ok(())
     }
 
-    /// Removes every folder that none of these generations names, after the other generations were discarded.
+    /// Removes every folder to which none of these generations refers, after the other generations were discarded.
     pub(super) fn keep_only(&self, kept: &[Manifest]) -> Result<()> {
         let needed: BTreeSet<(&str, &str)> = kept.iter().flat_map(Manifest::folders).collect();
         for kind in FOLDERS {
@@ -122,7 +123,7 @@ impl Index {
     }
 }
 
-/// Returns the intended generation if it follows the newest one and adds a batch whose output is complete.
+/// Returns the intended generation if it follows the newest generation and adds a batch whose output is complete.
 pub(super) fn came_true(
     intended: Option<Manifest>,
     newest: u64,
@@ -133,14 +134,14 @@ pub(super) fn came_true(
     Ok((published(batch)? == State::Published).then_some(intended))
 }
 
-/// Returns the batch that an intent adds to the newest generation. Returns `None` for any other change to the index, which has no output
-/// that could show that it was completed.
+/// Returns the batch that an intent adds to the newest generation. Returns `None` for any other change to the index, because such a change
+/// has no output that shows whether it was completed.
 pub(super) fn added(intended: &Manifest, newest: u64) -> Option<&Batch> {
     let follows = intended.generation == newest + 1;
     intended.batches.last().filter(|batch| follows && batch.generation == intended.generation)
 }
 
-/// Warns that a batch that a process was about to publish is discarded.
+/// Warns about a discarded batch that a process was about to publish.
 pub(super) fn warn_of_lost(batch: &Batch) {
     tracing::warn!(
         "a run that added the batch {} ended before its result {} was published, so its changes to the index are undone; run it again",

@@ -1,7 +1,8 @@
-//! Implements a counting Bloom filter, which estimates how often each key was inserted, in a few bytes per key, and never underestimates.
+//! Implements a counting Bloom filter, which estimates how often each key was inserted. It uses a few bytes per key and never
+//! underestimates.
 //!
-//! Source: Fan, Cao, Almeida, Broder 2000, Summary cache. The filter has m counters of 4 bits and k positions per key; the
-//! count of a key is the minimum of its counters. For n keys and a false-positive rate p
+//! Source: Fan, Cao, Almeida, Broder 2000, Summary cache. The filter has m counters of 4 bits and k positions per key; the count of a key
+//! is the minimum of its counters. For n keys and a false-positive rate p:
 //!
 //! ```text
 //! m = ceil(-n ln p / (ln 2)^2)    k = round(m / n ln 2)        p = 0.001: 14.4 counters (7.2 bytes) per key, k = 10
@@ -16,11 +17,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use dupsift_core::float;
 use dupsift_core::hash::mix64;
 
-/// Counters per word.
+/// The number of counters per word.
 const IN_A_WORD: u64 = 16;
 /// The value at which a counter saturates.
 const FULL: u64 = 15;
-/// More positions per key would cost more than they gain.
+/// The maximum number of positions per key; more would cost more than they gain.
 const MOST_HASHES: u32 = 30;
 
 /// A counting Bloom filter.
@@ -36,23 +37,23 @@ fn counters_for(keys: f64, rate: f64) -> f64 {
     (-keys * float::ln(rate.clamp(1e-12, 0.5)) / (LN_2 * LN_2)).ceil()
 }
 
-/// Returns the false-positive rate per key that gives a probability of `rate` that any of this many keys is wrong.
+/// Returns the false-positive rate per key at which the probability of any false positive among this many keys is `rate`.
 pub fn rate_of_each(rate: f64, keys: u64) -> f64 {
     if keys == 1 { rate } else { -float::exp_m1(float::ln(1.0 - rate) / keys as f64) }
 }
 
-/// Returns the probability that any of this many keys is wrong, if each has this false-positive rate.
+/// Returns the probability of any false positive among this many keys, if each has this false-positive rate.
 pub fn rate_of_any(rate: f64, keys: u64) -> f64 {
     if keys == 1 { rate } else { 1.0 - float::pow(1.0 - rate, keys as f64) }
 }
 
 impl CountingBloom {
-    /// Returns the bytes of counters needed for this many keys at this false-positive rate.
+    /// Returns the number of bytes of counters that this many keys require at this false-positive rate.
     pub fn bytes_for(keys: u64, rate: f64) -> u64 {
         (counters_for(keys.max(1) as f64, rate) / 2.0).ceil() as u64
     }
 
-    /// Returns how many keys fit into this many bytes of counters at this false-positive rate.
+    /// Returns the number of keys that fit into this many bytes of counters at this false-positive rate.
     pub fn keys_within(bytes: u64, rate: f64) -> u64 {
         (bytes as f64 * 2.0 / counters_for(1e9, rate) * 1e9) as u64
     }
@@ -61,7 +62,7 @@ impl CountingBloom {
     /// `most_bytes` requires it.
     ///
     /// # Panics
-    /// Panics if memory cannot be allocated, like any growing list. For sizes given by users, call [`CountingBloom::try_new`].
+    /// Panics if memory cannot be allocated. If users can choose the size, call [`CountingBloom::try_new`] instead.
     pub fn new(keys: u64, rate: f64, most_bytes: usize) -> CountingBloom {
         match CountingBloom::try_new(keys, rate, most_bytes) {
             Some(filter) => filter,
@@ -86,7 +87,7 @@ impl CountingBloom {
 
     /// Restores a filter from the output of [`CountingBloom::numbers`]. Returns `None` if the numbers are invalid, or if memory cannot be
     /// allocated. The numbers are read one by one, so that a large filter is never in memory twice. The caller must have checked that the
-    /// input really contains as many numbers as the iterator reports.
+    /// length that the iterator reports is correct.
     pub fn of_numbers(mut numbers: impl ExactSizeIterator<Item = u64>) -> Option<CountingBloom> {
         let hashes = u32::try_from(numbers.next()?).ok().filter(|hashes| (1..=MOST_HASHES).contains(hashes))?;
         if numbers.len() == 0 {
@@ -103,7 +104,7 @@ impl CountingBloom {
         std::iter::once(self.hashes.into()).chain(self.words.iter().map(|word| word.load(Relaxed)))
     }
 
-    /// Returns how many numbers [`CountingBloom::numbers`] returns.
+    /// Returns the number of items in [`CountingBloom::numbers`].
     pub fn count_of_numbers(&self) -> u64 {
         1 + self.words.len() as u64
     }
@@ -124,13 +125,13 @@ impl CountingBloom {
         for at in self.positions(key) {
             let shift = at % IN_A_WORD * 4;
             let more = |word: u64| (word >> shift & FULL < FULL).then(|| word + (1 << shift));
-            // An error means that the counter is full, which is fine.
+            // An error means that the counter is full, so it stays as it is.
             let _ = self.word(at).fetch_update(Relaxed, Relaxed, more);
         }
     }
 
-    /// Reverts one insertion of a key. Returns `false` and does nothing if the key is not present. A key that was never
-    /// inserted must not be removed: it may be a false positive, and then other keys would be lost.
+    /// Reverts one insertion of a key. Returns `false` and does nothing if the key is not present. Do not remove a key that was never
+    /// inserted: it may be a false positive, in which case other keys would be lost.
     pub fn remove(&self, key: u64) -> bool {
         if self.count(key) == 0 {
             return false;
@@ -143,7 +144,8 @@ impl CountingBloom {
         true
     }
 
-    /// Returns an upper bound on how often the key was inserted and not removed, saturating at 15; if it is 0, the key is not present.
+    /// Returns an upper bound on the number of insertions of the key minus its removals. The bound saturates at 15. If it is 0, the key is
+    /// not present.
     pub fn count(&self, key: u64) -> u8 {
         let counter = |at: u64| self.word(at).load(Relaxed) >> (at % IN_A_WORD * 4) & FULL;
         self.positions(key).map(counter).min().unwrap_or(0) as u8
@@ -175,7 +177,7 @@ mod tests {
         let filter = CountingBloom::new(1_000_000, 1e-3, usize::MAX);
         assert!((7_180_000..7_200_000).contains(&filter.bytes()), "{}", filter.bytes());
         assert_eq!(filter.hashes, 10);
-        // 14.4 counters of half a byte per key.
+        // Each key takes 14.4 counters of half a byte.
         assert_eq!(CountingBloom::bytes_for(1_000_000, 1e-3), 7_188_794);
         assert_eq!(CountingBloom::keys_within(7_188_794, 1e-3), 1_000_000);
         assert!(CountingBloom::bytes_for(u64::MAX, 1e-3) > 1 << 62);
@@ -190,7 +192,7 @@ mod tests {
         let filter = CountingBloom::new(20_000, 1e-3, usize::MAX);
         let key = |n: u64| splitmix64(1, n);
         std::thread::scope(|scope| {
-            // The four threads together insert key n exactly `n % 4` times.
+            // Together, the four threads insert key n exactly `n % 4` times.
             for thread in 0..4 {
                 let filter = &filter;
                 scope.spawn(move || (0..20_000).filter(|n| n % 4 > thread).for_each(|n| filter.insert(key(n))));
@@ -215,7 +217,7 @@ mod tests {
         (0..500).for_each(|n| assert!(filter.remove(key(n))));
         assert!((0..500).all(|n| filter.count(key(n)) == 0 && !filter.remove(key(n))));
         assert!((500..1_000).all(|n| filter.count(key(n)) == 1));
-        // A full counter stays full: the key remains known, and no other key is lost.
+        // A full counter stays full: the key is still found, and no other key is lost.
         (0..40).for_each(|_| filter.insert(7));
         (0..40).for_each(|_| assert!(filter.remove(7)));
         assert_eq!(filter.count(7), 15);

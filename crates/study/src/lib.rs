@@ -1,8 +1,8 @@
-//! Comparison, evaluation and explanation of finished runs.
+//! Compares, evaluates and explains finished runs.
 //!
-//! Part of dupsift; see ARCHITECTURE.md in the repository for how the crates fit together.
+//! This is a crate of dupsift; ARCHITECTURE.md in the repository describes how the crates fit together.
 
-// Tests write files into their own folders, and use the platform's math library.
+// Tests write files into their own folders and use the platform's math library.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]
 
 pub mod purify;

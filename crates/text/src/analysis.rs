@@ -1,4 +1,4 @@
-//! Presents one document as the algorithms see it: text, words, sentences and shingle tokens, each computed at its first use.
+//! Presents one document as the algorithms see it: text, words, sentences and shingle tokens, each computed when it is first needed.
 //!
 //! Words are not separate strings but spans into one arena, stored with their hashes in 24 bytes each. The arena is the normalized text,
 //! followed by the stems if stemming is on, so only [`Analysis::word`] can interpret a word's range.
@@ -40,21 +40,21 @@ pub struct Analysis<'a> {
 }
 
 impl Pipeline {
-    /// Returns the analysis of a document's raw text. Every part is computed at its first use.
+    /// Returns the analysis of a document's raw text. Every part is computed when it is first needed.
     ///
     /// Readers reject texts above [`super::MAX_TEXT_BYTES`]; in an analysis, such a text has no words (see [`Analysis::is_too_long`]).
     pub fn analyse<'a>(&'a self, raw: &'a str) -> Analysis<'a> {
         Analysis::new(self, raw, None)
     }
 
-    /// Like [`Pipeline::analyse`], for a text that was analyzed before: with the output of [`Analysis::write_han_starts`], it gives the
-    /// same words without dictionary lookups.
+    /// Like [`Pipeline::analyse`], but for a text that was analyzed before: finds the same words without dictionary lookups, from the
+    /// output of [`Analysis::write_han_starts`].
     pub fn analyse_again<'a>(&'a self, raw: &'a str, han_starts: &'a [u8]) -> Analysis<'a> {
         Analysis::new(self, raw, self.has_dictionary().then_some(han_starts))
     }
 
     /// Restores a document from the word counts that an earlier pass kept. [`Analysis::counted`], [`Analysis::frequencies`],
-    /// [`Analysis::word`] and [`Analysis::word_count`] return the same values as for the original text, including for
+    /// [`Analysis::word`] and [`Analysis::word_count`] return the same values as for the original text; the same applies to
     /// [`Analysis::first_line`]. There is no text, so nothing else is available.
     pub fn read_back<'a>(&'a self, kept_words: KeptWords<'a>) -> Analysis<'a> {
         Analysis::kept_words(self, kept_words)
@@ -83,7 +83,7 @@ impl<'a> Analysis<'a> {
         }
     }
 
-    /// Restores a document from word counts, see [`Pipeline::read_back`].
+    /// Restores a document from word counts; see [`Pipeline::read_back`].
     pub(super) fn kept_words(pipeline: &'a Pipeline, kept_words: KeptWords<'a>) -> Analysis<'a> {
         let KeptWords { counted, frequencies, words, letters, first_line } = kept_words;
         let mut document = Analysis::new(pipeline, "", None);
@@ -94,8 +94,8 @@ impl<'a> Analysis<'a> {
         document
     }
 
-    /// Sets the fields besides the text, the corpus counts and the scope: a document is compared only with documents in the same scope.
-    /// This works in place because copying an analysis is expensive.
+    /// Sets the fields (such as the title), the word frequencies, the number of times the corpus counts include the text, and the scope.
+    /// Works in place because copying an analysis is expensive.
     pub fn stands(
         &mut self,
         values: FieldValues<'a>,
@@ -118,19 +118,20 @@ impl<'a> Analysis<'a> {
         self
     }
 
-    /// Returns the document with the number of times that the corpus counts include its text.
+    /// Returns the document with [`Analysis::times`] set.
     pub fn counted_times(mut self, times: u64) -> Analysis<'a> {
         self.times = times;
         self
     }
 
-    /// Returns the document's scope: it is compared only with documents in the same scope, or with all if `None`.
+    /// Returns the document's scope. A document is compared only with documents in the same scope; without a scope, it is compared with all
+    /// documents.
     pub fn scope(&self) -> Option<u64> {
         self.scope
     }
 
-    /// Returns how often the corpus counts include this text, at least 1. A word whose document frequency is not larger than this occurs in
-    /// no other text.
+    /// Returns the number of times that the corpus counts include this text, at least 1. A word occurs in no other text if its document
+    /// frequency is no larger than this number.
     pub fn times(&self) -> u64 {
         self.times
     }
@@ -145,8 +146,8 @@ impl<'a> Analysis<'a> {
         *self.hash.get_or_init(|| hash128(self.raw.as_bytes()))
     }
 
-    /// Returns a hash of the text, the fields that were read with it, and the scope. It is equal for documents that no algorithm of the run
-    /// can distinguish.
+    /// Returns a hash of the text, the fields that were read with it, and the scope. The hash is equal for documents that no algorithm of
+    /// the run can distinguish.
     pub fn copy_hash(&self) -> u128 {
         let both = |hash: u128, at: u64, value: u128| {
             let half = |low: u32| combine((hash >> low) as u64, combine(at, (value >> low) as u64));
@@ -188,7 +189,7 @@ impl<'a> Analysis<'a> {
         part
     }
 
-    /// Returns an analysis of another text, such as a line of the raw one, with the same settings.
+    /// Returns an analysis of another text, such as a line of the raw text, with the same settings.
     pub fn beside<'l>(&self, raw: &'l str) -> Analysis<'l>
     where
         'a: 'l,
@@ -202,7 +203,7 @@ impl<'a> Analysis<'a> {
         self.first_line.get_or_init(|| self.first_line_by(self.known).map(Box::new)).as_deref()
     }
 
-    /// Like [`Analysis::first_line`], but takes the beginnings of words of Han characters from `known`, the output of
+    /// Like [`Analysis::first_line`], but reads the beginnings of words of Han characters from `known`, the output of
     /// [`Analysis::write_han_starts`].
     pub fn first_line_by<'l>(&self, known: Option<&'l [u8]>) -> Option<Analysis<'l>>
     where
@@ -224,8 +225,8 @@ impl<'a> Analysis<'a> {
         Some(line)
     }
 
-    /// Returns the frequencies of the words in [`Analysis::counted`], in the same order, looked up once for all algorithms; each is
-    /// [`Frequency::UNKNOWN`] if the words of the corpus were not counted.
+    /// Returns the frequencies of the words in [`Analysis::counted`], in the same order. They are looked up once for all algorithms. Each
+    /// frequency is [`Frequency::UNKNOWN`] if the words of the corpus were not counted.
     pub fn frequencies(&self) -> &[Frequency] {
         self.frequencies.get_or_init(|| {
             let counted = self.counted();
@@ -258,7 +259,7 @@ impl<'a> Analysis<'a> {
         self.raw.len() > MAX_TEXT_BYTES
     }
 
-    /// Returns the normalized text: pieces (sentences, including those without words) separated by one U+0020.
+    /// Returns the normalized text, which consists of pieces separated by one U+0020. A piece is a sentence and may contain no words.
     pub fn text(&self) -> &str {
         &self.normal().text
     }
@@ -317,7 +318,8 @@ impl<'a> Analysis<'a> {
         found.unwrap_or_default()
     }
 
-    /// Returns the ranges of the words in [`Analysis::text`], in the order of [`Analysis::words`]; for a stem, the range of its word.
+    /// Returns the ranges of the words in [`Analysis::text`], in the order of [`Analysis::words`]. The range of a stem is the range of its
+    /// word.
     pub fn places(&self) -> Vec<Range<usize>> {
         if self.pipeline.stems.is_none() {
             return self.words().iter().map(|word| word.start as usize..word.end as usize).collect();
@@ -333,14 +335,14 @@ impl<'a> Analysis<'a> {
         &self.cut().sentences
     }
 
-    /// Returns the tokens of shingles, in order: each word that does not consist of Han characters, and each Han character, whatever the
-    /// tokenizer. Never loads the Chinese dictionary.
+    /// Returns the tokens of shingles, in order: each word that does not consist of Han characters, and each Han character, regardless of
+    /// the tokenizer. Never loads the Chinese dictionary.
     pub fn tokens(&self) -> &[Token] {
         self.tokens.get_or_init(|| self.pipeline.cut_tokens(self.normal(), self.cut.get()))
     }
 
-    /// Calls `each` with the range of each token in [`Analysis::text`], in the order of [`Analysis::tokens`]; for a stem, the range of
-    /// its word.
+    /// Calls `each` with the range of each token in [`Analysis::text`], in the order of [`Analysis::tokens`]. The range of a stem is the
+    /// range of its word.
     pub fn each_token(&self, each: &mut dyn FnMut(Range<usize>)) {
         self.pipeline.each_token(self.normal(), each);
     }

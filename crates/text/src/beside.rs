@@ -1,4 +1,5 @@
-//! Holds the data of a document besides its text: the columns for title, keywords and description, and the corpus-wide counts of its words.
+//! Defines the data that a document has in addition to its text: the columns for title, keywords and description, and the corpus-wide
+//! counts of its words.
 
 /// A column, other than the text, that an algorithm may read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -64,7 +65,7 @@ impl Frequency {
         [self.df | self.rank << 40, self.cf | self.rank >> 24 << 48]
     }
 
-    /// Reverses [`Frequency::packed`].
+    /// Unpacks the output of [`Frequency::packed`].
     #[inline]
     pub fn unpacked([low, high]: [u64; 2]) -> Frequency {
         let rank = low >> 40 | high >> 48 << 24;

@@ -5,12 +5,13 @@ use super::normal::Letters;
 /// The tokenizer that splits Chinese and other scripts without spaces into words.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum TokenizerKind {
-    /// Words from dictionaries: jieba's for Chinese, those of icu_segmenter for kana, Thai, Lao, Khmer and Burmese.
+    /// Words from dictionaries: the jieba dictionary for Chinese, and the icu_segmenter dictionaries for kana, Thai, Lao, Khmer and
+    /// Burmese.
     #[default]
     Dict,
     /// Like [`TokenizerKind::Dict`], but the jieba-rs library splits Chinese.
     Jieba,
-    /// Overlapping pairs of Chinese characters; single characters of the other scripts.
+    /// Overlapping pairs of Chinese characters; single characters in the other scripts without spaces.
     Bigram,
     /// Single characters.
     Char,
@@ -47,22 +48,22 @@ impl TokenizerKind {
     }
 }
 
-/// The options for text; the defaults are those of the program.
+/// The options for text processing; the defaults are the program's defaults.
 #[derive(Clone, Debug, Default)]
 pub struct TextOptions {
     /// The tokenizer for scripts without spaces.
     pub tokenizer: TokenizerKind,
     /// Whether ё becomes е.
     pub yo_to_e: bool,
-    /// Whether traditional Chinese characters become simplified ones.
+    /// Whether traditional Chinese characters are replaced with simplified characters.
     pub traditional: bool,
     /// Whether Russian and English words are stemmed.
     pub stem: bool,
-    /// Stop words, one per entry, in any spelling: they are normalized like texts. An entry that the tokenizer splits into several words
-    /// has no effect.
+    /// Stop words, one per entry, in any spelling. They are normalized in the same way as texts. An entry that the tokenizer splits into
+    /// several words has no effect.
     pub stop_words: Vec<String>,
     /// The contents of a user dictionary, with lines `word [frequency [tag]]`, for the `dict` and `jieba` tokenizers. A word without a
-    /// frequency gets one that is high enough for the word to be preferred. Only runs of Han characters are looked up.
+    /// frequency gets a frequency that is just high enough that the word is not split. Only runs of Han characters are looked up.
     pub dictionary: Option<String>,
 }
 

@@ -1,8 +1,8 @@
-//! Splits a raw text into clauses: the text between two commas, semicolons, sentence ends or line breaks.
+//! Splits a raw text into clauses: the stretches between commas, semicolons, sentence ends and line breaks.
 //!
 //! Sentences end as defined in `sentence`, which ignores the periods in numbers and addresses; commas and semicolons between two digits are
-//! also ignored. U+3001, the comma in Chinese lists, is not a boundary. A clause includes the mark that ends it and any closing quotes and
-//! brackets right after that mark.
+//! also ignored. U+3001, the comma in Chinese lists, is not a boundary. A clause includes the mark that ends it and any closing quotation
+//! marks and brackets right after it.
 //!
 //! ```text
 //! "Yes," he said; it costs 1,000.5 now. -> "Yes,"|he said;|it costs 1,000.5 now.

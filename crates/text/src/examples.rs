@@ -1,4 +1,4 @@
-//! Tests worked examples of complete analyses.
+//! Tests complete analyses on worked examples.
 
 use super::analysis::Analysis;
 use super::choices::{TextOptions, TokenizerKind};

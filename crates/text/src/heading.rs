@@ -12,12 +12,12 @@ use dupsift_core::hash::hash64;
 const LONGEST: usize = 200;
 /// The maximum number of bytes in a first line, including trailing white space.
 const LONGEST_BYTES: usize = 1024;
-/// Characters that begin a quotation or a table.
+/// A line that begins with one of these characters is part of a quotation or a table.
 const NO_TITLE_BEGINS: [char; 2] = ['>', '|'];
-/// Characters that end an incomplete sentence.
+/// A line that ends with one of these characters is an incomplete sentence.
 const NO_TITLE_ENDS: [char; 8] = [',', ':', ';', '-', '、', '，', '：', '；'];
 
-/// The first line that is not white space.
+/// The first line of a text that is not white space.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Heading {
     /// A hash of the line's normal form; the lowest bit is set if the line may be a title.
@@ -25,7 +25,7 @@ pub struct Heading {
 }
 
 impl Heading {
-    /// Returns the heading of a text; `None` if there is no first line or it has more than 200 characters.
+    /// Returns the heading of a text; `None` if there is no first line or if it has more than 200 characters.
     pub fn of(document: &Analysis<'_>) -> Option<Heading> {
         let (first, may_be_title) = first_line(document.raw())?;
         let hash = hash64(document.beside(first).text().as_bytes());
@@ -37,12 +37,12 @@ impl Heading {
         self.packed
     }
 
-    /// Reverses [`Heading::pack`]; `None` for 0.
+    /// Unpacks the output of [`Heading::pack`]; returns `None` for 0.
     pub fn unpack(packed: u64) -> Option<Heading> {
         (packed != 0).then_some(Heading { packed })
     }
 
-    /// Returns a number that is equal for equal lines.
+    /// Returns a hash of the line's normal form.
     pub fn line(self) -> u64 {
         self.packed & !1
     }
@@ -58,7 +58,7 @@ pub fn first_title<'a>(document: &Analysis<'a>) -> Option<&'a str> {
     first_line(document.raw()).filter(|(_, may_be_title)| *may_be_title).map(|(first, _)| first)
 }
 
-/// Returns the first line that is not white space, and whether it may be a title.
+/// Returns the first line that is not white space, and whether that line may be a title.
 fn first_line(raw: &str) -> Option<(&str, bool)> {
     // Only the beginnings of the first two lines are read.
     let raw = raw.trim_start();

@@ -1,4 +1,4 @@
-//! Holds the words that an earlier pass kept instead of a document's text, for algorithms that need nothing else.
+//! Holds the word counts that an earlier pass kept instead of a document's text, for algorithms that need only these.
 
 use super::beside::Frequency;
 use super::pool;
@@ -11,7 +11,7 @@ pub struct KeptWords<'a> {
     pub(super) counted: Vec<Counted>,
     /// The frequencies of these words.
     pub(super) frequencies: Vec<Frequency>,
-    /// The number of words in the document, including repeated ones.
+    /// The number of words in the document, including repeated words.
     pub(super) words: usize,
     /// The letters of the words.
     pub(super) letters: &'a str,

@@ -1,4 +1,4 @@
-//! Tests properties of the whole path from raw text to words, on random texts of mixed scripts.
+//! Tests properties of all steps from raw text to words, on random texts in mixed scripts.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,8 @@ use super::choices::{TextOptions, TokenizerKind};
 use super::pipeline::Pipeline;
 use super::word::Word;
 
-/// Parts of texts that are difficult in combination: scripts, marks without a base, invisible and broken characters, emoji, boundaries.
+/// Parts of texts that are difficult in combination: different scripts, marks without a base, invisible and invalid characters, emoji, and
+/// boundaries.
 const PARTS: &[&str] = &[
     "a",
     "B",
@@ -109,7 +110,7 @@ fn pipeline(tokenizer: TokenizerKind, stem: bool) -> Pipeline {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
-    /// Each letter and digit is in exactly one word (with bigrams: in at least one), and words are in order.
+    /// Checks that each letter and digit is in exactly one word (in at least one with bigrams), and that words are in order.
     #[test]
     fn no_letter_is_lost(raw in texts()) {
         for kind in KINDS {
@@ -133,7 +134,7 @@ proptest! {
         }
     }
 
-    /// The words of the whole text are the words of its sentences, in order; no sentence is empty.
+    /// Checks that the words of the sentences, in order, are the words of the text, and that no sentence is empty.
     #[test]
     fn sentences_are_all_the_words(raw in texts()) {
         let pipeline = shared(&TokenizerKind::Dict);
@@ -151,7 +152,7 @@ proptest! {
         prop_assert_eq!(canonical.join(" "), analysis.canonical());
     }
 
-    /// The order of calls makes no difference, and all tokenizers have the same tokens for Han and spaced scripts.
+    /// Checks that the order of calls makes no difference, and that all tokenizers return the same tokens for Han and spaced scripts.
     #[test]
     fn order_of_asking_makes_no_difference(raw in texts(), stem in any::<bool>()) {
         for kind in KINDS {
@@ -168,7 +169,7 @@ proptest! {
         }
     }
 
-    /// A text that was analyzed before has the same words without the dictionary.
+    /// Checks that a text that was analyzed before gives the same words without the dictionary.
     #[test]
     fn known_cuts_give_the_same_words(raw in texts(), stem in any::<bool>()) {
         for kind in KINDS {
@@ -189,7 +190,7 @@ proptest! {
         }
     }
 
-    /// NFD and invisible characters do not change the words.
+    /// Checks that NFD and invisible characters do not change the words.
     #[test]
     fn spelling_makes_no_difference(raw in texts()) {
         let pipeline = shared(&TokenizerKind::Dict);
@@ -205,7 +206,7 @@ proptest! {
     }
 }
 
-/// One pipeline per tokenizer for all cases: loading the dictionary is slow.
+/// Returns the pipeline for a tokenizer, which all cases share because loading the dictionary is slow.
 fn shared(kind: &TokenizerKind) -> &'static Pipeline {
     static ALL: OnceLock<[Pipeline; 4]> = OnceLock::new();
     let all = ALL.get_or_init(|| KINDS.map(|kind| pipeline(kind, false)));
@@ -218,7 +219,7 @@ fn stemming(kind: &TokenizerKind) -> &'static Pipeline {
     &all[KINDS.iter().position(|other| other == kind).expect("one of four")]
 }
 
-/// Tests texts that make careless segmenters slow: 3 MB of one character must take only a second or two.
+/// Tests texts that make naive segmenters slow: 3 MB of a single character must take no more than a second or two.
 #[test]
 fn long_and_monotonous_texts_are_cut_whole() {
     let pipeline = shared(&TokenizerKind::Dict);

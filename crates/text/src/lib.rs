@@ -7,11 +7,11 @@
 //! ```
 //!
 //! A [`pipeline::Pipeline`] is created once from the options and shared by all threads; it returns one [`analysis::Analysis`] per document,
-//! which performs each step only once, when its result is first needed. Two rules keep words independent of the order of calls: sentences
-//! are always split before words, and shingle tokens never need the Chinese dictionary.
+//! which performs each step once, when the result is first needed. Two rules keep words independent of the order of calls: sentences are
+//! always split before words, and shingle tokens never need the Chinese dictionary.
 //!
-//! Known limits: a text above [`normal::MAX_TEXT_BYTES`] is not analyzed; lowercasing precedes NFKC, so characters that NFKC turns into
-//! capitals (the trademark sign becomes `TM`) stay capitals.
+//! Known limits: A text above [`normal::MAX_TEXT_BYTES`] is not analyzed. NFKC follows lowercasing, so a character that NFKC turns into
+//! capitals (the trademark sign becomes `TM`) stays in capitals.
 
 // Tests write files into their own folders, and use the platform's math functions.
 #![cfg_attr(test, allow(clippy::disallowed_methods))]

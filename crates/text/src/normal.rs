@@ -1,13 +1,13 @@
 //! Normalizes texts: turns different spellings of a text into the same bytes.
 //!
 //! Invisible characters are removed first, so that they affect neither sentence rules nor normal forms. The text is converted to NFC, and
-//! stress marks on Cyrillic letters are removed. Then it is split into sentences (full-width marks still exist at this point), and each
-//! piece is lowercased, converted to NFKC, lowercased again (№ and ℃ contain capitals), and its white space is folded. No step changes a
-//! letter into a different one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
+//! stress marks on Cyrillic letters are removed. Then the text is split into sentences (full-width marks still exist at this point). Each
+//! piece is lowercased, converted to NFKC, and lowercased again (№ and ℃ contain capitals), and its white space is folded. No step changes
+//! a letter into a different one unless [`Letters`] requests it: й remains й, and traditional and simplified characters differ.
 //!
 //! Most pieces contain only ASCII, basic Cyrillic, Han and their punctuation, for which normalization is a lowercase copy (`text/simd/`)
 //! and, at punctuation and white space, a lookup in a small table (`plain`). Pieces with any other character are processed by the
-//! libraries. A property test ensures that both ways give the same result.
+//! libraries. A property test ensures that the shortcut and the libraries give the same result.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -42,7 +42,7 @@ const IGNORABLE: CodePointSetDataBorrowed<'static> = CodePointSetData::new::<Def
 pub struct Letters {
     /// Whether ё becomes е.
     pub yo_to_e: bool,
-    /// Whether traditional Chinese characters become simplified ones.
+    /// Whether traditional Chinese characters are replaced with simplified characters.
     pub traditional: bool,
 }
 
@@ -78,7 +78,7 @@ impl Normal {
         if raw.len() > MAX_TEXT_BYTES {
             return None;
         }
-        // Nearly every text is already composed, which is checked while it is copied; otherwise the work starts over.
+        // Nearly every text is already composed. This is checked while the text is copied; if it is not composed, the work starts over.
         let mut normal = match Normal::of_composed(raw, false, level) {
             Some(normal) => normal,
             None => Normal::of_composed(&composed(raw), true, level)?,
@@ -88,8 +88,8 @@ impl Normal {
         (normal.text.len() <= (u32::MAX / 2) as usize).then_some(normal)
     }
 
-    /// Normalizes a text that is in NFC and has no invisible characters. Unless this is `certain`, returns `None` for a text that may not
-    /// meet these conditions.
+    /// Normalizes a text that is in NFC and has no invisible characters. Returns `None` for a text that may violate these conditions,
+    /// unless the caller is `certain` that it does not.
     fn of_composed(text: &str, certain: bool, level: Level) -> Option<Normal> {
         let bytes = text.as_bytes();
         let mut out = Pieces {
@@ -101,10 +101,10 @@ impl Normal {
         let mut place = 0;
         while place < bytes.len() {
             if out.is_at_start() {
-                // White space and blank lines before a piece are dropped.
+                // Drops white space and blank lines before a piece.
                 place += bytes[place..].iter().take_while(|&&byte| sentence::is_white(byte)).count();
             }
-            // White space after white space is dropped too.
+            // Drops white space after white space.
             if !(out.is_behind_space() && bytes.get(place).is_some_and(|&byte| sentence::is_white(byte))) {
                 place = copy_plain(level, text, place, &mut out);
             }
@@ -172,7 +172,7 @@ impl Normal {
     }
 }
 
-/// Checks the bytes as UTF-8 with vector code, in a tenth of the time that the standard library takes.
+/// Converts bytes to a string if they are UTF-8. They are checked with vector code, in a tenth of the time of the standard library.
 #[allow(unsafe_code)]
 fn checked(bytes: Vec<u8>) -> Option<String> {
     simdutf8::basic::from_utf8(&bytes).ok()?;
@@ -180,7 +180,7 @@ fn checked(bytes: Vec<u8>) -> Option<String> {
     Some(unsafe { String::from_utf8_unchecked(bytes) })
 }
 
-/// Normalizes a single word from a stop-word list or a dictionary, like the same word in a text.
+/// Normalizes a single word from a stop-word list or a dictionary, in the same way as a word in a text.
 pub fn normal_word(word: &str, letters: Letters) -> String {
     let mut text = Vec::with_capacity(word.len());
     push_any(&composed(word), &mut text);
@@ -192,7 +192,7 @@ pub fn normal_word(word: &str, letters: Letters) -> String {
     text
 }
 
-/// Returns the number of bytes, other than spaces, that a stretch has after [`normal_word`], without allocating.
+/// Returns the length in bytes, without spaces, that a stretch has after [`normal_word`]. Does not allocate.
 pub fn visible_length(stretch: &str) -> usize {
     let mut visible = Visible(0);
     let written = NFKC.normalize_to(&composed(stretch).to_lowercase(), &mut visible);
@@ -211,8 +211,8 @@ impl fmt::Write for Visible {
     }
 }
 
-/// Returns whether a character is invisible, by Unicode's property Default_Ignorable_Code_Point: soft hyphen, zero-width space and
-/// joiners, direction marks, variation selectors, Hangul fillers, tags and others.
+/// Returns whether a character is invisible according to the Unicode property Default_Ignorable_Code_Point. Such characters are the soft
+/// hyphen, zero-width space and joiners, direction marks, variation selectors, Hangul fillers, tags and others.
 fn is_invisible(c: char) -> bool {
     c >= '\u{AD}' && IGNORABLE.contains(c)
 }
@@ -227,8 +227,8 @@ fn composed(raw: &str) -> Cow<'_, str> {
     Cow::Owned(without_stress(NFC.normalize(&visible)).into_owned())
 }
 
-/// Removes acute and grave accents on Cyrillic letters unless they are part of a letter (ѓ, ќ, ѐ and ѝ): dictionaries, schoolbooks and
-/// encyclopedias mark stress this way. Takes and returns NFC.
+/// Removes acute and grave accents on Cyrillic letters unless they are part of a letter (ѓ, ќ, ѐ and ѝ). Dictionaries, schoolbooks and
+/// encyclopedias use these accents to mark stress. The text must be in NFC, and the result is in NFC.
 fn without_stress(text: Cow<'_, str>) -> Cow<'_, str> {
     if !text.contains(is_stress) {
         return text;
@@ -258,8 +258,8 @@ fn is_cyrillic(c: char) -> bool {
     matches!(c, '\u{400}'..='\u{52F}' | '\u{1C80}'..='\u{1C8F}' | '\u{A640}'..='\u{A69D}')
 }
 
-/// Returns whether the character is one of those (ASCII, basic Cyrillic, Han, common punctuation and symbols) of which any combination is
-/// in NFC and visible. A result of `false` proves nothing.
+/// Returns whether the character is ASCII, basic Cyrillic, Han, or a common punctuation mark or symbol. Any combination of these characters
+/// is in NFC and visible. Other characters may be as well.
 #[inline]
 fn is_surely_composed(c: char) -> bool {
     matches!(c,
@@ -273,7 +273,7 @@ fn is_surely_composed(c: char) -> bool {
 /// paths are shortcuts.
 fn push_any(piece: &str, out: &mut Vec<u8>) {
     let mut folded = Folded { out, after_space: true };
-    // The output is written incrementally: a piece may become eleven times as long and would otherwise be in memory twice.
+    // The output is written incrementally: a piece may become eleven times as long, and it would otherwise be in memory twice.
     let written = NFKC.normalize_to(&piece.to_lowercase(), &mut folded);
     debug_assert!(written.is_ok(), "a list takes all");
 }

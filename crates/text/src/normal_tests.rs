@@ -1,4 +1,4 @@
-//! Tests normalization: worked examples, every character, and the shortcut compared with the definition.
+//! Tests normalization: worked examples, every character, and a comparison of the shortcut with the definition.
 
 use proptest::prelude::*;
 
@@ -45,7 +45,7 @@ fn pieces_are_separated_by_one_space_and_none_is_empty() {
     assert_eq!(pieces, ["а.", "б!", "c"]);
 }
 
-/// Would take hours if the rest of the white space were read again for each character.
+/// This test would take hours if the rest of the white space were read again for each character.
 #[test]
 fn white_space_of_any_length_is_stepped_over_at_once() {
     for white in [" ", "\t", "\u{a0}", " \u{3000}"] {
@@ -64,8 +64,8 @@ fn a_text_above_the_bound_is_refused_and_one_at_the_bound_is_not() {
     assert!(MAX_TEXT_BYTES * EXPANSION * 2 <= u32::MAX as usize);
 }
 
-/// Checks each character alone: its length after normalization, that no invisible character and no unusual white space is left, and that
-/// the table agrees with the libraries.
+/// Checks each character alone: the length after normalization does not exceed the limit, no invisible character or unusual white space
+/// remains, and the table agrees with the libraries.
 #[test]
 fn every_character() {
     let mut longest = 0;
@@ -113,7 +113,8 @@ fn by_definition(raw: &str) -> String {
     pieces.join(" ")
 }
 
-/// Checks the kernels of each level: the text equals that of the definition, no piece is empty, and the pieces are consecutive.
+/// Checks that the kernels of each level return the same text as the definition, that no piece is empty, and that the pieces are
+/// consecutive.
 fn agrees(text: &str, yo: bool) -> Result<(), TestCaseError> {
     let mut expected = by_definition(text);
     if yo {
@@ -224,7 +225,7 @@ proptest! {
         agrees(&text, yo)?;
     }
 
-    /// Each part is tested after every other part, at every position in the 64 bytes that are processed together.
+    /// Tests each part after every other part, at every position in the 64 bytes that are processed together.
     #[test]
     fn parts_in_any_order(
         parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60), before in 0..64_usize

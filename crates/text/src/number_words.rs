@@ -1,7 +1,7 @@
 //! Finds numbers written in words: Chinese numerals, and English and Russian number words.
 //!
-//! Notices from one template may differ only in dates and sums, which may be written in words. Only values from [`LEAST`] on count, because
-//! smaller ones are parts of other words and phrases (一样, one of them). Ordinals, fractions and "dozen" are not read.
+//! Notices from one template may differ only in dates and sums, which may be written in words. Only values of at least [`LEAST`] count,
+//! because smaller numbers occur in other words and phrases (一样, one of them). Ordinals, fractions and "dozen" are ignored.
 //!
 //! ```text
 //! "一千二百户, 十九日"                                -> 1200  19
@@ -9,12 +9,12 @@
 //! "сто двадцать пять рублей, сорока дней"           -> 125  40
 //! ```
 
-/// The smallest number that is read.
+/// The smallest number that is recognized.
 pub const LEAST: u64 = 11;
 
-/// The minimum length of a row of digits that counts as a number, such as a year.
+/// The minimum number of consecutive digits that count as a number, such as a year.
 const LEAST_DIGITS: usize = 4;
-/// The maximum length of a row of digits that counts as a number.
+/// The maximum number of consecutive digits that count as a number.
 const MOST_DIGITS: usize = 18;
 
 /// Returns the byte position and the value of each number written in words in a normalized text, in order.
@@ -101,7 +101,7 @@ fn group(c: char) -> Option<u64> {
     })
 }
 
-/// Returns the value of a row of Chinese numerals: digits alone, or digits with descending units; `None` if the row is neither.
+/// Returns the value of consecutive Chinese numerals: digits alone, or digits with descending units. Returns `None` if they are neither.
 fn of_numerals(row: &str) -> Option<u64> {
     let count = row.chars().count();
     // 两 is a digit only before a unit.
@@ -117,7 +117,7 @@ fn of_numerals(row: &str) -> Option<u64> {
             }
             single = Some(digit).filter(|digit| *digit > 0);
         } else if let Some(unit) = unit(c) {
-            // Only ten needs no digit before it.
+            // Only ten may stand without a digit before it.
             let digit = single.take().or((unit == 10).then_some(1))?;
             if unit >= smallest {
                 return None;
@@ -138,7 +138,7 @@ fn of_numerals(row: &str) -> Option<u64> {
     total.checked_add(section + single.unwrap_or(0))
 }
 
-/// What a word adds to a number.
+/// The contribution of a word to a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Part {
     /// A number from 1 to 9.
@@ -163,7 +163,7 @@ struct Spoken {
     total: u64,
     section: u64,
     last: Option<Part>,
-    /// The last group; the next one must be smaller.
+    /// The last group; the next group must be smaller.
     group: Option<u64>,
 }
 
@@ -210,7 +210,7 @@ impl Spoken {
         }
     }
 
-    /// Ends the number, if one was being read.
+    /// Ends the number that is being read, if there is one.
     fn end(&mut self, found: &mut Vec<(usize, u64)>) {
         let Spoken { start, total, section, last, .. } = std::mem::take(self);
         let value = total + section;
@@ -220,9 +220,9 @@ impl Spoken {
     }
 }
 
-/// Returns what an English or a Russian word adds to a number.
+/// Returns the contribution of an English or Russian word to a number.
 fn part(word: &str) -> Option<Part> {
-    // The shortest number words are "one" and "сто", the longest is "четырнадцатью".
+    // The shortest number words are "one" and "сто", and the longest is "четырнадцатью".
     if !(3..=26).contains(&word.len()) {
         return None;
     }
@@ -327,7 +327,8 @@ mod tests {
             [2003, 1998, 350_000_000, 10_030, 1_000_000_000_000]
         );
         assert_eq!(of("兩千萬 百分之十五 二十"), [20_000_000, 15, 20]);
-        // These are other words, two digits without a unit, units in the wrong order, and small numbers.
+        // None of these is a number of at least 11: they are other words, two digits without a unit, units in the wrong order, and small
+        // numbers.
         assert_eq!(of("千万 万一 一一 五四运动 三三两两 十分 一样 百姓 八日 一十百"), [0; 0]);
         assert_eq!(of("九".repeat(30).as_str()), [0; 0]);
         assert_eq!(of(&"亿".repeat(9)), [0; 0]);

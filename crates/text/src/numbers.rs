@@ -1,14 +1,14 @@
-//! Finds the numbers in a text: two pages from one template have the same words and different numbers.
+//! Finds the numbers in a text. Two pages from the same template have the same words but different numbers.
 
 use std::borrow::Cow;
 
-/// Thousands separators besides commas.
+/// Thousands separators other than commas.
 const GROUP_MARKS: [&str; 3] = [" ", "'", "\u{2019}"];
-/// The maximum number of groups in a number; more groups are a list of numbers.
+/// The maximum number of groups in a number; more groups than this are a list of numbers.
 const MAX_GROUPS: usize = 3;
 
-/// Returns the numbers of a normalized text in order, as written: digits, with single `.`, `,` or `:` between digits, and groups of three
-/// digits after a space or an apostrophe (`1 200`), unless another number is adjacent, as in a list.
+/// Returns the numbers in a normalized text in order, as written. A number consists of digits, with a single `.`, `,` or `:` between two
+/// digits. It may have groups of three digits after a space or an apostrophe (`1 200`), unless another number is adjacent, as in a list.
 ///
 /// ```text
 /// "v1.2.3 от 15.03.2024, 12:30; 1,5 млн (3), 1 200" -> 1.2.3  15.03.2024  12:30  1,5  3  1 200
@@ -34,8 +34,8 @@ pub fn numbers(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the end of a number with a space or an apostrophe as thousands separator, if one begins here: one to three digits, then up to
-/// [`MAX_GROUPS`] groups of three, then an optional fraction.
+/// Returns the end of a number with a space or an apostrophe as thousands separator, if such a number begins at `start`. It consists of one
+/// to three digits, up to [`MAX_GROUPS`] groups of three digits, and an optional fraction.
 fn grouped_end(bytes: &[u8], start: usize) -> Option<usize> {
     let digits =
         |from: usize| bytes.get(from..).unwrap_or_default().iter().take_while(|byte| byte.is_ascii_digit()).count();

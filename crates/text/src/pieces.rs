@@ -1,6 +1,6 @@
 //! Builds the pieces of a text in normal form, one character after the other.
 
-/// The pieces written so far, and the current one.
+/// The pieces written so far, and the current piece.
 pub struct Pieces {
     /// The text written so far; finished pieces are followed by a space.
     pub text: Vec<u8>,
@@ -8,7 +8,7 @@ pub struct Pieces {
     pub ends: Vec<u32>,
     /// The start of the current piece in the text.
     pub start: usize,
-    /// The beginning of the current piece in the source text, including any leading white space.
+    /// The beginning of the current piece in the original text, including any leading white space.
     pub begin: usize,
 }
 

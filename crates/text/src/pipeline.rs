@@ -36,7 +36,7 @@ impl Pipeline {
     /// Checks the options. The Chinese dictionary is loaded later, at the first Chinese word.
     ///
     /// # Errors
-    /// Returns `Error::Usage` with the invalid line of the user dictionary, whatever the tokenizer.
+    /// Returns `Error::Usage` if the user dictionary has an invalid line, even if the tokenizer does not use the dictionary.
     pub fn new(options: &TextOptions) -> Result<Pipeline> {
         let letters = options.letters();
         let user_words = UserWords::parse(options.dictionary.as_deref(), letters)?;
@@ -61,12 +61,12 @@ impl Pipeline {
     }
 
     /// Returns everything that words, and therefore signatures, depend on, as one line of `name=value` pairs for the manifest. Equal texts
-    /// with equal identities give equal words.
+    /// give equal words if the identities are equal.
     pub fn identity(&self) -> String {
         self.identity.clone()
     }
 
-    /// Returns whether words of Han characters come from a dictionary, so that recording them saves time.
+    /// Returns whether words of Han characters come from a dictionary, so that it saves time to record them.
     pub fn has_dictionary(&self) -> bool {
         self.has_dictionary
     }
@@ -95,7 +95,7 @@ impl Pipeline {
         Normal::of(raw, self.letters)
     }
 
-    /// Splits a text into words and sentences; `known` marks the beginnings of words of Han characters, if they were recorded earlier.
+    /// Splits a text into words and sentences; `known` marks the beginnings of words of Han characters if an earlier pass recorded them.
     pub(super) fn cut_words(&self, normal: &Normal, known: Option<&[u8]>) -> Cut {
         match known {
             Some(bits) => self.cut_words_by(&Starts::new(bits), false, normal),
@@ -132,11 +132,11 @@ impl Pipeline {
         Cut { words, sentences, stems, segmented }
     }
 
-    /// Splits a text into shingle tokens without the Chinese dictionary; words that were already found save work.
+    /// Splits a text into shingle tokens without the Chinese dictionary; if words were already found, they save work.
     pub(super) fn cut_tokens(&self, normal: &Normal, cut: Option<&Cut>) -> Vec<Token> {
         let text = &normal.text;
         let mut tokens = pool::take(|pool| &mut pool.tokens, room_for_words(text));
-        // The end of the previous token if that token is a Han character; other words may be stems, which are stored elsewhere.
+        // The end of the previous token if that token is a Han character. Other words may be stems, which are stored elsewhere.
         let mut end = usize::MAX;
         match cut {
             Some(cut) if self.han_words_are_text => {
@@ -202,7 +202,7 @@ impl Pipeline {
     }
 }
 
-/// A tokenizer that returns a run of Han characters as one word, which the caller splits into characters without a call for each.
+/// A tokenizer that returns a run of Han characters as one word. The caller splits it into characters without a call for each character.
 struct Whole;
 
 impl Tokenizer for Whole {
@@ -216,7 +216,7 @@ impl Tokenizer for Whole {
 fn push_characters(han: &[u8], joined: bool, tokens: &mut Vec<Token>) {
     let first = tokens.len();
     let (threes, rest) = han.as_chunks::<3>();
-    // Nearly always, all characters have three bytes, which is visible from their first bytes.
+    // Nearly always, every character has three bytes, as its first byte shows.
     if rest.is_empty() && threes.iter().all(|one| one[0] & 0xF0 == 0xE0) {
         tokens.extend(threes.iter().map(|one| Token { hash: hash64_of_3(*one), han: true, joined: true }));
     } else {

@@ -1,7 +1,7 @@
 //! Keeps lists for reuse by later documents on the same thread.
 //!
-//! A document needs half a dozen lists as long as its text. Allocating them each time costs more than the work itself: the allocator
-//! separates lists of many different sizes, and the system clears each of their pages.
+//! A document needs half a dozen lists as long as its text. Allocating them each time costs more than the work itself: the allocator keeps
+//! lists of different sizes apart, and the system clears each of their pages.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -40,7 +40,7 @@ pub struct Pool {
     pub han_starts: Vec<u32>,
     /// The ends of Chinese words.
     pub han_ends: Vec<u32>,
-    /// The runs of Chinese that are processed together; there are never many, so their memory has no limit.
+    /// The runs of Chinese that are processed together. There are never many, so their memory is not limited.
     batch: Batch,
 }
 
@@ -66,10 +66,10 @@ thread_local! {
     static POOL: RefCell<Pool> = const { RefCell::new(Pool::NONE) };
 }
 
-/// Returns an empty list with this capacity: the list that the last document on this thread left, or a new one.
+/// Returns an empty list with this capacity: the list that the last document on this thread left, or a new list.
 pub fn take<T>(of: fn(&mut Pool) -> &mut Vec<T>, room: usize) -> Vec<T> {
     let list = POOL.with_borrow_mut(|pool| std::mem::take(of(pool)));
-    // Allocates a new list instead of growing the old one: see `allocator.rs`.
+    // Allocates a new list instead of growing the old list; see `allocator.rs`.
     if list.capacity() < room { Vec::with_capacity(room.max(2 * list.capacity())) } else { list }
 }
 
@@ -81,7 +81,7 @@ pub fn leave<T>(of: fn(&mut Pool) -> &mut Vec<T>, mut list: Vec<T>) {
     }
 }
 
-/// Returns an empty batch of runs of Chinese, with the memory of the last batch on this thread.
+/// Returns an empty batch for runs of Chinese, which reuses the memory of the last batch on this thread.
 pub fn take_batch() -> Batch {
     POOL.with_borrow_mut(|pool| std::mem::take(&mut pool.batch))
 }
@@ -91,8 +91,8 @@ pub fn leave_batch(batch: Batch) {
     POOL.with_borrow_mut(|pool| pool.batch = batch);
 }
 
-/// Frees the lists that the last document on this thread left. Call this if no other document follows, so that the memory is available for
-/// other work.
+/// Frees the lists that the last document on this thread left. Call this if no other document follows, so that their memory is available
+/// for other work.
 pub fn free() {
     POOL.set(Pool::NONE);
 }

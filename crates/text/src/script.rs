@@ -2,14 +2,14 @@
 //!
 //! Han characters are split by the selected tokenizer, other scripts without spaces by a separate segmenter, and all other characters by
 //! the rules of UAX #29. For nearly all Russian and English text, the [`Class`] determines the word-break property, so the library is not
-//! called. The ranges are those of Unicode 18; a table of scripts would add a crate for a dozen ranges. Thai, Lao, Khmer and Burmese digits
-//! belong to the last group, because UAX #29 combines them into numbers.
+//! called. The ranges are from Unicode 18; a table of scripts would require another crate for a dozen ranges. Thai, Lao, Khmer and Burmese
+//! digits are split by UAX #29, which combines them into numbers.
 
 /// The class of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Class {
-    /// A character that ends a word on both sides and joins nothing: a space, most ASCII and Chinese punctuation.
+    /// A character that is never part of a word and joins nothing: a space, most ASCII and Chinese punctuation.
     Border,
     /// An ASCII or Cyrillic letter.
     Letter,
@@ -17,11 +17,11 @@ pub enum Class {
     Digit,
     /// The underscore, which joins letters and digits on both sides.
     Joiner,
-    /// `.` or an apostrophe, which join two letters or two digits.
+    /// `.` or an apostrophe, which joins two letters or two digits.
     Between,
     /// `:`, which joins two letters.
     BetweenLetters,
-    /// `,` or `;`, which join two digits.
+    /// `,` or `;`, which joins two digits.
     BetweenDigits,
     /// `"`, which joins two Hebrew letters and ends any other word.
     Quote,

@@ -1,12 +1,12 @@
 //! Splits a text into sentences.
 //!
-//! A piece ends after `.`, `!`, `?` or U+2026 if white space, a closing quote or bracket, or the end follows; after U+3002, U+FF01,
-//! U+FF1F and U+FF61 everywhere; and at a blank line (white space with two line breaks) or U+2029, which extractors write between
-//! blocks. A single line break is not a boundary. Further marks, closing quotes and brackets right after a boundary belong to the piece
-//! before it.
+//! A piece ends after `.`, `!`, `?` or U+2026 if white space, a closing quotation mark or bracket, or the end of the text follows. It
+//! always ends after U+3002, U+FF01, U+FF1F and U+FF61. It also ends at a blank line (white space with two line breaks) or U+2029, which
+//! extractors write between blocks. A single line break is not a boundary. Further marks and closing quotation marks or brackets right
+//! after a boundary belong to the piece before it.
 //!
-//! The text must be in NFC and still have its full-width marks: NFKC would turn them into ASCII, which has other rules. These rules also
-//! split `1. Title` and `etc. and`, which is harmless as long as all documents are split the same way.
+//! The text must be in NFC and still have its full-width marks: NFKC would turn them into ASCII marks, for which other rules apply. These
+//! rules also split `1. Title` and `etc. and`, which is harmless as long as all documents are split the same way.
 
 /// Returns the end of the piece that continues at `from`, if no boundary begins before that position.
 pub fn piece_end(text: &str, from: usize) -> usize {
@@ -15,8 +15,8 @@ pub fn piece_end(text: &str, from: usize) -> usize {
 
 const MAY_BEGIN_BOUNDARY: [bool; 256] = {
     let mut table = [false; 256];
-    // ASCII marks and line breaks, and the first bytes of U+0085; of U+2026, U+2028 and U+2029; of U+3002; and of U+FF01, U+FF1F and
-    // U+FF61.
+    // Searches for ASCII marks and line breaks, and for the first bytes of U+0085 (C2), of U+2026, U+2028 and U+2029 (E2), of U+3002 (E3),
+    // and of U+FF01, U+FF1F and U+FF61 (EF).
     let bytes = [b'.', b'!', b'?', b'\n', b'\r', 0xC2, 0xE2, 0xE3, 0xEF];
     let mut i = 0;
     while i < bytes.len() {
@@ -26,7 +26,7 @@ const MAY_BEGIN_BOUNDARY: [bool; 256] = {
     table
 };
 
-/// Returns the end of the piece if the mark at `place` ends one.
+/// Returns the end of the piece if the mark at `place` ends a piece.
 #[inline]
 pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
     // Only these bytes can begin a boundary, and none of them occurs inside a character.
@@ -35,7 +35,7 @@ pub fn boundary_at(text: &str, place: usize) -> Option<usize> {
         return None;
     }
     match (bytes[place], bytes.get(place + 1), bytes.get(place + 2)) {
-        // Most marks are inside a number or an address, or before a space and a word.
+        // Most of these marks are inside a number or an address, or before a space and a word.
         (b'.' | b'!' | b'?', Some(next), _) if next.is_ascii_alphanumeric() => None,
         (b'.' | b'!' | b'?', Some(&next), Some(_)) if is_white(next) => Some(place + 1),
         // This is the Chinese period before a letter (including Chinese characters) or white space.
@@ -60,15 +60,15 @@ fn is_letter_or_white(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || is_white(byte) || matches!(byte, 0xD0 | 0xD1 | 0xE4..=0xE9)
 }
 
-/// White space between two characters.
+/// A stretch of white space.
 pub struct WhiteSpace {
-    /// The length of the white space in bytes.
+    /// The length in bytes.
     pub bytes: usize,
-    /// Whether it contains a blank line or a block boundary, so that a piece ends there.
+    /// Whether the white space contains a blank line or a block boundary, where a piece ends.
     pub divides: bool,
 }
 
-/// Returns the complete white space that begins at `place`, so that the caller can skip it without reading any of it again.
+/// Returns all white space from `place` on, so that the caller can skip it without reading any of it again.
 pub fn white_space_at(text: &str, place: usize) -> WhiteSpace {
     let mut white = WhiteSpace { bytes: 0, divides: false };
     let mut line_ends = 0;
@@ -111,8 +111,8 @@ fn is_mark(c: char) -> bool {
     matches!(c, '.' | '!' | '?' | '\u{2026}' | '\u{3002}' | '\u{FF01}' | '\u{FF1F}' | '\u{FF61}')
 }
 
-/// Returns whether a character is a closing quote or bracket; the two high quotation marks that open a quotation in English close one in
-/// German and Russian.
+/// Returns whether a character is a closing quotation mark or bracket. This includes the two raised quotation marks that open a quotation
+/// in English, because they close one in German and Russian.
 pub fn is_closing(c: char) -> bool {
     matches!(
         c,

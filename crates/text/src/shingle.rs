@@ -1,9 +1,9 @@
-//! Computes shingles: overlapping windows of tokens or characters, each as one 64-bit hash.
+//! Computes shingles: overlapping windows of tokens or characters, each represented by a 64-bit hash.
 //!
 //! The hash of a window of tokens t1 .. tn is `mix64` of the polynomial t1 R^(n-1) + t2 R^(n-2) + .. + tn mod 2^64 over the token hashes;
 //! the hash of a window of characters is `hash64` of its UTF-8 bytes. Neither hash may ever change, because sketches are stored.
 //!
-//! The cost is the number of windows times their size; sizes are small (5 words, 5 characters).
+//! The cost is proportional to the number of windows times their size; sizes are small (5 words, 5 characters).
 
 use super::word::Token;
 use dupsift_core::hash::{hash64, mix64};
@@ -11,7 +11,7 @@ use dupsift_core::hash::{hash64, mix64};
 /// Appends one hash for each window of `size` tokens, in order, including repeated windows.
 ///
 /// If there are fewer tokens than `size`, but at least one, all of them form a single shingle. Without tokens, or with size 0, nothing is
-/// appended. If `circular` is set, windows wrap around at the end, so that n tokens give n shingles (if n is at least `size`).
+/// appended. If `circular` is set, windows wrap around at the end: n tokens give n shingles if n is at least `size`.
 ///
 /// ```text
 /// tokens a b c d, size 3:  abc bcd            circular:  abc bcd cda dab
@@ -46,7 +46,7 @@ fn window_hash<'t>(window: impl IntoIterator<Item = &'t Token>) -> u64 {
     mix64(window.into_iter().fold(0u64, |hash, token| hash.wrapping_mul(R).wrapping_add(token.hash)))
 }
 
-/// Sorts the values and removes repeated ones: a set.
+/// Turns the values into a set: sorts them and removes repeated values.
 pub fn distinct(values: &mut Vec<u64>) {
     values.sort_unstable();
     values.dedup();

@@ -1,7 +1,7 @@
 //! Stems words, if requested, with the Snowball stemmers for Russian and English, selected by the letters of the word.
 //!
-//! A word of only Cyrillic letters а to я and ё is stemmed as Russian, a word of only ASCII letters and apostrophes as English; any other
-//! word is its own stem. ё does not change; use the `yo_to_e` option for that.
+//! A word that consists only of the Cyrillic letters а to я and ё is stemmed as Russian. A word that consists only of ASCII letters and
+//! apostrophes is stemmed as English. Any other word is its own stem. ё does not change; use the `yo_to_e` option for that.
 
 use std::borrow::Cow;
 
@@ -14,12 +14,12 @@ pub struct Stems {
 }
 
 impl Stems {
-    /// Creates the stemmers, at no cost.
+    /// Creates the stemmers, which costs nothing.
     pub fn new() -> Stems {
         Stems { russian: Stemmer::create(Algorithm::Russian), english: Stemmer::create(Algorithm::English) }
     }
 
-    /// Returns the stem of a normalized word, never empty.
+    /// Returns the stem of a normalized word, which is never empty.
     pub fn stem<'w>(&self, word: &'w str) -> Cow<'w, str> {
         let stemmer = if word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'\'') {
             &self.english

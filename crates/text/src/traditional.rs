@@ -1,8 +1,9 @@
-//! Replaces traditional characters with simplified ones, one by one, so that a text has the same form in both scripts. This is for
-//! comparison only: such text is never written.
+//! Replaces each traditional character with its simplified form, so that a text is the same in both scripts. The simplified text is only
+//! compared, never written.
 //!
-//! The table is from OpenCC 1.4.2 (TSCharacters, Apache-2.0) and keeps only the first of several simplified characters: 2,966 characters of
-//! the basic plane. Words are not considered, so 乾隆 becomes 干隆 and 覆 does not change; both texts of a pair are treated alike.
+//! The table is from OpenCC 1.4.2 (TSCharacters, Apache-2.0) and has 2,966 characters of the basic plane. If a character has several
+//! simplified forms, only the first is kept. Characters are replaced regardless of the words that contain them, so 乾隆 becomes 干隆, and 覆
+//! does not change. Both texts of a pair are treated in the same way.
 
 use std::sync::LazyLock;
 
@@ -38,7 +39,8 @@ fn simplified(table: &[u16], bytes: [u8; 3]) -> Option<[u8; 3]> {
     (to != 0).then(|| [byte(0xE0, 12, 0xF), byte(0x80, 6, 0x3F), byte(0x80, 0, 0x3F)])
 }
 
-/// Simplifies the characters of a text in place, which is possible because all of them have three bytes.
+/// Simplifies the characters of a text in place. This is possible because a traditional character and its simplified form both have three
+/// bytes.
 pub fn simplify(text: &mut String) {
     let table = &*SIMPLIFIED;
     let mut bytes = std::mem::take(text).into_bytes();
@@ -58,7 +60,7 @@ pub fn simplify(text: &mut String) {
         }
         at += length;
     }
-    // Whole characters were replaced with others, so this is valid text.
+    // Only complete characters were replaced, so this is valid UTF-8.
     *text = String::from_utf8(bytes).unwrap_or_default();
 }
 

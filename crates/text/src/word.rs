@@ -1,4 +1,4 @@
-//! Defines the words in an analysis: ranges with hashes, optionally counted, and the tokens of shingles.
+//! Defines the words in an analysis: ranges with hashes, distinct words with counts, and the tokens of shingles.
 
 use std::ops::Range;
 
@@ -22,7 +22,7 @@ pub struct Word {
 pub struct Counted {
     /// The first occurrence of the word.
     pub word: Word,
-    /// How often the word occurs in the document.
+    /// The number of occurrences of the word in the document.
     pub tf: u32,
 }
 
@@ -33,7 +33,7 @@ pub struct Token {
     pub hash: u64,
     /// Whether the token is a Han character.
     pub han: bool,
-    /// Whether the token is a Han character that directly follows another one.
+    /// Whether the token is a Han character that directly follows another Han character.
     pub joined: bool,
 }
 

@@ -1,4 +1,4 @@
-//! The heat map of agreement: the share of one algorithm's pairs that another one finds.
+//! Renders the heat map of agreement: the share of one algorithm's pairs that another algorithm finds.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use crate::report::{counted, thousands};
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{Agreement, Review};
 
-/// Returns the section: A is in the rows, B in the columns.
+/// Returns the section, with algorithm A in the rows and algorithm B in the columns.
 pub fn section(report: &RunReport, review: &Review) -> Markup {
     let labels: Vec<&str> =
         report.algorithms.iter().map(|one| one.label.as_str()).take(review.agreement.0.len()).collect();
@@ -25,7 +25,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
     }
 }
 
-/// Returns a matrix of shares as a table whose cells have more color for a larger share.
+/// Returns a matrix of shares as a table. The larger the share, the stronger the color of the cell.
 pub fn heat(
     labels: &[&str],
     agreement: &Agreement,
@@ -53,7 +53,7 @@ pub fn heat(
 
 fn cell(share: Option<f64>, pairs: u64) -> Markup {
     match share {
-        // At most 60% color, so that the number is legible.
+        // Uses at most 60% color, so that the number is legible.
         Some(share) => html! {
             td style={ "background:rgba(var(--heat)," (format!("{:.2}", share * 0.6)) ")" } title={ (thousands(pairs)) " pairs in \
                 common" } {
@@ -64,7 +64,7 @@ fn cell(share: Option<f64>, pairs: u64) -> Markup {
     }
 }
 
-/// Formats whole percents; only exact values are shown as 0 and 100.
+/// Formats a share as a whole percentage. Only exact values are shown as 0 or 100.
 fn percent(share: f64) -> String {
     match 100.0 * share {
         all if all >= 100.0 => "100".into(),

@@ -1,4 +1,4 @@
-//! The table of algorithms, and the documents without a signature.
+//! Renders the table of algorithms, and the documents without a signature.
 
 use std::collections::BTreeSet;
 
@@ -66,7 +66,7 @@ pub fn section(report: &RunReport) -> Markup {
     }
 }
 
-/// Returns a table with one row per reason.
+/// Returns a table of the documents without a signature, with one row per reason.
 pub fn unsigned(report: &RunReport) -> Markup {
     let reasons: BTreeSet<&str> =
         report.algorithms.iter().flat_map(|one| one.unsigned.keys().map(String::as_str)).collect();

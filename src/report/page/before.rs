@@ -1,4 +1,4 @@
-//! The section that compares this run with the previous one (`--previous`).
+//! Renders the section that compares this run with the previous run (`--previous`).
 
 use maud::{Markup, html};
 

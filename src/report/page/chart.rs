@@ -1,4 +1,4 @@
-//! Shared parts of charts: placeholder colors, axes, and the frame that embeds a drawing in the page.
+//! Defines the shared parts of charts: placeholder colors, axes, and the frame that embeds a drawing in the page.
 //!
 //! Drawings are SVG with a fixed coordinate system that the page scales to the width of a card. Colors are placeholders, one per role; the
 //! style sheet defines each for light and dark mode.
@@ -64,7 +64,7 @@ pub fn figure(
     let drawn = draw(&area).and_then(|()| area.present());
     drop(area);
     drawn.map_err(Error::table("draw a chart"))?;
-    // The library's opening tag has a width in pixels and a namespace, which the page does not need.
+    // The opening tag from the library has a width in pixels and a namespace, which the page does not need.
     let inner = svg.split_once('>').map_or("", |(_, rest)| rest);
     let inner = inner.trim_end().strip_suffix("</svg>").unwrap_or(inner);
     Ok(html! {
@@ -92,12 +92,12 @@ pub fn short(count: f64) -> String {
     }
 }
 
-/// Returns the top of a logarithmic axis of counts, with some space above the largest.
+/// Returns the top of a logarithmic axis of counts, with some space above the largest count.
 pub fn top(most: u64) -> f64 {
     (most.max(1) as f64 * 2.0).max(12.0)
 }
 
-/// The base of bars on a logarithmic axis: low enough that a bar of height 1 is visible.
+/// The base of bars on a logarithmic axis. It is so low that a bar of height 1 is visible.
 pub const FLOOR: f64 = 0.6;
 
 #[cfg(test)]

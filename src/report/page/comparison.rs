@@ -1,4 +1,4 @@
-//! The result of `compare`: recall and precision against the pool, combinations, the exact join.
+//! Renders the result of `compare`: recall and precision against the pool, combinations, and the exact join.
 
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ pub fn lead(comparison: &ComparisonReport) -> Markup {
     html! { p.lead { strong { (sentence(&plain(&verdict(comparison)))) } } }
 }
 
-/// Returns the complete section.
+/// Returns the complete section about the comparison.
 pub fn section(comparison: &ComparisonReport) -> Markup {
     let judge = &comparison.judge;
     let (labels, agreement) = agreement(comparison);
@@ -45,7 +45,7 @@ pub fn section(comparison: &ComparisonReport) -> Markup {
     }
 }
 
-/// Returns the labels in table order, and the common pairs in that order; empty if the record has none.
+/// Returns the labels in table order, and the common pairs in the same order; both are empty if the record has none.
 fn agreement(comparison: &ComparisonReport) -> (Vec<&str>, Agreement) {
     let labels: Vec<&str> = comparison.shown().iter().map(|one| one.label.as_str()).collect();
     let place = |label: &&str| comparison.algorithms.iter().position(|one| one.label == *label);
@@ -58,7 +58,7 @@ fn agreement(comparison: &ComparisonReport) -> (Vec<&str>, Agreement) {
     (labels, Agreement(rows.unwrap_or_default()))
 }
 
-/// Formats a remark as a sentence.
+/// Turns a remark into a sentence.
 fn sentence(remark: &str) -> String {
     let mut letters = remark.chars();
     letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).chain(['.']).collect())
@@ -132,7 +132,7 @@ fn known(value: Option<f64>) -> String {
     value.map_or_else(|| "–".to_string(), share)
 }
 
-/// Formats a share as `.874`, with the interval if there is one.
+/// Formats a share like `.874`, with the interval if there is one.
 fn estimate(estimate: &Figure) -> String {
     interval(estimate, NARROW, share)
 }

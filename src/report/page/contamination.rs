@@ -1,4 +1,4 @@
-//! The page of a contamination search: evaluation sets, the items with the highest scores in their documents, public items.
+//! Renders the page of a contamination search: evaluation sets, the items with the highest scores in their documents, and public items.
 
 use maud::{Markup, html};
 
@@ -9,7 +9,7 @@ use crate::report::{counted, guarded, other_inputs, rejections_of, thousands};
 use dupsift_engine::contaminated::{ContaminationReport, ExampleReport, SHOWN, SuiteReport};
 use std::path::Path;
 
-/// Returns the page.
+/// Returns the page of a contamination search.
 pub fn page(report: &ContaminationReport) -> String {
     let section = |anchor, title, body| Section { anchor, title, folded: false, body };
     let mut sections = vec![

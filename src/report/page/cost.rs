@@ -1,4 +1,4 @@
-//! The cost of each stage.
+//! Renders the cost of each stage.
 
 use maud::{Markup, html};
 

@@ -1,4 +1,4 @@
-//! The top of the page: the result of the run, and important remarks.
+//! Renders the top of the page: the result of the run, and important remarks.
 
 use maud::{Markup, html};
 
@@ -10,15 +10,15 @@ use crate::report::{counted, rejections, thousands};
 use dupsift_engine::job::{Guarded, PartsReport, RunReport};
 use dupsift_study::study::ComparisonReport;
 
-/// Up to this number, all remarks are shown unfolded; if there are more, only warnings are.
+/// Up to this number of remarks, all are shown unfolded. If there are more, only warnings are shown unfolded.
 const AT_ONCE: usize = 8;
 
-/// Returns the title.
+/// Returns the title of the page.
 pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> String {
     let documents = counted(report.documents.used, "document");
     match &report.removal {
         Some(removal) => format!("{} of {documents} removed", thousands(removal.removed)),
-        // Several presets may share the algorithms that ran.
+        // Several presets may consist of the algorithms that ran.
         None => {
             let algorithms = || counted(report.algorithms.len() as u64, "algorithm");
             format!("{documents}, {} compared", comparison.map_or_else(algorithms, contestants))
@@ -26,7 +26,7 @@ pub fn title(report: &RunReport, comparison: Option<&ComparisonReport>) -> Strin
     }
 }
 
-/// Returns the rules that decided on removals.
+/// Returns the rules that determined the removals.
 pub fn subtitle(report: &RunReport) -> String {
     let Some(removal) = &report.removal else { return "A comparison removes nothing.".into() };
     let rule = if removal.remove_if.is_empty() { "pair" } else { &removal.remove_if };
@@ -40,7 +40,7 @@ pub fn subtitle(report: &RunReport) -> String {
     )
 }
 
-/// Describes a removal rule in words, given as `contained:GRAMS:NUMBERS` or `pair`.
+/// Describes a removal rule, given as `contained:GRAMS:NUMBERS` or `pair`, in words.
 fn in_words(rule: &str) -> String {
     let share = |text: &str| text.parse::<f64>().ok().map(|share| (1000.0 * share).round() / 10.0);
     let mut bounds = rule.strip_prefix("contained:").into_iter().flat_map(|bounds| bounds.split(':')).map(share);
@@ -110,7 +110,7 @@ fn removal_facts(report: &RunReport) -> Vec<(&'static str, String, String)> {
     facts
 }
 
-/// Returns guards, warnings, and everything that was skipped: the remarks of the summary.
+/// Returns the remarks of the summary: guards, warnings, and everything that was skipped.
 pub fn notes(report: &RunReport) -> Markup {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
     let mut remarks = remarks(report);

@@ -1,4 +1,4 @@
-//! Markup that sections share.
+//! Provides markup that sections share.
 
 use maud::{Markup, html};
 
@@ -9,17 +9,17 @@ pub fn scrolling(label: &str, table: Markup) -> Markup {
     html! { div.scroll role="region" aria-label=(label) tabindex="0" { (table) } }
 }
 
-/// Returns a table whose rows can be sorted and filtered by the page's script; without scripts it is an ordinary table.
+/// Returns a table whose rows the page's script can sort and filter. Without scripts, it is an ordinary table.
 pub fn sortable(label: &str, rows: Markup) -> Markup {
     scrolling(label, html! { table.sort { (rows) } })
 }
 
-/// Returns a cell whose text does not sort correctly, with its numeric value as an attribute.
+/// Returns a cell with its numeric value as an attribute, because its text would not sort correctly.
 pub fn cell(value: f64, text: &str) -> Markup {
     html! { td data-value=(format!("{value:.3}")) { (text) } }
 }
 
-/// Returns a column heading of a matrix: rotated, with limited height.
+/// Returns a column heading of a matrix, rotated and with limited height.
 pub fn turned(name: &str) -> Markup {
     html! { th scope="col" title=(plain(name)) { div { (heading(name)) } } }
 }

@@ -1,8 +1,9 @@
-//! `report.html`: a finished run as one page that needs no network. It is complete without its script, which sorts tables.
+//! Renders `report.html`, which shows a finished run on one page and requires no network. The page is complete without its script, which
+//! sorts tables.
 //!
-//! There is one module per section; each takes the record and the [`Review`] and returns its markup. Templates escape their arguments; text
-//! from a corpus also passes through [`text::plain`], so that no control character reaches the page. Charts are drawn in placeholder
-//! colors, which the style sheet maps to those of light and dark mode.
+//! There is one module per section. Each module takes the record and the [`Review`] and returns the markup of its section. Templates escape
+//! their arguments; text from a corpus also passes through [`text::plain`], so that no control character reaches the page. Charts are drawn
+//! in placeholder colors, which the style sheet maps to the colors of light and dark mode.
 
 mod agreement;
 mod algorithms;
@@ -39,10 +40,10 @@ use dupsift_study::study::Review;
 
 const STYLE: &str = include_str!("style.css");
 
-/// The only script: it sorts and filters tables, and steps through the removals.
+/// The only script on the page, which sorts and filters tables and steps through the removals.
 const SCRIPT: &str = include_str!("sort.js");
 
-/// SHA-256 of the script: the browser runs only this script, and none from a corpus.
+/// The SHA-256 of the script. The browser runs only the script with this hash, and no script from a corpus.
 const SCRIPT_HASH: &str = "sha256-hlYZYUGPcq2q/Dfi/8GIo7RiDO6Dk+DPZ+8F0W1gZ1Q=";
 
 /// Markers around the remarks, which change when a result is accepted. Text from a corpus is escaped, so the markers occur nowhere else.
@@ -53,7 +54,7 @@ struct Section {
     /// The anchor for links.
     anchor: &'static str,
     title: &'static str,
-    /// Whether the section is folded, because it has details.
+    /// Whether the section is folded because it contains details.
     folded: bool,
     body: Markup,
 }
@@ -129,14 +130,14 @@ pub fn page(report: &RunReport, review: &Review) -> Result<String> {
     Ok(shell(&headline::title(report, review.comparison.as_ref()), &top, &facts, &sections, &source))
 }
 
-/// Assembles a page: `top` follows the title, `facts` precede the sections, and `source` is the footer.
+/// Assembles a page. `top` follows the title, `facts` precedes the sections, and `source` is the footer.
 fn shell(title: &str, top: &Markup, facts: &Markup, sections: &[Section], source: &Markup) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
             head {
                 meta charset="utf-8";
-                // Nothing is fetched, and no other script runs, even if a corpus contains one. Styles are inline.
+                // Nothing is fetched, and no other script runs, even if a text contains a script. Styles are inline.
                 meta http-equiv="Content-Security-Policy" content={
                     "default-src 'none'; style-src 'unsafe-inline'; script-src '" (SCRIPT_HASH) "'; base-uri 'none'; form-action 'none'"
                 };
@@ -165,7 +166,7 @@ fn shell(title: &str, top: &Markup, facts: &Markup, sections: &[Section], source
 }
 
 /// Returns the same page with the remarks of this record, for a held result that is accepted. Returns `None` if the page has no markers
-/// around its remarks. Nothing is read again, because the corpus may be gone.
+/// around its remarks. Nothing is read again, because the corpus may no longer exist.
 pub fn accepted_page(page: &str, report: &RunReport) -> Option<String> {
     let (before, rest) = page.split_once(NOTES.0)?;
     let (_, behind) = rest.split_once(NOTES.1)?;

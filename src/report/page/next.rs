@@ -1,4 +1,4 @@
-//! Three commands to copy as next steps. They do not depend on whether the result is held back, because that may change later.
+//! Renders three commands to copy as next steps. They do not depend on whether the result is held, because that may change later.
 
 use maud::{Markup, html};
 

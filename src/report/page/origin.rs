@@ -1,4 +1,4 @@
-//! Pairs by the origin of their documents.
+//! Renders the counts of pairs by the origin of their documents.
 
 use dupsift_core::float;
 use maud::{Markup, html};
@@ -9,7 +9,7 @@ use crate::report::{counted, thousands};
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{Crossing, Review};
 
-/// Maximum number of values of the requested column that the page shows.
+/// The maximum number of values of the requested column that the page shows.
 const VALUES: usize = 100;
 
 /// Returns the tables by requested column, by source, then by file.
@@ -28,7 +28,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
             },
         }
         @for note in &sources.notes { p.muted { "Note: " (note) "." } }
-        // Readers look for sources; files usually repeat the same information.
+        // Readers look for sources, and files usually repeat the same information.
         @if sources.crossing.is_some() {
             details { summary { "By input file" } (places(&review.files, "file", removes)) }
         } @else {
@@ -41,7 +41,7 @@ pub fn section(report: &RunReport, review: &Review) -> Markup {
     }
 }
 
-/// Returns the removals by value of `--source-column`, most removals first.
+/// Returns the removals for each value of the `--source-column` column, most removals first.
 fn asked_for(report: &RunReport) -> Markup {
     let column = report.options.get("source-column").and_then(|column| column.as_str()).unwrap_or_default();
     let mut values: Vec<_> = report.sources.iter().collect();
@@ -72,7 +72,7 @@ fn asked_for(report: &RunReport) -> Markup {
 
 fn places(crossing: &Crossing, what: &str, removes: bool) -> Markup {
     let count = crossing.names.len();
-    // Most removals first.
+    // Orders the values by the number of removals, largest first.
     let mut order: Vec<usize> = (0..count).collect();
     if removes {
         order.sort_by_key(|&at| std::cmp::Reverse(crossing.removed[at]));

@@ -1,4 +1,4 @@
-//! Two documents side by side: differences are marked, equal parts are folded.
+//! Renders two documents side by side, with marked differences and folded equal parts.
 
 use maud::{Markup, html};
 
@@ -14,7 +14,7 @@ use dupsift_study::study::{Explanation, PairComparison, PairRelation, Review, Sh
 const COMPARED: usize = 3_000;
 /// The number of differing sentences that are shown for a pair.
 const SHOWN: usize = 10;
-/// The number of characters shown at either end of a stretch that is equal or too long to show.
+/// The number of characters that are shown at each end of a stretch that is equal or too long to show.
 const ENDS: usize = 70;
 /// The maximum number of characters shown of a differing stretch.
 const LONG: usize = 400;
@@ -29,9 +29,9 @@ pub fn body(report: &RunReport, review: &Review, a: u64, b: u64) -> Markup {
     }
 }
 
-/// Returns the command that shows everything about a pair. It uses ids if both can be typed and are unique; in an incremental run, an
-/// indexed document may have the same id. Returns `None` if the command could not explain the pair, because both documents were indexed
-/// before or because indexed texts are not kept.
+/// Returns the command that shows everything about a pair. The command contains ids if both can be typed and are unique; in an incremental
+/// run, an indexed document may have the same id. Returns `None` if the command could not explain the pair, because both documents were
+/// indexed before the run or because indexed texts are not kept.
 pub fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<String> {
     let out = report.options.get("out").and_then(|out| out.as_str()).unwrap_or("OUT");
     let is_later = report.index.as_ref().is_some_and(|index| index.first_doc > 0);
@@ -50,7 +50,7 @@ pub fn explain_line(report: &RunReport, review: &Review, a: u64, b: u64) -> Opti
     Some(format!("dupsift explain {} {documents}", quoted(&plain(out))))
 }
 
-/// Returns whether the texts came from standard input and are therefore gone.
+/// Returns whether the texts came from standard input and are therefore no longer available.
 fn is_of_standard_input(report: &RunReport) -> bool {
     report.inputs.iter().any(|file| file.path == "-")
 }
@@ -101,7 +101,7 @@ pub fn id_of(review: &Review, doc: u64) -> String {
     review.texts.get(&doc).map_or_else(|| format!("document {doc}"), |text| heading(&text.id))
 }
 
-/// Returns the names of two documents for the same line, with common parts shortened.
+/// Returns the names of two documents that are shown on the same line, with common parts shortened.
 pub fn names(review: &Review, a: u64, b: u64) -> [String; 2] {
     match (review.texts.get(&a), review.texts.get(&b)) {
         (Some(one), Some(other)) => [beside(&one.id, &other.id), beside(&other.id, &one.id)],
@@ -164,7 +164,7 @@ fn relation(pair: &PairRelation, asks_titles: bool) -> String {
     format!("{what} ({}){titles}", pair.why)
 }
 
-/// Returns how much of one text is contained in the other.
+/// Returns how much of one text is contained in the other text.
 fn part(contained: Contained) -> String {
     match contained.grams.share() {
         None => "nothing".into(),
@@ -173,7 +173,7 @@ fn part(contained: Contained) -> String {
     }
 }
 
-/// Returns which of the two is removed, and why; `None` for a comparison, which removes nothing.
+/// Returns which of the two documents is removed, and why; `None` for a comparison, which removes nothing.
 fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
     report.removal.as_ref()?;
     let bounds = review.bounds;
@@ -208,7 +208,7 @@ fn fate(report: &RunReport, review: &Review, a: u64, b: u64) -> Option<Markup> {
                 let of = if is_earlier(report, fate.kept) { from_batch(report, fate.kept) } else { String::new() };
                 html! { (name) " was removed in favor of another document, " bdi { (id_of(review, fate.kept)) } (of) ": " (why(&fate.reason)) ". " }
             }
-            // If the other document is itself removed, there is no need to explain why this one was not removed in favor of it.
+            // If the other document is itself removed, it is not necessary to explain why this document was not removed in favor of it.
             None => match found.as_ref().and_then(|found| found.stays[at]).filter(|_| !goes_for(other, doc)) {
                 Some(reason) => html! { (name) " was kept (" (reason) "). " },
                 None => html! { (name) " was kept. " },
@@ -239,7 +239,7 @@ fn percent(share: f64) -> String {
     format!("{}", (1000.0 * share).round() / 10.0)
 }
 
-/// Returns the two texts with differences marked.
+/// Returns the two texts with marked differences.
 fn differences(a: &ShownText, b: &ShownText, where_all_are: &str) -> Markup {
     let same = same_beginning(&a.text, &b.text);
     let (rest_a, cut_a) = beginning(&a.text[same..]);
@@ -259,7 +259,7 @@ fn differences(a: &ShownText, b: &ShownText, where_all_are: &str) -> Markup {
     }
 }
 
-/// The styles of a marked difference that is embedded in another page; the colors fit light and dark pages.
+/// The styles for a marked difference that is embedded in a different page. The colors suit light and dark pages.
 const STYLE: &str = "\
 .dupsift-diff .both { display: grid; grid-template-columns: 1fr 1fr; gap: 1em; border-top: 1px solid rgba(128, 128, 128, .4); }\n\
 .dupsift-diff .both > div { min-width: 0; overflow-wrap: anywhere; white-space: pre-wrap; unicode-bidi: isolate; }\n\
@@ -267,7 +267,7 @@ const STYLE: &str = "\
 .dupsift-diff del { background: rgba(220, 60, 60, .25); }\n\
 .dupsift-diff ins { background: rgba(50, 170, 80, .25); }\n";
 
-/// Returns the marked difference of two explained documents as HTML, with the required styles.
+/// Returns the marked difference between two explained documents as HTML, with the required styles.
 pub fn marked(explained: &Explanation) -> String {
     let [a, b] = explained.documents.each_ref().map(|document| ShownText {
         id: document.id.clone(),
@@ -349,7 +349,7 @@ fn row(line: &Line, languages: [&str; 2]) -> Markup {
     }
 }
 
-/// Returns a stretch that is the same in both, without its middle if it is long.
+/// Returns a stretch that is the same in both texts, without its middle if it is long.
 fn ends(text: &str) -> String {
     let count = text.chars().count();
     if count <= 2 * ENDS + 10 {

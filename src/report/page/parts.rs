@@ -1,4 +1,4 @@
-//! The corpus by script and by length, with the removed part of each.
+//! Renders the corpus by script and by length, with the removed part of each group.
 
 use maud::{Markup, html};
 
@@ -7,7 +7,7 @@ use super::text::{bytes, percent, plain};
 use crate::report::thousands;
 use dupsift_engine::job::{PartReport, RunReport};
 
-/// Returns the two tables.
+/// Returns the tables by script and by length.
 pub fn section(report: &RunReport) -> Markup {
     let Some(parts) = &report.parts else {
         return html! { p.muted { "This run recorded no counts by script and length." } };

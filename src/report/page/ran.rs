@@ -1,4 +1,4 @@
-//! The section about the run itself: the corpus, the time, the command, the version and the preset.
+//! Renders the section about the run itself: the corpus, the time, the command, the version and the preset.
 
 use maud::{Markup, html};
 
@@ -11,7 +11,7 @@ use dupsift_study::study::Review;
 /// The maximum number of inputs that are listed.
 const NAMED: usize = 3;
 
-/// Returns the list.
+/// Returns the facts about the run as a list.
 pub fn section(report: &RunReport, review: &Review) -> Markup {
     let command = report.command.iter().map(|word| quoted(&plain(word))).collect::<Vec<_>>().join(" ");
     html! {
@@ -37,7 +37,7 @@ fn corpus(report: &RunReport) -> String {
     }
 }
 
-/// Formats `2026-11-23T14:21:25.115110Z` as `2026-11-23 14:21:25 UTC`; other forms are not changed.
+/// Formats `2026-11-23T14:21:25.115110Z` as `2026-11-23 14:21:25 UTC`. A text in any other form is not changed.
 fn moment(time: &str) -> String {
     let Some((date, rest)) = time.split_once('T') else { return plain(time).into_owned() };
     match rest.split_once('.') {

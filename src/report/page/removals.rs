@@ -1,4 +1,4 @@
-//! Removals to inspect one by one. Without the page's script, they are a foldable list.
+//! Renders sampled removals, which readers can inspect one by one. Without the page's script, they are a foldable list.
 
 use maud::{Markup, html};
 
@@ -32,7 +32,7 @@ pub fn section(report: &RunReport, review: &Review) -> Option<Markup> {
 }
 
 fn one_removal(report: &RunReport, review: &Review, one: &RemovalSample) -> Markup {
-    // Labels refer to documents by id, so an id that the page cannot show unchanged is left out.
+    // Labels refer to documents by id, so an id is omitted if the page cannot show it unchanged.
     let id = |doc: u64| review.texts.get(&doc).map(|text| text.id.as_str()).filter(|id| plain(id) == *id);
     let ids = id(one.doc).zip(id(one.kept));
     let [doc, kept] = names(review, one.doc, one.kept);

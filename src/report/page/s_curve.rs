@@ -1,7 +1,8 @@
-//! The S-curve of banding: the probability that the bands of `minhash` let a pair with a given similarity through, and the pairs found.
+//! Renders the S-curve of banding: the probability that the bands of `minhash` let a pair with a given similarity through, and the number
+//! of pairs found.
 //!
-//! Source: Indyk, Motwani 1998. Two sets with Jaccard similarity s agree in one minimum with probability s, in all r of a band with s^r, in
-//! at least one of b bands with 1 - (1 - s^r)^b.
+//! Source: Indyk, Motwani 1998. Two sets with Jaccard similarity s agree in one minimum with probability s, in all r minima of a band with
+//! probability s^r, and in at least one of b bands with probability 1 - (1 - s^r)^b.
 
 use maud::{Markup, html};
 use plotters::prelude::*;
@@ -15,20 +16,20 @@ use dupsift_core::error::Result;
 use dupsift_engine::job::{AlgorithmReport, RunReport};
 use dupsift_study::study::{BINS, Review, bin_range};
 
-/// Describes one use of minhash.
+/// Describes one use of `minhash`.
 struct Banding {
     bands: i32,
     rows: i32,
     /// The threshold of the verification, if the verification measures the same similarity.
     threshold: Option<f64>,
-    /// Whether the similarities are Jaccard similarities, measured or estimated.
+    /// Whether the similarities are measured or estimated Jaccard similarities.
     jaccard: bool,
     /// Whether a margin excluded pairs that the bands let through.
     margin: bool,
 }
 
 impl Banding {
-    /// Parses the recipe of an algorithm; returns `None` if the algorithm is not minhash.
+    /// Parses the recipe of an algorithm; returns `None` if the algorithm is not `minhash`.
     fn of(recipe: &str) -> Option<Banding> {
         let chosen = Recipe::parse_algorithms(recipe).ok()?.into_iter().next()?;
         if chosen.algorithm.name() != "minhash" {
@@ -44,26 +45,26 @@ impl Banding {
         })
     }
 
-    /// Returns the probability that a pair with that similarity becomes a candidate.
+    /// Returns the probability that a pair with this similarity becomes a candidate.
     fn lets_through(&self, similarity: f64) -> f64 {
         1.0 - (1.0 - similarity.powi(self.rows)).powi(self.bands)
     }
 
     /// Returns the number of pairs above the threshold, and the number expected from the curve.
     ///
-    /// Verification lets no pair below the threshold pass, so all pairs in the bin with the threshold are above it.
+    /// No pair below the threshold passes verification, so all pairs in the bin that contains the threshold are above it.
     fn expected(&self, scores: &[u64; BINS]) -> (u64, f64) {
         let from = self.threshold.unwrap_or(0.0);
         let bins = scores.iter().enumerate().map(|(bin, &found)| (bin_range(bin), found));
-        // The last bin is exactly 1: it has no width.
+        // The last bin is for similarities of exactly 1 and has no width.
         let bins = bins.filter(|((low, high), found)| *found > 0 && (*high > from + 1e-9 || low == high));
         bins.fold((0, 0.0), |(all, expected), ((low, high), found)| {
             (all + found, expected + found as f64 / self.lets_through((low.max(from) + high) / 2.0).max(1e-9))
         })
     }
 
-    /// Returns the threshold, the number of pairs found above it, and the number expected from the curve. Returns `None` if pairs are
-    /// missing for reasons other than the bands.
+    /// Returns the threshold, the number of pairs found above it, and the number expected from the curve. Returns `None` if pairs may also
+    /// be missing for reasons other than the bands.
     fn missed(&self, one: &AlgorithmReport, scores: &[u64; BINS]) -> Option<(f64, u64, f64)> {
         let whole = !self.margin && one.pairs_written == one.pairs && one.left_out == 0;
         let threshold = self.threshold.filter(|_| whole)?;
@@ -72,7 +73,7 @@ impl Banding {
     }
 }
 
-/// Returns a curve for each use of minhash; `None` if there is none.
+/// Returns a curve for each use of `minhash`; `None` if there is none.
 pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     let mut parts = Vec::new();
     for (at, (one, seen)) in report.algorithms.iter().zip(&review.algorithms).enumerate() {
@@ -150,7 +151,7 @@ fn draw(area: &Area<'_>, banding: &Banding, scores: Option<&[u64; BINS]>) -> Dra
     }
     let curve = (0..=200).map(|at| f64::from(at) / 200.0).map(|s| (s, banding.lets_through(s)));
     chart.draw_series(LineSeries::new(curve, SECOND.stroke_width(6)))?;
-    // The label is placed to the left of the curve at half its height if there is space, because the bars need the right side.
+    // The label is to the left of the curve at half its height if there is space, because the bars occupy the right side.
     let middle = (0..=200).map(|at| f64::from(at) / 200.0).find(|s| banding.lets_through(*s) >= 0.5).unwrap_or(1.0);
     let (place, style) =
         if middle > 0.4 { (middle - 0.03, words(LARGE, true)) } else { (middle + 0.05, words(LARGE, false)) };
@@ -179,7 +180,7 @@ mod tests {
         let banding = Banding::of("minhash:bands=1,rows=1,verify=jaccard:0.5").unwrap();
         let mut scores = [0; BINS];
         (scores[8], scores[10], scores[BINS - 1]) = (1000, 21, 4);
-        // One band with one row lets a pair through with its similarity: 21 / 0.525 + 4.
+        // One band with one row lets a pair through with a probability equal to its similarity: 21 / 0.525 + 4.
         let (found, expected) = banding.expected(&scores);
         assert!(found == 25 && (expected - 44.0).abs() < 1e-6, "{found} {expected}");
     }

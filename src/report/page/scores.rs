@@ -1,4 +1,4 @@
-//! Histograms of similarity, one per algorithm.
+//! Renders histograms of similarity, one per algorithm.
 
 use maud::{Markup, html};
 use plotters::prelude::*;
@@ -10,7 +10,7 @@ use dupsift_core::error::Result;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{BINS, Review, bin_range};
 
-/// Returns all histograms.
+/// Returns the histograms of all algorithms.
 pub fn section(report: &RunReport, review: &Review) -> Result<Markup> {
     let mut cards = Vec::new();
     for (at, (one, seen)) in report.algorithms.iter().zip(&review.algorithms).enumerate() {

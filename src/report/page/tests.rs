@@ -99,9 +99,9 @@ fn the_page_shows_texts_and_is_moved_by_none() {
     let policy =
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; ";
     let (before, after) = page.split_once(policy).expect("a policy");
-    // The policy applies only to what follows, so it has to come first.
+    // The policy applies only to the content after it, so it has to come first.
     assert!(before.ends_with("<meta charset=\"utf-8\">"), "{before}");
-    // The script of the page is the only one.
+    // The script of the page is the only script on it.
     assert!(page.matches("<script").count() == 1 && after.contains(SCRIPT), "{page}");
     assert!(!after.contains("http") && !after.contains("src="), "{page}");
     assert!(page.contains("&lt;script&gt;alert('x')&lt;/script&gt; &quot;quoted&quot; &amp; [U+202E]turned␀␛[31m"));
@@ -167,7 +167,7 @@ fn long_names_stand_whole_in_titles_alone() {
     review.texts.insert(1, ShownText { id: name.clone(), text: "text".into(), longer: false });
     let page = page(&report(), &review).unwrap();
     let in_titles = page.matches(&format!("title=\"{name}\"")).count();
-    // A table, both sides of a matrix, and the id of a document wherever it is shown.
+    // The name occurs in a table, on both sides of a matrix, and wherever the id of a document is shown.
     assert!(in_titles >= 4 && page.matches(&name).count() == in_titles, "{in_titles}");
     assert!(page.contains(&format!("{}…", name.chars().take(40).collect::<String>())));
 }
@@ -213,7 +213,7 @@ fn a_comparison_is_shown_with_its_intervals() {
         oracle_recall: Some(estimate(0.5, 0.5, 0.5)),
         ..ComparedReport::default()
     };
-    // The largest F comes first, as in the terminal.
+    // The contestant with the largest F comes first, as in the terminal.
     let last = ComparedReport { f: Some(0.9), preset: true, ..compared("broad", estimate(0.9, 0.9, 0.9)) };
     let comparison = ComparisonReport {
         judge: JudgeReport { name: "lcs:0.85".into(), sampled: true, sample: 400, ..JudgeReport::default() },

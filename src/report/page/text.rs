@@ -9,8 +9,8 @@ const HEADING_CHARACTERS: usize = 80;
 /// The maximum number of characters of an id that is shown next to another id.
 const BESIDE_CHARACTERS: usize = 48;
 
-/// Makes external text safe to show: control characters become visible symbols, and direction marks are spelled out, so that the reader
-/// sees the actual text.
+/// Makes external text safe to show. Control characters become visible symbols, and direction marks are spelled out, so that readers see
+/// the actual text.
 pub fn plain(text: &str) -> Cow<'_, str> {
     if !text.chars().any(is_unsafe) {
         return Cow::Borrowed(text);
@@ -30,14 +30,13 @@ pub fn plain(text: &str) -> Cow<'_, str> {
     Cow::Owned(safe)
 }
 
-/// Returns a name for a heading: [`plain`], on one line, and without its middle if it is long. The complete name belongs in a title
-/// attribute.
+/// Returns a name in a form for headings: made safe by [`plain`], on one line, and without its middle if it is long. The complete name
+/// belongs in a title attribute.
 pub fn heading(name: &str) -> String {
     without_middle(&one_line(name), HEADING_CHARACTERS)
 }
 
-/// Returns an id for a line that shows another id next to it: the common beginning and end are shortened, so that the difference is
-/// visible.
+/// Returns an id for a line that also shows another id. The common beginning and end are shortened, so that the difference is visible.
 pub fn beside(id: &str, other: &str) -> String {
     let (id, other): (Vec<char>, Vec<char>) = (one_line(id).chars().collect(), one_line(other).chars().collect());
     if id.len() <= BESIDE_CHARACTERS {
@@ -79,7 +78,7 @@ fn is_unsafe(letter: char) -> bool {
     (letter.is_control() && letter != '\n' && letter != '\t') || direction || no_character
 }
 
-/// Guesses the language of a text from its letters, for fonts and screen readers; empty if unknown.
+/// Guesses the language of a text from its letters, for fonts and screen readers. Empty if the language is unknown.
 pub fn language(text: &str) -> &'static str {
     let (mut han, mut kana, mut cyrillic, mut latin) = (0, 0, 0, 0);
     for letter in text.chars() {
@@ -93,14 +92,14 @@ pub fn language(text: &str) -> &'static str {
     }
     match () {
         () if kana > 0 && 10 * kana > han => "ja",
-        // A Chinese character carries as much as several letters.
+        // A Chinese character carries as much information as several letters.
         () if 3 * han > cyrillic.max(latin) => "zh",
         () if cyrillic > latin => "ru",
         () => "",
     }
 }
 
-/// Formats a share or a similarity: `0.874`, `1`, or `?` if it is unknown.
+/// Formats a share or a similarity like `0.874` or `1`, or as `?` if it is unknown.
 pub fn share(value: impl Into<f64>) -> String {
     let value = value.into();
     if !value.is_finite() {
@@ -109,16 +108,16 @@ pub fn share(value: impl Into<f64>) -> String {
     if value >= 1.0 {
         return "1".into();
     }
-    // Never rounded up to 1: two texts with 0.9996 are not equal.
+    // Never rounds up to 1, because two texts with a similarity of 0.9996 are not equal.
     format!("{:.3}", value.min(0.999))
 }
 
-/// Formats a percentage as `12.3%`; empty if `whole` is 0.
+/// Formats a percentage like `12.3%`. Empty if `whole` is 0.
 pub fn percent(part: u64, whole: u64) -> String {
     if whole == 0 { String::new() } else { format!("{:.1}%", 100.0 * part as f64 / whole as f64) }
 }
 
-/// Formats a duration: `0.25 s`, `12.3 s`, `3 min 20 s`.
+/// Formats a duration like `0.25 s`, `12.3 s` or `3 min 20 s`.
 pub fn seconds(seconds: f64) -> String {
     match seconds {
         below if below < 10.0 => format!("{below:.2} s"),
@@ -128,7 +127,7 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
-/// Formats a size in bytes: `37.2 MiB`.
+/// Formats a size in bytes like `37.2 MiB`.
 pub fn bytes(bytes: u64) -> String {
     bytesize::ByteSize(bytes).display().iec().to_string()
 }

@@ -1,4 +1,4 @@
-//! Clusters and pairs to inspect, with the differences between their texts.
+//! Renders clusters and pairs to inspect, with the differences between their texts.
 
 use maud::{Markup, html};
 
@@ -9,7 +9,7 @@ use dupsift_core::number::counted_as;
 use dupsift_engine::job::RunReport;
 use dupsift_study::study::{LargeCluster, PairSample, Review, SAMPLE_BINS, sample_range};
 
-/// The number of characters shown of a single text.
+/// The number of characters that are shown of a single text.
 const ALONE: usize = 300;
 
 /// Returns the largest clusters.
@@ -79,7 +79,7 @@ pub fn least(report: &RunReport, review: &Review) -> Markup {
 /// Returns the pairs sampled from each bin.
 pub fn samples(report: &RunReport, review: &Review) -> Markup {
     let bins = review.samples.iter().enumerate().rev().filter(|(_, pairs)| !pairs.is_empty());
-    // One pair of different texts is unfolded if the page shows no removals above.
+    // One pair of different texts is unfolded if the page shows no removals before it.
     let mut open = usize::from(review.removed.sample.is_empty());
     let mut opens = |bin: usize| {
         let opens = bin + 1 < SAMPLE_BINS.len() && open > 0;

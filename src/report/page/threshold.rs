@@ -1,4 +1,4 @@
-//! Removals at other thresholds, by the similarity of the pairs.
+//! Renders the number of removals at other thresholds, by the similarity of the pairs.
 
 use maud::{Markup, html};
 use plotters::prelude::*;
@@ -50,7 +50,8 @@ pub fn section(report: &RunReport, review: &Review) -> Result<Option<Markup>> {
     }))
 }
 
-/// Returns how many documents are removed if the kept document must contain a larger share; empty if being in a pair is enough.
+/// Returns the number of documents that are removed if the kept document must contain a larger share. Empty if being in a pair is
+/// sufficient for removal.
 fn shares(report: &RunReport, review: &Review) -> Markup {
     let Some((removal, bounds)) = report.removal.as_ref().zip(review.bounds) else { return html! {} };
     let rows = SHARES.iter().zip(&review.removed.contained).filter(|(share, _)| **share >= bounds.grams);
@@ -71,7 +72,8 @@ fn shares(report: &RunReport, review: &Review) -> Markup {
     }
 }
 
-/// Returns the thresholds, from the first one at which a removal is lost, each with the number of removals with at least that similarity.
+/// Returns thresholds, starting with the first threshold that excludes a removal, each with the number of removals with at least this
+/// similarity.
 fn points(scores: &[u64; BINS]) -> Vec<(f64, u64)> {
     let Some(first) = scores.iter().position(|&count| count > 0) else { return Vec::new() };
     (first..BINS).map(|bin| (bin_range(bin).0, scores[bin..].iter().sum())).collect()

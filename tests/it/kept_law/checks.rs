@@ -1,9 +1,9 @@
-//! Invariants after every step of a sequence, read from the tables of all outputs.
+//! Checks invariants after every step of a sequence, using the tables of all outputs.
 
 use super::*;
 
 impl Law {
-    /// Checks that each row of the last batch is kept, removed or rejected, and that `deduped/` has the kept ones in order.
+    /// Checks that each row of the last batch is kept, removed or rejected, and that `deduped/` contains the kept rows in order.
     pub(super) fn each_row_is_somewhere(&mut self) {
         let batch = self.batches.last().unwrap();
         let (out, count) = (self.out(&batch.name), batch.rows.len());
@@ -64,7 +64,7 @@ impl Law {
         }
     }
 
-    /// Checks that each table has the right id for each document.
+    /// Checks that each table contains the correct id for each document.
     pub(super) fn ids_are_those_of_documents(&self) {
         let out = self.out(&self.batches.last().unwrap().name);
         let has = |folder: &str| out.join(folder).is_dir();
@@ -96,7 +96,7 @@ impl Law {
                 }
             }
         }
-        // Columns without document numbers, the record and the page.
+        // Checks the columns without document numbers, the record and the page.
         let known: BTreeSet<String> = (0..self.batches.len())
             .flat_map(|batch| (0..self.batches[batch].rows.len()).map(move |row| (batch, row)))
             .map(|(batch, row)| self.id(batch, row))
@@ -134,7 +134,7 @@ impl Law {
                 }
             }
         }
-        // Texts whose kept document was forgotten: the sequences are meant to produce these.
+        // Counts the texts whose kept document was forgotten, because the sequences are supposed to produce such texts.
         let of = |is: &dyn Fn(&Batch, usize) -> bool| -> BTreeSet<&str> {
             let rows = self
                 .batches

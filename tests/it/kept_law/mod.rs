@@ -1,7 +1,7 @@
-//! Every removed document has a kept one, whatever is run, forgotten, compacted, recomputed, held back, accepted or killed: random
-//! sequences of these steps with an index, checked from outside after every step by the tables of all outputs.
+//! Tests that every removed document has a kept document, regardless of what is run, forgotten, compacted, recomputed, held, accepted or
+//! killed. Runs random sequences of these steps with an index, and checks the tables of all outputs after every step.
 //!
-//! `DUPSIFT_LAW=1000..1200` runs sequences other than the default ones.
+//! `DUPSIFT_LAW=1000..1200` runs sequences other than the default sequences.
 
 mod checks;
 
@@ -31,25 +31,25 @@ const ORDERS: [&str; 4] = ["length desc", "length asc", "score desc", "doc desc"
 const STOPS: [&str; 9] =
     ["documents", "rows", "statistics named", "documents named", "rows named", "intent", "output", "manifest", "swept"];
 
-/// Names the steps of a sequence.
+/// Lists the steps of a sequence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Step {
     /// A new batch.
     Run,
-    /// The last batch again, with `--overwrite`.
+    /// A recomputation of the last batch, with `--overwrite`.
     Remake,
     ForgetBatch,
     ForgetIds,
     Compact,
-    /// A batch that a guard holds back; it is accepted, or the index changes first and it is run again.
+    /// A batch that a guard holds back. It is accepted, or the index changes first and the batch is run again.
     Hold,
-    /// A new batch whose process is killed, and the recovery.
+    /// A new batch whose process is killed, and its recovery.
     Kill,
-    /// The last batch is recomputed, its process is killed, and it is recovered.
+    /// A recomputation of the last batch whose process is killed, and its recovery.
     KillRemake,
 }
 
-/// Steps, repeated according to their frequency.
+/// The steps, each repeated according to its frequency.
 const DRAWN: [Step; 16] = [
     Step::Run,
     Step::Run,
@@ -71,7 +71,7 @@ const DRAWN: [Step; 16] = [
 
 struct Row {
     id: Option<String>,
-    /// The text; a row without one is rejected.
+    /// The text; a row without a text is rejected.
     text: Option<String>,
     score: i64,
 }
@@ -94,9 +94,9 @@ struct Law {
     mixed: bool,
     report: bool,
     batches: Vec<Batch>,
-    /// Texts that change from document to document, over all batches: the steps of a chain.
+    /// Texts that change from document to document over all batches, which are the steps of chains.
     walks: Vec<String>,
-    /// Number of batches written, published or not.
+    /// The number of batches that were written, published or not.
     written: usize,
     said: Vec<String>,
     chained: usize,
@@ -179,7 +179,7 @@ impl Law {
         self.no_text_is_kept_twice();
     }
 
-    /// Writes a batch: groups of texts edited from each other, and copies of kept or removed texts in any batch.
+    /// Writes a batch that consists of groups of texts edited from each other, and copies of kept or removed texts in any batch.
     fn write(&mut self) -> Batch {
         let name = format!("n{}", self.written);
         self.written += 1;
@@ -240,7 +240,7 @@ impl Law {
         text
     }
 
-    /// Returns the text without a few words at one end and with others at the other end; sometimes with an addition only.
+    /// Returns the text without a few words at one end and with new words at the other end, or sometimes only with new words.
     fn edited(&mut self, text: &str) -> String {
         let words: Vec<&str> = text.split(' ').collect();
         let count = 1 + self.numbers.below(8);
@@ -292,7 +292,7 @@ impl Law {
         options
     }
 
-    /// Runs a batch that is new, or that was killed or held back before.
+    /// Runs a batch that is new, or that was previously killed or held.
     fn run(&mut self, batch: Batch, more: &[(&'static str, String)]) {
         let options = self.options(&batch.name, more);
         self.run_with(batch, &options);
@@ -358,7 +358,8 @@ impl Law {
         self.batches[at].forgotten.fill(true);
     }
 
-    /// Forgets some documents: a kept document is always found by its id, a removed document only if no kept one has its text.
+    /// Forgets some documents. A kept document is always found by its id; a removed document is found only if no kept document has the same
+    /// text.
     fn forget_ids(&mut self) {
         let (mut ids, count) = (BTreeMap::new(), 1 + self.numbers.below(3));
         for _ in 0..40 {
@@ -400,7 +401,7 @@ impl Law {
         }
         match self.numbers.below(3) {
             0 => {
-                // It can no longer be accepted, because the index has changed.
+                // The held batch can no longer be accepted, because the index has changed.
                 self.forget_ids();
                 self.run(batch, &[("accept", "true".into())]);
             }
@@ -421,7 +422,7 @@ impl Law {
         self.kill(batch, true);
     }
 
-    /// Runs a batch that is killed at some step. Then either the same command is repeated, or a different one opens the index.
+    /// Runs a batch that is killed at some step. Then either the same command is repeated, or a different command opens the index.
     fn kill(&mut self, batch: Batch, overwrite: bool) {
         let stop = STOPS[self.numbers.below(STOPS.len())];
         let more = if overwrite { vec![("overwrite", "true".to_owned())] } else { Vec::new() };
@@ -436,7 +437,7 @@ impl Law {
                 _ => command.arg(format!("--{option}={value}")),
             };
         }
-        // If the step is not reached, the run completes.
+        // The run completes if the step is not reached.
         let code = Ran::of(command.output().unwrap()).code;
         assert!([-1, 0, 3].contains(&code), "{code}");
         let again = self.numbers.below(2) == 0;
@@ -481,7 +482,8 @@ fn seeds() -> Range<u64> {
     from.parse().unwrap()..to.parse().unwrap()
 }
 
-/// Runs a sequence. Returns how many documents a chain removed, and how many texts were kept only in forgotten documents.
+/// Runs a sequence. Returns the number of documents that a chain removed, and the number of texts that were kept only in forgotten
+/// documents.
 fn sequence(seed: u64) -> [usize; 2] {
     let mut law = Law::new(seed);
     law.step(Step::Run);
@@ -510,7 +512,8 @@ fn every_removed_document_has_a_kept_one_whatever_comes() {
     assert!(shows, "{chained} removed by chains, {orphaned} texts of forgotten documents");
 }
 
-/// The only exception: with `--keep none`, exactly the documents that others are removed in favor of are removed as well.
+/// Checks the only exception: with `--keep none`, the documents in favor of which other documents are removed are also removed. There are
+/// no further differences.
 #[test]
 fn only_keep_none_leaves_removed_documents_without_a_kept_one() {
     let mut represented = 0;

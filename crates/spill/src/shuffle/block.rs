@@ -1,8 +1,8 @@
 //! Implements the spill file: blocks at fixed positions, each with its length and checksum.
 //!
 //! A block on disk is a header of 8 bytes (length, CRC-32; little-endian) and its data. The checksum also covers the block's position, so
-//! that a block written to the wrong position is detected. One file serves all partitions of a shuffle. A thread that appends takes the
-//! next position by an atomic addition and writes there, so threads do not wait for each other and each shuffle has only one open file. The
+//! that a block written to the wrong position is detected. One file serves all partitions of a shuffle. A thread that appends reserves the
+//! next position by an atomic addition and writes to it, so threads do not wait for each other and each shuffle has only one open file. The
 //! owners of blocks keep their positions in memory.
 
 use std::fs::File;
@@ -17,7 +17,7 @@ use dupsift_core::error::{Error, Result};
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes of the header before a block.
+/// The size of the header before a block, in bytes.
 const HEADER: u64 = size_of::<Head>() as u64;
 
 /// The header of a block.
@@ -59,7 +59,7 @@ impl SpillFile {
         SpillFile { dir, name, open: OnceLock::new(), opening: Mutex::new(()), end: AtomicU64::new(0) }
     }
 
-    /// Returns the bytes written, including headers.
+    /// Returns the number of bytes written, including headers.
     pub(super) fn written(&self) -> u64 {
         self.end.load(Relaxed)
     }
@@ -99,7 +99,7 @@ impl SpillFile {
         }
     }
 
-    /// Truncates the file to zero bytes once no block is needed anymore.
+    /// Truncates the file to zero bytes when its blocks are no longer needed.
     pub(super) fn clear(&self) {
         if let Some((file, _)) = self.open.get() {
             // A failure is ignored: the space is freed when the file is closed.
@@ -129,7 +129,7 @@ impl SpillFile {
         self.open.get().map(|(file, _)| file)
     }
 
-    /// Creates a spill file over a test's own file.
+    /// Creates a spill file from a file that a test provides.
     #[cfg(test)]
     pub(super) fn over(file: File, path: &Path) -> SpillFile {
         let spill = SpillFile::new(path, "");
@@ -155,11 +155,11 @@ struct Current {
 }
 
 impl BlockReader<'_> {
-    /// Fills `out` as far as possible and returns the number of bytes.
+    /// Fills `out` as far as possible, and returns the number of bytes read.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`] if a block does not match its checksum, or [`Error::Io`] if the disk cannot be read. Data of
-    /// a block may be trusted only after its end has been read without an error.
+    /// Returns [`Error::Damaged`] if a block does not match its checksum, or [`Error::Io`] if the disk cannot be read. The data of a block
+    /// can be trusted only after the end of the block has been read without an error.
     pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < out.len() {

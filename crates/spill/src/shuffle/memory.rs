@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 
 use dupsift_core::error::Result;
 
-/// A user of memory from a budget, which can release that memory.
+/// An object that holds memory from a budget and can release it.
 pub(super) trait Holder: std::fmt::Debug + Send + Sync {
-    /// Returns the most bytes that a single partition could spill, and which partition.
+    /// Returns the largest number of bytes that a single partition could spill, and the index of that partition.
     fn fullest(&self) -> (usize, usize);
 
-    /// Spills (part of) a partition to disk.
+    /// Spills all or part of a partition to disk.
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
@@ -21,13 +21,13 @@ pub(super) trait Holder: std::fmt::Debug + Send + Sync {
 ///
 /// The limit is strict, except for the staging of open writers (usually 128 KiB each). Staging is charged unconditionally, so a limit below
 /// its size leads to more spilling, not to a failure. Memory of a finished shuffle stays charged until its partitions are removed or it is
-/// dropped, but is spilled as soon as another shuffle needs the room. The allowances of [`super::Sorted::load`] are not included.
+/// dropped, but it is spilled as soon as another shuffle requires it. The allowances of [`super::Sorted::load`] are not included.
 #[derive(Clone, Debug)]
 pub struct Memory {
     ledger: Arc<Ledger>,
 }
 
-/// Bytes of a budget used for something other than rows, until this value is dropped.
+/// Reserves part of a budget for something other than rows until this value is dropped.
 #[derive(Debug)]
 pub struct Loan {
     memory: Memory,
@@ -48,7 +48,7 @@ struct Ledger {
 }
 
 impl Memory {
-    /// Creates a budget of this many bytes; 0 works, and spills everything to disk.
+    /// Creates a budget of this many bytes. If it is 0, everything is spilled to disk.
     pub fn new(limit_bytes: usize) -> Memory {
         let ledger = Ledger { limit: limit_bytes, used: AtomicUsize::new(0), holders: Mutex::default() };
         Memory { ledger: Arc::new(ledger) }
@@ -59,7 +59,7 @@ impl Memory {
         self.ledger.limit
     }
 
-    /// Returns the bytes currently held.
+    /// Returns the number of bytes currently in use.
     pub fn used(&self) -> usize {
         self.ledger.used.load(Relaxed)
     }
@@ -87,7 +87,7 @@ impl Memory {
         self.ledger.used.fetch_sub(bytes, Relaxed);
     }
 
-    /// Reserves bytes for something other than rows, even above the limit; then rows are spilled until the limit holds.
+    /// Reserves bytes for something other than rows, even above the limit. Rows are then spilled until memory use is within the limit.
     ///
     /// # Errors
     /// Returns an error if a temporary file cannot be written.
@@ -98,9 +98,10 @@ impl Memory {
         Ok(loan)
     }
 
-    /// Spills all or part of the fullest partition of all shuffles to disk. Returns `false` if no shuffle has anything to spill.
+    /// Spills all or part of the fullest partition of any shuffle to disk. Returns `false` if no shuffle has anything to spill.
     ///
-    /// Choosing the fullest one makes blocks about twice as long as the average, and partitions with few rows are never written at all.
+    /// Because the fullest partition is chosen, blocks are about twice as long as the average, and partitions with few rows are never
+    /// written.
     pub(super) fn spill_fullest(&self) -> Result<bool> {
         let mut fullest: Option<(usize, Arc<dyn Holder>, usize)> = None;
         {

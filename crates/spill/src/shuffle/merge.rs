@@ -1,8 +1,8 @@
 //! Sorts more records than fit into memory: writes sorted runs to disk and merges them.
 //!
 //! A run fills the memory allowance. The merge reads all runs at the same time, each through a buffer, and uses a loser tree. If the
-//! buffers would be shorter than [`LEAST_BUFFER`], just enough runs are merged into longer ones first. A hot key needs no special
-//! treatment: its records are merged like any others.
+//! buffers would be shorter than [`LEAST_BUFFER`], just enough runs are first merged into longer runs. A hot key needs no special
+//! treatment: its records are merged like all other records.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -17,10 +17,10 @@ use super::store::Rows;
 use super::{sort, tournament::Tournament};
 use dupsift_core::error::{Error, Result};
 
-/// The minimum buffer size per run, in bytes, if the allowance is enough for three buffers.
+/// The minimum buffer size per run, in bytes, if the allowance is sufficient for three buffers.
 const LEAST_BUFFER: usize = 16 << 10;
 
-/// Larger buffers gain nothing.
+/// The maximum buffer size per run, in bytes. Larger buffers gain nothing.
 const MOST_BUFFER: usize = 1 << 20;
 
 /// Sorted runs in a temporary file.
@@ -55,12 +55,12 @@ pub(super) fn sort_runs(
 }
 
 impl Runs {
-    /// Merges the runs into one mapped file, with buffers of `allowed` bytes in total. Also returns how many bytes were written
-    /// to disk, including the runs.
+    /// Merges the runs into one mapped file, with buffers of `allowed` bytes in total. Also returns the number of bytes written to disk,
+    /// including the runs.
     pub(super) fn merge(mut self, allowed: usize) -> Result<(Mmap, u64)> {
         let most_at_once = (allowed / LEAST_BUFFER).saturating_sub(1).max(2);
         while self.runs.len() > most_at_once {
-            // The first round merges as many runs as needed to make all later rounds full.
+            // The first round merges just enough runs for all later rounds to be full.
             let take = (self.runs.len() - most_at_once + 1).min(most_at_once);
             let taken: Vec<Vec<Block>> = self.runs.drain(..take).collect();
             let mut longer = Vec::new();
@@ -107,7 +107,7 @@ impl Runs {
 
 fn map_sequential(file: &File, path: &Path) -> Result<Mmap> {
     let map = space::map_to_read(file, path)?;
-    // It is harmless if the system rejects the advice.
+    // The system may reject the advice, which is harmless.
     let _ = map.advise(memmap2::Advice::Sequential);
     Ok(map)
 }
@@ -119,7 +119,7 @@ struct RunReader<'f> {
     width: usize,
     at: usize,
     filled: usize,
-    /// The prefix of the record at `at`, so that most comparisons need not read the record.
+    /// The prefix of the record at `at`, so that most comparisons do not have to read the record.
     prefix: u64,
 }
 
@@ -130,7 +130,7 @@ impl<'f> RunReader<'f> {
         Ok(reader)
     }
 
-    /// Returns the current record; `None` after the last.
+    /// Returns the current record; `None` after the last record.
     #[inline]
     fn head(&self) -> Option<&[u8]> {
         (self.at < self.filled).then(|| &self.buffer[self.at..self.at + self.width])
@@ -153,7 +153,7 @@ impl<'f> RunReader<'f> {
         Ok(())
     }
 
-    /// Returns whether this record sorts before the other one; a finished run sorts last.
+    /// Returns whether the current record of this run sorts before the record of the other run. A finished run sorts last.
     #[inline]
     fn beats(&self, other: &RunReader<'_>) -> bool {
         if self.prefix != other.prefix {

@@ -1,4 +1,4 @@
-//! Writes and loads checkpoint files, which outlive the process: they are named when they are complete, and loaded only if they are
+//! Writes and loads checkpoint files, which outlive the process. A file gets its name when it is complete, and is loaded only if it is
 //! unchanged.
 //!
 //! ```text
@@ -6,11 +6,11 @@
 //! NAME --size, checksums--> mapped memory                      loaded: every byte is checked before any is used
 //! ```
 //!
-//! A file consists of its data, then a CRC-32 for each MiB (computed over the number of the MiB, 8 bytes, and its data), then the data
-//! length (8 bytes) and `dupsprd1`; numbers are little-endian. [`PutDown`] must be stored elsewhere to recognize the file: it distinguishes
-//! two files with the same name.
+//! A file consists of its data, then a CRC-32 for each MiB (computed over the number of the MiB, which has 8 bytes, and its data), then the
+//! data length (8 bytes) and `dupsprd1`; numbers are little-endian. [`PutDown`] must be stored elsewhere to recognize the file: it
+//! distinguishes two files with the same name.
 //!
-//! Nothing is synced: a file torn by a power failure does not match its checksums and is recomputed.
+//! Nothing is synced: if a power failure leaves a file incomplete, it does not match its checksums and is recomputed.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _, Seek as _, Write};
@@ -33,9 +33,9 @@ pub const PRODUCT: &str = ".product";
 const HALF: &str = ".half";
 
 const MAGIC: [u8; 8] = *b"dupsprd1";
-/// Bytes per checksum.
+/// The number of bytes per checksum.
 const PIECE: usize = 1 << 20;
-/// Bytes after the checksums.
+/// The number of bytes after the checksums.
 const TAIL: u64 = size_of::<Tail>() as u64;
 
 /// The end of the file, after the checksums.
@@ -77,7 +77,7 @@ impl PutDown {
         Ok((file, path))
     }
 
-    /// Compares this checksum with the recorded one, which identifies the content.
+    /// Compares a checksum with the recorded checksum, which identifies the content.
     pub(super) fn check(&self, path: &Path, found: u32) -> Result<()> {
         if found == self.crc {
             return Ok(());
@@ -90,7 +90,7 @@ pub(super) fn damaged(path: &Path, why: impl Into<String>) -> Error {
     Error::Damaged { path: path.to_path_buf(), why: why.into() }
 }
 
-/// A file being written under a temporary name. It is removed when dropped.
+/// A file being written under a temporary name. The file is removed when this value is dropped, unless it was finished.
 #[derive(Debug)]
 pub(super) struct Half {
     file: File,
@@ -152,7 +152,7 @@ pub struct ProductWriter {
 }
 
 impl ProductWriter {
-    /// Begins a file with this name, which ends in [`PRODUCT`], in a temporary folder. Holds 1 MiB in memory.
+    /// Begins a file with this name, which ends in [`PRODUCT`], in a temporary folder. The writer holds 1 MiB in memory.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created.
@@ -236,7 +236,7 @@ impl Product {
     /// Loads a checkpoint file and compares all data with the checksums.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`], with the path and the difference, if the file is missing or not the saved one; or
+    /// Returns [`Error::Damaged`], with the path and the difference, if the file is missing or is not the one that was saved; or
     /// [`Error::Io`] if the disk cannot be read.
     pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<Product> {
         let (mut file, path) = put_down.open(dir)?;
@@ -276,7 +276,7 @@ impl Product {
 impl Deref for Product {
     type Target = [u8];
 
-    /// Returns the data, which begins at a page boundary, so that it can be read as numbers of any width.
+    /// Returns the data. It begins at a page boundary, so it can be read as numbers of any width.
     fn deref(&self) -> &[u8] {
         self.map.as_deref().unwrap_or_default()
     }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use memmap2::Mmap;
 use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned};
 
-/// The records of one partition in byte order: in memory, or in a mapped temporary file if they exceed the allowance.
+/// The records of one partition in byte order. They are in memory, or in a mapped temporary file if they exceed the allowance.
 #[derive(Debug)]
 pub struct Records {
     pub(super) held: Storage,
@@ -14,7 +14,7 @@ pub struct Records {
     pub(super) group_width: usize,
 }
 
-/// Defines where the bytes are stored.
+/// The place where the bytes are stored.
 #[derive(Debug)]
 pub(super) enum Storage {
     /// In memory, in a buffer that returns to the pool when the records are dropped.
@@ -30,11 +30,11 @@ impl Drop for Storage {
     }
 }
 
-/// Buffers of finished partitions, for reuse: new memory costs more than sorting its contents. The pool keeps as many buffers as were in
-/// use at the same time, until the last partition is removed.
+/// A pool of buffers that finished partitions no longer use: allocating new memory costs more than sorting its contents. Until the last
+/// partition is removed, the pool keeps all buffers that are returned to it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BufferPool {
-    /// `None` once no more buffers are needed.
+    /// The unused buffers; `None` after the pool was closed.
     buffers: Arc<Mutex<Option<Vec<Vec<u8>>>>>,
 }
 
@@ -86,12 +86,12 @@ impl Records {
         self.bytes().len() / self.width
     }
 
-    /// Returns whether there are no records.
+    /// Returns whether there are no records in the partition.
     pub fn is_empty(&self) -> bool {
         self.bytes().is_empty()
     }
 
-    /// Returns the bytes per record.
+    /// Returns the size of a record in bytes.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -115,14 +115,14 @@ impl Records {
         }
     }
 
-    /// Returns the ranges of record numbers for each group: records with equal leading `group_width` bytes.
+    /// Returns the range of record numbers for each group, which consists of the records with the same leading `group_width` bytes.
     pub fn groups(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         let (bytes, width, group_width) = (self.bytes(), self.width, self.group_width);
         let mut start = 0;
         std::iter::from_fn(move || {
             let mut rest = bytes.get(start * width..)?.chunks_exact(width);
             let first = &rest.next()?[..group_width];
-            // Adjacent records of different groups usually differ in their first bytes, which are compared as one word.
+            // Compares the first bytes as one word, because adjacent records of different groups usually differ in these bytes.
             let head = first.first_chunk::<8>();
             let same = |record: &[u8]| match head {
                 Some(head) => record.first_chunk::<8>() == Some(head) && record[8..group_width] == first[8..],

@@ -1,15 +1,15 @@
 //! Sorts fixed-width records in memory, in byte order.
 //!
-//! Eight bytes of each record, as a big-endian number, select one of up to 4096 buckets: the range of the numbers is divided evenly, which
-//! suits hashes and document numbers alike. So a record is moved once into a bucket of a few dozen records. There it is moved to its final
-//! position after a sort of 8-byte words, which contain the rest of the number and the record's position. Records with the same number,
-//! such as those of a hot key, are sorted by the next eight bytes in the same way. Numbers that crowd into few buckets are split again.
-//! After some rounds they are left to the standard library's quicksort, which bounds the cost for any input. Equal records have the same
+//! Eight bytes of each record, as a big-endian number, select one of up to 4096 buckets. The range of the numbers is divided evenly, which
+//! suits both hashes and document numbers. Each record is moved once into a bucket of a few dozen records. Within the bucket, 8-byte words
+//! that contain the rest of the number and the record's position are sorted; then each record is moved to its final position. Records with
+//! the same number, such as those of a hot key, are sorted by the next eight bytes in the same way. Large buckets are split again. After
+//! several rounds, they are sorted by the standard library's quicksort, which bounds the cost for any input. Equal records have the same
 //! bytes, so stability does not matter.
 
 use std::cmp::Ordering;
 
-/// Returns the bytes of memory that sorting takes per record, including the record.
+/// Returns the number of bytes of memory that sorting uses per record, including the record.
 pub(super) fn bytes_per_record(width: usize) -> usize {
     2 * width
 }
@@ -18,14 +18,14 @@ pub(super) fn bytes_per_record(width: usize) -> usize {
 const FEW: usize = 48;
 /// The approximate number of records per bucket.
 const BUCKET: usize = 32;
-/// The most buckets; their ends still fit into the L1 cache.
+/// The maximum number of buckets; their ends still fit into the L1 cache.
 const MOST_BUCKETS: usize = 4096;
 /// A bucket with more records than this is split again.
 const LARGE: usize = 2048;
 /// The maximum number of times that a bucket is split again.
 const MOST_ROUNDS: u32 = 12;
 
-/// Returns the first eight bytes of a record as a number in the same order; a shorter record is padded with zeros.
+/// Returns the first eight bytes of a record as a number. Numbers have the same order as the bytes. A shorter record is padded with zeros.
 #[inline]
 pub(super) fn prefix(record: &[u8]) -> u64 {
     match record.first_chunk::<8>() {
@@ -38,7 +38,8 @@ pub(super) fn prefix(record: &[u8]) -> u64 {
     }
 }
 
-/// Returns eight bytes starting at `from` as a number in the same order; bytes beyond the record's end count as zeros.
+/// Returns eight bytes starting at `from` as a number. Numbers have the same order as the bytes. Bytes beyond the end of the record count
+/// as zeros.
 #[inline(always)]
 fn number(record: &[u8], from: usize) -> u64 {
     match record.get(from..from + 8) {
@@ -70,7 +71,7 @@ macro_rules! known_widths {
     };
 }
 
-// Widths with specialized moves and comparisons; others are slightly slower.
+// These widths have specialized moves and comparisons; all other widths are slightly slower.
 known_widths! { 4 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 28 32 36 40 48 64 80 96 112 128 }
 
 /// Sorts records that are equal up to byte `from`. `W` is the width, or 0 if it is unknown at compile time.
@@ -83,7 +84,7 @@ fn sort_from<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usiz
     let numbers = || records.chunks_exact(width).map(|record| number(record, from));
     let (low, high) = numbers().fold((u64::MAX, 0), |(low, high), number| (low.min(number), high.max(number)));
     if low == high {
-        // Records that are equal to their end need no sorting.
+        // If the records are equal up to their ends, there is nothing to sort.
         if from + 8 < width {
             sort_from::<W>(records, scratch, width, from + 8, 0);
         }
@@ -95,7 +96,7 @@ fn sort_from<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usiz
     for bucket in 0..cut.buckets {
         ends[bucket + 1] += ends[bucket];
     }
-    // From here on, entry b is the position of bucket b's next record, and finally the end of the bucket.
+    // In this loop, entry b is the position of the next record of bucket b. After the loop, it is the end of the bucket.
     for record in records.chunks_exact(width) {
         let end = &mut ends[cut.bucket(number(record, from))];
         scratch[*end as usize * width..][..width].copy_from_slice(record);
@@ -123,7 +124,7 @@ fn sort_from<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usiz
 struct Cut {
     low: u64,
     buckets: usize,
-    /// Buckets per number, times 2 to the 64th.
+    /// The number of buckets per number, multiplied by 2^64.
     scale: u64,
     /// The number of bits that distinguish the numbers in one bucket.
     bits: u32,
@@ -165,8 +166,8 @@ fn sort_bucket<const W: usize>(
 ) {
     let count = filled.len() / width;
     let place_bits = usize::BITS - (count - 1).leading_zeros();
-    // If the number and the position do not fit into a word, the lowest bits of the number are dropped, and numbers that differ only in
-    // these bits count as equal.
+    // If the number and the position do not fit into a word, the lowest bits of the number are dropped. Numbers that differ only in these
+    // bits are then treated as equal.
     let dropped = (bits + place_bits).saturating_sub(u64::BITS);
     keys.clear();
     keys.extend(
@@ -197,7 +198,7 @@ fn sort_bucket<const W: usize>(
     }
 }
 
-/// Sorts records with the same number: usually few, except for a hot key.
+/// Sorts records with the same number. There are usually few, unless the key is hot.
 #[cold]
 fn sort_run<const W: usize>(records: &mut [u8], scratch: &mut [u8], width: usize, from: usize) {
     sort_from::<W>(records, scratch, width, from, 0);
@@ -209,10 +210,10 @@ fn compare<const W: usize>(a: &[u8; W], b: &[u8; W]) -> Ordering {
     if first_a != first_b || W <= 8 { first_a.cmp(&first_b) } else { a[8..].cmp(&b[8..]) }
 }
 
-/// The first 24 bytes of a record as numbers in the same order, and the index of the record.
+/// The first 24 bytes of a record, as numbers that have the same order as the bytes, and the index of the record.
 type Place = ([u64; 3], usize);
 
-/// Sorts records whose width is unknown at compile time: sorts a list of positions, then moves each record once.
+/// Sorts records whose width is unknown at compile time, by sorting a list of positions and then moving each record once.
 fn sort_by_place(bytes: &mut [u8], width: usize) {
     let of = |(place, record): (usize, &[u8])| {
         let word = |at: usize| record.get(at..).map_or(0, prefix);
@@ -220,7 +221,7 @@ fn sort_by_place(bytes: &mut [u8], width: usize) {
     };
     let mut places: Vec<Place> = bytes.chunks_exact(width).enumerate().map(of).collect();
     {
-        // Nearly all comparisons need only the list; the rest read the records.
+        // Nearly all comparisons use only the list; the rest read the records.
         let rest = |place: usize| bytes[place * width..][..width].get(24..);
         places.sort_unstable_by(|a, b| a.0.cmp(&b.0).then_with(|| rest(a.1).cmp(&rest(b.1))));
     }
@@ -282,9 +283,9 @@ mod tests {
         }
     }
 
-    /// Tests evenly spread numbers, numbers that crowd at one end repeatedly, one hot number among others, a single number, and a full
-    /// bucket of a wide range whose numbers differ in their lowest bits. There are enough of them for buckets to be split again, in both
-    /// specialized and other widths.
+    /// Tests evenly distributed numbers, numbers that repeatedly concentrate at one end, one hot number among other numbers, a single
+    /// number, and a full bucket with a wide range whose numbers differ in their lowest bits. There are enough records for buckets to be
+    /// split again, and both specialized and other widths are tested.
     #[test]
     fn sorts_numbers_however_they_are_spread() {
         let mixed = |n: u64| n.wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -1,4 +1,4 @@
-//! Implements the reading side of a shuffle: one partition at a time, sorted.
+//! Implements the reading side of a shuffle, which returns one sorted partition at a time.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -63,7 +63,7 @@ impl Sorted {
         }
     }
 
-    /// Returns the number of records in one partition; 0 beyond the last.
+    /// Returns the number of records in one partition; 0 beyond the last partition.
     pub fn rows_of(&self, partition: usize) -> u64 {
         match &self.0 {
             Of::Shuffle(stored) => stored.store.parts.get(partition).map_or(0, |part| part.rows()),
@@ -80,7 +80,7 @@ impl Sorted {
         }
     }
 
-    /// Returns the bytes written to temporary files so far, by the shuffle and by loads that exceeded their allowance.
+    /// Returns the number of bytes that the shuffle, and loads that exceeded their allowance, have written to temporary files.
     pub fn spilled_bytes(&self) -> u64 {
         match &self.0 {
             Of::Shuffle(stored) => stored.store.file.written() + stored.rewritten.load(Relaxed),
@@ -90,9 +90,10 @@ impl Sorted {
 
     /// Returns the records of one partition in byte order; for a run, groups are in bucket order.
     ///
-    /// Sorting takes as much additional memory as the records do. If both fit into `memory_bytes` (at least 8 KiB), the records are sorted
-    /// and returned in memory. Otherwise they are sorted in runs of half that size, and the runs are merged into a temporary file, which is
-    /// returned memory-mapped. You can call this repeatedly, with the same result, and from several threads, each with its own allowance.
+    /// Sorting requires the size of the records as additional memory. If twice the size of the records fits into `memory_bytes` (at least 8
+    /// KiB), they are sorted and returned in memory. Otherwise, they are sorted in runs of half of `memory_bytes`, and the runs are merged
+    /// into a temporary file, which is returned memory-mapped. You can call this method repeatedly, with the same result, and from several
+    /// threads, each with its own allowance.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if a block on disk does not match its checksum, [`Error::Io`] if the disk cannot be read or

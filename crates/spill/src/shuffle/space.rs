@@ -1,4 +1,4 @@
-//! Creates temporary files, and reserves, frees and maps their disk space. All `unsafe` calls for this are here.
+//! Creates temporary files, and reserves, frees and maps their disk space. This module contains all `unsafe` calls for this purpose.
 //!
 //! A temporary file is unlinked as soon as it is open: however the process ends, the system frees the space. The path is kept
 //! for messages.
@@ -25,7 +25,7 @@ const MAP: &str = "map the temporary file into memory";
 /// # Errors
 /// Returns [`Error::Io`] if no file can be created in the folder.
 pub(super) fn work_file(dir: &Path, name: &str) -> Result<(File, PathBuf)> {
-    // Two files with the same name may exist at the same time, and another process may use the folder; the number distinguishes them.
+    // A number that distinguishes files, because two files with the same name may exist at the same time.
     static NEXT: AtomicU64 = AtomicU64::new(0);
     let plain: String =
         name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).take(100).collect();
@@ -44,8 +44,8 @@ pub(super) fn work_file(dir: &Path, name: &str) -> Result<(File, PathBuf)> {
 
 /// Extends a new file to this many bytes, all zero, with disk space reserved.
 ///
-/// The space is reserved, because a store into the map of a sparse file on a full disk kills the process with a signal, which
-/// cannot be turned into a message. Here a full disk is an error.
+/// The space is reserved, because writing to the map of a sparse file on a full disk kills the process with a signal, which cannot be
+/// turned into a message. With reserved space, a full disk is an error of this function.
 ///
 /// # Errors
 /// Returns [`Error::Io`] if the disk or a limit does not allow it.
@@ -69,7 +69,7 @@ pub(super) fn reserve(file: &File, path: &Path, bytes: u64) -> Result<()> {
     write_zeros(file, length as u64).map_err(Error::io(WRITE, path))
 }
 
-/// Does the work of [`reserve`] on a file system that cannot reserve space.
+/// Replaces [`reserve`] on a file system that cannot reserve space, by writing zeros.
 fn write_zeros(file: &File, bytes: u64) -> std::io::Result<()> {
     use std::os::unix::fs::FileExt as _;
     let zeros = vec![0; 1 << 16];
@@ -82,7 +82,7 @@ fn write_zeros(file: &File, bytes: u64) -> std::io::Result<()> {
     Ok(())
 }
 
-/// Frees the disk space of a part of a file if the file system supports it; otherwise it is freed with the file.
+/// Frees the disk space of a part of a file if the file system supports it; otherwise, the space is freed with the file.
 #[cfg_attr(target_os = "linux", allow(unsafe_code))]
 pub(super) fn give_back(file: &File, offset: u64, bytes: u64) {
     #[cfg(target_os = "linux")]
@@ -103,7 +103,7 @@ pub(super) fn give_back(file: &File, offset: u64, bytes: u64) {
 /// Returns [`Error::Io`] if the system refuses the map.
 #[allow(unsafe_code)]
 pub(super) fn map_to_read(file: &File, path: &Path) -> Result<Mmap> {
-    // SAFETY: the file is unlinked and owned by this process alone, and no process writes to it or truncates it while the map lives.
+    // SAFETY: the file is unlinked and owned only by this process, and no process writes to it or truncates it while the map exists.
     unsafe { Mmap::map(file) }.map_err(Error::io(MAP, path))
 }
 
@@ -115,8 +115,8 @@ pub(super) fn map_to_read(file: &File, path: &Path) -> Result<Mmap> {
 pub(super) fn map_part_to_read(file: &File, path: &Path, offset: u64, bytes: usize) -> Result<Mmap> {
     let mut options = memmap2::MmapOptions::new();
     options.offset(offset).len(bytes);
-    // SAFETY: the file is in the temporary folder that this process has locked, under a name that it gets when it is complete;
-    // no code of dupsift writes to it or truncates it after that.
+    // SAFETY: the file is in the temporary folder that this process has locked, under a name that it receives when it is complete; dupsift
+    // never writes to it or truncates it after that.
     unsafe { options.map(file) }.map_err(Error::io(MAP, path))
 }
 
@@ -126,7 +126,7 @@ pub(super) fn map_part_to_read(file: &File, path: &Path, offset: u64, bytes: usi
 /// Returns [`Error::Io`] if the system refuses the map.
 #[allow(unsafe_code)]
 pub(super) fn map_to_write(file: &File, path: &Path) -> Result<MmapMut> {
-    // SAFETY: the file is unlinked and owned by this process alone, and no other code maps it, writes to it or truncates it.
+    // SAFETY: the file is unlinked and owned only by this process, and no other code maps it, writes to it or truncates it.
     unsafe { MmapMut::map_mut(file) }.map_err(Error::io(MAP, path))
 }
 

@@ -7,7 +7,7 @@ use dupsift_core::error::{Error, Result};
 /// The supported widths of a record, in bytes.
 pub const WIDTHS: RangeInclusive<usize> = 4..=512;
 
-/// The most partitions that a shuffle may have.
+/// The maximum number of partitions in a shuffle.
 pub const MAX_PARTITIONS: usize = 1024;
 
 /// The number of buckets for group hashes; a partition by [`Order::Hash`] is a whole number of buckets.
@@ -17,10 +17,10 @@ const BUCKET_BITS: u32 = 12;
 /// The way in which records are distributed over partitions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// A mixed hash of the group's bytes selects the partition: the distribution is even for any keys, and partitions are in no order.
+    /// A mixed hash of the group's bytes selects the partition. The distribution is even for any keys, and partitions are not in order.
     Hash,
     /// The big-endian number in the leading `range_width` bytes selects the partition. A partition covers a contiguous range of numbers, so
-    /// the records are sorted across partitions too.
+    /// the records are also sorted across partitions.
     Range {
         /// The exclusive upper bound of the numbers.
         below: u64,
@@ -32,15 +32,16 @@ pub enum Order {
 pub struct Spec {
     /// A description of the records, for temporary file names and messages.
     pub name: String,
-    /// Bytes per record, within [`WIDTHS`].
+    /// The size of a record in bytes, within [`WIDTHS`].
     pub width: usize,
-    /// How many leading bytes form the group of a record: 1 to `width`.
+    /// The number of leading bytes that form the group of a record, from 1 to `width`.
     pub group_width: usize,
     /// The way in which records are distributed over partitions.
     pub order: Order,
-    /// For [`Order::Range`]: the bytes of the leading number, 4 or 8, within the group. Ignored for [`Order::Hash`].
+    /// For [`Order::Range`], the size of the leading number in bytes, which is 4 or 8 and at most the width of the group. Ignored for
+    /// [`Order::Hash`].
     pub range_width: usize,
-    /// The number of partitions: 1 to [`MAX_PARTITIONS`].
+    /// The number of partitions, from 1 to [`MAX_PARTITIONS`].
     pub partitions: usize,
 }
 
@@ -61,7 +62,7 @@ impl Spec {
         if let Order::Range { .. } = self.order
             && (!matches!(self.range_width, 4 | 8) || self.range_width > self.group_width)
         {
-            // A number longer than the group could split a group between two partitions.
+            // If the number were longer than the group, a group could be split between two partitions.
             return fail(format!(
                 "the number that orders its partitions takes 4 or 8 bytes within the group's {}, not {}",
                 self.group_width, self.range_width
@@ -77,8 +78,8 @@ impl Spec {
             Order::Range { below } => Router::Range {
                 number_width: self.range_width,
                 below,
-                // partitions * 2^64 / below, so that a multiplication replaces a division per record. It is below 2^64 only if
-                // there are more numbers than partitions; otherwise each number has its own partition.
+                // The scale is partitions * 2^64 / below, so that each record requires a multiplication instead of a division. The quotient
+                // is below 2^64 only if there are more numbers than partitions; otherwise, each number has its own partition.
                 scale: (below > self.partitions as u64)
                     .then(|| (((self.partitions as u128) << 64) / u128::from(below)) as u64),
             },
@@ -136,7 +137,7 @@ fn leading_number(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |number, &byte| (number << 8) | u64::from(byte))
 }
 
-/// Returns a hash whose top bits are evenly distributed, for any bytes.
+/// Returns a hash whose top bits are evenly distributed for any bytes.
 #[inline]
 fn mix_bytes(bytes: &[u8]) -> u64 {
     let (words, rest) = bytes.as_chunks::<8>();
@@ -189,7 +190,7 @@ mod tests {
         }
     }
 
-    /// Ranges are contiguous, monotonic, within bounds, and nearly even, even if the numbers do not divide evenly.
+    /// Checks that ranges are contiguous, monotonic, within bounds, and nearly the same size, even if the numbers do not divide evenly.
     #[test]
     fn ranges_are_contiguous_and_even() {
         for (below, partitions) in [(1, 1), (1, 8), (7, 8), (8, 8), (9, 8), (1000, 7), (1001, 1000), (4096, 64)] {
@@ -208,7 +209,7 @@ mod tests {
         assert_eq!(spec(Order::Range { below: 0 }, 8, 8, 8, 4).router().partition(&[0; 8]), Err(0));
     }
 
-    /// Keys with 16 significant bits, in the first or the last bytes, fill all partitions evenly.
+    /// Checks that keys with 16 significant bits, in the first or the last bytes, fill all partitions evenly.
     #[test]
     fn poor_keys_are_spread_evenly() {
         for shift in [0, 48] {

@@ -9,11 +9,11 @@ use super::memory::{Holder, Memory};
 use super::spec::{Router, Spec};
 use dupsift_core::error::Result;
 
-/// A partition allocates chunks as large as its current content, within these limits in bytes: a small partition wastes little,
-/// and a large one about half of the largest chunk.
+/// The limits on the size of a chunk, in bytes. Within them, a partition allocates chunks of the size of its current content. A small
+/// partition wastes little memory, and a large partition wastes about half of the largest chunk.
 const CHUNK_BYTES: std::ops::RangeInclusive<usize> = 4 << 10..=32 << 10;
 
-/// The longest block, in bytes, that is written in one call. Writers to the same partition wait for that call.
+/// The maximum size of a block that is written in one call, in bytes. Writers to the same partition wait for that call.
 const BLOCK_BYTES: usize = 4 << 20;
 
 /// The number of times that a writer requests memory before it writes its few rows directly to disk.
@@ -27,7 +27,7 @@ pub(super) struct Store {
     pub(super) memory: Memory,
     pub(super) file: SpillFile,
     pub(super) parts: Vec<Part>,
-    /// The number of records that writers accepted but that were never flushed.
+    /// The number of records that writers accepted but never flushed.
     pub(super) abandoned: AtomicU64,
 }
 
@@ -47,9 +47,9 @@ pub(super) struct State {
     /// The number of bytes of records in the chunks.
     held: usize,
     pub(super) blocks: Vec<Block>,
-    /// The number of bytes at the beginning of the concatenated chunks that [`Store::fresh`] has already passed on.
+    /// The number of bytes, from the beginning of the concatenated chunks, that [`Store::fresh`] has already passed on.
     given: usize,
-    /// The blocks not yet passed on completely: their indexes, and how many bytes of each block have been passed on.
+    /// The blocks that have not been passed on completely: the index of each block, and the number of its bytes that have been passed on.
     fresh: Vec<(usize, usize)>,
     pub(super) removed: bool,
 }
@@ -67,7 +67,7 @@ impl Store {
         }
     }
 
-    /// Adds complete records to a partition in memory; the fullest partition of any shuffle may be spilled to make room.
+    /// Adds complete records to a partition in memory. To make room, the fullest partition of any shuffle may be spilled.
     pub(super) fn append(&self, partition: usize, records: &[u8]) -> Result<()> {
         let part = &self.parts[partition];
         let mut rest = self.append_in_memory(part, records);
@@ -75,7 +75,8 @@ impl Store {
         while !rest.is_empty() {
             tries += 1;
             if tries > TRIES || !self.memory.spill_fullest()? {
-                // The budget is tiny, or other threads hold all of it for writes in progress: continuing is better than waiting.
+                // The budget is tiny, or other threads use all of it for writes in progress. Writing directly to disk is better than
+                // waiting.
                 let block = self.file.append(&[rest])?;
                 part.lock().push(block, 0);
                 break;
@@ -86,7 +87,7 @@ impl Store {
         Ok(())
     }
 
-    /// Adds as many records as memory allows, and returns the rest.
+    /// Adds records until memory is used up, and returns the remaining records.
     fn append_in_memory<'r>(&self, part: &Part, mut records: &'r [u8]) -> &'r [u8] {
         let mut state = part.lock();
         loop {
@@ -106,7 +107,7 @@ impl Store {
         }
     }
 
-    /// Calls `work` with the rows of a partition, which stay in place.
+    /// Calls `work` with the rows of a partition, which are not removed.
     pub(super) fn with_rows<T>(&self, partition: usize, work: impl FnOnce(&State, Rows<'_>) -> Result<T>) -> Result<T> {
         let part = &self.parts[partition];
         let state = part.lock();
@@ -117,8 +118,8 @@ impl Store {
         result
     }
 
-    /// Passes the rows of a partition that have not been passed on yet to `each`, in complete records; no writer may be active. The rows
-    /// stay in place.
+    /// Passes the rows of a partition that have not been passed on yet to `each`, in complete records. No writer may be active. The rows
+    /// are not removed.
     pub(super) fn fresh(&self, partition: usize, each: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let mut state = self.parts[partition].lock();
         let mut given = state.given;
@@ -186,7 +187,7 @@ impl Holder for Store {
         let from = state.chunks.len().saturating_sub(BLOCK_BYTES / CHUNK_BYTES.end());
         let written = match state.chunks.get(from..) {
             Some(chunks) if !chunks.is_empty() => self.file.append(chunks).map(|block| {
-                // The rows leave memory only after the write, so that a full disk loses none.
+                // The rows are removed from memory only after the write, so that no rows are lost if the disk is full.
                 let gone: Vec<Vec<u8>> = state.chunks.drain(from..).collect();
                 let bytes = gone.iter().map(Vec::len).sum::<usize>();
                 state.held -= bytes;
@@ -211,7 +212,7 @@ impl Drop for Store {
 }
 
 impl Part {
-    /// Returns the number of records ever appended.
+    /// Returns the number of all records that were appended.
     pub(super) fn rows(&self) -> u64 {
         self.rows.load(Relaxed)
     }
@@ -222,7 +223,7 @@ impl Part {
 }
 
 impl State {
-    /// Adds a block, of which `given` bytes have already been passed on as new rows.
+    /// Adds a block; `given` of its bytes have already been passed on as new rows.
     fn push(&mut self, block: Block, given: usize) {
         if (given as u64) < block.length() {
             self.fresh.push((self.blocks.len(), given));
@@ -230,13 +231,13 @@ impl State {
         self.blocks.push(block);
     }
 
-    /// Returns the bytes of records, in memory and on disk.
+    /// Returns the number of bytes of records, in memory and on disk.
     pub(super) fn bytes(&self) -> u64 {
         self.held as u64 + self.blocks.iter().map(|block| block.length()).sum::<u64>()
     }
 }
 
-/// The rows of a partition, in no particular order: first those in memory, then those on disk.
+/// The rows of a partition, in no particular order. The rows in memory come before the rows on disk.
 pub(super) struct Rows<'s> {
     chunks: std::slice::Iter<'s, Vec<u8>>,
     chunk: &'s [u8],
@@ -244,8 +245,8 @@ pub(super) struct Rows<'s> {
 }
 
 impl Rows<'_> {
-    /// Fills `out` as far as possible and returns the number of bytes. If `out` has room for complete records, only complete
-    /// ones are returned.
+    /// Fills `out` as far as possible and returns the number of bytes read. If the length of `out` is a multiple of the record width, only
+    /// complete records are returned.
     pub(super) fn read(&mut self, out: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < out.len() {

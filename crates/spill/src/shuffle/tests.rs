@@ -1,4 +1,4 @@
-//! Tests the complete shuffle against the standard library's sort, with memory from none to plenty.
+//! Tests the complete shuffle against the standard library's sort, with memory limits from zero to plenty.
 
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -77,7 +77,8 @@ fn sorted_by_std(bytes: &[u8], width: usize) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// For any width, memory limit, allowance, and number of threads and partitions, the result equals that of a single sort.
+    /// Checks that the result is the same as with a single sort, for any width, memory limit, allowance, and number of threads and
+    /// partitions.
     #[test]
     fn the_outcome_is_that_of_one_sort(
         width in 4..=64_usize,
@@ -114,7 +115,7 @@ proptest! {
     }
 }
 
-/// Sorts 19,200 different records in runs of 341 (8 KiB), merged two at a time: 57 runs, many rounds.
+/// Sorts 19,200 different records in 57 runs of 341 records (8 KiB), which are merged two at a time in many rounds.
 #[test]
 fn many_rounds_of_merging_lose_nothing() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -128,7 +129,7 @@ fn many_rounds_of_merging_lose_nothing() {
     assert!(sorted.load(0, 2 * records.len() - 1).expect("loaded").is_mapped());
 }
 
-/// One key has nine tenths of the rows and exceeds both the budget and the allowance.
+/// Tests a key whose rows are nine tenths of all rows and exceed both the budget and the allowance.
 #[test]
 fn a_hot_key_needs_nothing_special() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -149,8 +150,8 @@ fn a_hot_key_needs_nothing_special() {
     assert_eq!(hot.max(), Some(45_000));
 }
 
-/// Writes shuffles with the same name in the same folder at the same time, with one budget; the finished one spills to make room for the
-/// other.
+/// Writes two shuffles with the same name into the same folder at the same time, with a common budget. The finished shuffle spills to make
+/// room for the other shuffle.
 #[test]
 fn shuffles_share_one_budget() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -227,7 +228,7 @@ fn misuse_is_an_error_and_loses_nothing_silently() {
     assert_eq!(memory.used(), 0);
 }
 
-/// A flipped byte anywhere in a block, or a truncated file, is detected by both ways of loading.
+/// Checks that both ways of loading detect a flipped byte anywhere in a block, and a truncated file.
 #[test]
 fn damage_on_disk_is_found() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -254,7 +255,7 @@ fn damage_on_disk_is_found() {
     assert!(is_damaged());
 }
 
-/// If nothing can be written to disk, pushing fails with a message, and so does a merge.
+/// Checks that pushing and merging fail with a message if nothing can be written to disk.
 #[test]
 fn a_folder_that_takes_no_files_is_an_error() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -267,8 +268,8 @@ fn a_folder_that_takes_no_files_is_an_error() {
     assert!(matches!(sorted.load(0, 0), Err(Error::Io { .. })));
 }
 
-/// Adds rows in several rounds, with memory for all, some, or none of them, so that blocks are spilled between rounds and during one. Each
-/// row is passed on once, in its round, and all are kept.
+/// Adds rows in several rounds, with memory for all, some, or none of them, so that blocks are spilled both between and during rounds.
+/// Checks that each row is passed on once, in its round, and that all rows are kept.
 #[test]
 fn fresh_rows_are_those_since_the_last_time() {
     let dir = tempfile::tempdir().unwrap();
@@ -294,7 +295,7 @@ fn fresh_rows_are_those_since_the_last_time() {
                 };
                 shuffle.fresh(&mut take).unwrap();
                 assert!(sorted_by_std(&fresh, width) == sorted_by_std(&rows, width), "{memory_bytes} {round}");
-                // Rows of another shuffle cause rows of this one to be spilled.
+                // The rows of another shuffle cause rows of this shuffle to be spilled.
                 beside.flush().unwrap();
                 all.extend(rows);
             }

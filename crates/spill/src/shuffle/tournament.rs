@@ -1,10 +1,11 @@
-//! Implements a loser tree, which finds which of many sorted sequences has the smallest head, with one comparison per level for each step.
+//! Implements a loser tree, which finds the sequence with the smallest head among many sorted sequences. Each step takes one comparison per
+//! level.
 
-/// The state of a tournament among players 0, 1, ...; the caller provides the comparison for each step.
+/// The state of a tournament among players 0, 1 and so on. The caller provides the comparison for each step.
 #[derive(Debug)]
 pub(super) struct Tournament {
-    /// Position 0 holds the winner; position `i` from 1 on holds the loser of the match there. Player `p` enters at position
-    /// `(players + p) / 2`, and the winner at position `i` advances to `i / 2`.
+    /// Position 0 holds the winner; each position `i` from 1 on holds the loser of the match at that position. Player `p` enters at
+    /// position `(players + p) / 2`, and the winner at position `i` advances to `i / 2`.
     places: Vec<usize>,
 }
 
@@ -49,7 +50,7 @@ impl Tournament {
 mod tests {
     use super::*;
 
-    /// Merging any number of sequences, including empty ones, gives the same result as sorting all of them together.
+    /// Checks that merging any number of sequences, including empty sequences, gives the same result as sorting all of them together.
     #[test]
     fn merges_as_sorting_does() {
         for players in 1..40_usize {

@@ -1,4 +1,4 @@
-//! Implements the writing side of a shuffle: many threads push records.
+//! Implements the writing side of a shuffle, to which many threads push records.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering::Relaxed;
@@ -10,11 +10,11 @@ use super::spec::{Order, Spec};
 use super::store::Store;
 use dupsift_core::error::{Error, Result};
 
-/// The number of bytes that a writer usually stages for all partitions together: enough to lock a partition only once for dozens of
-/// records, and few enough to stay in the processor's cache.
+/// The number of bytes that a writer usually stages for all partitions together. With this size, a partition is locked only once for dozens
+/// of records, and the staging area stays in the processor's cache.
 const STAGING_BYTES: usize = 128 << 10;
 
-/// The limits of the staging for one partition, in bytes; at least two records are staged, however wide they are.
+/// The limits on the staging area for one partition, in bytes. At least two records are staged, regardless of their width.
 const SLOT_BYTES: std::ops::RangeInclusive<usize> = 256..=4096;
 
 /// A shuffle that accepts records from many threads at the same time; each thread needs its own [`Writer`].
@@ -25,7 +25,7 @@ pub struct Shuffle {
 }
 
 impl Shuffle {
-    /// Creates a shuffle without rows. No file is created before rows must be spilled.
+    /// Creates a shuffle without rows. No file is created until rows must be spilled.
     ///
     /// `dir` is the folder for temporary files, which must exist before rows are spilled; `memory` is the budget shared by all
     /// shuffles of the run.
@@ -44,7 +44,7 @@ impl Shuffle {
         self.store.spec.width
     }
 
-    /// Returns a writer for one thread or task. It costs nothing until the first record.
+    /// Returns a writer for one thread or task. A writer costs nothing until the first record.
     pub fn writer(&self) -> Writer<'_> {
         let Spec { width, partitions, .. } = self.store.spec;
         let slot_bytes = (STAGING_BYTES / partitions).clamp(*SLOT_BYTES.start(), *SLOT_BYTES.end());
@@ -65,7 +65,7 @@ impl Shuffle {
     /// Ends writing.
     ///
     /// # Errors
-    /// Returns [`Error::Internal`] if a writer was dropped before its records were flushed, because they would be missing.
+    /// Returns [`Error::Internal`] if a writer was dropped before its records were flushed, because these records would be missing.
     pub fn finish(self) -> Result<Sorted> {
         match self.store.abandoned.load(Relaxed) {
             0 => Ok(Sorted::new(self.store, self.dir)),
@@ -79,8 +79,8 @@ impl Shuffle {
 
 /// Accepts the records of one thread. [`Writer::flush`] must be called at the end.
 ///
-/// Stages about 128 KiB (up to 1 MiB with wide records and many partitions), which are charged to [`Memory`]. If a writer is
-/// dropped with unflushed records, [`Shuffle::finish`] fails, so that none are lost silently.
+/// A writer stages about 128 KiB (up to 1 MiB with wide records and many partitions), which are charged to [`Memory`]. If a writer is
+/// dropped with unflushed records, [`Shuffle::finish`] fails, so that no records are lost silently.
 #[derive(Debug)]
 pub struct Writer<'s> {
     store: &'s Store,

@@ -1,4 +1,4 @@
-//! `purify --train`: reads labeled pages, writes a category model, and reads the model back.
+//! Implements `purify --train`, which learns a category model from labeled pages, and reads such models.
 
 use dupsift_engine::job::Guarded;
 use dupsift_engine::reading::purified::of_corpus;
@@ -36,29 +36,29 @@ use dupsift_files::tables::{
 };
 use dupsift_pages::{LeftOut, Model, ModelRow, Purifier, Trainer, TrainingOptions, category_text};
 
-/// Path of the table in the output.
+/// The path of the table in the output folder.
 const TABLE: &str = "model/part-00000.parquet";
 /// The number of bytes of pages that a thread reads at a time.
 const PIECE_BYTES: usize = 16 << 20;
-/// The number of bytes per count while pages are read.
+/// The number of bytes of memory for each count while pages are read.
 const A_COUNT: usize = 64;
 
 /// Describes a finished training, in `run.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct TrainingReport {
-    /// Version of this record and of the table next to it.
+    /// The version of this record and its table.
     pub schema_version: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub dupsift: String,
     /// The column with labels.
     pub label_column: String,
-    /// Tokenizer, normalization and their versions, which define the words of the model.
+    /// The tokenizer, the normalization and their versions, which define the words of the model.
     pub text: String,
     /// Counts of the processed pages.
     pub purified: PurifyReport,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs besides the corpus whose rows were read.
+    /// The inputs whose rows were read in addition to the corpus.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
     /// Input files that are not read, by file extension.
@@ -67,7 +67,7 @@ pub struct TrainingReport {
     /// Folders below the inputs that were skipped because dupsift wrote them, with the kind of content of each.
     #[serde(default, skip_serializing_if = "std::collections::BTreeMap::is_empty")]
     pub skipped_folders: std::collections::BTreeMap<String, String>,
-    /// The number of rows in all usable files, or of those within `--limit`.
+    /// The number of rows in all usable files, or the number of rows within `--limit`.
     pub rows: u64,
     /// The number of pages with a label and a text.
     pub pages: u64,
@@ -80,28 +80,28 @@ pub struct TrainingReport {
     pub classes: std::collections::BTreeMap<String, u64>,
     /// The number of words in the model.
     pub words: u64,
-    /// The number of words that are not in the model because they occur in only one page.
+    /// The number of words that are not in the model because they occur on only one page.
     pub rare_words: u64,
-    /// The number of words that are not in the model because it has the maximum number of words.
+    /// The number of words that are not in the model because the model has reached its maximum number of words.
     pub words_beyond: u64,
-    /// The exponent n if one in 2^n words was counted; 0 if all were.
+    /// The exponent n if only one in 2^n words was counted; 0 if all words were counted.
     pub halvings: u32,
     /// The share of all word occurrences whose words are in the model.
     pub known_share: f64,
     /// A hash of the model, in hexadecimal.
     pub model: String,
-    /// Guards that fired: exit code 3, or 4 if one of them held the result back.
+    /// The guards that fired. The exit code is 3, or 4 if a guard prevented publication of the result.
     #[serde(default)]
     pub guards: Vec<GuardReport>,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// Warnings.
+    /// The warnings of the training.
     pub warnings: Vec<String>,
     /// Wall-clock seconds.
     pub seconds: f64,
     /// User and system CPU seconds of the process.
     pub cpu_seconds: f64,
-    /// Highest sampled anonymous memory, in bytes.
+    /// The highest sampled anonymous memory, in bytes.
     pub peak_memory_bytes: u64,
 }
 
@@ -115,7 +115,7 @@ impl Guarded for TrainingReport {
     }
 }
 
-/// Learns categories from the pages and the column of labels.
+/// Learns categories from the pages and their labels.
 ///
 /// # Errors
 /// Returns an error if no page is labeled, if the column is missing, or if the run cannot finish.
@@ -192,7 +192,7 @@ struct Counts {
 
 /// Reads the pages, and passes those with a label to a trainer.
 fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) -> Result<(Trainer, Counts)> {
-    // All threads share one trainer, so that the words that it drops for lack of memory do not depend on the threads.
+    // All threads share one trainer, so that the words that it drops because memory is short do not depend on the threads.
     let max_held = (session.engine.budget.rows / A_COUNT).max(1);
     let trainer = Mutex::new(Trainer::new(TrainingOptions { max_held, ..TrainingOptions::default() }));
     let want = Want {
@@ -232,7 +232,7 @@ fn read_pages(session: &Session<'_>, label_column: &str, rejecter: &Rejecter) ->
                     };
                     let text = category_text(page.title.as_deref(), page.body.as_deref());
                     let document = session.pipeline.analyse(&text);
-                    // The text is segmented before the lock is taken, so that other threads do not wait.
+                    // Segments the text before the lock is taken, so that other threads do not wait.
                     document.counted();
                     trainer.lock().unwrap_or_else(PoisonError::into_inner).add(label, &document)
                 })?;
@@ -269,7 +269,7 @@ fn write(stage: &Stage, model: &Model) -> Result<(u64, u64)> {
     writer.close()
 }
 
-/// Returns a hash of all rows, as in the record.
+/// Returns the hash of all rows that the record contains.
 fn digest(model: &Model) -> String {
     let row = |hash: u64, row: ModelRow<'_>| {
         let word = row.word.map_or(0, |word| hash64(word.as_bytes()));

@@ -1,4 +1,4 @@
-//! The elements of a page, as the columns of its table.
+//! Computes the elements of a page, which are the columns of its table.
 
 use super::PagesOptions;
 use super::category::Categories;
@@ -11,7 +11,7 @@ use dupsift_files::tables::PageRow;
 use dupsift_pages::{CorpusWords, Page, category_text, elements};
 use dupsift_text::Pipeline;
 
-/// Extracts elements with the statistics and the model of the options.
+/// Extracts elements, using the statistics and the model from the options.
 pub struct Elements {
     stats: Option<CorpusStats>,
     categories: Option<Categories>,
@@ -29,7 +29,7 @@ pub(super) struct Spelled {
 }
 
 impl Elements {
-    /// Reads the statistics and the model named in the options.
+    /// Reads the statistics and the model given in the options.
     ///
     /// # Errors
     /// Returns an error if a folder is not the output of a run or a training, or if its words were segmented in a
@@ -41,8 +41,8 @@ impl Elements {
         Ok(Elements { stats, categories })
     }
 
-    /// Checks both folders before an input is opened: they are outputs of a run and of a training, and the model uses the same word
-    /// segmentation.
+    /// Checks both folders before an input is opened: one must be the output of a run, the other the output of a training with the same
+    /// word segmentation.
     ///
     /// # Errors
     /// Returns the errors of [`Elements::new`].

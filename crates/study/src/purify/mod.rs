@@ -1,5 +1,5 @@
-//! The `purify` command: reads web pages and writes the elements of each page next to the columns of its file. Also
-//! `purify --train`.
+//! Implements the `purify` command, which reads web pages and writes the elements of each page next to the columns of its file, and `purify
+//! --train`.
 
 mod category;
 mod elements;
@@ -19,11 +19,11 @@ pub use run::purify;
 pub struct PagesOptions {
     /// The options for columns, word segmentation and resources. The algorithms in them are not used.
     pub run: RunOptions,
-    /// The input columns to copy to the output; `None` for all.
+    /// The input columns to copy to the output; `None` for all columns.
     pub columns: Option<Vec<String>>,
-    /// Whether the HTML pages are copied too.
+    /// Whether the HTML pages are also copied.
     pub keep_html: bool,
-    /// Prefix for the names of the page columns.
+    /// The prefix for the names of the page columns.
     pub prefix: String,
     /// The output of a run whose word statistics weight the keywords.
     pub stats: Option<PathBuf>,

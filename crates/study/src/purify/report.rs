@@ -1,4 +1,4 @@
-//! The `run.json` file of the `purify` command.
+//! Defines the `run.json` file of the `purify` command.
 
 use dupsift_engine::job::Guarded;
 use std::collections::BTreeMap;
@@ -18,24 +18,23 @@ use dupsift_files::io::OwnColumns;
 /// Describes a finished run of `purify`.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct PagesReport {
-    /// Version of this record and of the tables next to it.
+    /// The version of this record and its tables.
     pub schema_version: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub dupsift: String,
-    /// Tokenizer, normalization and their versions, which keywords depend on.
+    /// The tokenizer, the normalization and their versions, on which keywords depend.
     pub text: String,
-    /// Prefix of the page columns.
+    /// The prefix of the page columns.
     pub prefix: String,
-    /// The statistics that weighted the keywords, as named in their own record. `None` if only the frequency in the
-    /// page counts.
+    /// The name of the statistics that weighted the keywords, from their own record. `None` if only the frequency on the page counts.
     pub statistics: Option<String>,
     /// The hash of the model that predicted categories, in hexadecimal.
     pub model: Option<String>,
-    /// The input files, by the names used in ids.
+    /// The names of the input files, as used in ids.
     pub inputs: Vec<String>,
     /// Input files that could not be used at all.
     pub bad_inputs: Vec<BadInputReport>,
-    /// The inputs besides the corpus whose rows were read.
+    /// The inputs whose rows were read in addition to the corpus.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub other_inputs: Vec<OtherInputReport>,
     /// Input files that are not read, by file extension.
@@ -43,20 +42,20 @@ pub struct PagesReport {
     /// Folders below the inputs that were skipped because dupsift wrote them, with the kind of content of each.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub skipped_folders: BTreeMap<String, String>,
-    /// The number of rows in all usable files, or of those within `--limit`.
+    /// The number of rows in all usable files, or the number of rows within `--limit`.
     pub rows: u64,
     /// The number of rows written to `pages/`.
     pub written: u64,
-    /// Rejected rows, see `rejected/`.
+    /// The rejected rows, which are listed in `rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// Counts of the processed pages.
     pub purified: PurifyReport,
-    /// Total thread seconds spent on keywords, abstracts, links and categories.
+    /// The total thread seconds spent on keywords, abstracts, links and categories.
     pub elements_seconds: f64,
     /// One entry per stage, in order.
     pub stages: Vec<StageReport>,
-    /// Guards that fired: exit code 3, or 4 if one of them held the result back.
+    /// The guards that fired. The exit code is 3, or 4 if a guard prevented publication of the result.
     pub guards: Vec<GuardReport>,
     /// Warnings.
     pub warnings: Vec<String>,

@@ -1,7 +1,7 @@
-//! `purify`: reads web pages and writes the elements of each page next to the columns of its file.
+//! Implements `purify`, which reads web pages and writes the elements of each page next to the columns of its file.
 //!
-//! Each piece of a file becomes one table, which one thread writes. Threads do not wait for each other, only the current batch and the
-//! unfinished row group are in memory, and the pieces depend on the corpus alone. So the same pages give the same bytes with any number of
+//! Each piece of a file becomes one table, which one thread writes. Threads do not wait for each other, and each keeps only its current
+//! batch and unfinished row group in memory. The pieces depend only on the corpus, so the same pages give the same bytes with any number of
 //! threads and any memory limit.
 
 use super::PagesOptions;
@@ -40,14 +40,13 @@ use dupsift_files::tables::{
 use dupsift_pages::Purifier;
 use dupsift_spill::shuffle::Writer;
 
-/// Approximate bytes of pages in one table.
+/// The approximate size of the pages in one table, in bytes.
 const PART_BYTES: usize = 64 << 20;
 
-/// Rows with fewer bytes besides their page need no extra memory.
+/// A row needs extra memory only if its columns other than the page have more bytes than this.
 const LONG_ROW: u64 = 4 << 20;
 
-/// Rows with more bytes may contain values that are written in a different way, see
-/// [`TableWriter::create_for_long_values`].
+/// Rows with more bytes than this may contain values that are written in a different way; see [`TableWriter::create_for_long_values`].
 const LONG_LINE: u64 = 16 << 20;
 
 /// Runs `purify`.
@@ -74,7 +73,7 @@ pub fn purify(options: PagesOptions, progress: &Progress, cancel: &AtomicBool) -
     })
 }
 
-/// Returns the columns in `--columns`.
+/// Returns the columns listed in `--columns`.
 fn columns_asked(options: &PagesOptions) -> Vec<Asked> {
     let names = options.columns.iter().flatten();
     names.map(|name| Asked { option: "columns", column: name.clone(), plain: false }).collect()
@@ -110,11 +109,11 @@ fn own(options: &PagesOptions, found: &[FoundFile]) -> Result<OwnColumns> {
     Ok(own)
 }
 
-/// Returns, for each file, the size of its longest row in bytes; if rows are large, only their columns other than the page count. Checks
-/// that every row can be written within the memory limit.
+/// Returns, for each file, the size of its longest row in bytes; if rows are large, their page does not count. Checks that every row can be
+/// written within the memory limit.
 ///
 /// # Errors
-/// Returns [`Error::LongRow`] with the least memory that would be enough.
+/// Returns [`Error::LongRow`] with the smallest memory limit that would be sufficient.
 fn long_rows(session: &Session<'_>, own: &OwnColumns) -> Result<Vec<u64>> {
     let (mut names, budget, source) = (asked(session, own), session.engine.budget, session.source);
     names.retain(|name| *name != session.options.text_column);
@@ -177,7 +176,7 @@ fn attempt(
     stage: &Stage,
     losses: &Losses<'_>,
 ) -> Result<PagesReport> {
-    // An earlier attempt, before a file turned out to be damaged, may have left tables.
+    // Tables may remain from an earlier attempt, which stopped at a damaged file.
     let pages = stage.path().join("pages");
     if pages.exists() {
         std::fs::remove_dir_all(&pages).map_err(Error::io("remove", &pages))?;
@@ -208,7 +207,7 @@ fn attempt(
     Ok(report)
 }
 
-/// Writes the tables of pages; `long_rows` has the bytes of the longest row of each file.
+/// Writes the tables of pages; `long_rows` contains the size of the longest row of each file, in bytes.
 fn write_tables(
     session: &Session<'_>,
     (options, own, elements): (&PagesOptions, &OwnColumns, &Elements),
@@ -260,7 +259,7 @@ fn write_tables(
     Ok(sums)
 }
 
-/// Groups pieces into tables: one piece per table, except that files with a single page are combined until a table is full.
+/// Groups pieces into tables: one piece per table, but files with a single page are combined until a table is full.
 fn parts<'s>(session: &Session<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
     let is_page = |split: &Split| session.source.files[split.file].format.is_whole();
     let mut bytes = 0;
@@ -273,7 +272,7 @@ fn parts<'s>(session: &Session<'_>, splits: &'s [Split]) -> Vec<&'s [Split]> {
     splits.chunk_by(together).collect()
 }
 
-/// Returns how many tables can be written at a time in the memory that readers do not need.
+/// Returns how many tables can be written at a time in the memory that is not reserved for readers.
 fn tables(session: &Session<'_>, long_rows: &[u64]) -> Result<usize> {
     let small = session.engine.budget.free_pages();
     let largest = session.source.beyond(&|bytes, _| bytes <= small)?;
@@ -282,7 +281,7 @@ fn tables(session: &Session<'_>, long_rows: &[u64]) -> Result<usize> {
     Ok(session.engine.budget.tables_of_pages(bytes, longest.max(long_row)))
 }
 
-/// Returns the names of the columns to read besides page and id.
+/// Returns the names of the columns to read in addition to the page and the id.
 fn asked(session: &Session<'_>, own: &OwnColumns) -> Vec<String> {
     let mut names: Vec<String> = own.columns.iter().map(|column| column.name.clone()).collect();
     for name in [&session.options.content_type_column, &session.options.url_column] {
@@ -298,7 +297,7 @@ fn schema(own: &OwnColumns, prefix: &str) -> SchemaRef {
     Arc::new(Schema::new(own.chain(page_fields(prefix)).collect::<Vec<_>>()))
 }
 
-/// Makes the table of one piece.
+/// Builds the table of one piece.
 struct Part<'p> {
     session: &'p Session<'p>,
     purifier: &'p Purifier,
@@ -348,7 +347,7 @@ impl Part<'_> {
         ids_seen.merge(batch.ids_seen());
         let mut columns =
             self.own.columns.iter().map(|column| own_column(batch, column, lost)).collect::<Result<Vec<_>>>()?;
-        // Once the columns are built, all values that cannot be written as text are known.
+        // Values that cannot be written as text are counted while the columns are built.
         lost.merge(&batch.lost_values());
         if taken.contains(&false) {
             let taken = BooleanArray::from(taken);
@@ -374,7 +373,8 @@ fn own_column(batch: &Documents, own: &OwnColumn, lost: &mut LostValues) -> Resu
         Some(_) if own.data_type == DataType::Utf8View => batch.spelled_column(&own.name)?.map(|column| column.array()),
         _ => None,
     };
-    // Values are copied, because rows may wait for their table longer than the memory of their input file may be held.
+    // Copies the values, because rows may stay in memory until their table is written, and would otherwise keep the memory of their input
+    // file.
     Ok(match there {
         Some(strings) if own.data_type == DataType::Utf8View => Arc::new(apart(strings.as_string_view())),
         Some(bytes) if own.data_type == DataType::BinaryView => Arc::new(apart(bytes.as_binary_view())),

@@ -1,30 +1,30 @@
-//! The recommendation at the end of a comparison: which contestant to use for this corpus, and why.
+//! Writes the recommendation at the end of a comparison, which states which contestant to use for this corpus, and why.
 //!
-//! A contestant is near the best if its F is at most [`NEAR`] below the largest one. Among these, presets have priority, because the parts
-//! of a preset were measured together (except presets with options of their own, which reproduce another tool); then the higher precision,
-//! because a wrong pair may cost a document; then the requested order. If the largest F is below [`LEAST`], no contestant suits the corpus,
-//! and the sentence states that. A union or an intersection that is better by more than [`NEAR`] is also mentioned. CPU seconds are
-//! ignored, because they differ from run to run.
+//! The candidates are the contestants whose F is at most [`NEAR`] below the largest F. Among them, presets have priority, because the parts
+//! of a preset were measured together. (This does not apply to presets with options of their own, which reproduce another tool.) The next
+//! criterion is higher precision, because a wrong pair may cost a document; the last is the requested order. If the largest F is below
+//! [`LEAST`], the recommendation states that no contestant suits the corpus. It also mentions a union or an intersection that is better by
+//! more than [`NEAR`]. CPU seconds are ignored, because they differ from run to run.
 
 use super::comparison_report::{AdviceReport, ComparedReport, ComparisonReport};
 use dupsift_core::number::counted;
 
-/// An F at most this far below the largest counts as equal.
+/// An F that is at most this far below the largest F counts as equal.
 const NEAR: f64 = 0.01;
 /// If F is below this, the contestant is presented as the best of poor alternatives.
 const LEAST: f64 = 0.5;
-/// Fewer pairs than this are not reliable.
+/// With fewer pairs than this, the figures are not reliable.
 const FEW: u64 = 100;
-/// Maximum number of contestants to list that the sample cannot distinguish from the recommended one.
+/// The maximum number of contestants to list that the sample cannot distinguish from the recommended contestant.
 const MOST_NAMED: usize = 3;
 
-/// Returns the advice, if the pool has any duplicates.
+/// Returns the recommendation; `None` if the pool has no duplicates.
 pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
     let f = |one: &ComparedReport| one.f.unwrap_or(-1.0);
     let ranked = report.ranked();
     let best = ranked.first().copied().filter(|best| best.f.is_some())?;
     let near = report.algorithms.iter().filter(|one| one.f.is_some() && f(one) >= f(best) - NEAR);
-    // Takes the first of several equal contestants.
+    // Takes the first contestant if several are equal.
     let taken = near.reduce(|taken, one| {
         let key = |one: &ComparedReport| (comes_first(one), one.precision.value.unwrap_or(0.0));
         if key(one) > key(taken) { one } else { taken }
@@ -46,7 +46,7 @@ pub fn advice(report: &ComparisonReport) -> Option<AdviceReport> {
             () if precision(taken) > precision(best) => format!("pairs from {} are more often correct", taken.label),
             () => format!("{} comes first in `algorithms`", taken.label),
         };
-        // The values are rounded to the digits that are shown.
+        // Compares the values as they are shown, after rounding.
         match (told(taken.f), told(best.f)) {
             (own, other) if own == other => format!(", the same as {}; {why})", best.label),
             (_, other) => format!("; {} has {other}, which is hardly better; {why})", best.label),
@@ -86,7 +86,7 @@ fn together(report: &ComparisonReport, taken: f64) -> Option<(String, f64)> {
     })
 }
 
-/// Returns whether the contestant is a preset that is typed as one.
+/// Returns whether the contestant is a preset without options of its own.
 fn comes_first(one: &ComparedReport) -> bool {
     one.preset && one.typed == format!("`preset={}`", &one.label)
 }

@@ -1,12 +1,12 @@
-//! `dupsift apply`: writes the corpus from a finished run, without a second run.
+//! Implements `dupsift apply`, which writes the corpus from a finished run, without a second run.
 //!
 //! ```text
 //! the rule of the run   removed/, rejected/ and passages/ decide the fate of each row; the folders are added to the output
 //! another rule          decides again from pairs/, see `written_pairs.rs`; removed/ and the corpus folders form another output
 //! ```
 //!
-//! The folders are written by the same code as in a run, so their bytes equal those of a run with the same options. A different rule
-//! never writes into the folder of the run, because `removed/` would then contradict `deduped/`.
+//! The folders are written by the same code as in a run, so their bytes are the same as in a run with the same options. The corpus for a
+//! different rule is never written into the folder of the run, because its `removed/` would contradict the new `deduped/`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
@@ -50,7 +50,7 @@ use dupsift_files::tables::{
 };
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Version of the record.
+/// The version of the record.
 const SCHEMA_VERSION: u32 = 1;
 
 /// The table of removed documents in an output folder.
@@ -74,9 +74,9 @@ pub struct ApplyOptions {
 /// Describes a corpus that was written from a finished run, in `applied.json`.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct AppliedReport {
-    /// Version of this record.
+    /// The version of this record.
     pub schema_version: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub dupsift: String,
     /// The output folder of the run.
     pub run: String,
@@ -89,7 +89,7 @@ pub struct AppliedReport {
 }
 
 impl AppliedReport {
-    /// Returns whether a folder is the output of `apply` alone, not of a run.
+    /// Returns whether a folder was written only by `apply`, and not by a run.
     pub fn is_alone(dir: &Path) -> bool {
         dir.join(APPLIED).is_file() && !dir.join("run.json").exists()
     }
@@ -97,7 +97,7 @@ impl AppliedReport {
     /// Reads the record in a folder.
     ///
     /// # Errors
-    /// Returns an error if the record is missing or cannot be understood.
+    /// Returns an error if the record is missing or cannot be parsed.
     pub fn read(dir: &Path) -> Result<AppliedReport> {
         let path = dir.join(APPLIED);
         let json = safe_fs::read(&path, MOST_JSON).map_err(Error::reading("read", &path))?;
@@ -107,7 +107,7 @@ impl AppliedReport {
         })
     }
 
-    /// Returns the folders that were added to the output of a run and still exist; `None` if there are none.
+    /// Returns the folders that `apply` added to the output of a run and that still exist; `None` if there are none.
     pub(super) fn added(dir: &Path) -> Option<CorpusReport> {
         let mut corpus = AppliedReport::read(dir).ok()?.corpus;
         corpus.folders.retain(|name, _| dir.join(name).is_dir());
@@ -124,12 +124,12 @@ pub struct Survivors {
     pub removed: Vec<(u64, u64)>,
 }
 
-/// Decides again by a different rule, without writing anything. `options` are the recorded options, and `asked`
-/// contains the rule.
+/// Decides which documents are kept according to a different rule, without writing anything. `options` are the recorded options, and
+/// `asked` contains the rule.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the run does not have a label, if a threshold is lower than in the run, or if its tables are
-/// insufficient, and an error if the corpus is missing or changed, or if the run is interrupted.
+/// Returns [`Error::Usage`] if the run has no algorithm with a given label, if a threshold is lower than in the run, or if the tables are
+/// insufficient. Also returns an error if the corpus is missing or has changed, or if the call is interrupted.
 pub fn survivors(
     finished: &Finished,
     options: &RunOptions,
@@ -159,8 +159,8 @@ pub fn survivors(
 /// Writes the corpus of a finished run and returns the record. The folders appear complete or not at all.
 ///
 /// # Errors
-/// Returns the errors of [`survivors`]; [`Error::Usage`] if a folder already exists, if a different rule is given without a separate
-/// folder, or if the result is held back; and an error if a file cannot be copied or the disk is full.
+/// Returns the errors of [`survivors`]. Returns [`Error::Usage`] if a folder already exists, if a different rule is given without a
+/// separate folder, or if the result is held. Also returns an error if a file cannot be copied or the disk is full.
 pub fn apply(
     finished: &Finished,
     options: &RunOptions,
@@ -288,8 +288,8 @@ fn check(finished: &Finished, asked: &ApplyOptions, is_other: bool) -> Result<()
     Stage::look(out, false, false)
 }
 
-/// Refuses a different rule if passages are cut, because the cuts depend on which documents are kept, and if complete chains are
-/// removed, because these also contain documents that are not a pair with the kept one.
+/// Refuses a different rule in two cases: if passages are cut, because the cuts depend on which documents are kept; and if complete chains
+/// are removed, because a chain also contains documents that do not form a pair with the kept document.
 fn refuse_other(options: &RunOptions, is_other: bool) -> Result<()> {
     if options.remove_chains && options.remove_if != RemoveIf::Pair {
         let why = "the run removed complete chains (`chain=remove`), which works only with the rule `pair`; run again with `chain=keep`";
@@ -314,8 +314,8 @@ fn refuse_sample(options: &RunOptions) -> Result<()> {
     }
 }
 
-/// Refuses to decide again from pairs/ if documents were compared across scopes: the table has no scopes, and a copy only represents copies
-/// of its own scope.
+/// Refuses to decide again from `pairs/` if documents were compared across scopes: the table does not contain scopes, and a document
+/// represents only the copies in its own scope.
 fn refuse_scopes(options: &RunOptions) -> Result<()> {
     match &options.recipe.across {
         None => Ok(()),
@@ -373,8 +373,7 @@ impl Pairs {
     }
 }
 
-/// Writes the parts that need another pass over the documents: annotations for each row, and the removals by a
-/// different rule.
+/// Writes the parts for which the documents must be read again: annotations for each row, and the removals according to a different rule.
 fn with_documents(
     session: &Session<'_>,
     finished: &Finished,
@@ -400,7 +399,7 @@ fn with_documents(
     corpus_files::write(session, stage, known)
 }
 
-/// Reads the ids of the documents in pairs, or of all documents if each row is annotated.
+/// Reads the ids of the documents that are in pairs, or the ids of all documents if each row is annotated.
 fn ids<'s>(session: &Session<'s>, taken: &Taken, shown: Arc<AtomicBits>) -> Result<Ids<'s>> {
     if session.options.corpus.annotate {
         (0..session.documents() as usize).for_each(|doc| _ = shown.set(doc));
@@ -423,7 +422,7 @@ fn write_removed(
     Ok(())
 }
 
-/// Returns the rows of removed/, with the number of each document in the corpus.
+/// Returns the rows of `removed/`, with the number of each document in the corpus.
 fn removed(
     session: &Session<'_>,
     finished: &Finished,
@@ -436,7 +435,7 @@ fn removed(
     }))
 }
 
-/// Returns the corpus rows that are listed in rejected/.
+/// Returns the corpus rows that are listed in `rejected/`.
 fn rejected(session: &Session<'_>, finished: &Finished) -> Result<Rejected> {
     let path = rejected_table(finished.dir());
     let files: HashMap<&str, u64> = finished
@@ -452,7 +451,7 @@ fn rejected(session: &Session<'_>, finished: &Finished) -> Result<Rejected> {
     for batch in TableReader::open(&path, &REJECTED_COLUMNS)? {
         let rows = rejected_rows(&batch?, CORPUS).ok_or_else(|| wrong_table(&path))?;
         for (file, row) in rows {
-            // A row without a number stands for a skipped file.
+            // A row without a number represents a skipped file.
             let (Some(first), Some(row)) = (files.get(&*file), row) else { continue };
             let doc = first.saturating_add(row);
             if doc >= session.documents() {
@@ -472,7 +471,7 @@ fn rejected(session: &Session<'_>, finished: &Finished) -> Result<Rejected> {
     rejecter.finish()
 }
 
-/// Returns the passages that the run cut, if there are any.
+/// Returns the passages that the run cut; `None` if there are none.
 fn cuts(session: &Session<'_>, finished: &Finished, measures: bool) -> Result<Option<Cuts>> {
     if session.options.cut.what.is_none() {
         return Ok(None);
@@ -492,7 +491,8 @@ fn cuts(session: &Session<'_>, finished: &Finished, measures: bool) -> Result<Op
     read_back(session, rows, measures).map(Some)
 }
 
-/// Converts the document numbers of a row to those in the corpus, which ends before `end`; `None` if the document is not in the corpus.
+/// Converts the document numbers in a row to positions in the corpus, which ends before `end`. Returns `None` if the document is not in the
+/// corpus.
 fn of_corpus(mut row: PassageFound, first: u64, end: u64) -> Option<PassageFound> {
     row.doc = row.doc.checked_sub(first).filter(|doc| *doc < end)?;
     row.first_doc = row.first_doc.map(|doc| doc.saturating_sub(first));
@@ -504,8 +504,8 @@ fn wrong_table(path: &Path) -> Error {
     Error::BadFile { path: path.to_path_buf(), why }
 }
 
-/// Reads the lengths and other columns of the documents in `shown`, and returns their order of preference. Columns are compared as in the
-/// run.
+/// Reads the lengths and other columns of the documents in `shown`, and returns their order of preference. Columns are compared in the same
+/// way as in the run.
 fn order(session: &Session<'_>, shown: &Arc<AtomicBits>, compared_as: &BTreeMap<String, String>) -> Result<KeepOrder> {
     let running = session.engine.clock.stage("read lengths");
     let (recorder, view, bits) = (KeepRecorder::new(session)?, View::first(session), shown.clone());

@@ -1,12 +1,12 @@
-//! `compare`: a run that removes nothing, followed by a study: the pairs of all contestants (algorithms and presets) are pooled, judged on
-//! the texts, and counted.
+//! Implements `compare`, which is a run that removes nothing, followed by a study. The study pools the pairs of all contestants (algorithms
+//! and presets), judges them by their texts, and counts them.
 //!
 //! ```text
 //! run --> pairs of each algorithm --pool--> (a, b, found by) --sample--> pairs to judge --read once--> verdicts --tally--> figures
 //! ```
 //!
-//! The pool is read in order and never held in memory; chosen pairs are stored in a temporary file. For the meaning of the figures and the
-//! estimates from a sample, see [`dupsift_algorithms::stage::compare`] and [`dupsift_algorithms::stage::estimate`].
+//! The pool is read in order and never held in memory; the pairs to judge are stored in a temporary file. The figures and the estimates
+//! from a sample are explained in [`dupsift_algorithms::stage::compare`] and [`dupsift_algorithms::stage::estimate`].
 
 use dupsift_engine::job::{GuardReport, Guarded};
 use std::sync::Arc;
@@ -50,15 +50,15 @@ pub struct CompareOptions {
     pub contestants: Vec<Contestant>,
     /// The judge, which decides whether two documents are duplicates.
     pub judge: Judge,
-    /// If an algorithm has more pairs than this, a sample of about this size is judged.
+    /// The size above which the pairs of an algorithm are sampled. About this number of them is then judged.
     pub judge_sample: u64,
-    /// The number of documents in the sample for the exact join; 0 for no exact join.
+    /// The number of documents in the sample for the exact join; if it is 0, there is no exact join.
     pub oracle_sample: u64,
     /// The seed of both samples.
     pub seed: u64,
 }
 
-/// Holds the records of a comparison. Serialized as `run.json`, it is the record of the run.
+/// Holds the records of a comparison. The serialized form, `run.json`, contains only the record of the run.
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub struct Compared {
@@ -82,7 +82,7 @@ impl Guarded for Compared {
 /// Checks the options before an input is opened, in addition to [`dupsift_engine::job::check()`].
 ///
 /// # Errors
-/// Returns an error if there are more algorithms than can be pooled.
+/// Returns an error if there are more than [`MOST_POOLED`] algorithms.
 pub fn check(options: &CompareOptions) -> Result<()> {
     let algorithms = options.run.recipe.algorithms.len().max(options.contestants.len());
     if algorithms > MOST_POOLED {
@@ -93,10 +93,10 @@ pub fn check(options: &CompareOptions) -> Result<()> {
     Ok(())
 }
 
-/// Runs and compares; `page` renders report.html.
+/// Runs and compares; `page` renders `report.html`.
 ///
 /// # Errors
-/// Returns an error if there are more algorithms than can be pooled, or if the run cannot finish.
+/// Returns an error if there are more than [`MOST_POOLED`] algorithms, or if the run cannot finish.
 pub fn compare(
     options: &CompareOptions,
     inputs: Inputs,
@@ -117,7 +117,7 @@ pub fn compare(
     })
 }
 
-/// Adapts a run whose algorithms are compared.
+/// Extends a run so that its algorithms are compared.
 struct Comparing<'c> {
     options: &'c CompareOptions,
     oracle: Option<Sample>,
@@ -206,7 +206,7 @@ fn study(
     Ok(report)
 }
 
-/// Converts the error for a damaged table: the run has just written it, so it is not an input file that could be left out.
+/// Converts the error for a damaged table. The run has just written this table, so it is not an input file that could be skipped.
 fn damaged<T>(result: Result<T>) -> Result<T> {
     result.map_err(|error| match error {
         Error::BadFile { path, why } => Error::Damaged { path, why },
@@ -214,8 +214,8 @@ fn damaged<T>(result: Result<T>) -> Result<T> {
     })
 }
 
-/// Returns how many pairs each contestant has. If the algorithms of a preset together have more pairs than the limit up to which all are
-/// judged, the pairs are counted in the pool, because only the pool shows how many pairs several algorithms found.
+/// Returns the number of pairs of each contestant. If the algorithms of a preset together have so many pairs that they may have to be
+/// sampled, the pairs are counted in the pool, because only the pool shows which pairs several algorithms found.
 fn sizes(engine: &Engine<'_>, options: &CompareOptions, finished: &Finished) -> Result<Vec<u64>> {
     let written =
         |one: &Contestant| one.algorithms.iter().map(|&at| finished.report.algorithms[at].duplicates_written()).sum();
@@ -233,7 +233,7 @@ fn sizes(engine: &Engine<'_>, options: &CompareOptions, finished: &Finished) -> 
     Ok(sizes)
 }
 
-/// Reads the pool: counts all of it, and records which pairs to judge.
+/// Reads the pool, counts all pairs, and records which pairs to judge.
 fn pool(
     engine: &Engine<'_>,
     options: &CompareOptions,

@@ -1,5 +1,5 @@
-//! `compare/comparison.json`: how many of each algorithm's pairs are duplicates according to a judge of the texts, and how many of all such
-//! pairs it finds.
+//! Defines `compare/comparison.json`. For each algorithm, it states which share of its pairs are duplicates according to the judge, and
+//! which share of all duplicates it finds.
 //!
 //! Field names are part of the interface. Unknown values, such as the precision of an algorithm without pairs, are null.
 
@@ -17,7 +17,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Returns the ends of the interval if they are at least this far apart.
+    /// Returns both ends of the interval if they are at least `least` apart.
     pub fn interval(&self, least: f64) -> Option<(f64, f64)> {
         self.low.zip(self.high).filter(|(low, high)| high - low >= least)
     }
@@ -26,35 +26,37 @@ impl Figure {
 /// Holds the complete record.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct ComparisonReport {
-    /// The judge, and how much it judged.
+    /// The judge and its counts.
     pub judge: JudgeReport,
-    /// The pool: distinct pairs that at least one contestant found.
+    /// The number of pairs in the pool: the distinct pairs that at least one contestant found.
     pub pooled: u64,
     /// The number of duplicates in the pool.
     pub duplicates: Figure,
-    /// One entry per contestant, an algorithm or a preset, in the requested order, presets last.
+    /// One entry per contestant, which is an algorithm or a preset. Entries are in the requested order, with presets last.
     pub algorithms: Vec<ComparedReport>,
-    /// The recommended contestant, and why; null if the pool has no duplicates.
+    /// The recommended contestant and the reason; null if the pool has no duplicates.
     #[serde(default)]
     pub advice: Option<AdviceReport>,
-    /// Row A, column B: the number of pairs that both found. The diagonal has the number of pairs that A found.
+    /// In row A and column B, the number of pairs that both contestants found. The diagonal contains the number of pairs of each
+    /// contestant.
     pub agreement: Vec<Vec<u64>>,
-    /// Unions and intersections of two and three contestants that have a larger F than any part of them, best first: at most 20 of two and
-    /// 20 of three.
+    /// Unions and intersections of two or three contestants whose F is larger than the F of any part of them. At most 20 combinations of
+    /// two and 20 of three are listed, best first.
     pub combinations: Vec<CombinationReport>,
     /// The exact join on a sample of documents, if requested.
     pub oracle: Option<OracleReport>,
 }
 
 impl ComparisonReport {
-    /// Returns the contestants in display order: the recommended one first, then as in [`ComparisonReport::ranked`].
+    /// Returns the contestants in display order: first the recommended contestant, then the others in the order of
+    /// [`ComparisonReport::ranked`].
     pub fn shown(&self) -> Vec<&ComparedReport> {
         let mut shown = self.ranked();
         shown.sort_by_key(|one| !self.takes(one));
         shown
     }
 
-    /// Returns whether this contestant is the recommended one.
+    /// Returns whether this contestant is recommended.
     pub fn takes(&self, one: &ComparedReport) -> bool {
         self.advice.as_ref().is_some_and(|advice| advice.label == one.label)
     }
@@ -74,7 +76,7 @@ impl ComparisonReport {
 pub struct AdviceReport {
     /// The label of the contestant.
     pub label: String,
-    /// The option to type to run it.
+    /// The option that selects the contestant, as typed.
     pub typed: String,
     /// The recommendation as a sentence.
     pub sentence: String,
@@ -83,25 +85,25 @@ pub struct AdviceReport {
 /// Describes the judge.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct JudgeReport {
-    /// The name as typed: `lcs:0.85`.
+    /// The name as typed, for example `lcs:0.85`.
     pub name: String,
     /// The number of distinct documents read for judging.
     pub documents: u64,
     /// The number of judged pairs.
     pub judged: u64,
-    /// The maximum number of pairs of one algorithm that are all judged. If there are more, a sample of about that size is judged,
-    /// together with the pairs that are judged for another algorithm.
+    /// The size above which the pairs of an algorithm are sampled. A sample of about this size is then judged, together with the pairs that
+    /// are judged for other algorithms.
     pub sample: u64,
-    /// Whether sampling left pairs out.
+    /// Whether some pairs were not judged because of sampling.
     pub sampled: bool,
     /// The seed of the sample.
     pub seed: u64,
     /// The number of pairs that were judged by words because their texts were too long to be judged by characters.
     pub by_words: u64,
-    /// The number of pairs whose texts were too long and too different to be judged. They count as not duplicates.
+    /// The number of pairs whose texts were too long and too different to be judged. These pairs do not count as duplicates.
     #[serde(default)]
     pub undecided: u64,
-    /// CPU seconds for reading the documents and judging.
+    /// CPU seconds for reading the documents and judging the pairs.
     pub cpu_seconds: f64,
 }
 
@@ -116,16 +118,16 @@ pub struct ComparedReport {
     /// The names of the output folders of the contestant's algorithms.
     #[serde(default)]
     pub members: Vec<String>,
-    /// The option to type to run it.
+    /// The option that selects the contestant, as typed.
     #[serde(default)]
     pub typed: String,
     /// The number of the contestant's pairs in the pool.
     pub pairs: u64,
     /// The number of the contestant's pairs that were judged.
     pub judged: u64,
-    /// Duplicates that the contestant found, divided by all duplicates in the pool.
+    /// The number of duplicates that the contestant found, divided by the number of duplicates in the pool.
     pub recall: Figure,
-    /// Duplicates among the contestant's pairs, divided by all its pairs.
+    /// The number of duplicates among the contestant's pairs, divided by the number of its pairs.
     pub precision: Figure,
     /// 2 P R / (P + R); null if P or R is null, or if both are 0.
     pub f: Option<f64>,
@@ -134,14 +136,13 @@ pub struct ComparedReport {
     pub f_low: Option<f64>,
     /// F computed from the upper ends of P and R.
     pub f_high: Option<f64>,
-    /// The number of pairs that no unrelated contestant found. Contestants that contain one of its algorithms, or whose algorithms it
-    /// contains, do not count.
+    /// The number of pairs that no unrelated contestant found. Two contestants are related if they have an algorithm in common.
     pub alone: u64,
-    /// The number of duplicates among the pairs that `alone` counts.
+    /// The number of duplicates among the pairs counted in `alone`.
     pub alone_duplicates: Figure,
-    /// CPU seconds for the contestant's algorithms alone: signing, grouping, verifying.
+    /// CPU seconds for the contestant's algorithms only: signing, grouping and verifying.
     pub cpu_seconds: f64,
-    /// Duplicates in the exact join that the contestant found, divided by all duplicates in it.
+    /// The share of the duplicates in the exact join that the contestant found.
     pub oracle_recall: Option<Figure>,
 }
 
@@ -152,7 +153,7 @@ impl ComparedReport {
     }
 }
 
-/// Describes several algorithms together. They are chosen and ordered by estimates if pairs were sampled.
+/// Describes a combination of several contestants. If pairs were sampled, combinations are selected and ordered by estimates.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct CombinationReport {
     /// The labels of the contestants.
@@ -161,11 +162,11 @@ pub struct CombinationReport {
     pub how: String,
     /// The number of pairs in the combination.
     pub pairs: u64,
-    /// Recall, as for one algorithm.
+    /// Recall, computed as for a single contestant.
     pub recall: Option<f64>,
-    /// Precision, as for one algorithm.
+    /// Precision, computed as for a single contestant.
     pub precision: Option<f64>,
-    /// F, as for one algorithm.
+    /// F, computed as for a single contestant.
     pub f: Option<f64>,
     /// CPU seconds for all these contestants.
     pub cpu_seconds: f64,
@@ -180,9 +181,9 @@ pub struct OracleReport {
     pub judged: u64,
     /// The number of pairs in the sample that are duplicates according to the judge.
     pub duplicates: u64,
-    /// The number of duplicates that no algorithm found, so that pooling misses them.
+    /// The number of duplicates that no algorithm found. Pooling misses them.
     pub unseen: u64,
-    /// The number of pairs whose texts were too long to be judged. They count as not duplicates.
+    /// The number of pairs whose texts were too long to be judged. These pairs do not count as duplicates.
     #[serde(default)]
     pub undecided: u64,
 }

@@ -1,7 +1,7 @@
-//! The exact copies of a document, from the table of pairs of a finished run.
+//! Finds the exact copies of a document in the table of pairs of a finished run.
 //!
-//! The best of g copies is in a pair with each of the other copies, and these are in no other pair of copies. So either the document
-//! itself has g - 1 partners, or its only partner does.
+//! In a group of g copies, the best copy is in a pair with each of the other copies, and there are no further pairs within the group.
+//! Therefore, either the document itself or its only partner has g - 1 partners.
 //!
 //! ```text
 //! copies a b c d, best b      pairs a-b, b-c, b-d: b has 3 partners, a has b
@@ -17,8 +17,8 @@ use dupsift_files::tables::{COPY_LOOK_UP_COLUMNS, copies_of};
 pub struct CopyGroup {
     /// The number of copies, including the document itself.
     pub size: u64,
-    /// The copy that the document is in a pair with, if there is exactly one such copy: the best document of the group, unless that
-    /// is the document itself.
+    /// The copy with which the document is in a pair, if there is exactly one. This is the best document of the group, unless the document
+    /// itself is the best.
     pub partner: Option<u64>,
 }
 
@@ -42,7 +42,7 @@ pub fn copies(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[CopyG
     }))
 }
 
-/// Counts the copies that a document is in pairs with.
+/// Counts the copies with which a document is in a pair.
 #[derive(Clone, Copy, Default)]
 struct Partners {
     count: u64,
@@ -66,7 +66,7 @@ fn partners(finished: &Finished, label: &str, docs: &[u64; 2]) -> Result<[Partne
     Ok(partners)
 }
 
-/// Calls `then` with the position of a document in `docs`, and with a copy that it is in a pair with.
+/// Calls `then` with the position of a document in `docs` and the number of a copy with which it is in a pair.
 fn each(finished: &Finished, label: &str, docs: &[u64], mut then: impl FnMut(usize, u64)) -> Result<()> {
     let path = finished.pair_table(label);
     for batch in TableReader::open(&path, &COPY_LOOK_UP_COLUMNS)? {

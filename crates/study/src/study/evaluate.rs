@@ -1,14 +1,15 @@
-//! `evaluate`: compares the pairs and clusters of a finished run with labeled ones.
+//! Implements `evaluate`, which compares the pairs and clusters of a finished run with labeled pairs or clusters.
 //!
 //! Pairs are counted over texts ([`super::texts`]): two documents count as a pair if the documents that represent their texts are a pair.
 //!
-//! Pairs are compared as sets of document numbers: both the tables of a run and the true pairs are in order. A page (a document) counts as
+//! Pairs are compared as sets of document numbers; both the tables of a run and the true pairs are sorted. A page (a document) counts as
 //! detected if it is in a reported pair, and as correctly detected if one of these pairs is true. Clusters are compared cell by cell, see
-//! [`dupsift_algorithms::measure::Partitions`]: documents in no cluster are clusters of one. If the truth has pairs, the true clusters are
-//! their connected components; if it has clusters, the true pairs are all pairs within them.
+//! [`dupsift_algorithms::measure::Partitions`]. A document in no cluster is a cluster of one. If the truth consists of pairs, the true
+//! clusters are their connected components. If it consists of clusters, the true pairs are all pairs within them.
 //!
-//! Not all pairs of a group above `--max-group` are written. If the run counted as many pairs as its clusters contain, it found exactly
-//! these pairs, and they are counted from the clusters. Otherwise, figures that depend on the unwritten pairs are unknown, and null.
+//! Not all pairs of a group above `--max-group` are written. If the number of pairs that the run counted equals the number of pairs within
+//! its clusters, it found exactly these pairs, and they are counted from the clusters. Otherwise, figures that depend on the unwritten
+//! pairs are null.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +39,7 @@ use dupsift_files::io::{Quoting, Stage, TableWriter};
 use dupsift_files::tables::{EvaluationRow, PairFound, evaluation_schema, evaluation_table};
 use dupsift_spill::shuffle::AtomicBits;
 
-/// Version of the record and of the table.
+/// The version of the record and the table.
 const SCHEMA_VERSION: u32 = 1;
 
 /// Returns how fields are quoted in CSV and TSV label files, according to the options.
@@ -46,14 +47,14 @@ pub fn truth_quotes(settings: &Settings) -> Quoting {
     settings.text("truth-quotes").map_or(Quoting::Double, Quoting::of)
 }
 
-/// The table of labels that cannot be used, written if there are any.
+/// The table of labels that cannot be used, which is written only if there are any.
 const REJECTED: &str = "rejected/part-00000.parquet";
 
 /// Measures every algorithm in a run against the truth in these files, and writes `evaluation/` into the folder of the run, replacing an
-/// earlier one.
+/// earlier evaluation.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the truth cannot be understood or contains no id from the corpus, or if the corpus has changed since the
+/// Returns [`Error::Usage`] if the truth cannot be interpreted or contains no id from the corpus, or if the corpus has changed since the
 /// run, and [`Error::BadFile`] if a file is damaged. The folder is then unchanged.
 pub fn evaluate(
     finished: &Finished,
@@ -103,7 +104,7 @@ pub fn evaluate(
     Ok(report)
 }
 
-/// Refuses labels that would replace an earlier evaluation if so many rows are broken that the guard for rows fires.
+/// Refuses to replace an earlier evaluation if so many rows of the labels are invalid that the guard for rows fires.
 fn keeps_earlier(truth: &TruthReport, out: &Path, share: Option<f64>) -> Result<()> {
     let (rows, broken) = (truth.rows, truth.rejections.broken);
     let read = ReadCounts { rows, broken, used: rows - truth.rejections.rows, ..ReadCounts::default() };
@@ -125,7 +126,7 @@ fn record(finished: &Finished, truth: Truth, algorithms: Vec<EvaluatedReport>) -
     let run = &finished.report;
     let mut warnings = Vec::new();
     for one in algorithms.iter().filter(|one| one.pairs_not_written > 0) {
-        // If the pairs are all pairs within the clusters, the pairs that were not written are counted too.
+        // If the pairs are exactly the pairs within the clusters, unwritten pairs also count.
         let known = run.algorithms.iter().any(|ran| ran.label == one.label && ran.pairs == one.pairs);
         let what = if known {
             "all pairs within clusters count, so they are computed from the clusters".to_string()
@@ -184,7 +185,7 @@ fn measure_all(session: &Session<'_>, finished: &Finished, truth: (&Truth, &Text
         },
         Ok,
     )?;
-    // A damaged table would leave an algorithm unmeasured.
+    // If a table were damaged, an algorithm would not have been measured.
     session.engine.none_bad()?;
     let mut measured = measured.into_inner().unwrap_or_else(PoisonError::into_inner);
     measured.sort_by_key(|(at, _)| *at);
@@ -192,7 +193,7 @@ fn measure_all(session: &Session<'_>, finished: &Finished, truth: (&Truth, &Text
     Ok(measured.into_iter().map(|(_, report)| report).collect())
 }
 
-/// Measures one algorithm: its clusters, and its pairs as written or, if not all are written, as implied by its clusters.
+/// Measures the clusters and the pairs of one algorithm. If not all pairs are written, they are derived from the clusters.
 fn measure(
     session: &Session<'_>,
     finished: &Finished,
@@ -208,7 +209,8 @@ fn measure(
     let clusters = EvaluatedClusters::new(session, finished, (truth, texts), one, !all_written)?;
     report.b_cubed = clusters.partitions.b_cubed().into();
     report.ari = clusters.partitions.ari();
-    // All pairs except those from the same template are within clusters, so if the counts are equal, they are all pairs within clusters.
+    // Except for pairs from the same template, every pair is within a cluster. If the counts are equal, the pairs are therefore all pairs
+    // within clusters.
     let all_within = one.pairs.saturating_sub(one.templates) == clusters.pairs;
     if !all_written && all_within {
         (report.pairs, report.pages) = (clusters.pairs, clusters.pages);
@@ -221,14 +223,14 @@ fn measure(
     report.pairwise = Retrieval::of_counts(report.pairs_true, report.pairs, pairs).into();
     report.pagewise = Retrieval::of_counts(report.pages_true, report.pages, pages).into();
     if !all_written && !all_within {
-        // A pair that was not written may be a true duplicate or involve a page, so only the precision of the written pairs is known.
+        // An unwritten pair may be a true pair or contain a further page, so only the precision of the written pairs is known.
         report.pairwise = FiguresReport { precision: report.pairwise.precision, ..FiguresReport::default() };
         report.pagewise = FiguresReport::default();
     }
     Ok(report)
 }
 
-/// Counts the pairs of a table, which are in document order.
+/// Counts the pairs in a table, which are in document order.
 pub(super) fn measure_pairs(
     session: &Session<'_>,
     (pairs, table): (impl Iterator<Item = Result<PairFound>>, &Path),

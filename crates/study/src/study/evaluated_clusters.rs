@@ -1,4 +1,4 @@
-//! Compares the clusters of one algorithm with the true ones, cell by cell, and counts the pairs within them.
+//! Compares the clusters of one algorithm with the true clusters, cell by cell, and counts the pairs within them.
 
 use std::path::Path;
 
@@ -26,13 +26,14 @@ pub struct EvaluatedClusters {
     pub pages: u64,
     /// The number of pairs within one cell, and the number of documents in these pairs.
     in_cells: (u64, u64),
-    /// For each document, the number of its cluster, from 1; 0 if it is in none. The list is empty unless it is needed.
+    /// For each document, the number of its cluster, counted from 1, or 0 if it is in no cluster. Empty if
+    /// [`EvaluatedClusters::true_pairs`] does not need it.
     cluster_of: Numbers,
     label: String,
 }
 
 impl EvaluatedClusters {
-    /// Reads the clusters of an algorithm. With `of_pairs`, [`EvaluatedClusters::true_pairs`] can be called.
+    /// Reads the clusters of an algorithm. `of_pairs` must be set if [`EvaluatedClusters::true_pairs`] will be called.
     ///
     /// # Errors
     /// Returns [`Error::BadFile`] if the table of clusters is damaged.
@@ -48,10 +49,11 @@ impl EvaluatedClusters {
         EvaluatedClusters::of(session, finished, known, (&one.label, &table), rows, of_pairs)
     }
 
-    /// Reads documents cluster by cluster, each with the size of its cluster. `label` names the clusters, and `table` is their source.
+    /// Reads documents cluster by cluster, each with the size of its cluster. `label` is the label of the clusters, and `table` is the file
+    /// from which the rows were read.
     ///
     /// # Errors
-    /// Returns an error from `rows`, or [`Error::BadFile`] if they are not in cluster order.
+    /// Returns an error from `rows`, or [`Error::BadFile`] if the rows are not in cluster order.
     pub fn of(
         session: &Session<'_>,
         finished: &Finished,
@@ -70,7 +72,7 @@ impl EvaluatedClusters {
         let mut writer = shuffle.writer();
         let (mut cluster, mut left, mut pairs) = (0, 0, 0);
         let mut of_texts = (of_pairs && texts.any()).then(|| TextCells::new(session, label)).transpose()?;
-        // Distinct texts in the current cluster.
+        // The number of distinct texts in the current cluster.
         let mut distinct = 0;
         for row in rows {
             session.engine.go_on()?;
@@ -98,7 +100,7 @@ impl EvaluatedClusters {
             link.push(&mut writer, cluster - 1, first)?;
             let of_text = texts.of(row.doc);
             if of_text == row.doc {
-                // One pair with each earlier text in the cluster.
+                // The new text forms a pair with each earlier text in the cluster.
                 pairs += distinct;
                 distinct += 1;
             } else {
@@ -114,7 +116,8 @@ impl EvaluatedClusters {
         if let Some(cells) = of_texts {
             in_cells = (cells.pairs, cells.correct.count(texts, &truth.pages));
         }
-        // Next, true documents in no predicted cluster; last, documents that are in no cluster of either kind.
+        // The next cells contain documents in a true cluster but in no predicted cluster. The last cells contain documents in no cluster of
+        // either kind.
         let pages = clustered.count();
         let mut both = pages;
         for doc in truth.pages.iter().filter(|&doc| !clustered.get(doc)) {
@@ -125,12 +128,12 @@ impl EvaluatedClusters {
         Ok(EvaluatedClusters { partitions, pairs, pages, in_cells, cluster_of, label: label.to_owned() })
     }
 
-    /// Returns how many of all pairs within the clusters are true, and how many documents are in the true pairs.
+    /// Returns the number of true pairs within the clusters, and the number of documents in these pairs.
     ///
     /// # Panics
-    /// Panics if the clusters were not read with `of_pairs` and the truth has pairs.
+    /// Panics if the clusters were not read with `of_pairs` and the truth consists of pairs.
     pub fn true_pairs(&self, session: &Session<'_>, (truth, texts): (&Truth, &Texts)) -> Result<(u64, u64)> {
-        // If the truth has clusters, two documents in the same cell are a true pair.
+        // If the truth consists of clusters, two documents in the same cell are a true pair.
         let Some(listed) = truth.listed() else { return Ok(self.in_cells) };
         let correct = Correct::new(session, &self.label)?;
         let mut pairs = 0;
@@ -146,10 +149,10 @@ impl EvaluatedClusters {
     }
 }
 
-/// Counts the cells of both clusterings over texts. Clusters must be given one after another.
+/// Counts the cells of both clusterings over texts. All documents of a cluster must be added before the next cluster begins.
 struct TextCells {
-    /// For the first document of each true cluster, the last predicted cluster that shares a text with it. `counts` has the number of texts
-    /// in both clusters, and `lasts` the last of these texts.
+    /// For the first document of each true cluster, the last predicted cluster that shares a text with it. `counts` contains the number of
+    /// texts that are in both clusters, and `lasts` contains the last of these texts.
     clusters: Numbers,
     counts: Numbers,
     lasts: Numbers,
@@ -175,7 +178,7 @@ impl TextCells {
         })
     }
 
-    /// Adds a document in a predicted cluster, which is numbered from 1.
+    /// Adds a document and the number of its predicted cluster, counted from 1.
     fn add(&mut self, cluster: u64, doc: u64, (truth, texts): (&Truth, &Texts)) {
         let (first, of_text) = (truth.first(doc), texts.of(doc));
         if of_text != doc {
@@ -196,8 +199,8 @@ impl TextCells {
     }
 }
 
-/// Returns the cells of both clusterings, and the numbers of pairs within one cell and of documents in these pairs. Rows are (predicted
-/// cluster, true cluster), and the second number begins at byte `width`.
+/// Returns the cells of both clusterings, the number of pairs within one cell, and the number of documents in these pairs. Rows are
+/// (predicted cluster, true cluster), and the second number begins at byte `width`.
 fn cells(engine: &Engine<'_>, sorted: &Sorted, width: usize, truth: &Truth) -> Result<(Partitions, (u64, u64))> {
     let mut partitions = Partitions::default();
     let mut in_cells = (0, 0);

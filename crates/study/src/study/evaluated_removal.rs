@@ -1,4 +1,4 @@
-//! Evaluates the run as a whole: the pairs that decide, and the documents that are removed.
+//! Evaluates the run as a whole: the pairs that decide on removal, and the documents that are removed.
 
 use std::iter::Peekable;
 
@@ -19,11 +19,11 @@ use dupsift_engine::session::Session;
 use dupsift_files::tables::{Clustered, PairFound};
 use dupsift_spill::shuffle::Sorted;
 
-/// The labels of the two rows; no algorithm can have them.
+/// The labels of the two rows, which no algorithm can have.
 const RUN: &str = "(run)";
 const REMOVED: &str = "(removed)";
 
-/// Measures the pairs that determine which documents are removed. If a single algorithm decides, these are its pairs.
+/// Measures the pairs that decide which documents are removed. If a single algorithm decides, these are the pairs of that algorithm.
 pub fn run(
     session: &Session<'_>,
     finished: &Finished,
@@ -84,7 +84,7 @@ pub fn removed(
             let why = format!("the documents {} and {} are not those of the run", row.doc, row.kept);
             return Err(Error::BadFile { path: table, why });
         }
-        // With `--keep none`, the first document of a cluster is removed too, in a row of its own.
+        // With `--keep none`, the first document of a cluster is also removed, and has its own row.
         if row.doc != row.kept {
             link.push(&mut writer, row.kept, row.doc)?;
         }
@@ -103,8 +103,8 @@ pub fn removed(
     Ok(report)
 }
 
-/// Returns the documents in clusters of two or more, from rows of (first document, other document). Set `adds_first` if no row has the
-/// first document as its second.
+/// Returns the documents in clusters of two or more, from rows of (first document, other document). `adds_first` must be set if no row has
+/// the first document as its other document.
 fn clusters<'s>(
     session: &'s Session<'_>,
     sorted: &'s Sorted,
@@ -133,7 +133,7 @@ fn clusters_of(session: &Session<'_>, sorted: &Sorted, partition: usize, adds_fi
     Ok(rows)
 }
 
-/// Returns the pairs that enough of the deciding algorithms found, in order.
+/// Returns, in order, the pairs that enough of the deciding algorithms found.
 fn agreed(finished: &Finished, deciding: &Deciding) -> Result<impl Iterator<Item = Result<PairFound>> + use<>> {
     let labels = deciding.chosen.iter().map(|&at| &finished.report.algorithms[at].label);
     let mut all = labels.map(|label| Ok(finished.pairs(label)?.peekable())).collect::<Result<Vec<_>>>()?;
@@ -150,7 +150,7 @@ fn agreed(finished: &Finished, deciding: &Deciding) -> Result<impl Iterator<Item
     }))
 }
 
-/// Takes the first pair of all tables, and returns how many tables contain it; 0 at the end.
+/// Takes the smallest next pair of all tables, and returns it with the number of tables that contain it; this number is 0 at the end.
 fn next<I: Iterator<Item = Result<PairFound>>>(all: &mut [Peekable<I>]) -> Result<(PairFound, usize)> {
     let mut least: Option<(u64, u64)> = None;
     for table in &mut *all {

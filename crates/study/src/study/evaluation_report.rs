@@ -1,7 +1,7 @@
-//! `evaluation/evaluation.json`: the quality of the algorithms in a run, measured against labeled pairs or clusters.
+//! Defines `evaluation/evaluation.json`: the quality of the algorithms in a run, measured against labeled pairs or clusters.
 //!
-//! Field names are part of the interface. A figure without a denominator, such as the precision of an algorithm without pairs, is null,
-//! neither 0 nor 1.
+//! Field names are part of the interface. A figure without a denominator, such as the precision of an algorithm without pairs, is null
+//! rather than 0 or 1.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,23 +12,23 @@ use dupsift_engine::reading::losses::BadInputReport;
 /// Holds the complete record.
 #[derive(Clone, Debug, Default, Deserialize, Serialize)]
 pub struct EvaluationReport {
-    /// Version of this record and of the table next to it.
+    /// The version of this record and its table.
     pub schema_version: u32,
-    /// Version of the program.
+    /// The version of the program.
     pub dupsift: String,
-    /// The hash of the recipe that produced the pairs, as in run.json.
+    /// The hash of the recipe that produced the pairs, as in `run.json`.
     pub recipe: String,
-    /// The number of documents that the run used, without rejected rows.
+    /// The number of documents that the run used, not counting rejected rows.
     pub documents: u64,
-    /// The truth that the algorithms are compared with.
+    /// The truth with which the algorithms are compared.
     pub truth: TruthReport,
     /// One entry per algorithm, in the order of the recipe.
     pub algorithms: Vec<EvaluatedReport>,
-    /// The pairs that decide on removal, according to `--decide`, and their clusters; `None` for a comparison.
+    /// The quality of the pairs that decide on removal, according to `--decide`, and of their clusters; `None` for a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<EvaluatedReport>,
-    /// The removed documents: a kept document and those that are removed in favor of it are a cluster, and all pairs within it count.
-    /// `None` for a comparison.
+    /// The quality of the removal. A kept document and the documents removed in favor of it form a cluster, and all pairs within the
+    /// cluster count. `None` for a comparison.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<EvaluatedReport>,
     /// Warnings.
@@ -42,41 +42,41 @@ pub struct TruthReport {
     pub form: String,
     /// The files, in the order in which they were read.
     pub files: Vec<String>,
-    /// Damaged files; their rows before the damage count.
+    /// Damaged files; the rows before the damage count.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bad_inputs: Vec<BadInputReport>,
     /// The number of rows in the files.
     pub rows: u64,
     /// The number of rows with a null in one of the two columns. These rows are also counted as rejected.
     pub null_rows: u64,
-    /// Rejected rows, see `evaluation/rejected/`.
+    /// The rejected rows, which are listed in `evaluation/rejected/`.
     #[serde(flatten)]
     pub rejections: RejectionsReport,
     /// The number of distinct ids.
     pub ids: u64,
-    /// The number of ids that no document in the run has. Rows with such an id are left out.
+    /// The number of ids that no document in the run has. Rows with such an id are ignored.
     pub unknown_ids: u64,
     /// The first five unknown ids, in row order.
     pub unknown: Vec<String>,
     /// The number of ids that several documents have. Such an id refers to the first of these documents, in file order.
     pub ambiguous_ids: u64,
-    /// The number of rows that are left out because one of their ids is unknown.
+    /// The number of rows that are ignored because one of their ids is unknown.
     pub unknown_rows: u64,
-    /// Rows that repeat another row (the same two documents in either order, or the same document in the same cluster).
+    /// The number of rows that repeat another row (the same two documents in either order, or the same document in the same cluster).
     pub repeated_rows: u64,
-    /// The number of rows that pair a document with itself; they are left out.
+    /// The number of rows that pair a document with itself. These rows are ignored.
     pub self_pairs: u64,
-    /// Distinct true pairs of documents: the given ones, or all pairs within the given clusters.
+    /// The number of distinct true pairs of documents: the given pairs, or all pairs within the given clusters.
     pub pairs: u64,
-    /// True clusters of two or more: the given ones, or the connected components of the given pairs.
+    /// The number of true clusters of two or more documents: the given clusters, or the connected components of the given pairs.
     pub clusters: u64,
-    /// The number of documents in true clusters, that is, of true duplicate pages.
+    /// The number of documents in true clusters, which are the true duplicate pages.
     pub pages: u64,
 }
 
 impl TruthReport {
-    /// Returns whether some of the labels could not be read. Labels of documents that are not in the run are only counted, because the
-    /// truth may be for a larger corpus.
+    /// Returns whether some of the labels could not be read. Labels of documents that are not in the run do not matter, because the truth
+    /// may be for a larger corpus.
     pub fn is_lossy(&self) -> bool {
         self.rejections.rows > 0 || !self.bad_inputs.is_empty()
     }
@@ -87,20 +87,20 @@ impl TruthReport {
 pub struct EvaluatedReport {
     /// The name of the algorithm's output folder.
     pub label: String,
-    /// The number of pairs that the algorithm reports. If some are not written, they still count if they are all pairs within its
-    /// clusters; otherwise only the written pairs count.
+    /// The number of pairs that the algorithm reports. Unwritten pairs count only if the algorithm's pairs are exactly the pairs within its
+    /// clusters.
     pub pairs: u64,
     /// The number of reported pairs that are true.
     pub pairs_true: u64,
-    /// The number of pairs in groups above `--max-group` that are not written. Unless they are all pairs within the clusters, the figures
-    /// that depend on them are null: all pairwise ones except the precision, which is measured on the written pairs, and all pagewise
-    /// ones.
+    /// The number of pairs in groups above `--max-group` that are not written. Unless the algorithm's pairs are exactly the pairs within
+    /// its clusters, the figures that depend on unwritten pairs are null: all pagewise figures, and all pairwise figures except precision,
+    /// which is measured on the written pairs.
     pub pairs_not_written: u64,
     /// The number of pages in a reported pair.
     pub pages: u64,
-    /// The number of pages in a reported pair that is true.
+    /// The number of pages in a reported true pair.
     pub pages_true: u64,
-    /// Figures over pairs, which all count equally.
+    /// Figures over pairs; every pair has the same weight.
     pub pairwise: FiguresReport,
     /// Figures over pages.
     pub pagewise: FiguresReport,

@@ -1,7 +1,7 @@
-//! `explain`: why two documents of a finished run are a pair, or are not.
+//! Implements `explain`, which shows why two documents of a finished run are a pair, or why they are not.
 //!
-//! The result of the run is in its tables. To find the reason, the two documents are signed again with the statistics and models of the
-//! run, so their signatures are the same.
+//! The result is read from the tables of the run. To find the reason, the two documents are signed again with the statistics and models of
+//! the run, which gives the same signatures.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
@@ -31,8 +31,8 @@ use dupsift_engine::session::Session;
 use dupsift_incremental::Again;
 use dupsift_text::Analysis;
 
-/// Explains two documents of the run, given by id or by number. For a single document, explains why it was removed in favor of another one,
-/// or else why it is a pair with the most similar one.
+/// Explains two documents of the run, given by id or by number. For a single document, explains why it was removed in favor of another
+/// document. If it was not removed, explains why it and the most similar document are a pair.
 ///
 /// # Errors
 /// Returns an error if a document does not exist, if several documents have the id, or if the corpus, the statistics or the index have
@@ -69,7 +69,7 @@ pub fn explain(
     })
 }
 
-/// Explains the documents with these numbers.
+/// Explains the two documents with these numbers.
 fn explain_both(
     session: &Session<'_>,
     (finished, is_stored): (&Finished, bool),
@@ -100,32 +100,32 @@ fn explain_both(
     })?;
     running.end(2, 2, 0);
     let looked_up = looked_up.ok_or_else(gone)?;
-    // A single step on two texts may finish before the flag is checked again.
+    // Checks for an interruption, because a single step on two texts may finish before the flag is checked.
     session.engine.go_on()?;
     put_together(session, (finished, is_stored), looked_up, (&bound, groups, &view, again))
 }
 
-/// Returns the copies of the two documents; `None` if the corpus has none. All algorithms have the same pairs of copies.
+/// Returns the copies of the two documents; `None` if the corpus has none. The pairs of copies are the same for all algorithms.
 fn groups(finished: &Finished, bound: &[Bound<'_>], docs: [u64; 2]) -> Result<Option<[CopyGroup; 2]>> {
     let any = bound.first().filter(|_| finished.report.documents.surplus_copies > 0);
     any.map(|bound| copy_groups::copies(finished, &bound.label, docs)).transpose()
 }
 
-/// Holds the values that are computed from the two documents without the tables.
+/// Holds the values that are computed only from the two documents, without the tables.
 struct LookedUp {
-    /// In the requested order.
+    /// The two documents, in the requested order.
     documents: [ExplainedDocument; 2],
     same: bool,
-    /// One result per algorithm, with the document with the smaller number first.
+    /// One result per algorithm. The document with the smaller number is first.
     looks: Vec<Look>,
     measures: ExplainedMeasures,
-    /// In the requested order.
+    /// How much of each document the other document contains, in the requested order.
     contained: [ExplainedContained; 2],
     /// Whether the document with the larger number was requested first.
     swap: bool,
 }
 
-/// Holds the data needed to sign the two documents.
+/// Holds the data that is required to sign the two documents.
 struct Signing<'s> {
     corpus: &'s Corpus<'s>,
     models: &'s [Vec<u64>],
@@ -136,7 +136,7 @@ struct Signing<'s> {
     is_stored: bool,
 }
 
-/// Signs the two documents, smaller number first, and compares them; `docs` are their numbers in the requested order.
+/// Signs the two documents, smaller number first, and compares them. `docs` contains their numbers in the requested order.
 fn look_up(
     session: &Session<'_>,
     view: &View<'_>,
@@ -145,7 +145,7 @@ fn look_up(
     signing: Signing<'_>,
 ) -> Result<LookedUp> {
     let Signing { corpus, models, bound, groups, again, is_stored } = signing;
-    // Signatures may depend on how often the statistics count a text.
+    // Signatures may depend on the number of times that the statistics count a text.
     let times = |doc: u64| {
         let group =
             groups.filter(|_| session.options.recipe.count_copies).map(|groups| groups[usize::from(doc != docs[0])]);
@@ -162,7 +162,7 @@ fn look_up(
         return Err(error.unwrap_or_else(|| Error::usage("the documents can no longer be read")));
     };
     let columns = [view.columns(first.0)?, view.columns(second.0)?];
-    // The smaller number first, as in the run.
+    // The document with the smaller number is first, as in the run.
     let analyses = [
         view.document(first.0.doc(first.1), a, &columns[0], first.1),
         view.document(second.0.doc(second.1), b, &columns[1], second.1),
@@ -230,7 +230,7 @@ fn looks(
     let short = analyses.iter().all(|text| text.words().len() <= LCS_UNITS);
     let each = bound.iter().enumerate().map(|(at, bound)| {
         let one = Recipe { algorithms: vec![recipe.algorithms[at].loosened()], ..recipe.clone() };
-        // Parameters may contradict each other if a threshold is low; then no score below the threshold is reported.
+        // A lower threshold may contradict other parameters. In that case, no score below the threshold is reported.
         let loose = if short { one.bind(corpus, &models[at..=at]).ok() } else { None };
         let documents = [(low, &analyses[0]), (high, &analyses[1])];
         let loose = loose.as_ref().and_then(|loose| loose.first());
@@ -253,7 +253,7 @@ fn put_together(
     let others = said.iter().flat_map(Said::others).chain(removals.iter().map(|one| one.kept_doc));
     let mut ids: BTreeMap<u64, String> = ids_of(session, others.filter(|doc| !docs.contains(doc)).collect(), again)?;
     documents.iter().for_each(|document| drop(ids.insert(document.doc, document.id.clone())));
-    // The files of indexed documents are temporary copies with their own names.
+    // Indexed documents are read from temporary copies, whose file names mean nothing to the user.
     let own = |doc: u64| session.document(doc).filter(|&doc| doc >= session.base);
     let named = |doc: u64| own(doc).map_or_else(|| format!("document {doc}"), |doc| session.source.name_of(doc));
     let id = |doc: u64| ids.get(&doc).cloned().unwrap_or_else(|| named(doc));
@@ -296,7 +296,8 @@ fn put_together(
     let remove_if = session.options.remove_if.to_string();
     let removes = finished.report.removal.is_some();
     let mut contained = contained;
-    // A chain may remove a document that is not in a pair, and a copy of an indexed document has the same fate as that document.
+    // A chain may remove a document that does not form a pair with the kept document. A copy of an indexed document is treated like that
+    // document.
     let is_removed_for = |one: &ExplainedDocument, other: &ExplainedDocument| {
         one.removed.as_ref().is_some_and(|removal| removal.kept_doc == other.doc)
     };
@@ -312,8 +313,7 @@ fn put_together(
     Ok(Explanation { documents, exact_copies: same, pair, algorithms, measures, contained, removes, remove_if, notes })
 }
 
-/// Reads the rows of each algorithm's tables about the two documents. If there are none, checks whether a window was
-/// cut.
+/// Reads the rows about the two documents from each algorithm's tables. If there are none, checks whether a window was cut.
 fn read_tables(
     session: &Session<'_>,
     (finished, is_stored): (&Finished, bool),
@@ -325,7 +325,8 @@ fn read_tables(
     let mut said = Vec::new();
     for (bound, look) in bound.iter().zip(looks) {
         let one = Said::read(finished, &bound.label, docs, Groups { groups, most: session.options.max_group })?;
-        // In an incremental run, other documents in the window are in the index, and not all texts are stored.
+        // A window is not complete in an incremental run, where other documents are in the index, or with stored texts, which do not
+        // include all documents.
         let is_whole = session.indexed.is_none() && !is_stored;
         let windows = look.windows.as_ref().filter(|_| !same && one.is_silent() && is_whole);
         if let Some(windows) = windows {
@@ -353,7 +354,7 @@ fn notes(session: &Session<'_>, finished: &Finished) -> Vec<String> {
     notes
 }
 
-/// Returns how much of each text is contained in the other, and why that text may not be removed in favor of the other.
+/// Returns how much of each text is contained in the other text, and why it may not be removed in favor of the other text.
 fn contained_in(remove_if: RemoveIf, same: bool, texts: [&Analysis<'_>; 2]) -> [ExplainedContained; 2] {
     let [a, b] = texts.map(|text| {
         let mut contents = Vec::new();

@@ -1,4 +1,4 @@
-//! The documents for `explain`: read again, with their rows in the tables.
+//! Reads the documents for `explain` again, with their rows in the tables.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,10 +15,10 @@ use dupsift_files::tables::{
 };
 use dupsift_incremental::Again;
 
-/// A row of a batch.
+/// A batch and the index of a row in it.
 pub type At<'b> = (&'b Documents, usize);
 
-/// Reads the two documents and passes them on together, smaller number first.
+/// Reads the two documents and passes them to a function together, smaller number first.
 pub fn both(
     session: &Session<'_>,
     view: &View<'_>,
@@ -60,18 +60,18 @@ pub fn text_of<'b>(session: &Session<'_>, batch: &'b Documents, row: usize) -> R
     Err(Error::usage(format!("document {number} ({name}) was not part of the run: {why}; see rejected/")))
 }
 
-/// Returns the second document if only one was requested: the document that it was removed in favor of, or the most similar one, with a
+/// Returns the second document if only one was requested: the document that was kept instead, or else the most similar document, with a
 /// note on the choice.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if it is in no pair of any algorithm.
+/// Returns [`Error::Usage`] if no algorithm has a pair with the document.
 pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u64; 2], Option<String>)> {
     let removals = removals(finished, &[doc])?;
-    // In the table, a document without a kept duplicate names itself.
+    // If no duplicate of a document is kept, its row in the table has the document itself as the kept document.
     if let Some(removal) = removals.first().filter(|removal| removal.kept_doc != doc) {
         return Ok(([doc, removal.kept_doc], None));
     }
-    // Duplicates come before pages from the same template, and more similar documents first.
+    // Duplicates come before pages from the same template; within each group, the most similar document comes first.
     let mut best: Option<(bool, f32, u64)> = None;
     for one in &finished.report.algorithms {
         let path = finished.pair_table(&one.label);
@@ -108,7 +108,7 @@ pub fn partner(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<([u
     }
 }
 
-/// Returns the document with the first copy of a passage that is cut out of this one, with a note on the choice.
+/// Returns the document with the first copy of a passage that is cut out of this document, with a note on the choice.
 fn from_passages(engine: &Engine<'_>, finished: &Finished, doc: u64) -> Result<Option<([u64; 2], Option<String>)>> {
     let found = passages(engine, finished, &[doc])?;
     let from = found.into_iter().filter(|one| one.first_doc.is_some_and(|first| first != doc));
@@ -159,7 +159,7 @@ pub fn removals(finished: &Finished, docs: &[u64]) -> Result<Vec<FoundRemoval>> 
     Ok(found)
 }
 
-/// Returns the ids of other documents, if they have ids.
+/// Returns the ids of further documents, if they have ids.
 ///
 /// # Errors
 /// Returns an error if a file is damaged.

@@ -1,4 +1,4 @@
-//! The result of `explain` on two documents, as printed by `--json`.
+//! Defines the result of `explain` for two documents, which `--json` prints.
 //!
 //! Field names are part of the interface. Unknown values are null; documents are in the requested order.
 
@@ -17,13 +17,13 @@ pub struct Explanation {
     pub algorithms: Vec<ExplainedAlgorithm>,
     /// The similarity of the texts, independent of the algorithms.
     pub measures: ExplainedMeasures,
-    /// How much of each document is contained in the other, in the requested order, and the consequence for removal.
+    /// How much of each document the other document contains, in the requested order, and whether the document may be removed.
     pub contained: [ExplainedContained; 2],
     /// Whether the run removes documents; a comparison does not.
     pub removes: bool,
     /// The removal rule of the run, as for `--remove-if`.
     pub remove_if: String,
-    /// Notes for the reader.
+    /// Notes for the user.
     pub notes: Vec<String>,
 }
 
@@ -44,7 +44,7 @@ pub struct ExplainedDocument {
     pub words: u64,
     /// Whether the document was indexed before the run, in an earlier batch or a reference.
     pub earlier: bool,
-    /// The removal of the document in favor of another one; null if it is kept.
+    /// The removal of the document in favor of another document; null if the document is kept.
     pub removed: Option<ExplainedRemoval>,
     /// The repeated passages that are cut out of the document, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -63,7 +63,7 @@ pub struct ExplainedPassage {
     pub end_byte: u64,
     /// The number of occurrences of the passage.
     pub copies: u64,
-    /// The number of the document with the first copy; null if that is cut too.
+    /// The number of the document with the first copy; null if the first copy is also cut.
     pub first_doc: Option<u64>,
 }
 
@@ -74,7 +74,7 @@ pub struct ExplainedRemoval {
     pub kept_id: String,
     /// The number of the kept document.
     pub kept_doc: u64,
-    /// The similarity of the two documents; null if only a chain connects them.
+    /// The similarity of the two documents; null if only a chain of pairs connects them.
     pub similarity: Option<f32>,
     /// The algorithms that found the pair.
     pub algorithm: String,
@@ -82,23 +82,23 @@ pub struct ExplainedRemoval {
     pub reason: String,
 }
 
-/// Describes how much of one document is contained in the other.
+/// Describes how much of one document is contained in the other document.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub struct ExplainedContained {
-    /// The number of distinct 3-grams of this document that are in the other one.
+    /// The number of distinct 3-grams of this document that are also in the other document.
     pub common_grams: u64,
     /// The number of distinct 3-grams of this document.
     pub grams: u64,
-    /// How many distinct numbers of this document are in the other one.
+    /// The number of distinct numbers that occur in both documents.
     pub common_numbers: u64,
-    /// How many distinct numbers this document has.
+    /// The number of distinct numbers in this document.
     pub numbers: u64,
-    /// How many distinct numbers outside the frame of this document are in the other one.
+    /// The number of distinct numbers outside the frame of this document that are also in the other document.
     pub common_facts: u64,
-    /// How many distinct numbers this document has outside its frame.
+    /// The number of distinct numbers outside the frame of this document.
     pub facts: u64,
-    /// Why this document may not be removed in favor of the other: no pair decides, or too little of it is contained;
-    /// null if it may.
+    /// Why this document may not be removed in favor of the other document: no pair decides, or too little of this document is contained.
+    /// Null if it may be removed.
     pub stays: Option<&'static str>,
 }
 
@@ -108,29 +108,27 @@ pub struct ExplainedContained {
 pub enum Verdict {
     /// The pair is in `pairs/`.
     Pair,
-    /// The pair, or one of their copies, is in `pairs/` as two pages from the same template: similar, but not duplicates.
+    /// The pair, or a pair of their copies, is in `pairs/` as two pages from the same template, which are similar but not duplicates.
     Template,
-    /// They are a pair in a group above `--max-group`, where only pairs with the best document are written.
+    /// The documents are a pair in a group above `--max-group`, for which only pairs with the best document are written.
     PairNotWritten,
     /// At least one of the documents has no signature.
     NoSignature,
     /// The documents have no key in common.
     NoCommonKey,
-    /// They have different values in the `--scope` column, so they are not compared.
+    /// The documents have different values in the `--scope` column, so they are not compared.
     OtherScope,
-    /// They have the same value in the column of `--scope across:COLUMN`, so they are not compared.
+    /// The documents have the same value in the column of `--scope across:COLUMN`, so they are not compared.
     SameScope,
-    /// They have keys in common, but their sketches differ too much for a pair.
+    /// The documents have keys in common, but their sketches differ too much for a pair.
     SketchesDiffer,
-    /// They have keys in common that too many documents share, so that only some of these documents are compared with
-    /// each other.
+    /// The documents have keys in common, but so many documents share these keys that only some of them are compared with each other.
     NotCompared,
-    /// They were compared and are not similar enough, according to the algorithm or the verification.
+    /// The documents were compared, but they are not similar enough according to the algorithm or the verification.
     BelowThreshold,
-    /// They were compared, but their texts are too long to be verified.
+    /// The documents were compared, but their texts are too long to be verified.
     Undecided,
-    /// On their own, the two documents would be a pair, but other documents in the corpus kept the run from reporting
-    /// it.
+    /// On their own, the two documents would be a pair, but because of other documents in the corpus the run did not report them.
     LeftOut,
 }
 
@@ -147,8 +145,7 @@ pub struct ExplainedAlgorithm {
     pub why: String,
     /// The row in `pairs/`.
     pub pair: Option<ExplainedPair>,
-    /// The score of the two documents on their own, if the algorithm computes one from their signatures or with a
-    /// looser threshold.
+    /// The score of the two documents, if the algorithm can compute it from their signatures or with a lower threshold.
     pub score: Option<ExplainedScore>,
     /// The verification checks, if both documents have a signature.
     pub checks: Vec<ExplainedCheck>,
@@ -157,11 +154,11 @@ pub struct ExplainedAlgorithm {
     pub words: Option<[ExplainedWord; 2]>,
     /// The number of bits in which the fingerprints of the documents differ, for algorithms that compare fingerprints.
     pub bits_apart: Option<u32>,
-    /// Why a document has no signature, per document.
+    /// For each document, why it has no signature.
     pub unsigned: [Option<String>; 2],
     /// The clusters that contain the documents.
     pub clusters: [Option<ExplainedCluster>; 2],
-    /// Number of positions that rows can have.
+    /// The number of positions that rows can have.
     pub positions: u32,
     /// The number of rows with equal position and key.
     pub common_keys: u64,
@@ -172,7 +169,7 @@ pub struct ExplainedAlgorithm {
 /// Describes a row in `pairs/`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ExplainedPair {
-    /// The verified similarity if there is one, else the algorithm's own score; 0 to 1.
+    /// The verified similarity if there is one, or else the algorithm's own score; from 0 to 1.
     pub similarity: f32,
     /// The algorithm's own distance, if it has one.
     pub distance: Option<f32>,
@@ -184,18 +181,18 @@ pub struct ExplainedPair {
     pub relation: Option<String>,
     /// The reason for the relation.
     pub why: Option<String>,
-    /// The similarity of the next best partner of either document, outside the near group.
+    /// The highest similarity of either document to another partner outside the near group.
     pub next_best: Option<f32>,
     /// Whether the titles name different things, so that neither document is removed in favor of the other.
     pub other_title: bool,
 }
 
-/// Describes the word that is more frequent in one text than in the other, by weight.
+/// Describes the word with the largest weighted excess in one text over the other text.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedWord {
-    /// The share of the text's weight that this excess has.
+    /// The excess as a share of the text's weight.
     pub share: f64,
-    /// The maximum share allowed.
+    /// The maximum allowed share.
     pub most: f64,
     /// The word; null if there is none.
     pub word: Option<String>,
@@ -232,10 +229,10 @@ pub struct ExplainedCluster {
     pub size: u64,
 }
 
-/// Holds the signature rows of both documents, or of one, at one position.
+/// Holds the signature rows of both documents, or of one document, at one position.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ExplainedRow {
-    /// The position among the algorithm's keys: table, band or rule.
+    /// The position of the rows among the algorithm's keys: a table, band or rule.
     pub position: u32,
     /// The first document's row.
     pub a: Option<ExplainedKey>,
@@ -250,7 +247,7 @@ pub struct ExplainedRow {
 pub struct ExplainedKey {
     /// The key in hexadecimal.
     pub key: String,
-    /// The value that orders rows with the same key (a length); 0 if there is none.
+    /// The value by which rows with the same key are ordered, for example a length; 0 if there is none.
     pub order: u32,
     /// The bytes stored with the key, in hexadecimal.
     pub sketch: String,
@@ -261,24 +258,24 @@ pub struct ExplainedKey {
 /// Holds the overlap of two sets.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ExplainedOverlap {
-    /// Common elements divided by all elements.
+    /// The number of common elements divided by the number of all elements.
     pub jaccard: f64,
-    /// The share of the first document's elements that the second has; null for an empty set.
+    /// The share of the first document's elements that are also in the second document; null for an empty set.
     pub a_in_b: Option<f64>,
-    /// The share of the second document's elements that the first has.
+    /// The share of the second document's elements that are also in the first document; null for an empty set.
     pub b_in_a: Option<f64>,
 }
 
 /// Measures the similarity of the texts. All values except counts are from 0 to 1.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ExplainedMeasures {
-    /// Sets of five-character windows of the normalized text.
+    /// Sets of windows of five characters in the normalized text.
     pub five_characters: ExplainedOverlap,
-    /// Sets of five-word windows; five characters for Han.
+    /// Sets of windows of five words, or five characters for Han text.
     pub five_words: ExplainedOverlap,
     /// Sets of words.
     pub words: ExplainedOverlap,
-    /// Number of distinct words that both documents contain.
+    /// The number of distinct words that both documents contain.
     pub common_words: u64,
     /// Cosine of word counts.
     pub cosine: f64,

@@ -1,4 +1,5 @@
-//! Converts the counts of a comparison into its record: recall, precision, F, agreement, and which algorithms are better together.
+//! Converts the counts of a comparison into its record: recall, precision, F, agreement, and the combinations that are better than their
+//! parts.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +10,7 @@ use dupsift_algorithms::stage::contest::Contestant;
 use dupsift_algorithms::stage::estimate::{Number, Part};
 use dupsift_engine::job::run_report::AlgorithmReport;
 
-/// Maximum number of reported combinations of one size.
+/// The maximum number of reported combinations of one size.
 const MOST_COMBINATIONS: usize = 20;
 
 impl From<Number> for Figure {
@@ -22,29 +23,29 @@ fn figure(number: Option<Number>) -> Figure {
     number.map_or_else(Figure::default, Figure::from)
 }
 
-/// Returns recall and precision of a part of the pool.
+/// Returns the recall and precision of a part of the pool.
 fn measures(tally: &Tally, part: &Part) -> (Option<Number>, Option<Number>) {
     let found = part.duplicates();
     (found.of_both(&tally.all().without(part).duplicates()), found.over(part.pairs()))
 }
 
 /// Returns F and its interval. F grows with recall and with precision, so the ends of its interval follow from the ends of their intervals.
-/// Empty if F is undefined.
+/// The figure is empty if F is undefined.
 fn f_figure(recall: Option<Number>, precision: Option<Number>) -> Figure {
     let of = |end: fn(Number) -> f64| Retrieval::of(precision.map(end), recall.map(end)).f;
     let value = of(|number| number.value);
-    // As both approach 0, F approaches 0.
+    // If recall and precision approach 0, F approaches 0.
     let end = |end: Option<f64>| value.map(|_| end.unwrap_or(0.0));
     Figure { value, low: end(of(|number| number.low)), high: end(of(|number| number.high)) }
 }
 
-/// Returns the CPU seconds of the algorithms alone.
+/// Returns the CPU seconds spent on these algorithms.
 fn cost(algorithms: &[AlgorithmReport], places: &BTreeSet<usize>) -> f64 {
     places.iter().map(|&at| algorithms[at].sign_seconds + algorithms[at].pair_cpu_seconds).sum()
 }
 
-/// Returns the record without the judge, the oracle and the advice. `contestants` are in the order of the bits of the settled tally, and
-/// refer to the algorithms of the run.
+/// Returns the record without the judge, the oracle and the advice. `contestants` must be in the order of the bits of the settled tally,
+/// and refer to the algorithms of the run.
 pub fn figures(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> ComparisonReport {
     let compared = contestants.iter().enumerate().map(|(at, one)| {
         let (part, alone) = (tally.common(&[at]), tally.alone(at));
@@ -91,12 +92,13 @@ struct Combination {
     f: f64,
 }
 
-/// Returns the combinations that are better than any part of them: two algorithms than either one, three than any two or one of them.
+/// Returns the combinations that are better than any part of them: two contestants must be better than either one, and three must be better
+/// than any one or two of them.
 fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[AlgorithmReport]) -> Vec<CombinationReport> {
     let count = contestants.len();
     let f_of_set = |of: &[usize], union: bool| combine(tally, of, union).map_or(0.0, |one| one.f);
     let single: Vec<f64> = (0..count).map(|at| f_of_set(&[at], true)).collect();
-    // The largest F of the union of two, their intersection, and each one.
+    // For each pair of contestants, the largest F of their union, their intersection, and each of the two.
     let mut best = vec![0.0f64; count * count];
     let (mut twos, mut threes) = (Vec::new(), Vec::new());
     for b in 0..count {
@@ -116,10 +118,10 @@ fn combinations(tally: &Tally, contestants: &[Contestant], algorithms: &[Algorit
             }
         }
     }
-    // An algorithm that several contestants contain runs once.
+    // An algorithm that is part of several contestants runs only once.
     let places = |one: &Combination| one.of.iter().flat_map(|&at| contestants[at].algorithms.clone()).collect();
     let seconds = |one: &Combination| cost(algorithms, &places(one));
-    // Ties are ordered by content and not by cost, which differs from run to run.
+    // Breaks ties by content and not by cost, because the cost differs from run to run.
     let order = |a: &Combination, b: &Combination| b.f.total_cmp(&a.f).then_with(|| a.of.cmp(&b.of));
     for list in [&mut twos, &mut threes] {
         list.sort_by(order);

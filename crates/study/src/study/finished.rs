@@ -1,7 +1,7 @@
 //! Reads a finished output folder: its record, its tables, and its corpus.
 //!
-//! Everything that uses a result (`evaluate`, `compare`, `explain`, the report) reads the written files, so that a result means the same
-//! whenever it is read. Tables are read one batch at a time, in order.
+//! Everything that uses a result (`evaluate`, `compare`, `explain`, the report) reads the written files, so that every command sees the
+//! same result. Tables are read one batch at a time, in order.
 
 use std::cell::Cell;
 use std::collections::BTreeSet;
@@ -34,13 +34,13 @@ use dupsift_incremental::{Again, place_of};
 use dupsift_index::IndexReport;
 use serde_json::Value as Json;
 
-/// File name of the record of an evaluation.
+/// The file name of the record of an evaluation.
 pub(crate) const EVALUATION: &str = "evaluation.json";
 
 /// Holds an output folder with its record.
 pub struct Finished {
     dir: PathBuf,
-    /// The content of run.json.
+    /// The content of `run.json`.
     pub report: RunReport,
     /// The current location of the corpus, if given.
     moved: Option<PathBuf>,
@@ -50,7 +50,7 @@ impl Finished {
     /// Returns the options of the run, with the current folder and the current resources.
     ///
     /// # Errors
-    /// Returns an error if this version does not support an option in the record, or if word lists no longer exist.
+    /// Returns an error if this version does not support an option in the record, or if a word list no longer exists.
     pub fn options(&self, today: &Settings) -> Result<RunOptions> {
         let inputs = self.report.inputs.iter().map(|file| self.stands(file)).collect();
         let mut recorded = self.report.options.clone();
@@ -63,13 +63,13 @@ impl Finished {
         options_again(&recorded, inputs, &self.dir, today)
     }
 
-    /// Returns the same output for a corpus that is now in a different folder or file than during the run.
+    /// Returns the same output with the current location of a corpus that was moved after the run.
     pub fn with_corpus(self, corpus: Option<&Path>) -> Finished {
         Finished { moved: corpus.map(Path::to_path_buf), ..self }
     }
 
-    /// Returns the location of a file of a corpus that was moved to `to`: the longest suffix of its path that exists there, preferably with
-    /// the recorded size. Returns `to` itself if it is the file.
+    /// Returns the location of a file in a corpus that was moved to `to`: the longest suffix of its path that exists in that folder,
+    /// preferably with the recorded size. Returns `to` itself if it is the file.
     fn moved(&self, file: &InputReport, to: &Path) -> PathBuf {
         let recorded = Path::new(&self.report.folder).join(&file.path);
         let parts: Vec<_> = recorded.components().filter(|part| matches!(part, Component::Normal(_))).collect();
@@ -80,7 +80,7 @@ impl Finished {
         found.cloned().unwrap_or_else(|| to.join(&file.file))
     }
 
-    /// Returns the current path of a file in the corpus, or its former path if it no longer exists.
+    /// Returns the current path of a file in the corpus, or its recorded path if the file no longer exists.
     fn stands(&self, file: &InputReport) -> String {
         if file.path == DASH {
             return file.path.clone();
@@ -96,7 +96,7 @@ impl Finished {
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the folder is not the output of a finished run, or belongs to another command, and [`Error::BadFile`] if
-    /// run.json cannot be understood.
+    /// `run.json` cannot be parsed.
     pub fn open(dir: &Path) -> Result<Finished> {
         // A held result can be inspected before it is accepted.
         if !dir.join(SUCCESS).is_file() && !dir.join(HELD).is_file() {
@@ -136,7 +136,7 @@ impl Finished {
             });
         }
         let mut finished = Finished::new(dir, report);
-        // A corpus that was written later counts like one written by the run.
+        // A corpus that `apply` wrote later is treated like a corpus that the run wrote.
         if let Some(added) = AppliedReport::added(dir) {
             match &mut finished.report.corpus {
                 Some(corpus) => corpus.folders.extend(added.folders),
@@ -146,17 +146,17 @@ impl Finished {
         Ok(finished)
     }
 
-    /// Opens the tables of a run that are already in a folder, with its record.
+    /// Creates the output from a folder that contains the tables of a run, and the record of the run.
     pub fn new(dir: &Path, report: RunReport) -> Finished {
         Finished { dir: dir.to_path_buf(), report, moved: None }
     }
 
-    /// Returns the source that the statistics of the run are read from.
+    /// Returns the source of the run's statistics.
     pub fn of(&self) -> Of<'_> {
         Of { dir: &self.dir, report: &self.report }
     }
 
-    /// Returns the folder.
+    /// Returns the output folder.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
@@ -166,7 +166,7 @@ impl Finished {
         self.dir.join(format!("pairs/algorithm={label}/part-00000.parquet"))
     }
 
-    /// Returns the pairs of an algorithm, in (a, b) order, without those that only share a template.
+    /// Returns the pairs of an algorithm, in (a, b) order, except pairs that only share a template.
     ///
     /// # Errors
     /// Returns an error if the table is missing or damaged; damage that is found later is returned as an item.
@@ -187,7 +187,7 @@ impl Finished {
         self.dir.join(format!("clusters/algorithm={label}/part-00000.parquet"))
     }
 
-    /// Returns the documents in clusters of an algorithm, cluster by cluster.
+    /// Returns the documents in the clusters of an algorithm, cluster by cluster.
     ///
     /// # Errors
     /// Returns the errors of [`Finished::pairs`].
@@ -203,7 +203,7 @@ impl Finished {
         rows(self.dir.join("removed/part-00000.parquet"), &REMOVAL_COLUMNS, removals_found)
     }
 
-    /// Returns the index report if the tables name documents that were indexed before the corpus of the run.
+    /// Returns the index report if the tables contain documents that were indexed before the corpus of the run.
     pub fn incremental(&self) -> Option<&IndexReport> {
         self.report.index.as_ref().filter(|index| index.first_doc > 0)
     }
@@ -224,13 +224,13 @@ impl Finished {
         self.incremental().map_or(0, |index| index.first_doc)
     }
 
-    /// Checks that the tables name only documents in the run's own corpus.
+    /// Checks that the tables contain only documents in the run's own corpus.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if it is the output of an incremental run.
+    /// Returns [`Error::Usage`] if this is the output of an incremental run.
     pub fn is_of_its_corpus(&self) -> Result<()> {
         let Some(index) = self.incremental() else { return Ok(()) };
-        // Nothing is added to a reference, and its temporary index no longer exists.
+        // A run against a reference adds nothing to an index, and its temporary index no longer exists.
         let against = if index.generation == index.read_generation {
             "a `reference`".to_owned()
         } else {
@@ -269,7 +269,7 @@ impl Finished {
         let names: Vec<String> = names.collect();
         let inputs = interruptible(cancel, move || {
             let mut found = find_all(&run.inputs, run.taking())?;
-            // Files have the names from the run.
+            // Files keep the names that they had in the run.
             let place = |file: &FoundFile| run.inputs.iter().position(|path| Path::new(path) == file.path);
             found.files.sort_by_cached_key(place);
             found.files = found.files.into_iter().zip(&names).map(|(file, name)| file.called(name)).collect();
@@ -283,8 +283,8 @@ impl Finished {
         Ok(Some((options, inputs)))
     }
 
-    /// Does work on the corpus of the run, or on the texts that the run stored if the corpus no longer exists or has changed; `work` also
-    /// receives whether it reads the stored texts.
+    /// Calls `work` on the corpus of the run, or on the texts that the run stored if the corpus no longer exists or has changed. The last
+    /// argument of `work` is whether it reads the stored texts.
     ///
     /// # Errors
     /// Returns the errors of [`Finished::corpus`] and [`Finished::check_contents`] if the run stored no texts, and any error from `work`.
@@ -319,8 +319,7 @@ impl Finished {
     /// Opens the corpus of the run again, with the options in its record.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if the files no longer exist or have different rows, or an error if the run is
-    /// interrupted.
+    /// Returns [`Error::Usage`] if the files no longer exist or have different rows, or an error if the call is interrupted.
     pub fn corpus(&self, options: &RunOptions, cancel: &AtomicBool) -> Result<Inputs> {
         if options.inputs.iter().any(|input| input == DASH) {
             return Err(Error::usage(format!(
@@ -333,13 +332,13 @@ impl Finished {
         let run = options.clone();
         let inputs = interruptible(cancel, move || {
             let mut found = find_all(&run.inputs, run.taking())?;
-            // Leave out files that were guessed to be JSON lines and that the run did not read.
+            // Ignores files that are only assumed to be JSON lines and that the run did not read.
             let was_read = |path: &Path| called.iter().any(|known| Path::new(&known.path) == path);
             found.files.retain(|file| !file.is_guess || was_read(&file.path));
-            // Restore the order of the run, wherever the files are.
+            // Restores the order of the run, wherever the files are.
             let place = |file: &FoundFile| called.iter().position(|known| Path::new(&known.path) == file.path);
             found.files.sort_by_cached_key(place);
-            // Files keep the names from the run, because the names decide which columns the folders of a file add.
+            // Files keep the names that they had in the run, because the folders in a name become columns.
             if found.files.len() == called.len() {
                 let named = found.files.into_iter().zip(&called);
                 found.files = named.map(|(file, known)| file.called(&known.file)).collect();
@@ -377,7 +376,7 @@ impl Finished {
     /// compared with the hashes in the record.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] with the first file that differs, or an error if a file cannot be read or the run is interrupted.
+    /// Returns [`Error::Usage`] with the first file that differs, or an error if a file cannot be read or the call is interrupted.
     pub fn check_contents(&self, session: &Session<'_>) -> Result<()> {
         let both = || session.source.files.iter().zip(&self.report.inputs).enumerate();
         let differs =
@@ -403,7 +402,7 @@ impl Finished {
     }
 }
 
-/// Returns the command that wrote a record, recognized by an entry that no other record has.
+/// Returns the command that wrote a record, recognized by an entry that other records do not have.
 fn other_verb(json: &[u8]) -> Option<String> {
     let record: serde_json::Value = serde_json::from_slice(json).ok()?;
     let entries = [
@@ -430,7 +429,7 @@ fn rows<T, F: Fn(&arrow::array::RecordBatch) -> Option<Vec<T>>>(
     Ok(Rows { batches, now: Vec::new().into_iter() })
 }
 
-/// Iterates over the rows of batches.
+/// Iterates over the rows in a sequence of batches.
 struct Rows<B, T> {
     batches: B,
     now: std::vec::IntoIter<T>,
@@ -445,7 +444,7 @@ impl<B: Iterator<Item = Result<Vec<T>>>, T> Iterator for Rows<B, T> {
             if let Some(row) = self.now.next() {
                 return Some(Ok(row));
             }
-            // A failed batch counts as one failed row.
+            // A failed batch is returned as one failed row.
             match self.batches.next()? {
                 Ok(rows) => self.now = rows.into_iter(),
                 Err(error) => return Some(Err(error)),

@@ -1,4 +1,4 @@
-//! Pooled pairs in a temporary file, in order, with the algorithms that found each.
+//! Stores pooled pairs in a temporary file, in order, each with the algorithms that found it.
 
 use std::path::Path;
 

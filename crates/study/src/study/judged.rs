@@ -1,8 +1,8 @@
-//! Judging: the documents of the chosen pairs are read once, then the pairs are compared on all threads.
+//! Judges pairs: reads the documents of the chosen pairs once, then compares the pairs on all threads.
 //!
-//! To a judge, documents with the same canonical text (or, without words, with the same bytes) are one document: they are never aligned,
-//! and pairs of the same texts are aligned once, as long as a table of recently judged pairs remembers them. A forgotten pair is judged
-//! again, with the same result, so the figures do not depend on it.
+//! To a judge, documents with the same canonical text (or, without words, with the same bytes) are the same document, and are never
+//! aligned. A table of recently judged pairs ensures that most pairs of the same two texts are aligned only once. A pair that is no longer
+//! in the table is judged again, with the same result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -21,7 +21,7 @@ use dupsift_spill::shuffle::{AtomicBits, AtomicCells};
 
 /// The number of pairs in one piece of work.
 const PIECE: usize = 256;
-/// Number of judged pairs of texts that are remembered: 8 bytes each, in a temporary file.
+/// The number of judged pairs of texts in the table of recently judged pairs, which has 8 bytes per pair and is in a temporary file.
 const MOST_KNOWN: usize = 1 << 22;
 
 /// Holds the texts of documents, as a judge sees them.
@@ -35,17 +35,18 @@ pub struct Texts {
 pub struct Text<'t>(std::borrow::Cow<'t, [u64]>);
 
 impl Text<'_> {
-    /// Returns the input for the judge; empty for a text without words.
+    /// Returns the input for the judge, which is empty for a text without words.
     pub fn evidence(&self) -> &[u64] {
         self.0.get(1..).unwrap_or_default()
     }
 
-    /// Returns whether the text was read and is not only white space.
+    /// Returns whether the text was read and contains more than white space.
     pub fn is_visible(&self) -> bool {
         !self.0.is_empty()
     }
 
-    /// Returns whether two texts are equal, and thus duplicates to any judge: as canonical texts, or, without words, byte for byte.
+    /// Returns whether two texts are equal, and thus duplicates according to any judge. Canonical texts are compared, or bytes if the texts
+    /// have no words.
     pub fn is_same(&self, other: &Text<'_>) -> bool {
         self.is_visible() && self.0 == other.0
     }
@@ -59,7 +60,7 @@ impl Texts {
     /// Reads the documents whose bits are set.
     ///
     /// # Errors
-    /// Returns an error if a file is damaged; it is skipped and the work starts over.
+    /// Returns an error if a file is damaged. The caller then skips the file and starts over.
     pub fn read(session: &Session<'_>, judge: &Judge, met: &Arc<AtomicBits>) -> Result<Texts> {
         let running = session.engine.clock.stage("read judged");
         let taking = Taking::new(session.engine.dir, "judged", met)?;
@@ -108,20 +109,20 @@ pub struct Verdicts {
     cells: AtomicCells<u32>,
     /// The number of pairs that were judged by words because a text was too long.
     pub by_words: u64,
-    /// The number of pairs whose texts were too long to be judged. They count as not duplicates.
+    /// The number of pairs whose texts were too long to be judged. These pairs do not count as duplicates.
     pub undecided: u64,
 }
 
-/// Not judged yet.
+/// The value of a pair that has not been judged yet.
 const OPEN: u32 = 0;
-/// Not duplicates. As a similarity, this value would be 1e-45. Texts that fit in memory cannot have such a low
-/// similarity.
+/// The value of a pair whose documents are not duplicates. As a similarity, this value would be 1e-45, which is too low for any two texts
+/// that fit in memory.
 const NO: u32 = 1;
-/// Too expensive to judge.
+/// The value of a pair that is too expensive to judge.
 const UNDECIDED: u32 = 2;
 
 impl Verdicts {
-    /// Returns the similarity of the pair at this position, if the two are duplicates.
+    /// Returns the similarity of the pair at this position; `None` if its documents are not duplicates.
     pub fn of(&self, at: usize) -> Option<f32> {
         let cell = self.cells.load(at);
         (cell > UNDECIDED).then(|| f32::from_bits(cell))
@@ -167,7 +168,7 @@ struct Judging<'j> {
     texts: &'j Texts,
     pairs: &'j FoundList,
     cells: AtomicCells<u32>,
-    /// For each hash of two texts, the position of a judged pair with that hash, plus one.
+    /// For each hash of two texts, the position of a judged pair with this hash, plus one.
     known: AtomicCells<u64>,
     by_words: AtomicU64,
 }

@@ -1,7 +1,7 @@
-//! Works on finished runs: the page, the comparison of algorithms, labeled pairs, and the explanation of two documents.
+//! Works with finished runs: renders the page, compares algorithms, evaluates against labeled pairs, and explains two documents.
 //!
-//! These modules read the output of a run; the engine does not depend on them. A run that writes its page is passed a function for
-//! it ([`with_page`]).
+//! These modules read the output of a run; the engine does not depend on them. The function that writes the page ([`with_page`]) is passed
+//! to the run.
 
 mod accept;
 mod advice;

@@ -1,10 +1,10 @@
-//! The exact join on a sample of documents: finds all duplicates in it, whether an algorithm found them or not.
+//! Implements the exact join, which finds all duplicates in a sample of documents, including those that no algorithm found.
 //!
-//! Pooling includes only pairs that some algorithm found. In this join, any two documents in the sample are compared: the judge's bound
-//! rules out most pairs, and the others are judged. The cost grows with the square of the sample size; memory is 8 bytes per sampled
+//! Pooling includes only pairs that some algorithm found. This join compares all documents in the sample with each other: a bound of the
+//! judge rules out most pairs, and the rest are judged. The cost grows with the square of the sample size; memory is 8 bytes per sampled
 //! document. Duplicates outside the sample do not count, so the sample has to be large if documents have few duplicates. Whether an
-//! algorithm found a pair is determined from classes and pairs of representatives, because not all pairs of a group above `--max-group`
-//! are written.
+//! algorithm found a pair is determined from classes and pairs of representatives, because not all pairs of a group above `--max-group` are
+//! written.
 
 use std::collections::BinaryHeap;
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use dupsift_spill::shuffle::AtomicBits;
 /// Separates the hashes of document numbers from the hashes of pairs.
 const SALT: u64 = 0x6f72_6163_6c65;
 
-/// Returns the documents in the sample: those with the smallest hashes.
+/// Returns the documents in the sample, which are the documents with the smallest hashes.
 pub fn choose(session: &Session<'_>, most: u64, seed: u64) -> Result<AtomicBits> {
     let chosen = AtomicBits::new(session.engine.dir, "oracle", session.documents() as usize)?;
     let mut smallest = BinaryHeap::new();
@@ -66,14 +66,14 @@ impl Within {
         Ok(Within { classes: relation.classes.clone(), pairs: pairs.end()? })
     }
 
-    /// Returns whether the algorithm has the pair of two documents in the sample; pages from the same template are not a pair.
+    /// Returns whether two documents in the sample are a pair of the algorithm. Pages from the same template are not a pair.
     fn has(&self, x: u64, y: u64) -> bool {
         let (a, b) = (self.classes.representative(x), self.classes.representative(y));
         a == b || self.pairs.finders(a.min(b), a.max(b)) != 0
     }
 }
 
-/// Returns the algorithms, as bits, that have the pair of two documents in the sample.
+/// Returns the algorithms, as bits, that found the pair of two documents in the sample.
 pub fn found(within: &[Within], x: u64, y: u64) -> u64 {
     within.iter().enumerate().fold(0, |bits, (at, one)| bits | u64::from(one.has(x, y)) << at)
 }
@@ -100,7 +100,7 @@ impl Counts {
     }
 }
 
-/// Joins the sample with itself; `finders` returns the algorithms that have a pair, as bits. Also returns the recall of each algorithm.
+/// Joins the sample with itself; `finders` returns the algorithms that found a pair, as bits. Also returns the recall of each algorithm.
 pub fn join(
     session: &Session<'_>,
     judge: &Judge,
@@ -143,7 +143,7 @@ pub fn join(
     let mut all = Counts { found: vec![0; algorithms], ..Counts::default() };
     counts.into_iter().for_each(|part| all.add(part));
     running.end(all.judged, all.duplicates, 0);
-    // If the sample is the complete corpus, there is no uncertainty.
+    // There is no uncertainty if the sample is the complete corpus.
     let whole = chosen.count() == session.documents();
     let population = if whole { all.duplicates } else { u64::MAX };
     let recall = |&found: &u64| match all.duplicates {

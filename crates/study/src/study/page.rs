@@ -1,4 +1,4 @@
-//! `report.html`: collects the data for the page. The caller renders its text, because the engine does not depend on the user interface.
+//! Collects the data for `report.html`. The caller renders the page, because the engine does not depend on the user interface.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -20,14 +20,14 @@ use dupsift_files::io::Stage;
 use dupsift_files::io::unfinished::publish;
 use dupsift_spill::shuffle::AtomicBits;
 
-/// File name of the page in the output folder.
+/// The file name of the page in the output folder.
 pub const PAGE: &str = "report.html";
 
-/// The beginning of the notice on a page that shows no texts. A document text cannot contain this, because its brackets
+/// The beginning of the notice on a page that shows no texts. The text of a document cannot contain this string, because brackets in texts
 /// are escaped.
 pub const NO_TEXTS: &str = "<li class=\"warn\">The texts could not be read: ";
 
-/// Temporary hidden name while the page is rewritten; an output may contain it.
+/// The hidden name of the new page while it is written. A file with this name may remain in an output.
 const HALF: &str = ".report.html.dupsift-accept";
 
 /// Renders the page from a record and its tables.
@@ -38,8 +38,8 @@ pub fn with_page<'p>(page: &'p Page<'p>) -> impl Fn(&Session<'_>, &Stage, RunRep
     move |session, stage, report| write(session, stage, report, page)
 }
 
-/// Writes the page into an unfinished output folder whose tables are complete, unless the options turn it off. Returns the record with this
-/// stage in it.
+/// Writes the page into an unfinished output folder whose tables are complete, unless the options turn the page off. Returns the record
+/// with this stage in it.
 pub(super) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport, page: &Page<'_>) -> Result<RunReport> {
     if !session.options.report {
         return Ok(report);
@@ -55,11 +55,11 @@ pub(super) fn write(session: &Session<'_>, stage: &Stage, mut report: RunReport,
     Ok(report)
 }
 
-/// Writes the page of a finished run again and changes nothing else. If the corpus can no longer be read, the page has no texts, and the
+/// Writes the page of a finished run again and changes nothing else. If the corpus can no longer be read, the page shows no texts, and the
 /// reason is returned.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the existing page shows texts and the new one would not, or an error if tables cannot be read, if resources
+/// Returns [`Error::Usage`] if the existing page shows texts and the new page would not, or an error if tables cannot be read, if resources
 /// are insufficient, or if the run is interrupted.
 pub fn write_again(
     finished: &Finished,
@@ -76,7 +76,7 @@ pub fn write_again(
     let clock = Clock::start();
     let running = clock.stage("report");
     let go_on = || if cancel.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) };
-    // Without its index, an incremental run would lose the texts on its page.
+    // Without its index, the page of an incremental run would lose its texts.
     let again = finished.again()?;
     let with_texts = options.and_then(|options| {
         finished.read(&options, progress, cancel, |session, _| {
@@ -94,7 +94,7 @@ pub fn write_again(
         Ok(seen) => seen,
         Err(Error::Interrupted) => return Err(Error::Interrupted),
         Err(error) => {
-            // If the tables have an error, this call reports it again.
+            // If the error is in the tables, this call returns it again.
             let seen = review(finished, None, folder.path(), &go_on)?;
             if shows_texts(&dir.join(PAGE))? {
                 return Err(poorer(&dir, &error));
@@ -132,7 +132,7 @@ fn shows_texts(page: &Path) -> Result<bool> {
     }
 }
 
-/// Returns the error for a page that would show less than the existing one.
+/// Returns the error for a page that would show less than the existing page.
 fn poorer(dir: &Path, why: &Error) -> Error {
     Error::usage(format!(
         "{} shows texts, but a new page could not: {why}; the page is unchanged; restore the missing files, or remove the page first",
@@ -140,7 +140,7 @@ fn poorer(dir: &Path, why: &Error) -> Error {
     ))
 }
 
-/// Returns the indexed documents that the tables of an incremental run name.
+/// Returns the indexed documents that are in the tables of an incremental run.
 fn earlier(finished: &Finished, engine: &Engine<'_>) -> Result<AtomicBits> {
     let first_doc = finished.first_doc();
     let named = AtomicBits::new(engine.dir, "earlier", first_doc as usize)?;

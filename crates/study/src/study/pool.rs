@@ -1,4 +1,4 @@
-//! The pairs of several algorithms as one sequence: each pair once, in order, with the algorithms that found it.
+//! Merges the pairs of several algorithms into one sequence. Each pair occurs once, in order, with the algorithms that found it.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -19,7 +19,7 @@ pub struct Pooled {
     pub found: u64,
 }
 
-/// The maximum number of algorithms that can be pooled: one bit each.
+/// The maximum number of algorithms that can be pooled. Each has one bit.
 pub const MOST_POOLED: usize = 64;
 
 /// Merges tables of pairs.
@@ -33,7 +33,7 @@ impl<P: Iterator<Item = Result<PairFound>>> Pool<P> {
     /// Merges sequences that are each in (a, b) order.
     ///
     /// # Errors
-    /// Returns an error if there are more than [`MOST_POOLED`] sequences, or if a first row cannot be read.
+    /// Returns an error if there are more than [`MOST_POOLED`] sequences, or if the first row of a sequence cannot be read.
     pub fn new(tables: Vec<P>) -> Result<Pool<P>> {
         if tables.len() > MOST_POOLED {
             return Err(Error::usage(format!(
@@ -58,7 +58,7 @@ impl<P: Iterator<Item = Result<PairFound>>> Pool<P> {
         {
             let table = top.0.2;
             found |= 1 << table;
-            // The next pair of a table replaces the previous one, and usually stays near the top.
+            // The next pair of a table replaces the previous pair of that table, and usually stays near the top.
             match self.tables[table].next().transpose()? {
                 Some(pair) => *top = Reverse((pair.a, pair.b, table)),
                 None => drop(PeekMut::pop(top)),
@@ -76,7 +76,7 @@ impl<P: Iterator<Item = Result<PairFound>>> Iterator for Pool<P> {
     }
 }
 
-/// Counts the pairs that any two algorithms have in common; the diagonal has the pairs of each algorithm.
+/// Counts the pairs that any two algorithms have in common. The diagonal contains the number of pairs of each algorithm.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Agreement(pub Vec<Vec<u64>>);
 
@@ -104,7 +104,7 @@ impl Agreement {
         (self.0[a][a] > 0).then(|| self.0[a][b] as f64 / self.0[a][a] as f64)
     }
 
-    /// Returns the common pairs divided by all pairs of the two; `None` if neither has any.
+    /// Returns the Jaccard similarity of the pairs of two algorithms; `None` if neither has any pairs.
     pub fn jaccard(&self, a: usize, b: usize) -> Option<f64> {
         let all = self.0[a][a] + self.0[b][b] - self.0[a][b];
         (all > 0).then(|| self.0[a][b] as f64 / all as f64)

@@ -1,4 +1,4 @@
-//! Why a pair is a version, a contained text or from the same template, as a sentence with its figures.
+//! Explains in one sentence, with figures, why two documents are versions, a text contained in another, or pages from the same template.
 
 use super::explanation::{ExplainedContained, ExplainedWord};
 use dupsift_algorithms::measure::{Both, CROWD, Contained, FirstLine, Part, TitleDifference, Versions};
@@ -8,7 +8,7 @@ use dupsift_core::row::Why;
 use dupsift_files::tables::FoundPair;
 
 /// Returns the sentence for a row in `pairs/`, with documents in the requested order. `own` is the algorithm's own score, which the rule
-/// uses: the similarity in the table may be from a later verification. `None` for an algorithm that does not classify pairs.
+/// uses: the similarity in the table may be from a later verification. Returns `None` for an algorithm that does not classify pairs.
 pub fn sentence(
     pair: &FoundPair,
     rule: Option<&Versions>,
@@ -19,7 +19,7 @@ pub fn sentence(
     let (relation, rule) = (pair.relation.as_deref()?, rule?);
     let why = Why::ALL.into_iter().find(|why| Some(why.name()) == pair.why.as_deref())?;
     let (inner, outer, larger) = better_contained(contained);
-    // The two similarities are Float32; a difference of zero must not be written as -0.
+    // The two similarities are Float32; if they are equal, the difference must not be written as -0.
     let own = own.unwrap_or(pair.similarity);
     let gap = f64::from(own) - f64::from(pair.next_best.unwrap_or(own)) + 0.0;
     let next = match () {
@@ -54,7 +54,7 @@ pub fn sentence(
     Some(format!("{relation}: {because}"))
 }
 
-/// Returns why neither document is removed in favor of the other, although one is a version of the other or contained in it.
+/// Returns why neither document is removed in favor of the other, although one document is a version of the other or contained in it.
 pub fn other_title(classification: &Classification, contained: &[ExplainedContained; 2]) -> String {
     match classification.difference {
         Some(TitleDifference::Name) => {
@@ -77,9 +77,9 @@ pub fn other_title(classification: &Classification, contained: &[ExplainedContai
     )
 }
 
-/// Returns the sentence for a pair that is not in `pairs/` because pages from the same template are not reported if they are this
-/// dissimilar; `None` if it would be reported. No table has the next best similarity or how many texts have a first line, so these are
-/// inferred from the relation.
+/// Returns the sentence for two pages from the same template that are too dissimilar to be in `pairs/`; `None` if the pair would be
+/// reported. No table contains the next best similarity or the number of texts with a given first line, so both are inferred from the
+/// relation.
 pub fn template_left_out(
     classification: &Classification,
     own: f32,
@@ -101,7 +101,7 @@ pub fn template_left_out(
         }),
         surplus: classification.words.each_ref().map(|word| word.surplus),
         lines: FirstLine { same, titles: false },
-        // As near as possible: a pair without neighbors is not from the same template.
+        // Assumes the highest possible next best similarity: a pair without neighbors is not from the same template.
         next_best: own.into(),
         in_group: false,
         crowded: [false; 2],
@@ -133,7 +133,7 @@ pub fn template_left_out(
     ))
 }
 
-/// Returns the better contained text, the other one, and the share of the first that is contained.
+/// Returns the text that is contained to a larger extent, the other text, and the contained share.
 fn better_contained([a, b]: &[ExplainedContained; 2]) -> (&'static str, &'static str, f64) {
     let share = |of: &ExplainedContained| of.common_grams as f64 / of.grams.max(1) as f64;
     if share(a) >= share(b) { ("a", "b", share(a)) } else { ("b", "a", share(b)) }
@@ -145,12 +145,12 @@ fn numbers(rule: &Versions, [a, b]: &[ExplainedContained; 2]) -> String {
 }
 
 fn one_word(rule: &Versions, contained: &[ExplainedContained; 2], words: &[ExplainedWord; 2]) -> String {
-    // For a text contained in a larger one, the rule considers only the better contained text.
+    // For a text contained in a larger one, the rule considers only the text that is contained to a larger extent.
     let (inner, _, larger) = better_contained(contained);
     word(words, (larger >= rule.contained).then_some(inner))
 }
 
-/// Returns the clause for the word that distinguishes the two: in the given text, or else in the one where it has the larger share.
+/// Returns the clause about the word that distinguishes the two texts: the word of the given text, or else the word with the larger share.
 fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
     let excess = |word: &ExplainedWord| word.share - word.most;
     let (name, of) = match only {
@@ -159,7 +159,7 @@ fn word([a, b]: &[ExplainedWord; 2], only: Option<&str>) -> String {
         None if excess(a) >= excess(b) => ("a", a),
         None => ("b", b),
     };
-    // Without a word, the feature is a character or a pair of characters.
+    // If there is no word, the feature is a character or a pair of characters.
     let what = of
         .word
         .as_ref()
@@ -208,7 +208,7 @@ mod tests {
             of(RelationKind::Template, Why::Word, 10),
             "same template: the word \"bank\" is more frequent in b, by 0.062 of its weight (at most 0.020)"
         );
-        // If neither text is contained, the text with the larger excess counts.
+        // If neither text is contained, the text with the larger excess is used.
         assert!(of(RelationKind::Template, Why::Word, 18).contains("more frequent in a, by 0.125"));
         assert_eq!(of(RelationKind::Contained, Why::Contained, 10), "contained: a contains 0.90 of the 3-grams of b");
         assert_eq!(of(RelationKind::Version, Why::Alone, 10), "version: the next best document is farther by 0.20");
@@ -258,8 +258,8 @@ mod tests {
         assert!(said([title(1.0), title(0.75)], [18, 19]).contains("first line of b is missing in a"));
     }
 
-    /// A pair from the same template that is not reported gets the reason that it would have had, to the extent that
-    /// its two texts show it.
+    /// Checks that an unreported pair from the same template gets the reason that it would have had, as far as it follows from the two
+    /// texts.
     #[test]
     fn pairs_of_one_template_that_are_left_out_have_their_reasons() {
         let told = |common: u64, numbers: u64, share: f64, same_line: bool, own: f32| {
@@ -299,7 +299,7 @@ mod tests {
         let near = "the next best document has a cosine above 0.50, and 0.45 of a is contained; a version must be closer by 0.15, or 0.88 of it must be contained";
         ends(told(9, 3, 0.01, false, 0.65), &format!("0.68: {near}"));
         ends(told(9, 3, 0.01, true, 0.65), &format!("0.68: {near}"));
-        // The word is not considered if the first lines are equal, unless many texts have them.
+        // The word is not considered if the first lines are equal, unless many texts have that first line.
         let both = told(9, 3, 0.5, true, 0.65);
         assert!(
             both.contains(near) && both.contains("; or, if more than 10 texts have their first line, the word"),

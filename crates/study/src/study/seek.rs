@@ -7,16 +7,16 @@ use dupsift_engine::session::Session;
 use dupsift_files::io::Want;
 use dupsift_incremental::Again;
 
-/// Maximum number of documents that a message lists.
+/// The maximum number of documents listed in a message.
 const NAMED: usize = 10;
 
-/// The maximum number of documents in a corpus that is searched for a similar id.
+/// The maximum number of documents in a corpus for a search for similar ids.
 const SMALL: u64 = 200_000;
 
 /// Holds the documents that have a given id.
 #[derive(Clone, Default)]
 struct Found {
-    /// The smallest numbers, ascending.
+    /// The smallest document numbers, in ascending order.
     docs: Vec<u64>,
     count: u64,
 }
@@ -44,7 +44,7 @@ pub struct Seeking<'s> {
 /// Returns the table numbers of one or two documents.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if an argument names no document or several, or if both name the same one.
+/// Returns [`Error::Usage`] if an argument matches no document or several documents, or if both arguments match the same document.
 pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u64>> {
     let docs: Vec<u64> = if by_number {
         typed.iter().map(|typed| number(at, typed)).collect::<Result<_>>()?
@@ -60,10 +60,11 @@ pub fn seek(at: Seeking<'_>, typed: &[String], by_number: bool) -> Result<Vec<u6
     Ok(docs)
 }
 
-/// Checks that the run decided about these documents and that their texts were not forgotten.
+/// Checks that at least one of these documents is in the batch and that their texts were not forgotten.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if all of them were indexed before the batch, whose tables do not cover them, or if one was forgotten.
+/// Returns [`Error::Usage`] if all of the documents were indexed before the batch, whose tables do not cover them, or if one of the
+/// documents was forgotten.
 pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     if docs.iter().all(|&doc| doc < at.first_doc) {
         let (folder, _) = at.again.map(|again| again.place(docs[0])).unwrap_or_default();
@@ -77,7 +78,7 @@ pub fn may_be_shown(at: &Seeking<'_>, docs: &[u64]) -> Result<()> {
     }
 }
 
-/// Returns the other document with the same id: a page that an earlier batch contains too.
+/// Returns the other document with the same id: an earlier batch may contain the same page.
 fn namesake(at: Seeking<'_>, typed: &[String], doc: u64, by_number: bool) -> Result<u64> {
     let earlier = match at.again.filter(|_| !by_number && typed[0] == typed[1] && doc >= at.first_doc) {
         Some(again) => again.with_id(at.session.engine, &typed[1])?,
@@ -103,7 +104,7 @@ fn number(at: Seeking<'_>, typed: &str) -> Result<u64> {
     })
 }
 
-/// Returns the documents with these ids, which are compared in printed form.
+/// Returns the documents with these ids. Ids are compared as printed.
 fn with_ids(session: &Session<'_>, typed: &[String]) -> Result<Vec<Found>> {
     let found = session.read(
         "find ids",
@@ -166,7 +167,7 @@ fn several(typed: &str, count: u64, docs: &[u64]) -> Error {
     ))
 }
 
-/// Returns the document with this FILE#ROW name, which is used if there is no id.
+/// Returns the document with this name in the form FILE#ROW, which documents without an id have.
 fn file_and_row(session: &Session<'_>, typed: &str) -> Option<u64> {
     let (label, row) = typed.rsplit_once('#')?;
     let row: u64 = row.parse().ok()?;

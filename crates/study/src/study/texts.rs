@@ -1,9 +1,9 @@
 //! Finds the documents of a finished run that have equal texts, so that pairs are counted over texts and not over copies.
 //!
-//! The run wrote each copy as a pair with the best document that has its text, and all other pairs only between these best documents.
-//! Labels may name any of the copies. So both sides are mapped to one document per text: the first one that the truth names, or else the
-//! first one. A pair of copies becomes a pair of that document with each of the two. If the truth has clusters, a text is in the cluster of
-//! that document.
+//! In the tables of the run, each copy is in a pair with the best document that has the same text, and all other pairs are between these
+//! best documents. Labels may refer to any of the copies. Therefore, both the pairs and the labels are mapped to one document per text: the
+//! first document that is in the truth, or else the first document. A pair of copies becomes a pair of that document with each of the two.
+//! If the truth consists of clusters, a text is in the cluster of that document.
 //!
 //! ```text
 //! copies 1 4 7, the truth names 4 and 9      pairs 7-9 and 1-9 become 4-9      pair 1-7 becomes 1-4 and 4-7
@@ -21,15 +21,16 @@ pub struct Texts {
     /// For each document that is not the first with its text, the number of that first document plus one. Empty if all
     /// texts are distinct.
     firsts: Numbers,
-    /// For the first document with each text, the number of the first one that the truth names, plus one; 0 if the
-    /// truth names none.
+    /// For the first document with each text, the number of the first document with that text that is in the truth, plus one; 0 if there is
+    /// none.
     named: Numbers,
     /// Whether any two documents have the same text.
     any: bool,
 }
 
 impl Texts {
-    /// Reads the copies from the table of any algorithm, because each table has all of them. `named` are the documents in the truth.
+    /// Reads the copies from the table of the first algorithm, because every table contains all of them. `named` are the documents in the
+    /// truth.
     ///
     /// # Errors
     /// Returns [`Error::BadFile`] if a table is damaged.
@@ -79,7 +80,7 @@ impl Texts {
         self.any
     }
 
-    /// Returns the document that represents the text of this one.
+    /// Returns the document that represents the text of this document.
     pub fn of(&self, doc: u64) -> u64 {
         if !self.any {
             return doc;
@@ -92,7 +93,7 @@ impl Texts {
         self.firsts.get(doc).checked_sub(1).unwrap_or(doc)
     }
 
-    /// Calls `each` with the pairs of texts for a pair of documents, smaller number first.
+    /// Calls `each` with the pairs of texts that correspond to a pair of documents, smaller number first.
     ///
     /// # Errors
     /// Returns an error from `each`.
@@ -130,7 +131,7 @@ impl Correct {
         bits.set(b as usize);
     }
 
-    /// Returns how many of the named documents are in a true pair, or have a text that is in one.
+    /// Returns the number of documents in `named` that are in a true pair, or whose text is in a true pair.
     pub fn count(&self, texts: &Texts, named: &AtomicBits) -> u64 {
         named.iter().filter(|&doc| self.docs.get(doc) || self.texts.get(texts.of(doc as u64) as usize)).count() as u64
     }

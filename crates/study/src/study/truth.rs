@@ -1,12 +1,12 @@
-//! The truth as document numbers: labeled pairs or clusters, matched to the corpus by id.
+//! Converts the truth (labeled pairs or clusters) to document numbers, by matching its ids with the corpus.
 //!
 //! ```text
 //! ids of the corpus (hash of the id, document) --+
 //! ids of the truth (hash of the id, position) ---+--sort--> (row of the truth, document) --sort--> pairs or clusters
 //! ```
 //!
-//! Ids are compared as written, by a 128-bit hash: two of ten billion ids collide with a probability below 1e-18. Everything is sorted by
-//! the engine's shuffles, so memory does not grow with the corpus or the truth.
+//! Ids are compared as written, by a 128-bit hash: among ten billion ids, the probability that any two collide is below 1e-18. All sorting
+//! is done by the engine's shuffles, so memory does not grow with the corpus or the truth.
 
 use std::iter::Peekable;
 
@@ -27,7 +27,7 @@ use dupsift_spill::shuffle::{AtomicBits, FrozenHeap, Heap, Sorted};
 /// The number of bytes that are collected before they are written to a temporary file.
 const GATHERED_BYTES: usize = 64 << 10;
 
-/// Holds the true pairs or clusters of documents.
+/// Holds the true pairs or the true clusters of documents.
 pub struct Truth {
     /// The counts for the record.
     pub report: TruthReport,
@@ -38,7 +38,7 @@ pub struct Truth {
     listed: Option<FrozenHeap>,
     /// Documents in a true pair.
     pub pages: AtomicBits,
-    /// For each document except the first in its true cluster: the number of that first document plus one.
+    /// For each document in a true cluster, except the first: the number of the first document plus one.
     firsts: Numbers,
     /// For the first document in each true cluster: the number of documents in the cluster.
     sizes: Numbers,
@@ -88,7 +88,7 @@ impl Truth {
         Ok(truth)
     }
 
-    /// Reads rows of (row, side, document). Two documents with the same row are a pair.
+    /// Reads pairs from records of (row, side, document). Two documents with the same row are a pair.
     fn take_pairs(&mut self, session: &Session<'_>, rows: &Sorted) -> Result<()> {
         let (link, half) = (self.link, self.width / 2);
         let pairs =
@@ -136,7 +136,7 @@ impl Truth {
         Ok(different)
     }
 
-    /// Points each document to the first one in its component, and counts components and sizes.
+    /// Points each document to the first document in its component, and counts the components and their documents.
     fn point_to_firsts(&mut self) {
         // The parent of a document has a smaller number, so it already points to the first document of the component.
         let (mut firsts, mut sizes) = (self.firsts.slots(), self.sizes.slots());
@@ -155,7 +155,7 @@ impl Truth {
         }
     }
 
-    /// Reads rows of (hash of the cluster, document). Documents with the same hash are a cluster.
+    /// Reads clusters from records of (hash of the cluster, document). Documents with the same hash form a cluster.
     fn take_clusters(&mut self, session: &Session<'_>, rows: &Sorted) -> Result<()> {
         let stated = AtomicBits::new(session.engine.dir, "true-stated", session.documents() as usize)?;
         let (mut firsts, mut sizes) = (self.firsts.slots(), self.sizes.slots());
@@ -203,7 +203,7 @@ impl Truth {
         Ok(())
     }
 
-    /// Counts pairs of texts: each document is replaced by the representative of its text.
+    /// Counts pairs of texts, where each document is replaced by the representative of its text.
     ///
     /// # Errors
     /// Returns an error if the disk is full or the run is interrupted.
@@ -221,7 +221,7 @@ impl Truth {
             for doc in named {
                 let (first, of_text) = (self.first(doc), texts.of(doc));
                 if of_text == doc {
-                    // One pair with each earlier text in the cluster.
+                    // The new text forms a pair with each earlier text in the cluster.
                     pairs += sizes.get(first);
                     sizes.set(first, sizes.get(first) + 1);
                 } else {
@@ -252,7 +252,7 @@ impl Truth {
         Ok(())
     }
 
-    /// Returns the first document in the true cluster of a document; the document itself if it is in no cluster.
+    /// Returns the first document in the true cluster of a document; returns the document itself if it is in no cluster.
     pub fn first(&self, doc: u64) -> u64 {
         self.firsts.get(doc).checked_sub(1).unwrap_or(doc)
     }
@@ -269,7 +269,7 @@ impl Truth {
         Some(Box::new(records.map(move |one| link.read(one))))
     }
 
-    /// Returns a checker for pairs in order.
+    /// Returns a checker for pairs that are given in order.
     pub fn checker(&self) -> Checker<'_> {
         Checker { truth: self, listed: self.listed().map(Iterator::peekable) }
     }
@@ -306,7 +306,7 @@ fn list(
     Ok((heap.freeze_in_order()?, different))
 }
 
-/// Returns the name of a document: its id, or FILE#ROW if it has none.
+/// Returns the name of a document: its id, or FILE#ROW if it has no id.
 fn called(session: &Session<'_>, doc: u64) -> Result<String> {
     let rows = Some(RowFilter::Docs([doc].as_slice().into()));
     let want = Want { text: false, id: true, rows, batch_bytes: session.engine.budget.batch, ..Want::default() };

@@ -1,4 +1,4 @@
-//! Matches the ids of the truth with documents: both lists are sorted by the hash of the id and joined.
+//! Matches the ids of the truth with documents: both are sorted by the hash of the id and joined.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -21,24 +21,24 @@ use dupsift_files::tables::{
 };
 use dupsift_spill::shuffle::{AtomicBits, Shuffle, Sorted, Writer};
 
-/// The number of bytes in a position in the truth: the row, and which of its two ids.
+/// The number of bytes in a position in the truth, which consists of a row number and the index of one of the two ids.
 pub const PLACE_BYTES: usize = 9;
-/// The number of bytes in the name of a cluster: its hash.
+/// The number of bytes in the hash of a cluster's name.
 pub const CLUSTER_BYTES: usize = 16;
 
-/// The number of bytes in the hash of an id. A tag follows the hash (0: a document, 1: the truth). `DOC` is the number
-/// of bytes in a document number.
+/// The number of bytes in the hash of an id. The hash is followed by a tag (0: a document, 1: the truth). `DOC` is the number of bytes in a
+/// document number.
 const HASH: usize = 16;
 const DOC: usize = 8;
-/// Offset of the position in the truth, or of the document, in a row that is matched by id.
+/// The offset of the position in the truth, or of the document number, in a record that is matched by id.
 const AFTER_TAG: usize = HASH + 1;
-/// Offset of the cluster in a row of the truth.
+/// The offset of the cluster in a record of the truth.
 const AFTER_PLACE: usize = AFTER_TAG + PLACE_BYTES;
 
-/// Number of unknown ids that are listed.
+/// The number of unknown ids that are listed.
 const NAMED: usize = 5;
 
-/// The two forms of a truth, by columns.
+/// The columns of the two forms of a truth.
 const FORMS: [[&str; 2]; 2] = [["id_a", "id_b"], ["id", "cluster"]];
 
 /// Holds the rows of the truth with documents instead of ids.
@@ -52,7 +52,7 @@ pub struct Resolved {
 /// The two ids in a row, or why it cannot be used.
 type Values<'v> = std::result::Result<[&'v str; 2], Rejection>;
 
-/// Holds the files of a truth, which all have the same form.
+/// Holds the files of a truth, all of which have the same form.
 pub struct TruthFiles {
     files: Vec<FoundFile>,
     columns: [&'static str; 2],
@@ -62,13 +62,13 @@ impl TruthFiles {
     /// Finds the files and determines their form.
     ///
     /// # Errors
-    /// Returns [`Error::Missing`], or [`Error::Usage`] if a file has the columns of neither form or of both, or a different form from the
-    /// first file.
+    /// Returns [`Error::Missing`], or [`Error::Usage`] if a file has the columns of neither form or of both forms, or if its form differs
+    /// from the form of the first file.
     pub fn find(truth: &[String], quotes: Quoting) -> Result<TruthFiles> {
         let coding = Coding { quoting: quotes, ..Coding::default() };
         let found = find_all(truth, Taking { coding, ..Taking::default() });
         let mut files = found.map_err(|error| error.of("truth"))?.files;
-        // A file that was only guessed to be JSON lines is used if it has the columns.
+        // A file that is only assumed to be JSON lines is used if it has the columns.
         files.retain(|file| !file.is_guess || column_names(file).is_ok());
         let mut first: Option<(&FoundFile, [&'static str; 2])> = None;
         for file in &files {
@@ -104,8 +104,8 @@ impl TruthFiles {
     }
 
     /// Calls `each` for every row until `each` returns `false`. The arguments are the number of the row, its file, its row number in that
-    /// file, and its two ids or the reason why it cannot be used. Returns the damaged files and the reasons; their rows before the damage
-    /// are read.
+    /// file, and its two ids or the reason why the row cannot be used. Returns the damaged files with the reasons; the rows before the
+    /// damage are still read.
     fn read(
         &self,
         mut each: impl FnMut(u64, (&FoundFile, u64), Values<'_>) -> Result<bool>,
@@ -158,7 +158,7 @@ fn form(path: &Path, names: &[String]) -> Result<[&'static str; 2]> {
     })
 }
 
-/// Counts the ids of the truth that one thread found.
+/// Counts the ids of the truth for one thread.
 #[derive(Clone, Debug, Default)]
 struct Met {
     ids: u64,
@@ -239,7 +239,7 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
     }
     table.close()?;
     if !report.is_lossy() {
-        // If `evaluation/` is read as one table, it must contain no other table unless there is something to report.
+        // The `evaluation/` folder can be read as one table, so it must not contain another table unless there is something to report.
         std::fs::remove_file(rejected).map_err(Error::io("remove", rejected))?;
         rejected.parent().map_or(Ok(()), std::fs::remove_dir).map_err(Error::io("remove the folder of", rejected))?;
     }
@@ -261,7 +261,7 @@ pub fn resolve(session: &Session<'_>, finished: &Finished, truth: &TruthFiles, r
     Ok(Resolved { rows, report })
 }
 
-/// Adds the id of every document that the run used, or `FILE#ROW` with the run's file name if it has none.
+/// Adds the id of every document that the run used. A document without an id has the name `FILE#ROW`, with the file name from the run.
 fn push_corpus(session: &Session<'_>, finished: &Finished, ids: &Shuffle, width: usize) -> Result<()> {
     let rejected = rejected(session, finished)?;
     let labels: Vec<(u64, &str)> = first_docs(session, finished).collect();
@@ -298,14 +298,14 @@ fn push_corpus(session: &Session<'_>, finished: &Finished, ids: &Shuffle, width:
     Ok(())
 }
 
-/// Returns the number of the first document in each file, with the file name in the record of the run. Files without rows have the same
-/// number as the next file, so the last one that starts at or before a document contains it.
+/// Returns the number of the first document in each file, with the file name in the record of the run. A file without rows has the same
+/// number as the next file. A document is therefore in the last file that starts at or before it.
 fn first_docs<'f>(session: &'f Session<'_>, finished: &'f Finished) -> impl Iterator<Item = (u64, &'f str)> {
     let files = session.source.files.iter().zip(&finished.report.inputs);
     files.map(|(file, known)| (file.first_doc, known.file.as_str()))
 }
 
-/// Returns the rows that are not documents.
+/// Returns the rows that are not documents because they were rejected.
 fn rejected(session: &Session<'_>, finished: &Finished) -> Result<AtomicBits> {
     let rejected = AtomicBits::new(session.engine.dir, "rejected", session.documents() as usize)?;
     let files: BTreeMap<&str, u64> = first_docs(session, finished).map(|(first, label)| (label, first)).collect();
@@ -370,7 +370,7 @@ fn join(engine: &Engine<'_>, ids: &Sorted, pairs: bool, rows: u64) -> Result<(So
     Ok((out.finish()?, met.into_iter().fold(Met::default(), Met::merge)))
 }
 
-/// Returns the ids at these positions, which are in order; the truth is read again up to the last of them.
+/// Returns the ids at these positions, which are in order. The truth is read again up to the last of these positions.
 fn names(truth: &TruthFiles, places: &[[u8; PLACE_BYTES]]) -> Result<Vec<String>> {
     let mut names = Vec::new();
     if places.is_empty() {
@@ -405,7 +405,7 @@ mod tests {
         let message = of(&["id", "label"]).unwrap_err();
         assert!(message.ends_with("available: id, label"), "{message}");
         assert!(of(&["id_a", "cluster"]).is_err());
-        // An `id` column next to the two ids of a pair does not make it a cluster.
+        // An `id` column in addition to the two id columns of pairs does not turn the truth into clusters.
         assert_eq!(of(&["id", "id_a", "id_b"]).unwrap(), ["id_a", "id_b"]);
         let message = of(&["id", "id_a", "id_b", "cluster"]).unwrap_err();
         assert!(message.contains("it has the columns of pairs"), "{message}");

@@ -1,4 +1,4 @@
-//! The verdict of one algorithm on two documents: from its tables and the signatures, with the reason as a sentence.
+//! Determines the verdict of one algorithm on two documents from its tables and the signatures, with the reason as a sentence.
 
 use super::copy_groups::CopyGroup;
 use super::explained_rows::beside;
@@ -26,7 +26,7 @@ pub struct Groups {
 }
 
 impl Groups {
-    /// Returns the pair that is written instead of the pair of the two documents, because it represents their texts.
+    /// Returns the pair that is written in place of the pair of the two documents because it represents their texts.
     fn instead(&self, finished: &Finished, label: &str, docs: [u64; 2]) -> Result<Option<([u64; 2], FoundPair)>> {
         let Some(groups) = self.groups else { return Ok(None) };
         let of = |at: usize| [Some(docs[at]), groups[at].partner].into_iter().flatten();
@@ -39,10 +39,10 @@ impl Groups {
     }
 }
 
-/// Holds the contents of the tables of the run about two documents, in the requested order.
+/// Holds the rows about two documents from the tables of the run, in the requested order.
 pub struct Said {
     pair: Option<FoundPair>,
-    /// The pair that is written instead, because it represents their texts.
+    /// The pair that is written in place of the pair of the two documents because it represents their texts.
     instead: Option<([u64; 2], FoundPair)>,
     groups: Groups,
     /// For each document, the representative and the size of its cluster.
@@ -57,18 +57,18 @@ impl Said {
         Ok(Said { pair, instead, groups, clusters: find_clusters(finished, label, docs)? })
     }
 
-    /// Returns whether neither the pair of the two documents nor one that replaces it is written.
+    /// Returns whether neither the pair of the two documents nor a pair that represents it is written.
     pub fn is_silent(&self) -> bool {
         self.pair.is_none() && self.instead.is_none()
     }
 
-    /// Returns the documents that are named besides the two.
+    /// Returns the documents that the answer mentions in addition to the two.
     pub fn others(&self) -> impl Iterator<Item = u64> {
         let representatives = self.clusters.into_iter().flatten().map(|(representative, _)| representative);
         representatives.chain(self.instead.iter().flat_map(|(docs, _)| *docs))
     }
 
-    /// Returns the row of the pair, or of the one that replaces it.
+    /// Returns the row of the pair, or the row of the pair that represents it.
     fn row(&self) -> Option<&FoundPair> {
         self.pair.as_ref().or(self.instead.as_ref().map(|(_, pair)| pair))
     }
@@ -98,8 +98,8 @@ fn find_pair(finished: &Finished, label: &str, [a, b]: [u64; 2]) -> Result<Optio
 
 fn find_clusters(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[Option<(u64, u64)>; 2]> {
     let mut found = [None; 2];
-    // The documents of a cluster are consecutive. These are its remaining rows, its representative, and which of the two documents it
-    // contains.
+    // The documents of a cluster are consecutive. These are the number of remaining rows of the cluster, its representative, and which of
+    // the two documents it contains.
     let (mut left, mut representative, mut inside) = (0, 0, [false; 2]);
     for document in finished.clusters(label)? {
         let document = document?;
@@ -122,7 +122,7 @@ fn find_clusters(finished: &Finished, label: &str, docs: [u64; 2]) -> Result<[Op
     Ok(found)
 }
 
-/// Returns the reason as a sentence. For a classified pair, it is the reason for its relation.
+/// Returns the reason as a sentence. For a classified pair, this is the reason for its relation.
 fn reason(
     look: &Look,
     said: &Said,
@@ -162,7 +162,7 @@ fn reason(
     why
 }
 
-/// Returns the answer for one algorithm; `id` names documents.
+/// Returns the answer for one algorithm; `id` returns the id of a document.
 pub fn algorithm(
     chosen: &Chosen,
     report: Option<&AlgorithmReport>,
@@ -226,7 +226,7 @@ fn check(Checked { name, passes, similarity }: Checked) -> ExplainedCheck {
 }
 
 fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: bool) -> Verdict {
-    // Copies are certainly a pair; for others, everything else that may have separated them is ruled out first.
+    // Copies are certainly a pair. For other documents, everything else that may have separated them is ruled out first.
     let certain = |report: &AlgorithmReport| {
         same || (report.beyond_margin == 0 && report.left_out == 0 && report.left_out_of_large_groups == 0)
     };
@@ -238,7 +238,7 @@ fn verdict(look: &Look, said: &Said, report: Option<&AlgorithmReport>, same: boo
         }
         _ if said.pair.is_some() => Verdict::Pair,
         _ if said.instead.is_some() => Verdict::PairNotWritten,
-        // Copies are known without signatures.
+        // Copies are recognized without signatures.
         _ if same && said.one_cluster() => Verdict::PairNotWritten,
         Ended::Unsigned => Verdict::NoSignature,
         Ended::Scoped => Verdict::OtherScope,
@@ -322,7 +322,7 @@ fn not_written(said: &Said) -> String {
     )
 }
 
-/// Returns why two documents were never compared, and the result that the check would have had.
+/// Returns why two documents were never compared, and what the result of the check would have been.
 fn though(never: String, look: &Look) -> String {
     match look.checks.first() {
         Some(check) if check.passes => format!("{never}, though {}", reached(check)),
@@ -331,7 +331,7 @@ fn though(never: String, look: &Look) -> String {
     }
 }
 
-/// Returns why two documents that would be a pair on their own are not one in the run.
+/// Returns why two documents are not a pair in the run although they would be a pair on their own.
 fn left_out(said: &Said, report: Option<&AlgorithmReport>) -> String {
     let comparisons = report.map_or(0, |report| report.left_out);
     let cluster = if said.one_cluster() { "; they are still in the same cluster" } else { "" };

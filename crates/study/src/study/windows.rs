@@ -1,4 +1,4 @@
-//! Counts the documents in a corpus that have a key. No table of a run stores keys, so the documents are signed again.
+//! Counts the documents in a corpus that have a given key. The tables of a run do not contain keys, so the documents are signed again.
 
 use dupsift_algorithms::stage::bound::Bound;
 use dupsift_core::error::Result;
@@ -8,7 +8,7 @@ use dupsift_engine::reading::document::View;
 use dupsift_engine::session::Session;
 use dupsift_files::tables::Cell;
 
-/// Returns the number of documents that have each key of one algorithm; copies count once.
+/// Returns, for each of these keys of one algorithm, the number of documents that have it. Copies count once.
 ///
 /// # Errors
 /// Returns an error if a file is damaged or the run is interrupted.

@@ -1,8 +1,9 @@
-//! The pairs of a finished run as relations. `apply` uses them to decide by the rule of the run or a different one.
+//! Reads the pairs of a finished run as relations. `apply` uses them to decide which documents are kept, according to the rule of the run
+//! or a different rule.
 //!
 //! Only the pairs that the run wrote are known, so a threshold can only be raised. If the rule requires that a kept document contains the
-//! removed one, the containment of each pair in question must be known. It is unknown for pairs that the run did not compare. The margin
-//! and the templates are those of the run. Pairs are held in memory, about 64 bytes each.
+//! removed document, the containment of each relevant pair must be known. It is unknown for pairs that the run did not compare. The margin
+//! and the templates are the same as in the run. Pairs are held in memory, about 64 bytes each.
 
 use std::collections::BTreeMap;
 
@@ -34,10 +35,10 @@ pub fn shown(engine: &Engine<'_>, documents: u64, known: &[Links]) -> Result<Ato
     Ok(shown)
 }
 
-/// Returns how much of a document is contained in a kept one, and vice versa; `None` for copies.
+/// Returns how much of a document is contained in a kept document, and vice versa; `None` for copies.
 ///
 /// # Errors
-/// Returns [`Error::Usage`] if the run did not compare the two.
+/// Returns [`Error::Usage`] if the run did not compare the two documents.
 pub fn look(known: &[Links], doc: u64, kept: u64) -> Result<Option<[Contained; 2]>> {
     let mut are_copies = false;
     for links in known {
@@ -64,7 +65,7 @@ fn as_parts([grams, numbers]: [f32; 2]) -> Contained {
 pub struct Links {
     /// Classes of at least two documents. Documents are in order within a class, and classes are ordered by their first document.
     copies: Vec<Vec<u64>>,
-    /// Pairs of a document in a class and the first document of that class, in order.
+    /// Pairs of a document in a class and the first document in that class, in order.
     class: Vec<(u64, u64)>,
     /// Links in both directions, ordered by (doc, other).
     links: Vec<Link>,
@@ -74,12 +75,12 @@ struct Link {
     doc: u64,
     other: u64,
     similarity: f32,
-    /// Shares of 3-grams and numbers: of `doc` in `other`, and vice versa.
+    /// The shares of the 3-grams and numbers of `doc` that are in `other`, and vice versa.
     shares: [Option<[f32; 2]>; 2],
 }
 
 impl Links {
-    /// Reads the pairs of an algorithm that reach a threshold, or all of them if there is none.
+    /// Reads the pairs of an algorithm that reach a threshold, or all pairs if there is no threshold.
     ///
     /// # Errors
     /// Returns [`Error::Usage`] if the threshold is lower than in the run or if the run did not write all pairs, or an error if a

@@ -1,4 +1,4 @@
-//! Implements the two loops for processors with AVX2, 32 bytes at a time; plain code processes the end of a text.
+//! Implements the two loops for processors with AVX2, which process 32 bytes at a time. Plain code processes the end of a text.
 
 use std::arch::x86_64::*;
 
@@ -16,7 +16,7 @@ fn is(bytes: __m256i, byte: u8) -> __m256i {
     _mm256_cmpeq_epi8(bytes, all(byte))
 }
 
-/// Returns which bytes are among the `count` values from `first` on.
+/// Returns a mask of the bytes that are among the `count` values from `first` on.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn within(bytes: __m256i, first: u8, count: u8) -> __m256i {
@@ -43,7 +43,7 @@ fn load(bytes: &[u8; 32]) -> __m256i {
 #[allow(unsafe_code)]
 pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize {
     let space = all(b' ');
-    // The number to add to the second byte of a Cyrillic capital, by its upper four bits.
+    // The number to add to the second byte of a Cyrillic capital, indexed by the upper four bits of that byte.
     let steps = _mm256_setr_epi8(
         0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x20, -0x20, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x20, -0x20, 0, 0, 0,
         0, 0,
@@ -80,14 +80,14 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
         if bits(_mm256_or_si256(d0, behind_d0)) != 0 {
             let upper_bits = _mm256_and_si256(_mm256_srli_epi16::<4>(here), all(0x0F));
             let step = _mm256_and_si256(behind_d0, _mm256_shuffle_epi8(steps, upper_bits));
-            // D0 becomes D1 before 80 to 8F and A0 to AF.
+            // D0 becomes D1 before a byte from 80 to 8F or from A0 to AF.
             let moves = _mm256_and_si256(d0, is(_mm256_and_si256(next, all(0xD0)), 0x80));
             lower = _mm256_sub_epi8(_mm256_add_epi8(lower, step), moves);
         }
         let count = (bits(stop).trailing_zeros() as usize).min(32);
         let length = out.len();
-        // SAFETY: 32 bytes were reserved in addition to the maximum size of the whole text; `count` of them are kept, which are bytes of
-        // the text or their lowercase forms.
+        // SAFETY: 32 bytes were reserved in addition to the maximum size of the whole text; only the first `count` of them are kept. They
+        // are bytes of the text or their lowercase forms.
         unsafe {
             _mm256_storeu_si256(out.as_mut_ptr().add(length).cast(), lower);
             out.set_len(length + count);
@@ -139,7 +139,8 @@ pub(super) fn classify(bytes: &[u8], out: &mut Vec<Classes>) {
     }
 }
 
-/// Returns the classes of 32 bytes, which are followed by two more bytes. `over` carries the last bytes of a character over to the next 32.
+/// Returns the classes of 32 bytes, which are followed by two more bytes. If a character extends into the next 32 bytes, `over` carries its
+/// class over.
 #[inline]
 #[target_feature(enable = "avx2")]
 fn half_of(window: &[u8; 34], over: &mut Classes) -> Classes {

@@ -6,7 +6,7 @@ use std::arch::x86_64::*;
 
 use super::Classes;
 
-/// Returns the `bits` lowest bits, or all 64 if there are more.
+/// Returns a mask of the `bits` lowest bits, or of all 64 if `bits` is larger.
 #[inline]
 pub(super) fn low(bits: usize) -> u64 {
     if bits >= 64 { u64::MAX } else { (1 << bits) - 1 }
@@ -20,13 +20,13 @@ pub(super) fn classify(bytes: &[u8], out: &mut Vec<Classes>) {
     let is = |bytes: __m512i, byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte));
     let within =
         |bytes: __m512i, first: u8, count: u8| _mm512_cmplt_epu8_mask(_mm512_sub_epi8(bytes, all(first)), all(count));
-    // The last bytes of a character that extend into the next 64.
+    // The bytes of a character that extend into the next 64 bytes.
     let mut over = Classes::default();
     let mut place = 0;
     while place < bytes.len() {
         let start = bytes.as_ptr().wrapping_add(place);
         let left = bytes.len() - place;
-        // SAFETY: masked lanes are not accessed; the others are within `bytes`.
+        // SAFETY: masked lanes are not accessed; all other lanes are within `bytes`.
         let load = |ahead: usize| unsafe {
             _mm512_maskz_loadu_epi8(low(left.saturating_sub(ahead)), start.wrapping_add(ahead).cast())
         };

@@ -1,7 +1,7 @@
 //! Defines the classes of 64 bytes of a text, which are identical in all three implementations.
 
-/// The classes of 64 bytes of a normalized text, one bit per byte, the first byte lowest. A byte in no class is an ASCII mark that may be
-/// inside a word (`'` `.` `:` `,` `;` `"`). Everything after the end of the text is a border.
+/// The classes of 64 bytes of a normalized text, one bit per byte. The lowest bit is for the first byte. A byte in no class is an ASCII
+/// mark that may be inside a word (`'` `.` `:` `,` `;` `"`). Everything after the end of the text is a border.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Classes {
     /// Bytes of ASCII letters and digits, and of letters from U+0400 to U+047F.
@@ -10,6 +10,6 @@ pub struct Classes {
     pub border: u64,
     /// Bytes of characters from U+4E00 to U+9FFF.
     pub han: u64,
-    /// Bytes of any other character: the caller must decode these characters.
+    /// Bytes of any other character, which the caller must decode.
     pub other: u64,
 }

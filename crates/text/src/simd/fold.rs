@@ -1,9 +1,10 @@
 //! Copies text in its normal form 64 bytes at a time, for processors with AVX-512 (BW and VBMI2).
 //!
-//! For each 64 bytes, the code determines how far they can be copied, lowercases them, removes the bytes that folding makes redundant, and
-//! ends a sentence if a `.`, `!` or `?` precedes white space. The following are left to the caller: control characters, blank lines, marks
-//! before possible closing quotes, and all characters except those of [`super::copy_plain`], full-width forms of ASCII (`！` and `？` end
-//! sentences and are also left) and the most common marks that do not change: `«»–—‘’“”„•、〃々〇` and U+3008 to U+3011.
+//! For each block of 64 bytes, the code determines how many of them can be copied, lowercases them, removes the bytes that folding makes
+//! redundant, and ends a sentence if a `.`, `!` or `?` precedes white space. It copies the characters listed at [`super::copy_plain`],
+//! full-width forms of ASCII except `！` and `？`, which end sentences, and the most common marks that do not change: `«»–—‘’“”„•、〃々〇` and
+//! U+3008 to U+3011. Everything else is left to the caller: control characters, blank lines, marks before a possible closing quotation
+//! mark, and all other characters.
 
 use std::arch::x86_64::*;
 
@@ -18,14 +19,14 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
     let is = |bytes: __m512i, byte: u8| _mm512_cmpeq_epi8_mask(bytes, all(byte));
     let within =
         |bytes: __m512i, first: u8, count: u8| _mm512_cmplt_epu8_mask(_mm512_sub_epi8(bytes, all(first)), all(count));
-    // The number to add to the second byte of a Cyrillic capital, by its upper four bits.
+    // The number to add to the second byte of a Cyrillic capital, indexed by the upper four bits of that byte.
     let steps = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0x20, -0x20, 0, 0, 0, 0, 0));
     let mut place = from;
     out.text.reserve(bytes.len() - from + 64);
     while place < bytes.len() {
         let start = bytes.as_ptr().wrapping_add(place);
         let left = bytes.len() - place;
-        // SAFETY: masked lanes are not accessed; the others are within `bytes`.
+        // SAFETY: masked lanes are not accessed; all other lanes are within `bytes`.
         let load = |ahead: usize| unsafe {
             _mm512_maskz_loadu_epi8(low(left.saturating_sub(ahead)), start.wrapping_add(ahead).cast())
         };
@@ -66,7 +67,7 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
                 lower = _mm512_mask_mov_epi8(lower, full, narrow);
             }
         }
-        // SAFETY: as above; there is no byte before the first one.
+        // SAFETY: as for `load`; the byte before the first byte is not accessed.
         let last = unsafe {
             let before = if place == 0 { u64::MAX << 1 } else { u64::MAX };
             _mm512_maskz_loadu_epi8(before & low(left.saturating_add(1)), start.wrapping_sub(1).cast())
@@ -75,7 +76,7 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
         if d0 | behind_d0 != 0 {
             let upper_bits = _mm512_and_si512(_mm512_srli_epi16::<4>(here), all(0x0F));
             lower = _mm512_add_epi8(lower, _mm512_maskz_shuffle_epi8(behind_d0, steps, upper_bits));
-            // D0 becomes D1 before 80 to 8F and A0 to AF.
+            // D0 becomes D1 before a byte from 80 to 8F or from A0 to AF.
             let moves = _mm512_mask_cmpeq_epi8_mask(d0, _mm512_and_si512(next, all(0xD0)), all(0x80));
             lower = _mm512_mask_add_epi8(lower, moves, lower, all(1));
         }
@@ -88,8 +89,8 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
             sentence_end = mark & white >> 1;
             later |= mark & 1 << 63;
         }
-        // White space is copied only if its end is within these bytes. It separates pieces, or may do so, if it contains a second line
-        // break or if a character that is not simple follows a line break. An addition carries each line break to the end of its white
+        // White space is copied only if its end is within these bytes. White space may separate pieces if it contains a second line break,
+        // or if a character that is not simple follows a line break. An addition carries the bit of each line break to the end of its white
         // space.
         later |= white & !low(64 - white.leading_ones() as usize);
         if newline != 0 {
@@ -110,7 +111,8 @@ pub(super) fn copy_plain(bytes: &[u8], from: usize, out: &mut Pieces) -> usize {
         let kept = low(count) & !dropped;
         let length = out.text.len();
         // SAFETY: 64 bytes were reserved in addition to the maximum size of the whole text, and no more bytes are written than were read.
-        // The bytes kept are the first `count` without those that folding makes redundant: whole characters in their normal form.
+        // The bytes that are kept are the first `count` bytes, without those that folding makes redundant. They are complete characters in
+        // their normal form.
         unsafe {
             let squeezed = _mm512_maskz_compress_epi8(kept, lower);
             _mm512_storeu_epi8(out.text.as_mut_ptr().add(length).cast(), squeezed);

@@ -47,7 +47,7 @@ proptest! {
         }
     }
 
-    /// Each bit matches the class of its character.
+    /// Checks that each bit matches the class of its character.
     #[test]
     fn bits_are_the_classes_of_characters(text in texts()) {
         let mut all = Vec::new();

@@ -12,7 +12,8 @@ pub(super) fn copy_lower(bytes: &[u8], from: usize, out: &mut Vec<u8>) -> usize 
             b'.' | b'!' | b'?' => break,
             b' ' if second <= b' ' => break,
             b' '..=0x7F => place += 1,
-            // Capitals from Ѐ to Џ, from А to П and from Р to Я have code points 80, 32 and 32 below those of their lowercase letters.
+            // The code points of capitals from Ѐ to Џ are 80 below the code points of their lowercase letters; for capitals from А to Я,
+            // the difference is 32.
             0xD0 => {
                 let small = match second {
                     0x80..=0x8F => [0xD1, second + 0x10],

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::Tokenizer;
 
-/// A tokenizer that returns overlapping pairs of characters; a single character is a word if it is the complete run.
+/// A tokenizer that returns overlapping pairs of characters; a character that is alone in its run is a word.
 pub struct Bigram;
 
 impl Tokenizer for Bigram {

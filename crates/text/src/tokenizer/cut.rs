@@ -1,4 +1,4 @@
-//! Defines the interface of tokenizers, and returns words that were found in advance.
+//! Defines the interface of tokenizers, and the list that returns words found in advance.
 
 use std::ops::Range;
 
@@ -10,9 +10,9 @@ pub trait Tokenizer {
     /// Calls `out` with the byte range of each word of the run, in order.
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>));
 
-    /// Splits the run of Han characters that begins at `from`, or the first part of a long one, and as many following runs as can be split
-    /// efficiently together; the byte classes show where these runs are. Returns `false` if this has no benefit; the run is then passed to
-    /// [`Tokenizer::cut`].
+    /// Splits the run of Han characters that begins at `from` (or the first part of a long run), together with as many following runs as is
+    /// efficient. The byte classes show where these runs are. Returns `false` if this tokenizer does not benefit from it; the run is then
+    /// passed to [`Tokenizer::cut`].
     fn cut_several(&self, _text: &str, _classes: &[Classes], _from: usize, _han_words: &mut HanWords) -> bool {
         false
     }

@@ -1,7 +1,7 @@
-//! Holds words of Han characters, which are found for many runs before they are requested.
+//! Holds words of Han characters. They are found for many runs together, before the later runs are requested.
 //!
-//! Runs between two punctuation marks are short, and dictionary lookups are faster for many runs together than for each run alone. So a
-//! tokenizer with a dictionary also splits the following runs, and their words are returned later, in order.
+//! Runs between two punctuation marks are short, and dictionary lookups are faster for many runs together than for each run alone.
+//! Therefore, a tokenizer with a dictionary also splits the following runs, and their words are returned later, in order.
 
 use std::ops::Range;
 
@@ -12,16 +12,16 @@ use crate::simd::Classes;
 pub struct HanWords {
     /// The beginning of each run, or part of a run, in bytes; used by the tokenizer that fills this list.
     pub starts: Vec<u32>,
-    /// The end of each word, in ascending order. A word begins where the previous one ends or where its run begins.
+    /// The end of each word, in ascending order. A word begins where the previous word ends or where its run begins.
     pub ends: Vec<u32>,
-    /// The end of the stretch of text that is split, which begins at the requested run. It is the end of a run or of a part of a run.
+    /// The end of the stretch of text that has been split. The stretch begins at the requested run and ends with a run or a part of a run.
     pub until: usize,
     /// The number of the next word.
     pub(super) next: usize,
 }
 
 impl HanWords {
-    /// Returns an empty list, with the memory that the last text left.
+    /// Returns an empty list, which reuses the memory of the last text.
     pub fn take() -> HanWords {
         let starts = pool::take(|pool| &mut pool.han_starts, 0);
         HanWords { starts, ends: pool::take(|pool| &mut pool.han_ends, 0), until: 0, next: 0 }
@@ -41,11 +41,11 @@ impl HanWords {
     }
 }
 
-/// Returns the runs of Han characters in the classes of a text, from a position at which one begins.
+/// Returns the runs of Han characters in a text, according to its classes, starting at a position where a run begins.
 pub fn runs_of_han(classes: &[Classes], from: usize) -> impl Iterator<Item = Range<usize>> {
     let mut block = from / 64;
     let first = classes.get(block).map_or(0, |one| one.han & u64::MAX << (from % 64));
-    // A bit for each position where a run begins or ends.
+    // `edges` has a bit for each position where a run begins or ends.
     let (mut edges, mut before) = (first ^ first << 1, first >> 63);
     let mut edge = move || {
         while edges == 0 {

@@ -9,13 +9,13 @@
 //! everything else            spaced.rs: UAX #29 segments that contain a letter or digit
 //! ```
 //!
-//! Runs of Han characters that are split together are in `han_words.rs`.
+//! `han_words.rs` holds runs of Han characters that are split together.
 //!
 //! Splitting at these borders gives the same words as UAX #29, with two exceptions: an underscore does not join Katakana, and a mark after
 //! a Han character belongs to no word. Spaces and most punctuation marks are also borders.
 //!
-//! Invariant: every letter and digit of the text is in exactly one word (with bigrams: in at least one). To add a tokenizer for Chinese,
-//! add a file with a [`Tokenizer`] and a name in `choices::TokenizerKind`.
+//! Invariant: every letter and digit of the text is in exactly one word (in at least one with bigrams). To add a tokenizer for Chinese, add
+//! a file with a [`Tokenizer`] and a name in `choices::TokenizerKind`.
 
 use std::ops::Range;
 
@@ -39,8 +39,8 @@ use han_words::HanWords;
 
 /// Calls `out` with the byte range of each word in a normalized text, in order, and whether the word consists of Han characters.
 ///
-/// The classes of bytes find runs of ASCII and Cyrillic letters and digits, and runs of Han characters. A stretch with any other character
-/// is passed to `cut_characters`, from border to border.
+/// Runs of ASCII and Cyrillic letters and digits and runs of Han characters are found by the classes of their bytes. A stretch with any
+/// other character is passed to `cut_characters`, from border to border.
 pub fn for_each_word<T: Tokenizer + ?Sized>(
     text: &str,
     han: &T,
@@ -64,14 +64,14 @@ fn cut_classes<T: Tokenizer + ?Sized>(
     out: &mut impl FnMut(Range<usize>, bool),
 ) {
     let mut from = 0;
-    // The start of a run that continues in the next 64 bytes, and whether it consists of letters or of Han characters.
+    // The start of a run that continues in the next 64 bytes, and whether it consists of letters or Han characters.
     let (mut open, mut letter_before, mut han_before) = (None, 0, 0);
     while let [one, after, ..] = &classes[from / 64..] {
         let base = from & !63;
         let here = u64::MAX << (from % 64);
         let (letter, others) = (one.letter & here, one.other & here);
         let han_here = one.han & here;
-        // A mark with a letter or digit on each side may join them; only the characters determine whether it does.
+        // A mark between two letters or digits may join them; the classes are not sufficient to decide whether it does.
         let mark = !(one.letter | one.border | one.han | one.other);
         let behind = (one.letter | one.other) >> 1 | (after.letter | after.other) << 63;
         let trouble = others | mark & (letter << 1 | letter_before) & behind;
@@ -86,7 +86,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
                 start
             })
         };
-        // The n-th end belongs to the n-th start.
+        // The n-th start and the n-th end belong to the same run.
         let mut left = if trouble == 0 { ends } else { ends & (trouble & trouble.wrapping_neg()).wrapping_sub(1) };
         while left != 0 {
             let end = left.trailing_zeros();
@@ -106,7 +106,7 @@ fn cut_classes<T: Tokenizer + ?Sized>(
             from = base + 64;
             continue;
         }
-        // Continues from the start of the run, if a run ends at this byte, to the next border.
+        // Continues to the next border. If a run ends at this byte, starts at the beginning of that run.
         let at = trouble.trailing_zeros();
         let place = base + at as usize;
         let start =
@@ -193,9 +193,10 @@ pub fn room_for_words(text: &str) -> usize {
     text.chars().filter(starts_word).count()
 }
 
-/// Splits the stretch of spaced scripts at the start of `rest`, up to the next border or other script; returns its length.
+/// Splits the stretch of spaced scripts at the start of `rest`, which ends at the next border or character of another script. Returns its
+/// length.
 ///
-/// Nearly always the stretch is one word, which is known as soon as its end is reached.
+/// The stretch is nearly always a single word, which is known as soon as its end is reached.
 #[inline]
 fn cut_spaced(rest: &str, out: &mut impl FnMut(Range<usize>)) -> usize {
     const fn one(class: Class) -> u32 {
@@ -312,7 +313,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(4096))]
 
-        /// Classes of bytes only save work: the words equal those found character by character.
+        /// Checks that the classes of bytes only save work: a search character by character finds the same words.
         #[test]
         fn classes_give_the_words_of_characters(
             parts in proptest::collection::vec(proptest::sample::select(PARTS), 0..60)
@@ -326,7 +327,7 @@ mod tests {
             }
         }
 
-        /// Borders and classes only save work: the words in spaced text equal those of the library.
+        /// Checks that borders and classes only save work: the library finds the same words in spaced text.
         #[test]
         fn spaced_text_is_cut_as_the_library_cuts_it(
             text in "([ab]|[йё]|[01]|[_.':,;\"’ «—/*#]|[éאבغ한ÅΩ]|[\u{301}\u{308}\u{FE0F}]|[٣٫๑·😀🇷\u{FFFD}]){0,16}"

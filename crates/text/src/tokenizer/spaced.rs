@@ -1,8 +1,8 @@
 //! Finds the words of scripts with spaces: the segments of UAX #29 that contain a letter or digit.
 //!
-//! icu_segmenter defines the segments ([`by_library`]). Stretches of ASCII, Cyrillic letters and the most common punctuation, which is
-//! nearly all of Russian and English text, are split by [`by_table`], which applies the same rules to these characters and is several times
-//! as fast; property tests compare it with the library.
+//! icu_segmenter defines the segments ([`by_library`]). Nearly all Russian and English text consists of ASCII, Cyrillic letters and the
+//! most common punctuation. Stretches of these characters are split by [`by_table`], which applies the same rules and is several times as
+//! fast. Property tests compare it with the library.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ pub fn by_library(stretch: &str, out: &mut impl FnMut(Range<usize>)) {
     segments_with_letters(stretch, SEGMENTER.segment_str(stretch), out);
 }
 
-/// Finds the words in a stretch without characters of the classes `Other`, `Han` and `Unspaced`: returns the same words as [`by_library`],
+/// Finds the words in a stretch without characters of the classes `Other`, `Han` and `Unspaced`. Returns the same words as [`by_library`],
 /// but faster.
 pub fn by_table(stretch: &str, out: &mut impl FnMut(Range<usize>)) {
     let mut characters = stretch.char_indices();

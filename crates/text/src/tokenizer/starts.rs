@@ -1,7 +1,7 @@
 //! Records where the words of Chinese text begin, one bit per character.
 //!
 //! Dictionary lookups take ten times as long as all other work on a text. A job that reads texts more than once records the words found in
-//! the first pass (a bit per Han character, 1/24 of the text) and replays them later.
+//! the first pass and replays them later. The record has one bit per Han character, which is 1/24 of the text.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -37,7 +37,7 @@ impl<'o> StartsWriter<'o> {
     }
 }
 
-/// A tokenizer that replays what a [`StartsWriter`] recorded for the same text.
+/// A tokenizer that replays the words that a [`StartsWriter`] recorded for the same text.
 pub struct Starts<'s> {
     bits: &'s [u8],
     /// The number of the next character.
@@ -55,7 +55,7 @@ impl<'s> Starts<'s> {
 const AT_ONCE: usize = 56;
 
 impl Starts<'_> {
-    /// Returns the next bits from a position, at least [`AT_ONCE`] of them, lowest first; bits after the last one are zeros.
+    /// Returns the next bits from a position, at least [`AT_ONCE`] of them, lowest first; bits after the last bit are zeros.
     #[inline]
     fn bits_from(&self, at: usize) -> u64 {
         let rest = self.bits.get(at / 8..).unwrap_or_default();
@@ -89,7 +89,7 @@ impl Starts<'_> {
 
 impl Tokenizer for Starts<'_> {
     fn cut(&self, run: &str, out: &mut dyn FnMut(Range<usize>)) {
-        // Nearly always, all characters have three bytes, which the first byte shows.
+        // Nearly always, every character has three bytes, as its first byte shows.
         let (threes, rest) = run.as_bytes().as_chunks::<3>();
         if rest.is_empty() && !threes.is_empty() && threes.iter().all(|one| one[0] & 0xF0 == 0xE0) {
             return self.cut_threes(threes.len(), out);

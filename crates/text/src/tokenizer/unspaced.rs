@@ -1,8 +1,8 @@
 //! Splits scripts without spaces other than Chinese: kana, Thai, Lao, Khmer, Burmese.
 //!
-//! With `tokenizer=dict` and `tokenizer=jieba`, they are split by the dictionaries of icu_segmenter (longest match, no floating-point
-//! model, so the result is the same on every machine; a run of Katakana is one word by UAX #29). Otherwise, each character with its marks
-//! (a grapheme cluster) is a word.
+//! With `tokenizer=dict` and `tokenizer=jieba`, they are split with the dictionaries of icu_segmenter. It searches for the longest match
+//! and uses no floating-point model, so the result is the same on every machine. A run of Katakana is one word, according to UAX #29.
+//! Otherwise, each character with its marks (a grapheme cluster) is a word.
 
 use std::ops::Range;
 
@@ -14,19 +14,19 @@ use super::Tokenizer;
 /// The segmenter that splits runs of unspaced scripts into words. Both kinds use tables that are compiled into the program, so creating one
 /// costs nothing.
 pub enum Unspaced {
-    /// Splits by dictionary.
+    /// Splits with dictionaries.
     Words(WordSegmenterBorrowed<'static>),
     /// Splits into characters, each with its combining marks.
     Characters(GraphemeClusterSegmenterBorrowed<'static>),
 }
 
 impl Unspaced {
-    /// Returns the segmenter by dictionary.
+    /// Returns the segmenter that uses dictionaries.
     pub fn words() -> Unspaced {
         Unspaced::Words(WordSegmenter::new_dictionary(WordBreakInvariantOptions::default()))
     }
 
-    /// Returns the segmenter by character.
+    /// Returns the segmenter that splits into characters.
     pub fn characters() -> Unspaced {
         Unspaced::Characters(GraphemeClusterSegmenter::new())
     }
@@ -41,7 +41,7 @@ impl Tokenizer for Unspaced {
     }
 }
 
-/// Calls `out` with the segments between boundaries that contain a letter or digit.
+/// Calls `out` with each segment between two boundaries that contains a letter or digit.
 pub fn segments_with_letters(
     run: &str,
     boundaries: impl Iterator<Item = usize>,

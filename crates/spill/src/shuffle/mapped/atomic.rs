@@ -1,7 +1,7 @@
 //! Provides bitmaps and cells that many threads read and write concurrently.
 //!
-//! Accesses are relaxed: each value is consistent, but values of different cells are ordered only after the threads have
-//! synchronized (a join, the end of a parallel loop).
+//! Accesses are relaxed: each value is consistent, but values of different cells are ordered only after the threads have synchronized, for
+//! example by a join.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
@@ -29,7 +29,7 @@ pub trait CellValue: bytemuck::Pod + sealed::Sealed {
     fn swap_if(cell: &Self::Atomic, current: Self, new: Self) -> std::result::Result<Self, Self>;
     /// Adds with wraparound and returns the previous value.
     fn add(cell: &Self::Atomic, value: Self) -> Self;
-    /// Sets the value if it is larger than the current one.
+    /// Sets the value if it is larger than the current value.
     fn raise(cell: &Self::Atomic, value: Self);
 }
 
@@ -55,7 +55,7 @@ macro_rules! cell_value {
             }
             #[inline]
             fn raise(cell: &$atomic, value: $value) {
-                // Reads first, because most values are not larger.
+                // Reads first, because most new values are not larger.
                 if cell.load(Relaxed) < value {
                     cell.fetch_max(value, Relaxed);
                 }
@@ -98,13 +98,13 @@ impl<T: CellValue> AtomicCells<T> {
     /// Returns the value of cell `at`.
     ///
     /// # Panics
-    /// Panics if there is no such cell, like all methods that take a cell's index.
+    /// Panics if there is no such cell, as do all methods that take the index of a cell.
     #[inline]
     pub fn load(&self, at: usize) -> T {
         T::load(&self.cells()[at])
     }
 
-    /// Copies the values of the cells from `begin` on, as many as fit into `to`.
+    /// Fills `to` with the values of the cells from `begin` on.
     #[inline]
     pub fn load_all(&self, begin: usize, to: &mut [T]) {
         let cells = &self.cells()[begin..begin + to.len()];
@@ -117,7 +117,7 @@ impl<T: CellValue> AtomicCells<T> {
         T::store(&self.cells()[at], value);
     }
 
-    /// Sets cell `at` to `new` if its value is `current`, and returns `Ok(current)`; otherwise returns `Err` with its value.
+    /// Sets cell `at` to `new` and returns `Ok(current)` if its value is `current`; otherwise returns its value as `Err`.
     #[inline]
     pub fn compare_exchange(&self, at: usize, current: T, new: T) -> std::result::Result<T, T> {
         T::swap_if(&self.cells()[at], current, new)
@@ -177,7 +177,7 @@ impl AtomicBits {
         self.len
     }
 
-    /// Returns whether the bitmap has no bits at all.
+    /// Returns whether the length of the bitmap is 0.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -204,18 +204,18 @@ impl AtomicBits {
         self.words.load(at / 64) & (1 << (at % 64)) != 0
     }
 
-    /// Returns 64 bits starting at bit `64 * word`, the first one lowest.
+    /// Returns 64 bits starting at bit `64 * word`, which becomes the lowest bit.
     #[inline]
     pub(super) fn word(&self, word: usize) -> u64 {
         self.words.load(word)
     }
 
-    /// Returns how many bits are set.
+    /// Returns the number of set bits.
     pub fn count(&self) -> u64 {
         self.words.cells().iter().map(|word| u64::from(word.load(Relaxed).count_ones())).sum()
     }
 
-    /// Returns the indexes of the set bits, ascending.
+    /// Returns the indexes of the set bits in ascending order.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.words.cells().iter().enumerate().flat_map(|(place, word)| {
             let mut left = word.load(Relaxed);

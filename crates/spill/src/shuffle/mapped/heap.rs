@@ -1,4 +1,4 @@
-//! Stores byte strings of any length, which many threads append and read back by offset.
+//! Stores byte strings of any length. Many threads append them and read them back by offset.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
@@ -10,7 +10,7 @@ use memmap2::Mmap;
 use crate::shuffle::space::{self, READ, WRITE};
 use dupsift_core::error::{Error, Result};
 
-/// The number of bytes that are collected before a write, so that writes are few.
+/// The number of bytes that are collected before a write.
 const GATHERED_BYTES: usize = 256 << 10;
 
 /// A temporary file that only grows, shared by many threads. The order of the data depends on thread timing.
@@ -21,7 +21,7 @@ pub struct Heap {
     tail: Mutex<Tail>,
 }
 
-/// The bytes not yet on disk, and their offset.
+/// The bytes that are not yet on disk, and their offset.
 #[derive(Debug, Default)]
 struct Tail {
     offset: u64,
@@ -43,12 +43,12 @@ impl Heap {
     /// Appends bytes and returns their offset.
     ///
     /// # Errors
-    /// Returns [`Error::Io`] if these bytes or previously appended ones cannot be written; the heap must not be used after that.
+    /// Returns [`Error::Io`] if these or previously appended bytes cannot be written. The heap must not be used after an error.
     pub fn append(&self, bytes: &[u8]) -> Result<u64> {
         self.append_both(bytes, &[])
     }
 
-    /// Appends two consecutive pieces and returns the offset of the first, without copying them into one buffer.
+    /// Appends two pieces one after the other, without copying them into one buffer, and returns the offset of the first.
     ///
     /// # Errors
     /// Returns the same errors as [`Heap::append`].
@@ -72,7 +72,7 @@ impl Heap {
         Ok(offset)
     }
 
-    /// Passes the bytes appended since the last call to `each`, in order; no thread may append in the meantime.
+    /// Passes the bytes appended since the last call to `each`, in order; no thread may append during the call.
     ///
     /// # Errors
     /// Returns the error from `each`, or [`Error::Io`] if the disk cannot be read.
@@ -117,7 +117,7 @@ impl Heap {
             return Ok(FrozenHeap { map: None });
         }
         let map = space::map_to_read(&self.file, &self.path)?;
-        // It is harmless if the system rejects the advice.
+        // The system may reject the advice, which is harmless.
         let _ = map.advise(advice);
         Ok(FrozenHeap { map: Some(map) })
     }
@@ -133,14 +133,14 @@ pub struct FrozenHeap {
     map: Option<Mmap>,
 }
 
-/// Files from this size on take milliseconds to free, a tenth of a second per gigabyte.
+/// Files of at least this size take milliseconds to free: a tenth of a second per gigabyte.
 const SLOW_TO_FREE: usize = 8 << 20;
 
 impl Drop for FrozenHeap {
     /// Frees a large file on another thread.
     fn drop(&mut self) {
         if let Some(map) = self.map.take().filter(|map| map.len() >= SLOW_TO_FREE) {
-            // If no thread can be started, the map is dropped here with the closure.
+            // If no thread can be started, the closure is dropped immediately, and the map with it.
             let _ = std::thread::Builder::new().spawn(move || drop(map));
         }
     }
@@ -171,7 +171,7 @@ impl FrozenHeap {
 mod tests {
     use super::*;
 
-    /// Tests short pieces, pieces longer than the buffer, and empty ones, from many threads at the same time.
+    /// Tests short pieces, pieces longer than the buffer, and empty pieces, appended by many threads at the same time.
     #[test]
     fn what_was_appended_is_found_at_its_place() {
         let dir = tempfile::tempdir().expect("a folder");

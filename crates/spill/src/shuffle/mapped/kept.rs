@@ -1,4 +1,4 @@
-//! Saves arrays, bitmaps and heaps as checkpoints: in named files, which another process on the same machine can load.
+//! Saves arrays, bitmaps and heaps as checkpoints. A checkpoint is a named file, which another process on the same machine can load.
 //!
 //! Mutable data is copied into an unnamed temporary file when it is loaded, so the checkpoint stays unchanged; a heap, which is
 //! only read, is mapped directly. Numbers have the machine's byte order.
@@ -24,7 +24,7 @@ impl<T: bytemuck::Pod> Mapped<T> {
     /// Loads a saved array.
     ///
     /// # Errors
-    /// Returns [`dupsift_core::error::Error::Damaged`] if the file is not the saved one, or [`dupsift_core::error::Error::Io`].
+    /// Returns [`dupsift_core::error::Error::Damaged`] if the file is not the one that was saved, or [`dupsift_core::error::Error::Io`].
     pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<Mapped<T>> {
         let product = Product::take_up(dir, put_down)?;
         let values: &[T] = values(&product, dir, put_down)?;
@@ -35,7 +35,7 @@ impl<T: bytemuck::Pod> Mapped<T> {
 }
 
 impl<T: CellValue> AtomicCells<T> {
-    /// Does the same as [`Mapped::put_down`]; no thread may change the cells in the meantime.
+    /// Does the same as [`Mapped::put_down`]; no thread may change the cells during the call.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::put_down`].
@@ -64,7 +64,7 @@ impl<T: CellValue> AtomicCells<T> {
 }
 
 impl AtomicBits {
-    /// Does the same as [`Mapped::put_down`]; no thread may set bits in the meantime.
+    /// Does the same as [`Mapped::put_down`]; no thread may set bits during the call.
     ///
     /// # Errors
     /// Returns the same errors as [`Mapped::put_down`].
@@ -123,7 +123,7 @@ impl FrozenHeap {
     pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<FrozenHeap> {
         let map = Product::take_up(dir, put_down)?.into_map();
         if let Some(map) = &map {
-            // It is harmless if the system rejects the advice.
+            // The system may reject the advice, which is harmless.
             let _ = map.advise(memmap2::Advice::Random);
         }
         Ok(FrozenHeap::of(map))

@@ -1,8 +1,8 @@
 //! Provides arrays, bitmaps and heaps in memory-mapped temporary files, for data that grows with the corpus and is read in random order.
 //!
-//! The pages belong to a file, so the system may write them out when memory is short, and they do not count as anonymous memory of the
-//! process. Disk space is reserved immediately, so a full disk is an error when the array is created, not a signal later. The files are
-//! unlinked as soon as they are open.
+//! The pages belong to a file, so the system can write them out when memory is short, and they do not count toward the anonymous memory of
+//! the process. Disk space is reserved when the array is created, so a full disk causes an error at that point instead of a signal later.
+//! The files are unlinked as soon as they are open.
 
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
@@ -25,7 +25,7 @@ pub use ranks::Ranks;
 /// An array of fixed length in a temporary file, initially zero. It derefs to a slice.
 #[derive(Debug)]
 pub struct Mapped<T> {
-    /// `None` for an empty array, because the system refuses an empty map.
+    /// The map; `None` for an empty array, because the system refuses to map nothing.
     map: Option<MmapMut>,
     of: PhantomData<T>,
 }
@@ -57,7 +57,7 @@ impl<T: bytemuck::Pod> DerefMut for Mapped<T> {
     }
 }
 
-/// Creates a map of `len` zero values of `size` bytes; `None` if it would be empty.
+/// Creates a map of `len` zero values of `size` bytes; returns `None` if the map would be empty.
 fn zeros(dir: &Path, name: &str, len: usize, size: usize) -> Result<Option<MmapMut>> {
     let (file, path) = space::work_file(dir, name)?;
     let too_long = || Error::io(space::WRITE, &path)(std::io::ErrorKind::FileTooLarge.into());

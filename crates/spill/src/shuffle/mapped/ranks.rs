@@ -5,25 +5,25 @@ use std::path::Path;
 use super::{AtomicBits, Mapped};
 use dupsift_core::error::Result;
 
-/// The number of 64-bit words of the bitmap in a line, after two words of counts. A line fills a cache line, so a look-up has one cache
-/// miss and counts the bits of one word (Vigna 2008, Broadword implementation of rank/select queries).
+/// The number of 64-bit words of the bitmap in a line, which follow two words of counts. A line fills a cache line, so a lookup causes one
+/// cache miss and counts the bits in one word (Vigna 2008, Broadword implementation of rank/select queries).
 const WORDS: usize = 6;
 /// The number of bits in a line, after the counts.
 const BITS: usize = WORDS * 64;
-/// The number of bits for the count before a word within its line: at most 320 bits are set before the last word.
+/// The number of bits that store the count of set bits in a line before one of its words. Before the last word, at most 320 bits are set.
 const COUNT_BITS: usize = 9;
 
 /// A copy of a bitmap, with the ranks of its set bits.
 #[derive(Debug)]
 pub struct Ranks {
-    /// The number of bits set before the line, then before each of its words, packed together; then the bits.
+    /// Each line contains the number of bits set before the line, the packed numbers of bits set before each of its words, and the bits.
     lines: Mapped<[u64; 2 + WORDS]>,
     len: usize,
     count: u64,
 }
 
 impl Ranks {
-    /// Copies and counts the bits, in a file of the folder; `name` appears in messages. Bits set later are not included.
+    /// Copies a bitmap into a file in the folder and counts its bits; `name` appears in messages. Bits that are set later are not included.
     ///
     /// # Errors
     /// Returns [`dupsift_core::error::Error::Io`] if the file cannot be created.
@@ -42,7 +42,7 @@ impl Ranks {
         Ok(Ranks { lines, len: bits.len(), count })
     }
 
-    /// Restores the ranks of a bitmap with this many bits; `None` if the number of lines does not match.
+    /// Restores the ranks of a bitmap with this many bits; returns `None` if the number of lines does not match.
     pub(super) fn of(lines: Mapped<[u64; 2 + WORDS]>, len: usize) -> Option<Ranks> {
         let count = lines
             .last()
@@ -64,12 +64,12 @@ impl Ranks {
         self.len == 0
     }
 
-    /// Returns how many bits are set.
+    /// Returns the number of set bits.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Returns how many bits are set before bit `at`; `None` if that bit is not set.
+    /// Returns the number of bits that are set before bit `at`; `None` if bit `at` is not set.
     ///
     /// # Panics
     /// Panics if there is no such bit.

@@ -6,14 +6,14 @@ use std::os::unix::fs::FileExt as _;
 use zerocopy::little_endian::U32;
 use zerocopy::{FromBytes, FromZeros as _, Immutable, IntoBytes, KnownLayout, Unaligned};
 
-/// Bytes per fence.
+/// The size of a fence in bytes.
 pub const FENCE: usize = size_of::<Fence>();
 /// The number of leading bytes of a group that are stored in a fence.
 const PREFIX: usize = 8;
 /// The number of fences read at a time.
 const AT_ONCE: u64 = 1024;
 
-/// The first bytes of the first row's group in a piece, and the checksum of the piece.
+/// The leading bytes of the first row's group in a piece, and the checksum of the piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
 #[repr(C)]
 pub struct Fence {
@@ -21,7 +21,7 @@ pub struct Fence {
     pub checksum: U32,
 }
 
-/// Returns the first bytes of a group as stored in a fence. A smaller prefix means a smaller group.
+/// Returns the leading bytes of a group as stored in a fence. A group with a smaller prefix is smaller.
 pub fn prefix(group: &[u8]) -> [u8; PREFIX] {
     let mut prefix = [0; PREFIX];
     let taken = group.len().min(PREFIX);
@@ -36,7 +36,7 @@ pub fn begun(piece: u64) -> crc32fast::Hasher {
     checksum
 }
 
-/// Some of a run's fences, held in memory by one reader.
+/// The fences of a run that one reader holds in memory.
 #[derive(Debug, Default)]
 pub struct Fences {
     first: u64,

@@ -1,36 +1,36 @@
-//! Implements the filter of a run, which rules out most groups that the run does not have, without reading rows.
+//! Implements the filter of a run, which rules out most groups that the run does not contain, without reading rows.
 //!
-//! A split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Parquet has the same
-//! blocks): one block of eight 32-bit words for every 32 rows. A group belongs to one block and sets one bit in each of its words. The
-//! filter takes one byte per row, and about 3% of missing groups pass.
+//! The filter is a split block Bloom filter (Putze, Sanders and Singler, "Cache-, Hash- and Space-Efficient Bloom Filters", 2007; Parquet
+//! has the same blocks): one block of eight 32-bit words for every 32 rows. A group belongs to one block and sets one bit in each of its
+//! words. The filter has one byte per row, and about 3% of missing groups pass it.
 //!
-//! Blocks are numbered consecutively. A bucket with rows `start..end` has the blocks `start / 32 ..= end / 32`, but at most 32,768, so two
-//! adjacent buckets share a block. Let h be the hash of a group (see [`super`]) and n the number of blocks: the group belongs to block
-//! number (bits 20 to 51 of h) * n / 2^32. With l = the upper half of h * 9e3779b97f4a7c15, its bit in word i is the top five bits of l *
-//! SALTS\[i\]. A piece consists of 127 blocks and a checksum.
+//! Blocks are numbered consecutively. A bucket with rows `start..end` has the blocks `start / 32 ..= end / 32`, but at most 32,768 of them,
+//! so adjacent buckets may share a block. Let h be the hash of a group (see [`super`]) and n the number of blocks: the group belongs to
+//! block number (bits 20 to 51 of h) * n / 2^32. With l = the upper half of h * 9e3779b97f4a7c15, its bit in word i is the top five bits of
+//! l * SALTS\[i\]. A piece consists of 127 blocks and a checksum.
 
 use std::ops::Range;
 
 use super::fence::begun;
 
-/// Bytes per piece.
+/// The size of a piece in bytes.
 pub const FILTER_PIECE: usize = 4096;
-/// Rows per block.
+/// The number of rows per block.
 pub const BLOCK_ROWS: u32 = 32;
 
-/// Blocks per piece; its last 4 bytes are a CRC-32 of the piece number (8 bytes) and all bytes before.
+/// The number of blocks per piece. The last 4 bytes of a piece are a CRC-32 of the piece number (8 bytes) and all preceding bytes.
 const BLOCKS: u64 = 127;
 const BLOCK: usize = 32;
-/// The most blocks per bucket: a bucket with millions of rows may consist of a single group.
+/// The maximum number of blocks per bucket, because a bucket with millions of rows may consist of a single group.
 const MOST: u64 = 1 << 15;
 /// Arbitrary odd numbers, the same as in Parquet.
 const SALTS: [u32; 8] =
     [0x47b6_137b, 0x4497_4d91, 0x8824_ad5b, 0xa2b7_289d, 0x7054_95c7, 0x2df1_424b, 0x9efc_4947, 0x5c6b_fb31];
 
 pub type Block = [u32; 8];
-/// The offset of bytes within all pieces, and the bytes.
+/// An offset in the bytes of all pieces, and the bytes at that offset.
 pub type Placed = (u64, Vec<u8>);
-/// The number of a block, and the block.
+/// The number of a block, and the block itself.
 pub type Numbered = (u64, Block);
 
 /// Returns the number of filter pieces for this many rows.
@@ -54,7 +54,7 @@ pub fn pieces_of(blocks: &Range<u64>) -> Range<u64> {
     blocks.start / BLOCKS..blocks.end.div_ceil(BLOCKS)
 }
 
-/// Some consecutive blocks.
+/// A range of consecutive blocks.
 #[derive(Debug)]
 pub struct Filter {
     first: u64,
@@ -82,22 +82,22 @@ impl Filter {
         Ok(Filter { first: blocks.start, blocks: decoded })
     }
 
-    /// Adds a group by its hash to the bucket with these blocks.
+    /// Adds a group, given by its hash, to the bucket with these blocks.
     pub fn insert(&mut self, of: &Range<u64>, hash: u64) {
         let block = &mut self.blocks[(place(of, hash) - self.first) as usize];
         block.iter_mut().zip(mask(hash)).for_each(|(word, bit)| *word |= bit);
     }
 
-    /// Returns whether the bucket, which has all of these blocks, may contain the group with this hash. Never returns `false`
-    /// for a group that it contains.
+    /// Returns whether the bucket, which has all of these blocks, may contain the group with this hash. Never returns `false` for a group
+    /// that the bucket contains.
     pub fn may_have(&self, hash: u64) -> bool {
         let of = self.first..self.first + self.blocks.len() as u64;
         let block = &self.blocks[(place(&of, hash) - self.first) as usize];
         block.iter().zip(mask(hash)).all(|(word, bit)| word & bit != 0)
     }
 
-    /// Returns the bytes of all blocks except the first and the last, split where pieces end, each with its offset in the bytes
-    /// of all pieces. Also returns these two blocks, which adjacent buckets share.
+    /// Returns the bytes of all blocks except the first and the last. The bytes are split at the ends of pieces, each part with its offset
+    /// in the bytes of all pieces. Also returns the first and the last block, which adjacent buckets share.
     pub fn encode(&self) -> (Vec<Placed>, Vec<Numbered>) {
         let last = self.blocks.len() as u64 - 1;
         let number = |at: u64| self.first + at;
@@ -115,7 +115,7 @@ impl Filter {
     }
 }
 
-/// Merges blocks shared by several buckets into a piece, and appends its checksum.
+/// Merges blocks that several buckets share into a piece, and appends the checksum of the piece.
 pub fn seal<'b>(piece: u64, bytes: &mut [u8; FILTER_PIECE], shared: impl Iterator<Item = (&'b u64, &'b Block)>) {
     for (number, block) in shared {
         let at = (place_of(*number) % FILTER_PIECE as u64) as usize;
@@ -141,7 +141,7 @@ fn place(of: &Range<u64>, hash: u64) -> u64 {
     of.start + ((u64::from((hash >> 20) as u32) * (of.end - of.start)) >> 32)
 }
 
-/// Returns the group's bit in each word.
+/// Returns the bit of the group in each word of its block.
 fn mask(hash: u64) -> Block {
     let low = (hash.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32;
     SALTS.map(|salt| 1 << (low.wrapping_mul(salt) >> 27))
@@ -164,7 +164,7 @@ mod tests {
     use super::*;
     use dupsift_core::hash::splitmix64;
 
-    /// Compares with values that another program computed from the description above.
+    /// Compares the filter with values that a different program computed from the description of this module.
     #[test]
     fn a_worked_example() {
         let hash = 0x0123_4567_89ab_cdef;

@@ -1,8 +1,8 @@
 //! Defines runs: sorted rows in a named file, which another process can load.
 //!
-//! Rows are in [`BUCKETS`] buckets by a hash of their group, and in byte order within each bucket. So all rows of a group are adjacent, a
-//! partition of a shuffle is a whole number of buckets for any number of partitions, and a reader may use different partitions from the
-//! writer.
+//! Rows are in [`BUCKETS`] buckets by a hash of their group, and in byte order within each bucket. Therefore, all rows of a group are
+//! adjacent. A partition of a shuffle is a whole number of buckets for any number of partitions, so a reader may use different partitions
+//! than the writer.
 //!
 //! ```text
 //! offset
@@ -21,9 +21,10 @@
 //!      4,096 each   the filter, if there is one ([`filter`])
 //! ```
 //!
-//! Numbers are little-endian, except those in rows, which are only bytes here. The bucket of a row is the top 12 bits of the hash of its
-//! group: h = 9e3779b97f4a7c15; for each 8 bytes, the last ones padded with zeros, h = mix(h xor these bytes as a little-endian number),
-//! where mix(x) is the last step of SplitMix64: x ^= x >> 30, x *= bf58476d1ce4e5b9, x ^= x >> 27, x *= 94d049bb133111eb, x ^= x >> 31.
+//! Numbers are little-endian. Rows are stored as bytes, regardless of the numbers that they contain. The bucket of a row is the top 12 bits
+//! of the hash of its group: h = 9e3779b97f4a7c15; for each 8 bytes, the last ones padded with zeros, h = mix(h xor these bytes as a
+//! little-endian number), where mix(x) is the last step of SplitMix64: x ^= x >> 30, x *= bf58476d1ce4e5b9, x ^= x >> 27, x *=
+//! 94d049bb133111eb, x ^= x >> 31.
 //!
 //! Fences (fence pointers, as in log-structured merge trees: O'Neil et al. 1996) make it possible to skip a piece that cannot
 //! contain a group without reading it. A piece is also skipped if the filter shows that its bucket does not contain the group.
@@ -53,12 +54,12 @@ pub const RUN: &str = ".run";
 
 const MAGIC: [u8; 8] = *b"dupsrun2";
 const TABLE: usize = (BUCKETS + 1) * 8;
-/// Bytes before the rows.
+/// The number of bytes before the rows.
 const HEADER: usize = size_of::<Fixed>() + TABLE + 4;
-/// The most bytes per piece of rows. A row has at most 512.
+/// The maximum number of bytes in a piece of rows. A row has at most 512 bytes.
 const PIECE: usize = 4 << 10;
 
-/// Returns the buckets of one of `partitions` partitions, as in a shuffle.
+/// Returns the buckets of one partition out of `partitions`, as in a shuffle.
 ///
 /// ```text
 /// buckets_of(1, 3) == 1366..2731
@@ -81,7 +82,7 @@ struct Fixed {
     width: U32,
     group_width: U32,
     rows: U64,
-    /// Rows per block of the filter; 0 if there is no filter.
+    /// The number of rows per block of the filter; 0 if there is no filter.
     block_rows: U32,
 }
 
@@ -116,7 +117,7 @@ impl Header {
         self.rows().div_ceil(self.piece_rows())
     }
 
-    /// Returns the bytes of all rows; `None` if the size is impossible.
+    /// Returns the total size of all rows in bytes; `None` if the size is impossible.
     fn bytes(&self) -> Option<u64> {
         self.rows().checked_mul(self.width as u64).filter(|&bytes| bytes < 1 << 62)
     }
@@ -136,7 +137,7 @@ impl Header {
         bytes
     }
 
-    /// Decodes a header; returns what is wrong with it as an error.
+    /// Decodes a header; if it is invalid, returns the reason as an error.
     fn decode(bytes: &[u8]) -> Result<Header, String> {
         let parts =
             Fixed::ref_from_prefix(bytes).ok().filter(|(fixed, _)| fixed.magic == MAGIC).and_then(|(fixed, rest)| {

@@ -16,18 +16,18 @@ use crate::shuffle::spec::hash;
 use dupsift_core::error::{Error, Result};
 use dupsift_core::safe_fs;
 
-/// The most pieces read at a time.
+/// The maximum number of pieces read at a time.
 const TOGETHER: u64 = (64 << 10) / PIECE as u64;
-/// Bytes of fences checked at a time.
+/// The number of bytes of fences checked at a time.
 const BUFFER: usize = 64 << 10;
 
-/// A finished run. Several threads may read it concurrently. It holds 32 KiB in memory.
+/// A finished run. Several threads may read it concurrently. This value holds 32 KiB in memory.
 #[derive(Debug)]
 pub struct Run {
     file: File,
     path: PathBuf,
     header: Header,
-    /// Bytes before the fences.
+    /// The number of bytes before the fences.
     fences: u64,
 }
 
@@ -35,7 +35,8 @@ impl Run {
     /// Opens a saved run; its rows are checked when they are read.
     ///
     /// # Errors
-    /// Returns [`Error::Damaged`], with the path and the difference, if the file is missing or not the saved one; or [`Error::Io`].
+    /// Returns [`Error::Damaged`], with the path and the difference, if the file is missing or is not the one that was saved; or
+    /// [`Error::Io`].
     pub fn take_up(dir: &Path, put_down: &PutDown) -> Result<Run> {
         let (file, path) = put_down.open(dir)?;
         let (run, crc) = Run::of(file, path)?;
@@ -43,7 +44,7 @@ impl Run {
         Ok(run)
     }
 
-    /// Opens a run at any path, which may be a link.
+    /// Opens a run at any path; the path may be a link.
     ///
     /// # Errors
     /// Returns the same errors as [`Run::take_up`].
@@ -75,7 +76,7 @@ impl Run {
         Ok((run, crc))
     }
 
-    /// Returns the checksum of the header and the fences, after comparing it with the one in the file.
+    /// Returns the checksum of the header and the fences, after comparing it with the checksum in the file.
     fn checksum(&self, head: &[u8], end: u64) -> Result<u32> {
         let read = |out: &mut [u8], at: u64| self.file.read_exact_at(out, at).map_err(Error::io(READ, &self.path));
         let mut crc = crc32fast::Hasher::new();
@@ -130,7 +131,8 @@ impl Run {
         RunReader { run: self, at, end, together: TOGETHER, fences, filter, block, bytes: 0 }
     }
 
-    /// Returns the rows of these buckets, bucket by bucket, as one slice: in memory if they fit into `memory_bytes`, otherwise mapped.
+    /// Returns the rows of these buckets, bucket by bucket, as one slice, which is in memory if it fits into `memory_bytes` and mapped
+    /// otherwise.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if a piece does not match its checksum, or [`Error::Io`].
@@ -169,7 +171,8 @@ pub struct RunReader<'r> {
     /// The number of the next row.
     at: u64,
     end: u64,
-    /// The number of pieces to read at a time. It increases while adjacent pieces are read, and is 0 after pieces have been skipped.
+    /// The number of pieces to read at a time. This number increases while adjacent pieces are read, and is 0 after pieces have been
+    /// skipped.
     together: u64,
     fences: Fences,
     /// The filter of one bucket.
@@ -179,7 +182,7 @@ pub struct RunReader<'r> {
 }
 
 impl RunReader<'_> {
-    /// Returns the next rows, at least one; `None` after the last.
+    /// Returns the next rows, which are at least one; returns `None` after the last row.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if a piece does not match its checksum, or [`Error::Io`].
@@ -221,8 +224,8 @@ impl RunReader<'_> {
         Ok(())
     }
 
-    /// Returns whether the run may contain a group, according to its filter; `true` if it has no filter. Never returns `false` for a
-    /// group that it contains. Groups must be passed bucket by bucket, because only one bucket's filter is loaded at a time.
+    /// Returns whether the run may contain a group, according to its filter; `true` if it has no filter. Never returns `false` for a group
+    /// that the run contains. Groups must be passed bucket by bucket, because only one bucket's filter is loaded at a time.
     ///
     /// # Errors
     /// Returns [`Error::Damaged`] if the filter does not match its checksum, or [`Error::Io`].
@@ -246,8 +249,8 @@ impl RunReader<'_> {
         Ok(self.filter.as_ref().is_none_or(|(_, filter)| filter.may_have(hash(group))))
     }
 
-    /// Moves to the piece in which the rows of a group would begin, and skips pieces with smaller groups. Returns whether the
-    /// group may be there. Rows that were already returned are not returned again.
+    /// Moves to the piece in which the rows of a group would begin, skipping pieces with smaller groups. Returns whether that piece may
+    /// contain the group. Rows that were already returned are not returned again.
     ///
     /// # Errors
     /// Returns [`Error::Io`].
@@ -259,11 +262,12 @@ impl RunReader<'_> {
         }
         let (prefix, piece_rows) = (prefix(group), self.run.header.piece_rows());
         let first = start / piece_rows;
-        // The fence of the first piece applies to this bucket only if the piece begins in it.
+        // The fence of the first piece applies to this bucket only if the piece begins in the bucket.
         if first * piece_rows == start && self.fence(first)?.prefix > prefix {
             return Ok(false);
         }
-        // Finds the last piece that begins with a smaller group, or the first piece; searches near the first one first.
+        // Finds the last piece that begins with a smaller group; if there is none, finds the first piece. The search starts near the first
+        // piece.
         let (mut low, mut step, pieces) = (first, 1, end.div_ceil(piece_rows));
         while low + step < pieces && self.fence(low + step)?.prefix < prefix {
             (low, step) = (low + step, 2 * step);
@@ -284,7 +288,7 @@ impl RunReader<'_> {
         self.fences.get(piece, header.pieces(), file, *fences).map_err(Error::io(READ, path))
     }
 
-    /// Returns how many bytes of rows and filters were read.
+    /// Returns the number of bytes of rows and filters that were read.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

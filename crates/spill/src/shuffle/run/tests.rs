@@ -69,7 +69,7 @@ fn names(dir: &Path) -> Vec<String> {
     entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
 }
 
-/// Three rows of six bytes; the group is the first two bytes.
+/// Tests three rows of six bytes, whose first two bytes are the group.
 #[test]
 fn a_worked_example() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -103,7 +103,7 @@ fn a_worked_example() {
     assert_eq!(read(&Run::open(&dir.path().join("rows.run")).expect("whole"), 0..BUCKETS).expect("whole"), in_order);
 }
 
-/// The buckets of the groups aa and bb, computed by another program from the description of the layout.
+/// The buckets of the groups aa and bb, computed by a different program from the description of the layout.
 const AA_AND_BB: [usize; 2] = [3155, 1378];
 
 #[test]
@@ -203,7 +203,7 @@ fn random(count: usize, width: usize, group: usize, kinds: u64, seed: u64) -> Ve
     rows
 }
 
-/// Returns half of the groups in the rows and as many other groups, in the order of a run.
+/// Returns half of the groups in the rows and the same number of groups that are not in the rows, in the order of a run.
 fn asked(rows: &[u8], width: usize, group: usize, seed: u64) -> Vec<Vec<u8>> {
     let others = random(rows.len() / width / 2, group, group, u64::MAX, !seed);
     let known = rows.chunks_exact(width).step_by(2).map(|row| row[..group].to_vec());
@@ -213,7 +213,7 @@ fn asked(rows: &[u8], width: usize, group: usize, seed: u64) -> Vec<Vec<u8>> {
     asked
 }
 
-/// The filter rules out missing groups; a damaged filter is reported.
+/// Checks that the filter rules out missing groups, and that a damaged filter is reported.
 #[test]
 fn most_groups_that_are_not_there_are_known_without_rows() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -234,7 +234,7 @@ fn most_groups_that_are_not_there_are_known_without_rows() {
     others.sort_by_key(|group| bucket(group));
     let (passed, bytes) = pass(&others);
     let passed = passed.expect("whole");
-    // Small buckets share their blocks unevenly, so more than three percent pass.
+    // Small buckets share their blocks unevenly, so more than 3% of the missing groups pass.
     assert!((100..2_000).contains(&passed), "{passed} of 20,000");
     assert!(bytes <= 2 * 4096 * BUCKETS as u64, "{bytes}");
     // Filters are in bucket order: the last piece belongs to the last bucket.
@@ -249,7 +249,7 @@ fn most_groups_that_are_not_there_are_known_without_rows() {
     assert!(error.to_string().contains(&format!("piece {} of its filter", pieces - 1)), "{error}");
 }
 
-/// With about 150 groups and 1,765 pieces, few pieces are read: one per group.
+/// Checks that only one piece per group is read, with about 150 groups and 1,765 pieces.
 #[test]
 fn pieces_without_a_group_are_not_read() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -272,8 +272,8 @@ fn pieces_without_a_group_are_not_read() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
-    /// For any width, number of partitions and memory limit, the rows of any buckets equal those of a plain sort, from the
-    /// reader and from the loader.
+    /// Checks that the reader and the loader return the same rows as a plain sort, for any buckets, width, number of partitions and memory
+    /// limit.
     #[test]
     fn what_comes_back_is_what_a_plain_sort_gives(
         width in 4..=40_usize,
@@ -305,7 +305,7 @@ proptest! {
         keys.dedup();
         prop_assert_eq!(groups, keys.len());
     }
-    /// For any groups looked up in order, the rows of each group equal those of a plain sort, wherever pieces and buckets begin.
+    /// Checks that lookups of groups in order return the same rows as a plain sort, wherever pieces and buckets begin.
     #[test]
     fn what_is_sought_is_found(
         (width, group) in prop_oneof![(4..=40_usize, 1..=8_usize), (16..=40_usize, 9..=16_usize), (100..=512_usize, Just(8_usize))],
@@ -347,7 +347,7 @@ proptest! {
     }
 }
 
-/// The bytes on disk match the module's description, on every machine.
+/// Checks that the bytes on disk match the description in the module, on every machine.
 #[test]
 fn a_header_has_the_bytes_of_the_description() {
     let mut starts = vec![0; BUCKETS + 1];

@@ -14,9 +14,9 @@ use crate::shuffle::spec::{bucket, hash};
 use dupsift_core::error::{Error, Result};
 use zerocopy::IntoBytes as _;
 
-/// Bytes collected at a time from a bucket that exceeds the memory limit.
+/// The number of bytes collected at a time from a bucket that exceeds the memory limit.
 const GATHERED: usize = 1 << 20;
-/// Bytes of fences written at a time.
+/// The number of bytes of fences written at a time.
 const GATHERED_FENCES: usize = 12 << 10;
 
 /// A run being written. Several threads may write partitions concurrently.
@@ -25,11 +25,11 @@ pub struct RunWriter {
     half: Half,
     width: usize,
     group_width: usize,
-    /// The number of rows before each partition, then of all rows.
+    /// The number of rows before each partition, followed by the number of all rows.
     begins: Vec<u64>,
-    /// Bytes before the fences.
+    /// The number of bytes before the fences.
     fences: u64,
-    /// Bytes before the filter, if there is one.
+    /// The number of bytes before the filter, if there is one.
     filter: Option<u64>,
     done: Mutex<Done>,
 }
@@ -40,11 +40,11 @@ struct Done {
     /// The number of rows in each bucket.
     rows: Vec<u64>,
     parts: Parts,
-    /// Filter blocks not yet written, because several buckets may share them.
+    /// Filter blocks that are not written yet, because several buckets may share them.
     blocks: BTreeMap<u64, Block>,
 }
 
-/// Part of a piece, from its first byte on: two partitions may share a piece.
+/// A part of a piece. Two partitions may share a piece; the checksums of its parts are then combined.
 #[derive(Debug)]
 struct Part {
     fence: Fence,
@@ -55,8 +55,8 @@ struct Part {
 type Parts = BTreeMap<u64, Part>;
 
 impl RunWriter {
-    /// Begins a run with this name, which ends in [`RUN`](super::RUN), in a temporary folder; `rows` are the numbers of rows
-    /// per partition. A filter takes one more byte per row, and look-ups of missing groups then read little of the file.
+    /// Begins a run with this name, which ends in [`RUN`](super::RUN), in a temporary folder; `rows` are the numbers of rows per partition.
+    /// A filter requires one more byte per row; lookups of missing groups then read little of the file.
     ///
     /// # Errors
     /// Returns [`Error::Io`] if the file cannot be created, or the disk has no space for the rows.
@@ -83,8 +83,8 @@ impl RunWriter {
         Ok(RunWriter { half, width, group_width, begins, fences, filter: filtered.then_some(filter), done })
     }
 
-    /// Writes the rows of a partition, which must be in byte order. Takes about `memory_bytes` of additional memory, or up to a
-    /// megabyte for a larger bucket.
+    /// Writes the rows of a partition, which must be in byte order. Uses about `memory_bytes` of additional memory, or up to a megabyte for
+    /// a larger bucket.
     ///
     /// # Errors
     /// Returns [`Error::Io`], or [`Error::Internal`] for rows that do not belong to this partition.
@@ -213,7 +213,8 @@ impl RunWriter {
         Ok(rows)
     }
 
-    /// Returns the end of the range of buckets, from the first on, that fit into memory together; at least one.
+    /// Returns the end of the range of buckets that fit into memory together. The range starts at the first bucket and contains at least
+    /// one.
     fn fitting(&self, buckets: Range<usize>, rows: impl Fn(usize) -> u64, memory_bytes: usize) -> usize {
         let mut bytes = rows(buckets.start) * self.width as u64;
         let next = |&bucket: &usize| {
@@ -283,7 +284,7 @@ struct Sequence<'w> {
     /// The current part, and the offset where it began.
     part: Option<(u64, Part)>,
     parts: Parts,
-    /// The fences not yet written, and the piece number of the first one.
+    /// The fences that are not written yet, preceded by the piece number of the first of them.
     fences: (u64, Vec<u8>),
 }
 

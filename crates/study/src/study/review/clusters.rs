@@ -1,4 +1,4 @@
-//! Counts and examples from tables of clusters.
+//! Counts clusters and selects examples from the tables of clusters.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,17 +7,17 @@ use super::lowest::Lowest;
 use dupsift_core::error::Result;
 use dupsift_files::tables::Clustered;
 
-/// The number of documents shown from a cluster besides its representative.
+/// The number of documents shown from a cluster in addition to its representative.
 const MEMBERS: usize = 2;
 
 /// Counts clusters by size.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ClusterReview {
-    /// Number of clusters for each size.
+    /// The number of clusters for each size.
     pub sizes: BTreeMap<u64, u64>,
 }
 
-/// Holds a cluster that is shown.
+/// Holds a cluster that is shown on the page.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct LargeCluster {
     /// The position of the cluster's algorithm in the record.
@@ -26,10 +26,10 @@ pub struct LargeCluster {
     pub size: u64,
     /// The number of the representative.
     pub representative: u64,
-    /// The number of documents that equal the representative by the algorithm's own measure.
+    /// The number of documents that are equal to the representative according to the algorithm's own measure.
     pub equal: u64,
-    /// The members least similar to the representative, least similar first, without those that equal the
-    /// representative by the algorithm's own measure.
+    /// The members that are least similar to the representative, least similar first. Members that are equal by the algorithm's own measure
+    /// are excluded.
     pub members: Vec<Member>,
 }
 
@@ -43,7 +43,7 @@ pub struct Member {
 }
 
 impl LargeCluster {
-    /// Returns the pairs of the representative with each other document that is shown, smaller number first.
+    /// Returns a pair for each shown document other than the representative: the two document numbers, the smaller one first.
     pub fn pairs(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         let with = |doc: u64| (doc.min(self.representative), doc.max(self.representative));
         self.members.iter().map(move |member| with(member.doc))
@@ -55,7 +55,8 @@ impl LargeCluster {
     }
 }
 
-/// Reads one table. Returns the sizes, the `most` largest clusters with more than exact copies, and the `most` largest of exact copies.
+/// Reads the table of clusters of one algorithm. Returns the sizes, the `most` largest clusters that contain more than exact copies, and
+/// the `most` largest clusters of exact copies.
 pub fn read(
     documents: impl Iterator<Item = Result<Clustered>>,
     most: usize,
@@ -83,7 +84,7 @@ pub fn read(
         rest = rest.saturating_sub(1);
         if rest == 0 {
             let mut done = std::mem::take(&mut cluster);
-            // Clusters of exact copies must not crowd out others.
+            // Clusters of exact copies must not crowd out other clusters.
             let kind = if members.iter().next().is_none() { &mut copies } else { &mut largest };
             kind.offer((Reverse(done.size), done.representative), || {
                 done.members = members.iter().map(|(_, member)| *member).collect();
@@ -94,8 +95,8 @@ pub fn read(
     Ok((review, largest.into_values().chain(copies.into_values()).collect()))
 }
 
-/// Returns the largest clusters of the deciding algorithms, then the largest clusters of exact copies. If several algorithms have a
-/// cluster, it is taken from the algorithm where it is largest.
+/// Returns the largest clusters of the deciding algorithms, then the largest clusters of exact copies. If several algorithms have the same
+/// cluster, it is taken from the algorithm for which it is largest.
 pub fn largest(tables: &[(ClusterReview, Vec<LargeCluster>)], deciding: &[bool], most: usize) -> Vec<LargeCluster> {
     let mut all: Vec<LargeCluster> = tables
         .iter()

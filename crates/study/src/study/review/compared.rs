@@ -1,4 +1,4 @@
-//! Compares the pairs on the page as the removal rule does.
+//! Compares the pairs on the page in the same way as the removal rule.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,20 +7,19 @@ use dupsift_algorithms::measure::{Contained, contained};
 use dupsift_algorithms::stage::remove_if::{Bounds, Stays};
 use dupsift_text::numbers::value;
 
-/// Maximum number of numbers that are listed for each of two documents.
+/// The maximum number of numbers that are listed for each document of a pair.
 const NAMED: usize = 8;
 
-/// Holds the common contents and the differences of two documents.
+/// Describes the common contents and the differences of two documents.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PairComparison {
-    /// How much of the first document the second one contains, and how much of the second document the first one
-    /// contains.
+    /// How much of the first document the second contains, and how much of the second document the first contains.
     pub contained: [Contained; 2],
-    /// The first numbers of each document that the other one lacks.
+    /// The first numbers in each document that are not in the other document.
     pub numbers: [Vec<String>; 2],
-    /// How many further numbers of each document the other one lacks.
+    /// The count of further numbers in each document that are not in the other document.
     pub more_numbers: [usize; 2],
-    /// Why each document cannot be removed in favor of the other; `None` if it can.
+    /// Why each document cannot be removed in favor of the other; `None` if it can be removed.
     pub stays: [Option<&'static str>; 2],
 }
 
@@ -60,7 +59,7 @@ mod tests {
     fn numbers_that_one_lacks_are_listed_in_order() {
         let read = |numbers: &[&str]| Read {
             shown: Default::default(),
-            // No numbers, no title, three grams.
+            // No numbers, no title, and three 3-grams.
             contents: vec![0, 0, 1, 2, 3],
             numbers: numbers.iter().map(ToString::to_string).collect(),
         };

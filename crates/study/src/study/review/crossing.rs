@@ -1,18 +1,18 @@
-//! Pairs by the origins of their two documents: within one origin, or across two.
+//! Counts pairs by the origins of their two documents: within one origin, or across two origins.
 
 use std::ops::Range;
 
 use dupsift_engine::job::run_report::RunReport;
 
-/// Maximum number of named origins; all others are combined into the last one.
+/// The maximum number of origins that are listed separately; all other origins are combined into the last entry.
 pub const NAMED: usize = 20;
 
 /// Counts pairs by origin.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Crossing {
-    /// The names of the origins; the last one may combine all others.
+    /// The names of the origins. The last entry may combine all other origins.
     pub names: Vec<String>,
-    /// How many origins the last name combines; 0 if it combines none.
+    /// The number of origins that are combined under the last name; 0 if none are.
     pub others: u64,
     /// The number of documents per origin.
     pub documents: Vec<u64>,
@@ -20,14 +20,13 @@ pub struct Crossing {
     pub paired: Vec<u64>,
     /// The number of removed documents, per origin.
     pub removed: Vec<u64>,
-    /// The number of pairs by two origins, the one with the smaller index as the row; the diagonal has the pairs within
-    /// one origin.
+    /// The number of pairs between two origins. The smaller index is the row, and the diagonal contains the pairs within one origin.
     pub pairs: Vec<Vec<u64>>,
 }
 
 impl Crossing {
-    /// Creates counts for origins, given their names and numbers of documents, in order. If there are more than `NAMED`, only the largest
-    /// keep their names. Also returns the new index of each given origin.
+    /// Creates counts for origins, given their names and numbers of documents, in order. If there are more than `NAMED` origins, only the
+    /// largest keep their names. Also returns the index in the counts for each given origin.
     pub fn new(places: &[(String, u64)], what: &str) -> (Crossing, Vec<u32>) {
         let mut order: Vec<usize> = (0..places.len()).collect();
         order.sort_by_key(|&at| (std::cmp::Reverse(places[at].1), at));
@@ -54,8 +53,8 @@ impl Crossing {
         (crossing, became)
     }
 
-    /// Returns empty counts for the input files of a run whose first document is at `base`. Documents before it are in earlier batches or
-    /// in a reference.
+    /// Returns empty counts for the input files of a run whose first document is at `base`. Documents before `base` are in earlier batches
+    /// or in a reference.
     pub fn of_files(report: &RunReport, base: u64) -> Files {
         let before = report.index.as_ref().filter(|_| base > 0).map(|index| {
             let name = if index.generation == index.read_generation { "(the reference)" } else { "(earlier batches)" };
@@ -73,12 +72,12 @@ impl Crossing {
         Files { crossing, became, ends, last: Default::default() }
     }
 
-    /// Returns the number of pairs whose documents are both from this origin.
+    /// Returns the number of pairs within this origin.
     pub fn within(&self, place: usize) -> u64 {
         self.pairs[place][place]
     }
 
-    /// Returns the number of pairs between an origin and any other.
+    /// Returns the number of pairs between this origin and all other origins.
     pub fn across(&self, place: usize) -> u64 {
         let all: u64 = (0..self.names.len()).map(|other| self.between(place, other)).sum();
         all - self.within(place)
@@ -90,7 +89,7 @@ impl Crossing {
     }
 }
 
-/// Counts by origin.
+/// Counts pairs and documents by origin.
 pub trait Group {
     /// Counts a pair.
     fn add(&mut self, a: u64, b: u64);
@@ -100,7 +99,7 @@ pub trait Group {
     fn count_removed(&mut self, one: u64);
 }
 
-/// Counts by the index of an origin.
+/// Counts by origin, given as an index.
 impl Group for Crossing {
     fn add(&mut self, a: u64, b: u64) {
         self.pairs[a.min(b) as usize][a.max(b) as usize] += 1;
@@ -115,14 +114,14 @@ impl Group for Crossing {
     }
 }
 
-/// Counts pairs by input file, from document numbers.
+/// Counts pairs by input file, given as document numbers.
 pub struct Files {
     /// The counts.
     pub crossing: Crossing,
     became: Vec<u32>,
     /// For each file, the number after its last document.
     ends: Vec<u64>,
-    /// The files of the last pair's two documents: pairs are in order, so the next ones are usually in the same files.
+    /// The files of the last pair's two documents. Pairs are in order, so the next pair is usually from the same files.
     last: [LastFile; 2],
 }
 

@@ -1,6 +1,6 @@
-//! The entries with the lowest keys in a stream, in bounded memory.
+//! Selects the entries with the lowest keys from a stream, in bounded memory.
 
-/// Keeps at most `most` entries, each key once.
+/// Keeps at most `most` entries, without repeated keys.
 #[derive(Clone, Debug)]
 pub struct Lowest<K, V> {
     most: usize,
@@ -14,7 +14,7 @@ impl<K: PartialOrd + Copy, V> Lowest<K, V> {
         Lowest { most, entries: Vec::with_capacity(most) }
     }
 
-    /// Adds an entry if its key is low enough, and drops the entry that it displaces.
+    /// Adds an entry if its key is low enough, and drops the entry with the highest key if there are too many.
     #[inline]
     pub fn offer(&mut self, key: K, value: impl FnOnce() -> V) {
         let full = self.entries.len() >= self.most;

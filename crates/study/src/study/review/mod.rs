@@ -1,8 +1,9 @@
-//! The content of `report.html` for a finished run: counts over its tables, and a few documents as text.
+//! Collects the content of `report.html` for a finished run: counts over its tables, and the texts of a few documents.
 //!
-//! Tables of pairs and clusters are read once, in order. From the corpus, only the documents that are shown and one column of sources are
-//! read. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: a fixed number of bins, samples and
-//! names per algorithm, and the distinct cluster sizes. In n documents, these are at most the square root of 2 n.
+//! Tables of pairs and clusters are read once, in order. From the corpus, only the documents that are shown and a column with their sources
+//! are read. Samples are drawn by a seeded hash, so the same result gives the same page. Memory is bounded: it consists of a fixed number
+//! of bins, samples and names per algorithm, and of the distinct cluster sizes. For n documents, there are at most sqrt(2 n) distinct
+//! sizes.
 
 mod clusters;
 mod compared;
@@ -44,20 +45,20 @@ use preset::{preset, with_higher_threshold};
 use sources::Sources;
 use tally::Tally;
 
-/// Holds everything on the page that is not in run.json.
+/// Holds everything on the page that is not in `run.json`.
 #[derive(Clone, Debug, Default)]
 pub struct Review {
     /// One entry per algorithm, in the order of the record.
     pub algorithms: Vec<AlgorithmReview>,
-    /// The numbers of written pairs that any two algorithms have in common, for the first [`MOST_POOLED`] algorithms.
+    /// For any two algorithms, the number of written pairs that they have in common, for the first [`MOST_POOLED`] algorithms.
     pub agreement: Agreement,
-    /// The number of distinct pairs that at least one of these algorithms wrote.
+    /// The number of distinct pairs that these algorithms wrote.
     pub pooled: u64,
-    /// The same distinct pairs by input file.
+    /// These distinct pairs, by input file.
     pub files: Crossing,
-    /// The same distinct pairs by a column of the corpus.
+    /// These distinct pairs, by a column of the corpus.
     pub sources: SourceReview,
-    /// The labels whose pairs and clusters are shown as text: those that decide on removal, or all.
+    /// The labels of the algorithms whose pairs and clusters are shown as text: the algorithms that decide on removal, or else all of them.
     pub deciding: Vec<String>,
     /// The largest clusters of these algorithms, largest first.
     pub large: Vec<LargeCluster>,
@@ -67,23 +68,23 @@ pub struct Review {
     pub samples: Vec<Vec<PairSample>>,
     /// The texts of all documents that are shown, by number.
     pub texts: BTreeMap<u64, ShownText>,
-    /// Comparisons of all pairs that are shown, by document numbers.
+    /// The comparison of each pair that is shown, by document numbers.
     pub compared: BTreeMap<(u64, u64), PairComparison>,
-    /// Relations of the pairs that an algorithm classifies.
+    /// The relations of the pairs that an algorithm classifies.
     pub relations: BTreeMap<(u64, u64), PairRelation>,
     /// The removals; empty if the run removes nothing.
     pub removed: RemovedReview,
-    /// Bounds for removal, if a pair alone is not enough.
+    /// The bounds for removal, if a pair alone is not sufficient.
     pub bounds: Option<Bounds>,
-    /// The preset with the algorithms of the run, if there is one.
+    /// The name of the preset that has the algorithms of the run, if there is one.
     pub preset: Option<&'static str>,
-    /// The same preset with a higher threshold, as typed, if it has one.
+    /// The preset with a higher threshold, as typed, if it has a threshold.
     pub with_threshold: Option<String>,
-    /// The record of the previous run, if one was named and still exists.
+    /// The record of the previous run, if the options specify a previous run and it still exists.
     pub before: Option<Box<RunReport>>,
     /// Why there are no texts, if there are none.
     pub no_texts: Option<String>,
-    /// The result of `compare`, if it was run.
+    /// The result of `compare`, if the run is a comparison.
     pub comparison: Option<ComparisonReport>,
 }
 
@@ -96,13 +97,13 @@ pub struct AlgorithmReview {
     pub clusters: ClusterReview,
 }
 
-/// Number of clusters shown.
+/// The number of clusters shown.
 const LARGE: usize = 10;
 
 /// Reads the corpus of a finished run again.
 #[derive(Clone, Copy)]
 pub struct Read<'r> {
-    /// The corpus, preceded by the indexed documents that the tables name.
+    /// The corpus, preceded by the indexed documents that are in the tables.
     pub session: &'r Session<'r>,
     /// Returns whether the text of a document, given by its table number, must not be shown.
     pub is_hidden: &'r dyn Fn(u64) -> bool,
@@ -142,7 +143,7 @@ pub fn review(
     docs.extend(least.iter().chain(samples.iter().flatten()).flat_map(|pair| [pair.a, pair.b]));
     let removed = read_removed(finished, &docs, (&mut files, &mut by_source, &sources, places), dir, go_on)?;
     docs.extend(removed.sample.iter().map(|one| one.doc));
-    // These are named, but not shown.
+    // The ids of these documents are shown, but not their texts.
     docs.extend(removed.fates.values().map(|fate| fate.kept));
     let read = match corpus {
         Some(Read { session, is_hidden }) => {
@@ -296,7 +297,8 @@ fn read_clusters(
     Ok(clusters)
 }
 
-/// Number of pairs that are counted together: one loop per statistic needs fewer random memory accesses than one loop for all.
+/// The number of pairs that are counted together. A loop for each statistic has fewer random memory accesses than one loop for all
+/// statistics.
 const GATHERED: usize = 4096;
 
 /// Counts pairs by origin; pairs with the same first document are consecutive.
@@ -325,13 +327,13 @@ fn labels(report: &RunReport, deciding: &[bool]) -> Vec<String> {
     report.algorithms.iter().zip(deciding).filter(|(_, decides)| **decides).map(|(one, _)| one.label.clone()).collect()
 }
 
-/// Returns whether the pairs of an algorithm take part in the decision on removal; true for all if nothing is removed.
+/// Returns whether the pairs of an algorithm take part in the decision on removal. Returns `true` for all algorithms if nothing is removed.
 fn decides(report: &RunReport, label: &str) -> bool {
     let Some(decide) = report.removal.as_ref().map(|removal| &removal.decide) else { return true };
     !report.algorithms.iter().any(|one| one.label == *decide) || decide == label
 }
 
-/// Returns the run that this one was compared with; `None` if it no longer exists, or if this run replaced it.
+/// Returns the record of the run with which this run was compared; `None` if that run no longer exists or was replaced by this run.
 fn before(report: &RunReport) -> Option<Box<RunReport>> {
     let folder = report.options.get("previous")?.as_str()?;
     let before = previous_run(Path::new(folder)).ok()?;

@@ -1,5 +1,5 @@
-//! Maps the document numbers in tables to positions in the corpus that is read. Tables of an incremental run use index numbers; the corpus
-//! that is read begins with the few indexed documents that take part.
+//! Maps the document numbers in tables to positions in the corpus that is read. Tables of an incremental run contain index numbers. The
+//! corpus that is read begins with the few indexed documents that take part in the run.
 
 use dupsift_core::error::{Error, Result};
 use dupsift_engine::job::run_report::RunReport;
@@ -8,7 +8,7 @@ use dupsift_engine::session::Session;
 /// Maps document numbers to positions.
 #[derive(Clone, Copy)]
 pub struct Places<'r> {
-    /// `None` if the corpus is not read: then a position is the number itself.
+    /// The session that reads the corpus. `None` if the corpus is not read; a position is then the number itself.
     session: Option<&'r Session<'r>>,
     first_doc: u64,
     documents: u64,
@@ -35,7 +35,7 @@ impl<'r> Places<'r> {
     /// Returns the position of a document in the tables.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] if a table names a document that is not in the corpus.
+    /// Returns [`Error::Usage`] if a table contains a document that is not in the corpus.
     pub fn of(&self, number: u64) -> Result<u64> {
         let place = self.session.map_or(Some(number), |session| session.document(number));
         place.filter(|&place| place < self.documents).ok_or_else(|| {

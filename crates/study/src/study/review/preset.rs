@@ -1,11 +1,11 @@
-//! The preset of a run, and the options for a different threshold.
+//! Finds the preset of a run, and the options for a different threshold.
 
 use dupsift_algorithms::stage::preset::{DEFAULT_PRESET, PRESETS, Preset};
 use dupsift_algorithms::stage::recipe::Recipe;
 use dupsift_algorithms::stage::threshold::with_threshold;
 use dupsift_engine::job::run_report::RunReport;
 
-/// A threshold above the thresholds of all presets, used as an example.
+/// An example of a threshold that is above the thresholds of all presets.
 const HIGHER: f64 = 0.85;
 
 /// Returns the preset that has these algorithms.

@@ -1,4 +1,4 @@
-//! Relations of pairs in the tables (versions, contained texts or pages from the same template), and whether their titles differ.
+//! Reads the relations of pairs from the tables (version, contained text or same template), and whether their titles name different things.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ pub struct PairRelation {
     pub other_title: bool,
 }
 
-/// Finds pairs, each (a, b) with a below b, in the table of an algorithm that classifies pairs. The table is in the same order and is read
-/// once.
+/// Finds the relations of pairs (a, b), where a is smaller than b, in the table of an algorithm that classifies pairs. The pairs and the
+/// table are in the same order, so the table is read only once.
 ///
 /// # Errors
 /// Returns an error if a table cannot be read or the run is interrupted.

@@ -1,4 +1,4 @@
-//! Counts from the table of removals, and the fates of the documents that are shown.
+//! Counts the rows in the table of removals, and finds the fates of the documents that are shown.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use dupsift_files::tables::{EMPTIED, REPRESENTATIVE, RemovalFound};
 /// The number of rows between two checks for an interruption.
 const ASKED: usize = 4096;
 
-/// Thresholds for the share of contained 3-grams.
+/// The thresholds for the share of contained 3-grams.
 pub const SHARES: [f64; 6] = [0.8, 0.85, 0.9, 0.95, 0.99, 1.0];
 
-/// Number of removals that are sampled for inspection.
+/// The number of removals that are sampled for inspection.
 const SAMPLED: usize = 200;
 
 /// Holds a sampled removal.
@@ -24,36 +24,36 @@ pub struct RemovalSample {
     pub doc: u64,
     /// The document that was kept instead.
     pub kept: u64,
-    /// The similarity of the two documents; `None` if only a chain of pairs links them.
+    /// The similarity of the two documents; `None` if only a chain of pairs connects them.
     pub similarity: Option<f32>,
 }
 
 /// Counts removed documents by the pairs that removed them.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RemovedReview {
-    /// The number of removed documents by similarity to the kept document, in the bins of similarities.
+    /// The number of removed documents in each bin of similarity to the kept document.
     pub scores: [u64; BINS],
-    /// The number of documents that only a chain connects to the kept one.
+    /// The number of documents that are connected to the kept document only by a chain of pairs.
     pub chained: u64,
     /// For each share in [`SHARES`], the number of documents that have at least that share of their 3-grams in the kept
     /// document.
     pub contained: [u64; SHARES.len()],
-    /// Fates of the documents that are shown, by number.
+    /// The fates of the documents that are shown, by number.
     pub fates: BTreeMap<u64, Fate>,
-    /// Removals drawn with a fixed seed, by number; exact copies are left out.
+    /// Removals sampled with a fixed seed, by document number. Exact copies are excluded.
     pub sample: Vec<RemovalSample>,
 }
 
-/// States why a document is removed.
+/// Describes why a document is removed.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fate {
-    /// The document that replaces the removed one.
+    /// The document that was kept instead.
     pub kept: u64,
     /// One of [`dupsift_files::tables::REASONS`].
     pub reason: String,
 }
 
-/// Reads the table. `shown` selects the documents whose fates are kept, and `note` is called for all removed documents.
+/// Reads the table of removals. `shown` selects the documents whose fates are kept, and `note` is called for all removed documents.
 pub fn read(
     rows: impl Iterator<Item = Result<RemovalFound>>,
     shown: impl Fn(u64) -> bool,

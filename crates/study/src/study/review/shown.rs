@@ -1,4 +1,4 @@
-//! The documents that are shown as text. Their texts are kept when they are first read, or else read again.
+//! Reads the documents that are shown as text. Their texts are kept when the corpus is first read; otherwise they are read again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use dupsift_files::tables::Cell;
 use dupsift_text::Analysis;
 use dupsift_text::numbers::numbers;
 
-/// The number of characters that are kept of a text; it is large because a difference may be far from the beginning.
+/// The number of characters of a text that are kept. It is large because a difference may be far from the beginning.
 const SHOWN_CHARACTERS: usize = 20_000;
 
 /// Holds the beginning of a document.
@@ -29,7 +29,7 @@ pub struct ShownText {
     pub longer: bool,
 }
 
-/// Holds a document and its contents for comparison with others.
+/// Holds a document and its contents for comparison with other documents.
 pub struct Read {
     /// The part that is shown.
     pub shown: ShownText,
@@ -55,7 +55,7 @@ pub fn read(
     Ok(read.into_iter().map(|(doc, read)| (places.number(doc), read)).collect())
 }
 
-/// Reads the documents at these positions; `name_of` names those without an id.
+/// Reads the documents at these positions; `name_of` returns the name of a document that has no id.
 fn read_places(
     session: &Session<'_>,
     mut docs: BTreeSet<u64>,
@@ -115,7 +115,7 @@ fn beginning(text: &str) -> (&str, bool) {
     }
 }
 
-/// Returns `FILE#ROW` according to the record, which has the file names at the time of the run.
+/// Returns the name `FILE#ROW`, with the file name from the record of the run.
 fn name_of(report: &RunReport, doc: u64) -> String {
     let mut row = doc;
     for file in &report.inputs {

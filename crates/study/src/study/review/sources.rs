@@ -1,4 +1,4 @@
-//! The column with the source of each document, and its value for each document.
+//! Reads the source of each document from a column of the corpus.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,25 +14,25 @@ use dupsift_files::io::Want;
 use dupsift_files::tables::Cell;
 use dupsift_spill::shuffle::AtomicCells;
 
-/// Maximum number of distinct values in a column of sources.
+/// The maximum number of distinct values in a column of sources.
 const MOST_VALUES: usize = 1000;
 
-/// Holds pairs by source.
+/// Holds the counts of pairs by source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceReview {
     /// The column that was read.
     pub column: Option<String>,
-    /// The pairs; `None` if no column could be used.
+    /// The counts; `None` if no column could be used.
     pub crossing: Option<Crossing>,
-    /// Notes on why an existing column was not used, and on documents that the counts leave out.
+    /// Notes on why an existing column was not used, and on documents that are not counted.
     pub notes: Vec<String>,
 }
 
-/// Holds the values of all documents.
+/// Holds the source of each document.
 pub struct Sources {
     column: Option<String>,
     notes: Vec<String>,
-    /// For each document, the number of its value plus one; 0 if it has none.
+    /// For each document, the number of its value plus one; 0 if it has no value.
     codes: Option<AtomicCells<u32>>,
     /// The index in the crossing, by code.
     became: Vec<u32>,
@@ -62,14 +62,15 @@ impl Sources {
     }
 }
 
-/// Numbers the values, in the order in which threads find them.
+/// Assigns numbers to the values, in the order in which threads find them.
 #[derive(Default)]
 struct Values {
     codes: BTreeMap<String, u32>,
     too_many: bool,
 }
 
-/// Reads the first usable column. Only Parquet files are read, because in JSON lines a column costs as much as the complete corpus.
+/// Reads the first usable column. Only Parquet files are read, because reading a single column of JSON lines takes as long as reading the
+/// complete file.
 pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
     let mut notes = Vec::new();
     for column in SOURCE_COLUMNS {
@@ -90,7 +91,7 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
             notes
                 .push(format!("{} not Parquet and therefore not read", counted_as(others as u64, "file is|files are")));
         }
-        // Codes depend on the threads, but the order of the names does not.
+        // Codes depend on the order in which threads run, but the order of the names does not.
         let places: Vec<(String, u64)> = std::iter::once("(none)".to_string())
             .chain(values.keys().map(|value| if value.is_empty() { "(empty)".to_string() } else { value.clone() }))
             .zip(std::iter::once(0).chain(values.values().map(|&(_, documents)| documents)))
@@ -101,13 +102,13 @@ pub fn read(session: &Session<'_>, dir: &Path) -> Result<Sources> {
         }
         let known: u64 = places.iter().map(|(_, documents)| documents).sum();
         let mut places = places;
-        // Indexed documents have no such column.
+        // Indexed documents do not have this column.
         let indexed = session.indexed.as_ref().map_or(0, Indexed::count);
         if indexed > 0 {
             places[0].0 = "(none, or indexed earlier)".to_string();
         }
         places[0].1 = (session.rows() + indexed).saturating_sub(known);
-        // Documents without a value are a group of their own only if there are any.
+        // There is a group for documents without a value only if there are such documents.
         let skip = usize::from(places[0].1 == 0);
         let (crossing, became) = Crossing::new(&places[skip..], "values");
         let became = place_of.iter().map(|&place| became[place.saturating_sub(skip)]).collect();
@@ -135,7 +136,7 @@ fn in_parquet(session: &Session<'_>) -> Option<dupsift_files::io::RowFilter> {
     (!all_parquet).then(|| dupsift_files::io::RowFilter::Where(std::sync::Arc::new(in_parquet)))
 }
 
-/// Returns the codes of all documents, and the code and number of documents for each value; `None` if there are too many values.
+/// Returns the code of each document, and for each value its code and the number of documents with it; `None` if there are too many values.
 fn read_column(session: &Session<'_>, dir: &Path, column: &str) -> Result<Option<(AtomicCells<u32>, Counted)>> {
     let codes = AtomicCells::<u32>::new(dir, &format!("{column}-codes"), session.documents() as usize)?;
     let shared: Mutex<Values> = Mutex::default();

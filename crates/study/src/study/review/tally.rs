@@ -1,25 +1,25 @@
-//! Counts and samples from the table of pairs of one algorithm.
+//! Counts and samples the pairs in the table of one algorithm.
 
 use super::lowest::Lowest;
 use dupsift_core::hash::{combine, mix64};
 use dupsift_files::tables::PairFound;
 
-/// Maximum number of verified pairs that are shown because of their low similarity.
+/// The maximum number of verified pairs that are shown because of their low similarity.
 pub const LEAST: usize = 10;
 
 /// The number of bins of similarity: twenty of width 0.05, and one for exactly 1.
 pub const BINS: usize = 21;
 
-/// The lower ends of the bins that pairs are sampled from; the last one holds pairs with similarity 1.
+/// The lower ends of the bins from which pairs are sampled. The last bin holds pairs with similarity 1.
 pub const SAMPLE_BINS: [f32; 7] = [0.0, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0];
 
-/// Pairs sampled from each bin; one pair with similarity 1 is enough.
+/// The number of pairs sampled from each bin. One pair with similarity 1 is sufficient.
 const DRAWN: [usize; SAMPLE_BINS.len()] = [2, 2, 2, 2, 2, 2, 1];
 
-/// The sample depends only on this seed and on document numbers.
+/// The seed of the sample, which depends only on it and on document numbers.
 const SEED: u64 = 2007;
 
-/// Tolerance at the edges of bins, because 0.7 is not representable in 32 bits.
+/// The tolerance at the edges of bins. It is necessary because 0.7 cannot be represented in 32 bits.
 const EDGE: f32 = 1e-5;
 
 /// Returns the bin of a similarity.
@@ -36,7 +36,7 @@ pub fn bin_range(bin: usize) -> (f64, f64) {
     (edge(bin), edge(bin + 1))
 }
 
-/// Returns the range of a bin in [`SAMPLE_BINS`]; the last one is exactly 1.
+/// Returns the range of a bin in [`SAMPLE_BINS`]; the range of the last bin is exactly 1.
 pub fn sample_range(bin: usize) -> (f32, f32) {
     (SAMPLE_BINS[bin], SAMPLE_BINS.get(bin + 1).copied().unwrap_or(1.0))
 }
@@ -48,7 +48,7 @@ fn sample_bin(similarity: f32) -> usize {
     SAMPLE_BINS[..SAMPLE_BINS.len() - 1].iter().rposition(|&low| similarity + EDGE >= low).unwrap_or(0)
 }
 
-/// Holds a pair that is shown.
+/// Holds a pair that is shown on the page.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairSample {
     /// The position of the algorithm that found the pair, in the order of the record.
@@ -70,8 +70,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Creates an empty tally. `checked` says whether the pairs were verified on the texts, `decides` whether they take part in the
-    /// decision.
+    /// Creates an empty tally. `checked` states whether the pairs were verified on the texts, and `decides` states whether they take part
+    /// in the decision on removal.
     pub fn new(checked: bool, decides: bool) -> Tally {
         let drawn = if decides { DRAWN.iter().map(|&most| Lowest::new(most)).collect() } else { Vec::new() };
         Tally { scores: [0; BINS], least: (checked && decides).then(|| Lowest::new(LEAST)), drawn }
@@ -91,8 +91,8 @@ impl Tally {
     }
 }
 
-/// Returns the least similar verified pairs: takes the next one from each algorithm in turn, because similarities by different measures are
-/// not comparable.
+/// Returns the least similar verified pairs. Takes the next pair from each algorithm in turn, because similarities by different measures
+/// are not comparable.
 pub fn least(tallies: &[Tally], most: usize) -> Vec<PairSample> {
     let mut turns: Vec<_> = tallies
         .iter()
@@ -164,7 +164,7 @@ mod tests {
         assert_eq!(tallies[0].scores[15], 30);
         let least = least(&tallies, 10);
         assert_eq!(least.len(), 10);
-        // One from each of the two in turn, no matter which has the lower numbers.
+        // Pairs are taken from the two algorithms in turn, regardless of which has the lower numbers.
         assert!(
             least.iter().enumerate().all(|(at, pair)| (pair.algorithm, pair.a) == (at % 2, at as u64)),
             "{least:?}"

@@ -1,11 +1,11 @@
 //! Finds the most probable path through a run of characters: the dictionary words whose frequencies have the largest product.
 //!
-//! From the end of the run to its beginning, the code selects for each position the word with the highest weight together with the best
-//! path after it; if several words have the same weight, it selects the longest. Consecutive single characters are passed to the model of
-//! unknown words, unless they form a dictionary word.
+//! From the end of the run to its beginning, the code selects a word for each position. It selects the word for which the sum of its weight
+//! and the weight of the best path after it is highest. If several words have the same weight, it selects the longest. Consecutive single
+//! characters are passed to the model of unknown words, unless they form a dictionary word.
 //!
-//! There are only about eight characters between two punctuation marks. Therefore, many runs are processed together, one kind of lookup
-//! after the other, so that the processor waits for memory only once for many characters and loops are long.
+//! Between two punctuation marks, there are only about eight characters. Therefore, many runs are processed together, one kind of lookup
+//! after the other. This way, loops are long, and the processor waits for memory only once for many characters.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -33,12 +33,12 @@ pub struct Batch {
     threes: Vec<f64>,
     /// The number of the pair that begins at each character.
     pairs: Vec<u32>,
-    /// The characters whose successor is not frequent, each with the place of the pair.
+    /// The positions whose second character is not frequent, each with the place of the pair.
     others: Vec<(u32, u32)>,
-    /// The characters at which a word of more than two letters may begin. Each has the number of the pair at first, and later the place of
-    /// the third letter.
+    /// The positions at which a word of more than two characters may begin. Each is stored first with the number of the pair, and later
+    /// with the place of the third character.
     thirds: Vec<(u32, u32)>,
-    /// The characters at which a word of more than three characters begins or may begin, each with the node of the first four characters.
+    /// The positions at which a word of more than three characters begins or may begin, each with the node of the first four characters.
     longer: Vec<(u32, Node)>,
     /// For each character, the weight of the best path from it to the end.
     best: Vec<f64>,
@@ -84,13 +84,13 @@ pub struct Cutter {
     pub(super) weights: Cow<'static, [f64]>,
     /// For each letter, the same logarithm for the word of this single character.
     pub(super) ones: Cow<'static, [f64]>,
-    /// The weight of a character that is not in the dictionary, as if it had been seen once.
+    /// The weight of a character that is not in the dictionary, as if the dictionary counted it once.
     pub(super) unseen: f64,
 }
 
 impl Cutter {
-    /// Returns a cutter for a dictionary and a model of unknown words: the characters that the model covers, and a function that builds the
-    /// model for given letters.
+    /// Returns a cutter for a dictionary and a model of unknown words. The model is given by the characters that it covers and a function
+    /// that builds it for given letters.
     pub fn of(
         vocabulary: &Vocabulary,
         met: impl Iterator<Item = char>,
@@ -148,7 +148,7 @@ impl Cutter {
         &self.letters
     }
 
-    /// Adds a run of at least one and fewer than 65,536 characters, all of which may join others.
+    /// Adds a run of 1 to 65,535 characters, all of which may join others.
     #[inline]
     pub fn add(&self, run: impl Iterator<Item = u16>, batch: &mut Batch) {
         batch.runs.push(batch.letters.len() as u32);
@@ -188,8 +188,8 @@ impl Cutter {
 
     /// Finds the words that begin at each character, and their weights.
     ///
-    /// Each step prefetches the memory that the next one reads, and lists are filled without a branch: whether a word continues is
-    /// unpredictable, and a wrong guess would make the processor wait for memory.
+    /// Each step prefetches the memory that the next one reads, and lists are filled without branches: the processor cannot predict whether
+    /// a word continues, and it would wait for memory after a misprediction.
     fn look_up(&self, batch: &mut Batch) {
         let Batch { letters, ones, twos, threes, pairs, others, thirds, longer, .. } = batch;
         let count = letters.len();

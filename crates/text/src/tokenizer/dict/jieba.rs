@@ -1,7 +1,7 @@
 //! Splits Chinese with the jieba-rs library, the built-in dictionary and its hidden Markov model.
 //!
-//! The dictionary is listed from the tables in the program, so the binary contains it once. jieba-rs gets each run of Han characters;
-//! letters, digits and all other scripts are split in the same way for every tokenizer.
+//! The dictionary is listed from the tables in the program, so the binary contains it only once. Each run of Han characters is passed to
+//! jieba-rs. Letters, digits and all other scripts are split in the same way for every tokenizer.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -11,7 +11,7 @@ use super::vocabulary::Vocabulary;
 use super::{Cutter, TABLES, UserWords};
 use crate::tokenizer::Tokenizer;
 
-/// The longest run, in characters, that is passed to jieba-rs in one call, so that its working memory stays at a few megabytes per thread.
+/// The longest run, in characters, that is passed to jieba-rs in one call, so that it uses only a few megabytes per thread.
 pub const RUN_LIMIT: usize = 1 << 16;
 
 /// The `jieba` tokenizer, whose dictionary is built when the first run of Han characters is split.

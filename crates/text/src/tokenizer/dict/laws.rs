@@ -1,4 +1,4 @@
-//! Checks that the words equal those of jieba-rs: on the dictionary, on synthetic runs, on real text and with user dictionaries.
+//! Checks that the words are the same as with jieba-rs: on the dictionary, on synthetic runs, on real text and with user dictionaries.
 
 use std::sync::LazyLock;
 
@@ -21,12 +21,12 @@ fn unpacked(packed: &[u8]) -> String {
     String::from_utf8(zstd::decode_all(packed).expect("a whole file")).expect("text")
 }
 
-/// Returns jieba-rs with the dictionary of the program, which is jieba-rs's own, as its SHA-1 proves.
+/// Returns jieba-rs with the program's dictionary, which is identical to the jieba-rs dictionary, as its SHA-1 proves.
 fn jieba() -> Jieba {
     Jieba::with_dict(&mut TEXT.as_bytes()).expect("a dictionary")
 }
 
-/// Panics if the words of a run differ from those of jieba-rs, whether the run is split alone or as a text.
+/// Panics if the words of a run differ from the words that jieba-rs finds. Splits the run both alone and as a text.
 fn compare(dict: &Dict, jieba: &Jieba, run: &str) {
     let mut words = Vec::new();
     dict.cut(run, &mut |word| words.push(&run[word]));
@@ -57,7 +57,7 @@ fn the_dictionary_is_whole_and_in_order() {
     assert!(Vocabulary::new(&TEXT).words().all(|(_, frequency)| frequency > 0));
 }
 
-/// Every other test uses the tables from the build script; this test proves that the program would build the same tables.
+/// Checks that the program would build the same tables as the build script, whose tables all other tests use.
 #[test]
 fn tables_are_those_that_the_program_makes() {
     let model = unpacked(include_bytes!("data/hmm.model.zst"));
@@ -66,7 +66,7 @@ fn tables_are_those_that_the_program_makes() {
     assert!(made == TABLES.0);
 }
 
-/// Checks every word and frequency, and the model, which the tables store for their own letters.
+/// Checks every word and frequency, and the model, which is stored with the letter numbers of the tables.
 #[test]
 fn the_tables_list_the_dictionary_that_they_were_made_of() {
     let mut tables = Reader::new(&TABLES.0);
@@ -113,7 +113,8 @@ fn samples(language: &str) -> Vec<String> {
     samples
 }
 
-/// With `tokenizer=jieba`, the words of each run of Han characters are those of the library, and all other words are those of `dict`.
+/// Checks that with `tokenizer=jieba`, each run of Han characters has the same words as in the library, and that all other words are the
+/// same as with `dict`.
 #[test]
 fn the_tokenizer_jieba_has_the_words_of_the_library() {
     let pipeline = |tokenizer| Pipeline::new(&TextOptions { tokenizer, ..TextOptions::default() }).expect("options");
@@ -135,7 +136,7 @@ fn the_tokenizer_jieba_has_the_words_of_the_library() {
     }
 }
 
-/// In a run longer than the limit for jieba-rs, nothing is lost and the user's words are found.
+/// Checks that nothing is lost in a run longer than the limit for jieba-rs, and that the user's words are found in it.
 #[test]
 fn the_tokenizer_jieba_cuts_long_runs_and_words_of_the_user() {
     let words = |run: &str, user: Option<&str>| {
@@ -150,8 +151,8 @@ fn the_tokenizer_jieba_cuts_long_runs_and_words_of_the_user() {
     assert_eq!(words("他来到了网易杭研大厦", Some("网易杭研")), ["他", "来到", "了", "网易杭研", "大厦"]);
 }
 
-/// A run of words, parts of words and single characters: some known, some unknown to the dictionary, some unknown to the model of unknown
-/// words as well, and some that never join others.
+/// Generates a run of words, parts of words and single characters. Some are known, some are not in the dictionary, some are not in the
+/// model of unknown words either, and some never join others.
 fn run(longest: usize) -> impl Strategy<Value = String> {
     let word = || any::<prop::sample::Index>().prop_map(|index| WORDS[index.index(WORDS.len())]);
     let han = |word: &str| word.chars().filter(|c| is_han(*c)).collect::<String>();
@@ -166,7 +167,7 @@ fn run(longest: usize) -> impl Strategy<Value = String> {
     proptest::collection::vec(one, 0..longest).prop_map(|parts| parts.concat())
 }
 
-/// A line of a user dictionary: a real word, a synthetic one, or one that includes other characters.
+/// Generates a line of a user dictionary: a real word, a synthetic word, or a word with other characters.
 fn user_word() -> impl Strategy<Value = (String, Option<u64>)> {
     let mixed = "[a-cA]{0,3}[中国人的]{0,3}[+#&._%·0-9]{0,3}[语言㐀〇𠀀]{0,2}[a-c]?";
     let word = prop_oneof![3 => run(5), 1 => mixed, 1 => Just("中国".to_owned())];
@@ -188,7 +189,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
-    /// Runs that are split together give the same words as each run alone.
+    /// Checks that runs give the same words whether they are split together or alone.
     #[test]
     fn any_text(runs in proptest::collection::vec((run(8), prop::sample::select(&[" ", ", ", "。", "a", "é"])), 0..200)) {
         let (dict, jieba) = &*PLAIN;

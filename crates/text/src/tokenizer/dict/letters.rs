@@ -8,8 +8,8 @@ use super::tables::Reader;
 /// for all characters that are words on their own. The last number of each of the first two kinds represents all characters of that kind
 /// that are neither in the dictionary nor in the model.
 pub struct Letters {
-    /// The number of each code point; [`UNKNOWN`] for characters in neither the dictionary nor the model, except those in [`COMMON`], which
-    /// all have a number.
+    /// The number of each code point; [`UNKNOWN`] for a character in neither the dictionary nor the model, unless it is in [`COMMON`],
+    /// where every character has a number.
     pub(super) numbers: Cow<'static, [u16]>,
     pub(super) covered: u16,
     pub(super) other: u16,
@@ -21,8 +21,8 @@ const UNKNOWN: u16 = 0;
 /// The code points of nearly all Chinese text, U+4E00 to U+9FFF; each has three bytes in UTF-8.
 const COMMON: std::ops::Range<usize> = 0x4E00..0xA000;
 
-/// Returns whether a Chinese character may join others in a word. All others are words on their own: U+3005, U+3007 and characters that
-/// Unicode added after the ranges were defined.
+/// Returns whether a Chinese character may join others in a word. The characters that may not join are words on their own: U+3005, U+3007,
+/// and characters that Unicode added after the ranges were defined.
 #[inline]
 pub fn joins(c: char) -> bool {
     matches!(c,
@@ -39,7 +39,8 @@ fn is_covered(c: char) -> bool {
 }
 
 impl Letters {
-    /// Numbers at most 65,000 different characters, given with their counts. Characters that do not join others are skipped.
+    /// Assigns numbers to at most 65,000 different characters, which are given with their counts. Characters that do not join others are
+    /// skipped.
     pub fn new(seen: impl Iterator<Item = (char, u64)>) -> Letters {
         let mut counts: Vec<Option<u64>> = Vec::new();
         for (c, count) in seen.filter(|&(c, _)| joins(c)) {

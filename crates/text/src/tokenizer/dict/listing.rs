@@ -6,7 +6,7 @@
 use super::best_path::Cutter;
 use super::words::{FREQUENT, Node, Words};
 
-/// The owner of the children at a base.
+/// The node whose children are at a base.
 #[derive(Clone, Copy, Default)]
 enum Parent {
     #[default]
@@ -43,8 +43,8 @@ impl Cutter {
         list.sorted()
     }
 
-    /// Returns the dictionary frequency of a word with this weight: weights are logarithms of shares, and a word that was seen once has the
-    /// same share as an unseen word.
+    /// Returns the dictionary frequency of a word with this weight. Weights are logarithms of shares, and an unseen word has the same share
+    /// as a word with frequency 1.
     fn frequency(&self, weight: f64) -> u64 {
         crate::float::exp(weight - self.unseen).round() as u64
     }
@@ -60,7 +60,7 @@ impl Cutter {
 }
 
 impl Words {
-    /// Returns the letters of each pair by its number; pair 0 does not exist, so its letters have no meaning.
+    /// Returns the letters of each pair, indexed by its number. Pair 0 does not exist, so its letters are meaningless.
     fn spelled_pairs(&self) -> Vec<[u16; 2]> {
         let mut pairs = vec![[0; 2]; self.pairs.len()];
         let mut set = |number: u32, letters| {
@@ -85,7 +85,7 @@ impl Words {
         pairs
     }
 
-    /// Returns the owner of the children at each base.
+    /// Returns the node whose children are at each base.
     fn parents(&self) -> Vec<Parent> {
         let mut parents = vec![Parent::Nothing; self.places.len() + 1];
         for (number, &base) in (0..).zip(self.bases.iter()) {
@@ -126,7 +126,7 @@ struct List {
 }
 
 impl List {
-    /// Adds a word unless its frequency is 0, which only means that longer words begin with it.
+    /// Adds a word unless its frequency is 0, which means that it is not a word but only the beginning of longer words.
     fn add(&mut self, word: &[u16], frequency: u64) {
         if frequency > 0 {
             let from = self.text.len();

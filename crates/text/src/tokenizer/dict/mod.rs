@@ -1,7 +1,7 @@
-//! Splits Chinese by dictionary: jieba's words, the user's words, and jieba's hidden Markov model for unknown words.
+//! Splits Chinese with a dictionary (jieba's words and the user's words) and with jieba's hidden Markov model for unknown words.
 //!
-//! [`Dict`] is our own implementation. Tests compare its words with those of jieba-rs, which takes about three times as long. [`Jieba`]
-//! calls jieba-rs itself (`tokenizer=jieba`).
+//! [`Dict`] is our own implementation. Tests compare its words with the words that jieba-rs finds, which takes about three times as long.
+//! [`Jieba`] calls jieba-rs itself (`tokenizer=jieba`).
 //!
 //! ```text
 //! data/            the packed dictionary and model of jieba-rs
@@ -19,9 +19,9 @@
 //! ```
 //!
 //! The build script builds the tables from the dictionary and embeds them in the program, which uses them in place. The dictionary itself
-//! is not embedded: if the user has additional words, the dictionary is listed from the tables, and new tables are built from both when the
-//! first run of Han characters is split. A run of more than [`RUN_LIMIT`] Han characters is not natural language; it is split into pieces
-//! of that length, so that working memory stays small and time linear.
+//! is not embedded: if the user has additional words, the dictionary is listed from the tables, and new tables are built from the listed
+//! and the additional words when the first run of Han characters is split. A run of more than [`RUN_LIMIT`] Han characters is not natural
+//! language. It is split into pieces of this length, so that memory stays small and the time is linear.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -57,15 +57,15 @@ use letters::joins;
 use tables::Reader;
 use vocabulary::Vocabulary;
 
-/// Aligns the bytes of tables.
+/// Aligns tables in memory.
 #[repr(C, align(64))]
 struct Aligned<B: ?Sized>(B);
 
-/// The tables of dictionary and model without the user's words.
+/// The tables of the dictionary and the model, without the user's words.
 static TABLES: &Aligned<[u8]> = &Aligned(*include_bytes!(concat!(env!("OUT_DIR"), "/dict.tables")));
 const _: () = assert!(align_of::<Aligned<u8>>() == tables::ALIGNMENT);
 
-/// The version of jieba-rs that the dictionary, the model and the words are equal to.
+/// The version of jieba-rs whose dictionary, model and results this module reproduces.
 pub const JIEBA: &str = "0.11.0";
 
 /// The longest run, in characters, that is segmented as a whole.
@@ -74,11 +74,11 @@ pub const RUN_LIMIT: usize = 4_096;
 /// The minimum number of characters that are processed together, if the text has that many.
 const BATCH: usize = 256;
 
-/// The largest frequency of a word in a user dictionary; it ensures that the sum over all words does not overflow. The smallest frequency
-/// is 1, because the logarithm of 0 would make the weights of all paths through that word useless.
+/// The largest frequency of a word in a user dictionary, so that the sum over all words cannot overflow. The smallest frequency is 1,
+/// because the logarithm of 0 would make the weights of all paths through that word useless.
 const FREQUENCY_LIMIT: u64 = 1_000_000_000;
 
-/// The maximum number of words and of different characters in a user dictionary, due to the capacity of the tree.
+/// The maximum number of words in a user dictionary, and below it the maximum number of different characters. Both are limits of the tree.
 const WORD_LIMIT: usize = 500_000;
 const CHARACTER_LIMIT: usize = 40_000;
 
@@ -101,7 +101,7 @@ impl UserWords {
     /// Reads the contents of a user dictionary, if there is one.
     ///
     /// # Errors
-    /// Returns [`Error::Usage`] with the first line that is not `word [frequency [tag]]`, or if a limit is exceeded.
+    /// Returns [`Error::Usage`] if a line does not have the form `word [frequency [tag]]`, or if a limit is exceeded.
     pub fn parse(dictionary: Option<&str>, letters: Letters) -> Result<UserWords> {
         let contents = dictionary.unwrap_or_default();
         let contents = contents.strip_prefix('\u{FEFF}').unwrap_or(contents);
@@ -195,7 +195,7 @@ impl Tokenizer for Dict {
             let rest = &run[from..];
             let mut piece = &rest[..rest.char_indices().nth(RUN_LIMIT).map_or(rest.len(), |(place, _)| place)];
             while let Some(first) = piece.chars().next() {
-                // A character that is a word on its own splits the run.
+                // The run ends at a character that is a word on its own.
                 let mut length = piece.find(|c| !joins(c)).unwrap_or(piece.len());
                 if length == 0 {
                     length = first.len_utf8();

@@ -1,4 +1,4 @@
-//! Reads tables from bytes, which the build script embeds in the program and the program uses in place.
+//! Reads tables from bytes that the build script embeds in the program. The program uses them in place.
 //!
 //! A table consists of its number of bytes (64 bits) and, from the next multiple of [`ALIGNMENT`] on, the bytes, in the byte order of the
 //! target machine. Tables have no names: they are read in the order in which `write.rs` writes them.
@@ -21,7 +21,7 @@ impl Reader {
         Reader { rest: bytes }
     }
 
-    /// Returns the next table, in place; an empty table after the last one.
+    /// Returns the next table, in place; returns an empty table after the last table.
     pub fn list<T: AnyBitPattern>(&mut self) -> Cow<'static, [T]> {
         let length = self.rest.first_chunk().map_or(0, |&length| u64::from_ne_bytes(length) as usize);
         let from = ALIGNMENT.min(self.rest.len());

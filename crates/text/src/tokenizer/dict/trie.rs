@@ -6,9 +6,8 @@ use super::letters::Letters;
 use super::words::{FREQUENT, Node, Pair, Rows, Words};
 
 impl Words {
-    /// Builds the tree of `count` words in ascending order, each with its frequency and its frequency class, which is not 0. Words with a
-    /// character that never joins others are skipped. Also returns, for each letter, the class of the word that consists of this letter, or
-    /// 0.
+    /// Builds the tree of `count` words in ascending order, each with its frequency and its nonzero frequency class. Words with a character
+    /// that never joins others are skipped. Also returns, for each letter, the class of the word that consists of this letter, or 0.
     pub fn new<'w>(
         sorted: impl Iterator<Item = (&'w str, u64, u32)>,
         count: usize,
@@ -113,13 +112,13 @@ struct List {
     spelled: Vec<u16>,
     starts: Vec<u32>,
     classes: Vec<u32>,
-    /// The sum of the frequencies of all words before each word.
+    /// For each word, the sum of the frequencies of all words before it.
     before: Vec<u64>,
 }
 
 impl List {
     fn new<'w>(sorted: impl Iterator<Item = (&'w str, u64, u32)>, count: usize, letters: &Letters) -> List {
-        // The capacity is reserved because a list that grows holds its old and new memory at the same time.
+        // Reserves the capacity in advance, because a growing list holds its old and new memory at the same time.
         let mut list = List {
             spelled: Vec::with_capacity(3 * count),
             starts: Vec::with_capacity(count + 1),
@@ -166,17 +165,17 @@ impl List {
     }
 }
 
-/// The places of the tree while they are assigned.
+/// The places in the tree while they are being assigned.
 struct Places<T> {
     places: Vec<T>,
     /// A bit for each free place.
     free: Vec<u64>,
     /// A bit for each free base.
     unused: Vec<u64>,
-    /// For each n, the block of 64 bases at which the search for room for at least 2^n (and fewer than 2^(n+1)) children begins. The start
-    /// never moves back, so some holes remain and the time is linear.
+    /// For each n, the block of 64 bases where the search for room for at least 2^n and fewer than 2^(n+1) children begins. The start never
+    /// moves back, so the time is linear, but some holes remain.
     from: [usize; 17],
-    /// The block of 64 places at which the search for a single child's place begins; any free place will do.
+    /// The block of 64 places where the search for the place of an only child begins; any free place is suitable.
     from_only: usize,
     largest: usize,
 }
@@ -192,7 +191,7 @@ impl<T: Copy + Default> Places<T> {
         array
     }
 
-    /// Ensures that the places for all children of the 64 bases in a block exist.
+    /// Grows the lists so that the places for all children of the 64 bases in a block exist.
     fn reach(&mut self, block: usize) {
         let blocks = block + self.largest / 64 + 3;
         if blocks > self.free.len() {
@@ -259,11 +258,11 @@ impl<T: Copy + Default> Places<T> {
     /// Returns the bits of the 64 places from `place` on.
     fn free_from(&self, place: usize) -> u64 {
         let (block, shift) = (place / 64, place % 64);
-        // Two shifts, because a shift by 64 is not allowed.
+        // Shifts twice, because a shift by 64 would overflow.
         self.free[block] >> shift | self.free[block + 1] << 1 << (63 - shift)
     }
 
-    /// Returns all places up to the last used one.
+    /// Returns all places up to the last place that is in use.
     fn finish(mut self) -> Vec<T> {
         let last = self.free.iter().rposition(|&free| free != u64::MAX);
         self.places.truncate(last.map_or(0, |last| last * 64 + 64 - (!self.free[last]).leading_zeros() as usize));

@@ -1,18 +1,18 @@
 //! Finds words that are not in the dictionary, with a hidden Markov model of the positions of characters in words.
 //!
-//! Each character begins a word, continues it, ends it or is a word on its own; the most probable sequence (Viterbi 1967) over the
-//! characters that the dictionary left unjoined determines which of them form words. The model is jieba's: log probabilities of the first
-//! position, of each transition, and of each character in each of the four positions.
+//! Each character begins a word, continues it, ends it or is a word on its own. The most probable sequence of these positions (Viterbi
+//! 1967) determines which of the characters that the dictionary did not join form words. The model is jieba's: log probabilities of the
+//! first position, of each transition, and of each character in each of the four positions.
 //!
-//! The sums are computed in jieba's order, to the last bit: characters that the model has not seen in a position have the weight -3.14e100,
-//! which rounds everything else away, so ties are frequent there and decided by a fixed rule.
+//! The sums are computed in the same order as in jieba, so that they are equal to the last bit. Characters that the model has never seen in
+//! a position have the weight -3.14e100, which rounds everything else away. Ties are therefore frequent, and a fixed rule decides them.
 
 use std::borrow::Cow;
 
 use super::letters::Letters;
 use super::tables::Reader;
 
-/// The position of a character in its word.
+/// The four positions that a character can have in its word.
 const BEGIN: usize = 0;
 const END: usize = 1;
 const MIDDLE: usize = 2;
@@ -36,7 +36,7 @@ impl Unknown {
         Unknown { first: tables.array(), follows: tables.array(), seen: tables.list() }
     }
 
-    /// Returns the model for different letters, which must include all characters that the model covers.
+    /// Returns the model with different letter numbers, which must include all characters that the model covers.
     pub fn renumbered(&self, from: &Letters, to: &Letters) -> Unknown {
         let mut seen = vec![[NEVER; 4]; to.covered() as usize + 1];
         for (c, number) in from.known().filter(|&(_, number)| number < from.covered()) {
@@ -70,7 +70,7 @@ impl Unknown {
         let mut best = [0, 1, 2, 3].map(|place| self.first[place] + here[place]);
         for (&letter, length) in letters.iter().zip(&mut *lengths).skip(1) {
             let here = weights(letter);
-            // There are two possible previous positions, and the second wins a tie. The winner is stored as a bit.
+            // Each position has two possible previous positions, and the second wins a tie. The winner is stored as a bit.
             let mut choices = 0;
             let mut better = |place: usize, one: usize, other: usize| {
                 let one = best[one] + self.follows[one][place] + here[place];

@@ -1,4 +1,4 @@
-//! Holds the words of the dictionary and those of the user, with their frequencies.
+//! Holds the words of the dictionary and the user's words, with their frequencies.
 
 use crate::float;
 use std::collections::BTreeMap;
@@ -32,14 +32,14 @@ impl<'d> Vocabulary<'d> {
         Merged { dictionary: entries(self.dictionary).peekable(), added: added.peekable() }
     }
 
-    /// Adds a word or changes its frequency. The default frequency is the lowest one with which the word would not be split.
+    /// Adds a word or changes its frequency. The default frequency is the lowest frequency with which the word would not be split.
     pub fn add(&mut self, word: &'d str, frequency: Option<u64>) {
         let frequency = frequency.unwrap_or_else(|| self.suggest(word));
         self.total = self.total + frequency - self.frequency(word).unwrap_or(0);
         self.added.insert(word, frequency);
     }
 
-    /// Returns the frequency of a word, if it exists.
+    /// Returns the frequency of a word; `None` if the vocabulary does not contain it.
     pub fn frequency(&self, word: &str) -> Option<u64> {
         self.added.get(word).copied().or_else(|| {
             let (found, frequency) = entries(self.from(word)).next()?;
@@ -131,7 +131,7 @@ fn entries(lines: &str) -> impl Iterator<Item = (&str, u64)> {
     })
 }
 
-/// Merges two ascending lists; if a word is in both lists, the added entry counts.
+/// Merges two ascending lists; if a word is in both lists, the entry in the list of added words is used.
 struct Merged<D: Iterator, A: Iterator> {
     dictionary: Peekable<D>,
     added: Peekable<A>,
@@ -180,10 +180,10 @@ mod tests {
     fn a_word_is_suggested_as_often_as_it_must_be_to_be_one() {
         let mut vocabulary = Vocabulary::new(DICTIONARY);
         assert_eq!(vocabulary.cut("中国人c3〇国人"), ["中国", "人", "c3", "〇", "国人"]);
-        // 68 * 50/68 * 1/68 is less than 1; the result is one more than its rounded value.
+        // The product 68 * 50/68 * 1/68 is less than 1; the result is one more than its rounded value.
         vocabulary.add("中国人", None);
         assert_eq!(vocabulary.frequency("中国人"), Some(1));
-        // 69 * 50/69 * 50/69 is 36.2.
+        // The product 69 * 50/69 * 50/69 is 36.2.
         assert_eq!(vocabulary.suggest("中国中国"), 37);
     }
 }

@@ -1,14 +1,14 @@
-//! Stores the words of the dictionary as a tree of characters, for looking up words and their beginnings.
+//! Stores the words of the dictionary as a tree of characters, in which words and beginnings of words are looked up.
 //!
 //! Each pair of adjacent characters in a text is looked up, and nearly half of these pairs begin no word. Most of the cost is memory
-//! access, so the tables for the most frequent lookups are compact:
+//! access, so the tables for the most frequent lookups are compact.
 //!
 //! * Pairs with a frequent second letter are bits, in a row for each first letter; 48 bits and the number of pairs before them form one
-//!   64-bit number. So one access determines whether a pair exists and which number it has.
+//!   64-bit number. Therefore, a single access determines whether a pair exists and which number it has.
 //! * Other pairs, and words of more letters, are in double arrays (Aoe 1989): the child of a node for a letter is at the base of the node
 //!   plus the letter. No two nodes have the same base, so the letter in a place identifies the parent of the child.
-//! * Each pair has 32 bits: the class of its word, and a set of possible third letters, represented by remainders. This avoids two of
-//!   three lookups of a third letter.
+//! * Each pair has 32 bits: the class of its word, and a set of remainders that represents the possible third letters. This set avoids two
+//!   of three lookups of a third letter.
 
 use std::borrow::Cow;
 use std::hint::select_unpredictable;
@@ -20,11 +20,11 @@ use crate::cpu::ask_for;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Node(pub u64);
 
-/// The letter takes the 16 bits below the base, and the frequency class the 20 bits above it.
+/// The letter is in the 16 bits below the base, and the frequency class is in the 20 bits above it.
 const BASE_BITS: u32 = 28;
 
 impl Node {
-    /// The absence of a node, without a word or children. No real node has base 0.
+    /// A value that represents a missing node. It has no word and no children.
     pub const NONE: Node = Node(0);
 
     /// Returns a node without children.
@@ -43,13 +43,13 @@ impl Node {
         (self.0 >> 16) as u32 & ((1 << BASE_BITS) - 1)
     }
 
-    /// Returns whether longer words begin with this one.
+    /// Returns whether longer words begin with the letters up to this node.
     #[inline]
     pub fn has_children(self) -> bool {
         self.base() != 0
     }
 
-    /// Returns the frequency class of the word that ends here, or 0 if there is none.
+    /// Returns the frequency class of the word that ends at this node, or 0 if there is none.
     #[inline]
     pub fn class(self) -> usize {
         (self.0 >> (16 + BASE_BITS)) as usize
@@ -60,16 +60,16 @@ impl Node {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Pair(pub u32);
 
-/// The divisor whose remainder represents a third letter.
+/// A third letter is represented by its remainder after division by this number.
 const THIRDS: u16 = 12;
 
 impl Pair {
-    /// Returns a pair with which no longer word begins.
+    /// Returns a pair that is not the beginning of a longer word.
     pub fn new(class: u32) -> Pair {
         Pair(class << THIRDS)
     }
 
-    /// Returns the pair with one more letter that may follow.
+    /// Returns the pair with this letter added to the possible third letters.
     pub fn with_third(self, letter: u16) -> Pair {
         Pair(self.0 | 1 << (letter % THIRDS))
     }
@@ -87,10 +87,11 @@ impl Pair {
     }
 }
 
-/// The number of bits in an entry of a row, above the number of pairs before it; then the number of entries in a row.
+/// The number of bits in an entry of a row, which are above the number of pairs before the entry. The next constant is the number of
+/// entries in a row.
 const ROW_BITS: usize = 48;
 const ROW: usize = 24;
-/// The letters below this one are frequent: they have bits in the rows.
+/// Letters below this number are frequent: they have bits in the rows.
 pub const FREQUENT: u16 = (ROW_BITS * ROW) as u16;
 
 /// Returns the location of the bit of a pair: the entry and the bit in it. A pair whose second letter is not frequent has no bit and maps
@@ -144,8 +145,8 @@ impl Words {
 
     /// Returns the number of a pair with a frequent second letter, or 0 if no word begins with it.
     ///
-    /// The processor cannot predict whether the pair exists, and it would wait after a mispredicted branch. Therefore, only the address of
-    /// the next access depends on the result. This applies to all lookups in this file.
+    /// The processor cannot predict whether the pair exists, and it would have to wait after a mispredicted branch. Therefore, no lookup in
+    /// this file branches on the result: only the address of the next access depends on it.
     #[inline]
     pub fn frequent_pair(&self, first: u16, second: u16) -> u32 {
         let (entry, bit) = bit_of_pair(first, second);
@@ -255,7 +256,7 @@ mod tests {
 
     #[test]
     fn words_and_what_they_begin_with_are_found_and_nothing_else() {
-        // There are so many different letters that some are not frequent.
+        // Uses so many different letters that some are not frequent.
         let many: Vec<char> = ('\u{4E00}'..).take(2 * FREQUENT as usize).collect();
         let one = |at: usize| many[at % many.len()];
         let mut words: Vec<String> = vec![format!("{}", one(7)), format!("{}〇", one(8))];
